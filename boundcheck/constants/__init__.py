@@ -1,0 +1,1 @@
+"""Constants certified or estimated from matrices and oracles."""

@@ -1,0 +1,1 @@
+"""Exact numbers, specifications, the result store, the executor and the random streams."""

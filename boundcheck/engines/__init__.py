@@ -1,0 +1,1 @@
+"""What carries out a method on a problem: exact (no sampling) and sampled (Monte Carlo)."""

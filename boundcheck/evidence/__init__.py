@@ -1,0 +1,1 @@
+"""Kinds of evidence; each gives a Verdict."""

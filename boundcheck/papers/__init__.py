@@ -1,0 +1,1 @@
+"""The statements: one folder a paper, one file a numbered statement."""

@@ -1,0 +1,1 @@
+"""Instances with their constants, and the data sets."""

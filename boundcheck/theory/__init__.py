@@ -1,0 +1,1 @@
+"""Statements as objects: symbols, assumptions, conditions, scope, evaluation, dimensions, discovery."""

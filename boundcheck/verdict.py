@@ -1,0 +1,129 @@
+"""The words in which boundcheck answers: outcomes, grades of evidence, and the Verdict that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Grade", "Outcome", "Tightness", "Verdict", "count_by"]
+
+
+class Outcome(StrEnum):
+    """What is said of a claim, in order of precedence (the first that applies is the answer)."""
+
+    FAILED = "FAILED"  # the run itself did not come about; nothing is known
+    OUT_OF_SCOPE = "OUT_OF_SCOPE"  # a hypothesis of the statement does not hold here
+    VIOLATED = "VIOLATED"  # in scope, and the inequality is false; there is a witness
+    VACUOUS = "VACUOUS"  # hypotheses cannot be met, or the bound never beats its trivial value
+    UNDECIDED = "UNDECIDED"  # the evidence does not decide
+    HOLDS = "HOLDS"  # true at every compared point, with the given grade
+
+    @property
+    def rank(self) -> int:
+        """0 for the outcome that takes precedence over all others."""
+        return list(Outcome).index(self)
+
+
+class Grade(StrEnum):
+    """How the outcome is known, strongest first."""
+
+    PROVED = "PROVED"  # an exact certificate covers all instances
+    EXACT = "EXACT"  # exact arithmetic at these constants, or floats with a rigorous rounding bound
+    SUPPORTED = "SUPPORTED"  # statistics, plain floating point, estimated constants, finite range of a limit
+
+    @property
+    def rank(self) -> int:
+        """0 for the strongest grade."""
+        return list(Grade).index(self)
+
+    def at_most(self, other: Grade) -> Grade:
+        """The weaker of the two: a chain of evidence is as strong as its weakest link."""
+        return self if self.rank >= other.rank else other
+
+
+@dataclass(frozen=True)
+class Tightness:
+    """How much room there is between bound and measurement (all dimensionless).
+
+    ratio_min: least bound/empirical over the compared points (1 is tight; inf where empirical is 0).
+    ratio_max: largest of the same.
+    decrease: promised over actual decrease per unit of the statement's index, log scale
+        (promised log-contraction divided by the actual one; 1 is tight, small is loose), or None.
+    """
+
+    ratio_min: float
+    ratio_max: float
+    decrease: float | None = None
+
+
+def _no_mapping() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one claim.
+
+    statement: full id; outcome, grade: see the enums (grade is None where nothing was compared);
+    reason: one sentence; witness: JSON-able numbers that show the outcome (for VIOLATED it replays);
+    points: how many points were compared; details: JSON-able extras for reports.
+    """
+
+    statement: str
+    outcome: Outcome
+    grade: Grade | None
+    reason: str
+    witness: Mapping[str, Any] = field(default_factory=_no_mapping)
+    tightness: Tightness | None = None
+    points: int = 0
+    details: Mapping[str, Any] = field(default_factory=_no_mapping)
+
+    def __bool__(self) -> bool:
+        """Refused: every outcome but HOLDS would have to be false, and UNDECIDED is not false."""
+        raise TypeError("a Verdict is not a truth value; compare its outcome with Outcome.HOLDS")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; `from_dict` restores it."""
+        tight = None if self.tightness is None else {f.name: getattr(self.tightness, f.name) for f in fields(Tightness)}
+        return {
+            "schema": 1,
+            "statement": self.statement,
+            "outcome": self.outcome.value,
+            "grade": None if self.grade is None else self.grade.value,
+            "reason": self.reason,
+            "witness": dict(self.witness),
+            "tightness": tight,
+            "points": self.points,
+            "details": dict(self.details),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Verdict:
+        """Inverse of `to_dict`."""
+        tight = data.get("tightness")
+        return Verdict(
+            statement=data["statement"],
+            outcome=Outcome(data["outcome"]),
+            grade=None if data["grade"] is None else Grade(data["grade"]),
+            reason=data["reason"],
+            witness=data.get("witness", {}),
+            tightness=None if tight is None else Tightness(**tight),
+            points=data.get("points", 0),
+            details=data.get("details", {}),
+        )
+
+    def _repr_html_(self) -> str:
+        grade = "" if self.grade is None else f" ({self.grade})"
+        return f"<b>{self.outcome}</b>{grade} <code>{self.statement}</code>: {self.reason}"
+
+
+def count_by(verdicts: Iterable[Verdict]) -> dict[str, dict[str, int]]:
+    """Counts of all outcomes and all grades, zeros included, so that nothing unknown is hidden."""
+    outcomes = {o.value: 0 for o in Outcome}
+    grades = {g.value: 0 for g in Grade} | {"none": 0}
+    for v in verdicts:
+        outcomes[v.outcome.value] += 1
+        grades["none" if v.grade is None else v.grade.value] += 1
+    return {"outcome": outcomes, "grade": grades}
