@@ -1,0 +1,41 @@
+"""A method: one composition of parts, carried out unchanged by every engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from boundcheck.methods.parts import Aggregation, Average, LocalWork, Participation, Schedule, ServerStep
+
+__all__ = ["Method"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """An algorithm as a composition.
+
+    One round from the server point x: the cohort S of `participation` receives x; each i in S does
+    `local` work with the step size of `schedule` and returns y_i; the server moves to
+    x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`.
+
+    name: how reports call it; a statement about the algorithm `name` accepts it.
+    """
+
+    name: str
+    participation: Participation
+    local: LocalWork
+    schedule: Schedule
+    aggregation: Aggregation = field(default_factory=Average)
+    server: ServerStep = field(default_factory=ServerStep)
+
+    def rounds_per_cycle(self, n: int) -> int:
+        """Rounds that share one step size when there are n clients."""
+        own = getattr(self.schedule, "rounds_per_cycle", None)
+        return self.participation.period(n) if own is None else int(own)
+
+    def cycle_of(self, round_index: int, n: int) -> int:
+        """The cycle (from 1) to which a round (from 0) belongs."""
+        return round_index // self.rounds_per_cycle(n) + 1
+
+    def is_random(self, n: int) -> bool:
+        """Whether two runs can differ."""
+        return self.participation.fixed(0, n) is None or self.local.program().is_random

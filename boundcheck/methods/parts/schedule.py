@@ -1,0 +1,90 @@
+"""Step sizes, as exact numbers by cycle.
+
+A cycle is one period of the participation (n rounds of SCGD, one round of FedAvg); cycles count from 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from boundcheck.core.numbers import round_down
+from boundcheck.errors import BadInput
+
+__all__ = ["Constant", "InverseCycle", "LogHorizon", "Schedule"]
+
+
+class Schedule(Protocol):
+    """The local step size of each cycle."""
+
+    def step(self, cycle: int) -> Fraction:
+        """Step size of cycle 1, 2, ..."""
+        ...
+
+    def is_constant(self) -> bool:
+        """Whether every cycle has the same step size."""
+        ...
+
+
+def _positive(value: Fraction, name: str) -> None:
+    if value <= 0:
+        raise BadInput(f"{name} = {value} is not a step size; it must be above 0.")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same step size in every cycle."""
+
+    eta: Fraction
+
+    def __post_init__(self) -> None:
+        _positive(self.eta, "eta")
+
+    def step(self, cycle: int) -> Fraction:
+        return self.eta
+
+    def is_constant(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class InverseCycle:
+    """eta0 / K in cycle K = 1, 2, ... (SCGD, Theorem 3.4 and Section 4).
+
+    rounds_per_cycle: rounds that share one K; None means one period of the participation. The paper's
+    Figure 2 lets FedAvg share the cycle count of SCGD, so that FedAvg there has rounds_per_cycle = n.
+    """
+
+    eta0: Fraction
+    rounds_per_cycle: int | None = None
+
+    def __post_init__(self) -> None:
+        _positive(self.eta0, "eta0")
+
+    def step(self, cycle: int) -> Fraction:
+        return self.eta0 / cycle
+
+    def is_constant(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class LogHorizon:
+    """ell * log(T) / T, constant over a run of T rounds, rounded down to 13 digits (SCGD, choice of E)."""
+
+    ell: Fraction
+    T: int
+
+    def __post_init__(self) -> None:
+        _positive(self.ell, "ell")
+        if self.T < 2:
+            raise BadInput(f"T = {self.T} rounds give log(T)/T = 0 or less; at least 2 are needed.")
+
+    def step(self, cycle: int) -> Fraction:
+        # a double's log is good to an ulp; giving back 1e-13 keeps the rounded step below the true one
+        return round_down(self.ell * Fraction(math.log(self.T)) * (1 - Fraction(1, 10**13)) / self.T)
+
+    def is_constant(self) -> bool:
+        return True
