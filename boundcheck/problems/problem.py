@@ -1,0 +1,119 @@
+"""What engines and evidence ask of a problem.
+
+A problem is an instance: client objectives f_i with weights (F = sum of w_i f_i), a start, and every
+constant that statements name, each with how it is known. It is rebuilt from its `spec` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundcheck.constants.constant import Constant
+
+__all__ = ["Arrays", "Floats", "Forms", "Problem", "QuadraticProblem", "Vector"]
+
+Floats = NDArray[np.float64]
+# A point: float64, or dtype object holding Fractions; arithmetic is the same.
+Vector = TypeVar("Vector", bound=NDArray[Any])
+
+
+class Problem(Protocol):
+    """Any instance.
+
+    name: for reports. spec: JSON-able, digestible, enough to rebuild (`problems.build(spec)`).
+    dim, clients: counts. weights: w_i, summing to 1. start: x_0, exact.
+    metrics: names that `metric` accepts, among "dist2" (squared distance to the solution set), "gap"
+    (F(x) - F*), "grad2" (squared gradient norm of F) and "x" (the point itself, dim 1 only).
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def spec(self) -> Mapping[str, Any]: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def clients(self) -> int: ...
+    @property
+    def weights(self) -> tuple[Fraction, ...]: ...
+    @property
+    def start(self) -> tuple[Fraction, ...]: ...
+    @property
+    def metrics(self) -> tuple[str, ...]: ...
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Constants by the names that statements use (n, mu, L, sigma2, dist2_0, ...)."""
+        ...
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Gradient of f_client at x, of the kind (float64 or exact) of x. Shapes (dim,)."""
+        ...
+
+    def metric(self, name: str, x: NDArray[Any]) -> Any:
+        """A metric at one point (dim,); exact where x is exact and the metric is rational."""
+        ...
+
+    def violations(self, assumption: str) -> str | None:
+        """Why the instance breaks the assumption of that name, in a sentence; None when it meets it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """The flat float64 layout that the sampled engine reads. N components, n clients, dimension d.
+
+    kind "quadratic": component j is x'A_j x/2 - b_j'x (+ const); kind "isotropic": A_j = curvature_j * I,
+    so that a step costs d operations; kind "rows": component j is scale * (a_j'x - y_j)^2 / 2, with a_j in
+    `b` and y_j in `target`.
+    offsets: (n+1,) int64; client i owns components offsets[i] to offsets[i+1].
+    A: (N, d, d) for "quadratic", otherwise empty; curvature: (N,) for "isotropic" (h_j) and "rows" (scale);
+    b: (N, d); target: (N,), "rows" only. Component gradients: A_j x - b_j; h_j x - b_j; scale_j (a_j'x - y_j) a_j.
+    client_A (n, d, d), client_b (n, d): gradient of f_i is client_A[i] x - client_b[i]. f_i is the mean of its
+    components when `reduction` is "mean", their sum when it is "sum".
+    forms: metric -> (d+1, d+1) symmetric Q with metric = z'Qz, z = [x; 1], rounded to float64, for "dist2", "gap"
+    and "grad2"; centre: (d,) the float64 minimiser, so that engines evaluate at x - centre without cancellation:
+    metric = (x - c)' Q0 (x - c) with Q0 = centred[metric] (d, d), where c = centre (all these metrics are 0 there).
+    """
+
+    kind: str
+    reduction: str
+    offsets: NDArray[np.int64]
+    A: Floats
+    curvature: Floats
+    b: Floats
+    target: Floats
+    client_A: Floats
+    client_b: Floats
+    centre: Floats
+    centred: Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """Exact matrices of a quadratic problem (python-flint fmpq_mat), for the exact engine.
+
+    maps: per client (A_i, b_i), the gradient is A_i x - b_i; A_i (d, d), b_i (d, 1).
+    quadratic: metric -> (centre c (d,1), Q0 (d,d)) with metric = (x - c)'Q0(x - c), exactly.
+    """
+
+    maps: tuple[tuple[Any, Any], ...]
+    quadratic: Mapping[str, tuple[Any, Any]]
+
+
+@runtime_checkable
+class QuadraticProblem(Protocol):
+    """What a problem offers in addition when all its objectives are quadratic."""
+
+    def forms(self) -> Forms:
+        """Exact affine gradient maps and metric forms."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """The float64 layout for the sampled engine."""
+        ...
