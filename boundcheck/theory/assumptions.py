@@ -1,0 +1,68 @@
+"""Assumptions as objects: a defining inequality over quantities that an instance can be asked for.
+
+The inequality is written once, over named pointwise quantities; `evidence.assumptions` evaluates those on
+an instance at many points, and a problem that can decide the assumption exactly answers `violations(name)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+__all__ = ["CLASSES", "Assumption", "convexity", "finite_gradient_noise", "smooth_clients", "strong_quasi_convexity"]
+
+_q = {
+    name: sp.Symbol(name, real=True)
+    for name in ("gap", "inner", "dist2", "grad_difference2", "point_difference2", "noise2", "mu", "L")
+}
+
+# What each pointwise quantity means; x and y range over all points, i over all clients.
+QUANTITIES: Mapping[str, str] = {
+    "gap": "F(x) - F*",
+    "inner": "<grad F(x), x - x*>, x* the minimiser nearest to x",
+    "dist2": "|x - x*|^2",
+    "grad_difference2": "|grad f_i(x) - grad f_i(y)|^2",
+    "point_difference2": "|x - y|^2",
+    "noise2": "|grad f_i(x*)|^2",
+}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One hypothesis on the objective.
+
+    name: key by which problems answer. meaning: one sentence. inequality: SymPy relational in the quantities of
+    `QUANTITIES` and in symbols of the statement, for all x, y, i; None for a hypothesis without one.
+    """
+
+    name: str
+    meaning: str
+    inequality: sp.Basic | None = field(default=None)
+
+
+strong_quasi_convexity = Assumption(
+    "strong_quasi_convexity",
+    "F is mu-strongly quasi-convex towards the nearest minimiser, and a minimiser exists.",
+    sp.Ge(_q["inner"], _q["gap"] + _q["mu"] / 2 * _q["dist2"]),
+)
+smooth_clients = Assumption(
+    "smooth_clients",
+    "Every client's gradient is L-Lipschitz.",
+    sp.Le(_q["grad_difference2"], _q["L"] ** 2 * _q["point_difference2"]),
+)
+finite_gradient_noise = Assumption(
+    "finite_gradient_noise",
+    "Every client's gradient is bounded on the solution set.",
+    sp.Lt(_q["noise2"], sp.oo),
+)
+convexity = Assumption(
+    "convexity",
+    "F is convex, and a minimiser exists.",
+    sp.Ge(_q["inner"], _q["gap"]),
+)
+
+CLASSES: Mapping[str, Assumption] = {
+    a.name: a for a in (strong_quasi_convexity, smooth_clients, finite_gradient_noise, convexity)
+}

@@ -1,0 +1,237 @@
+"""The published claim as an object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.theory.assumptions import Assumption
+from boundcheck.theory.dimension import Dimension, DimensionError, dimension_of
+from boundcheck.theory.symbols import Symbol
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from boundcheck.theory.evaluation import Evaluation
+    from boundcheck.theory.scope import Scope
+
+__all__ = ["Algorithm", "Belief", "Condition", "Kind", "Metric", "Source", "Statement"]
+
+
+class Kind(StrEnum):
+    """What sort of claim it is; it decides how a curve is compared."""
+
+    UPPER_BOUND = "upper bound"  # metric <= bound at every index
+    EQUALITY = "equality"  # metric == bound at every index
+    LIMSUP = "limsup"  # limsup of scaled metric <= bound
+    LIMIT = "limit"  # the metric tends to the bound exactly when the conditions hold
+    FORMULA = "formula"  # a derived quantity (a rounds count, a multiplier); evaluated, not compared
+
+
+class Belief(StrEnum):
+    """What the project holds of the claim; evidence is kept apart from it."""
+
+    TRUE = "believed true"
+    FALSE = "false"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the claim is printed. where: equation, theorem and section, in words."""
+
+    paper: str
+    number: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A hypothesis on the constants. relation: SymPy relational, sides with the same dimension."""
+
+    name: str
+    relation: Any
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is bounded.
+
+    quantity: a metric of problems ("dist2", "gap", "grad2", "x"), or "none" for a formula. index: the symbol that
+    counts (None: no index). rounds: SymPy expression of the communication rounds done at that index; rounds between
+    are not compared. scale: the metric is multiplied by this SymPy expression first (K**2 in a limsup).
+    average: over which rounds ("last": none). expectation: over what. dimension: of quantity times scale.
+    """
+
+    quantity: str
+    dimension: Dimension | None
+    index: str | None = None
+    rounds: Any = sp.S.Zero
+    scale: Any = sp.S.One
+    average: str = "last"
+    expectation: str = "none: the method is deterministic"
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """Which method the claim is about: a name under `boundcheck.methods`; parameters are the symbols it sets."""
+
+    kind: str
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A claim of a paper in one reading; frozen, checked when made.
+
+    id: path and reading, set by discovery. name: last part of the path (needed outside a paper folder only).
+    reading: "as_printed", "corrected", "sharp", ...; any but an as-printed one says what it `replaces` and `why`.
+    domain: relations that the symbols need to make sense (mu <= L); a value outside is bad input.
+    conditions, assumptions: hypotheses; where one fails the claim is out of scope.
+    trivial: the value that the bound must beat somewhere not to be vacuous (None: not declared).
+    printed_rate: the order of growth as printed, for statements with O(.).
+    A numeric example that has no dimensions sets metric.dimension to None.
+    """
+
+    source: Source
+    reading: str
+    title: str
+    symbols: tuple[Symbol, ...]
+    metric: Metric
+    bound: Any
+    kind: Kind = Kind.UPPER_BOUND
+    algorithm: Algorithm | None = None
+    domain: tuple[Any, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    trivial: Any = None
+    belief: Belief = Belief.OPEN
+    replaces: str = ""
+    why: str = ""
+    remark: str = ""
+    printed_rate: Any = None
+    name: str = ""
+    id: str = field(default="")
+
+    def __post_init__(self) -> None:
+        label = self.id or f"{self.source.paper} {self.source.number} ({self.reading})"
+        names = [s.name for s in self.symbols]
+        if len(set(names)) != len(names):
+            raise BadInput(f"{label}: a symbol is declared twice.")
+        used: set[str] = {self.metric.index} if self.metric.index else set()
+        for where, expr in self._expressions():
+            if expr in (True, False, sp.true, sp.false):
+                raise BadInput(f"{label}: {where} is already decided ({expr}); it must depend on the symbols.")
+            for symbol in expr.free_symbols:
+                if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
+                    raise BadInput(f"{label}: {symbol} in {where} carries assumptions beyond being real.")
+                if symbol.name not in names:
+                    raise UnknownName(f"{label}: in {where}, symbol", symbol.name, names)
+                used.add(symbol.name)
+        idle = [n for n in names if n not in used]
+        if idle:
+            raise BadInput(f"{label}: declared but unused: {', '.join(idle)}.")
+        if not self.reading.startswith("as_printed") and not (self.replaces and self.why):
+            raise BadInput(f"{label}: a reading other than as printed must say what it replaces and why.")
+
+    def _expressions(self) -> list[tuple[str, Any]]:
+        found: list[tuple[str, Any]] = [("the bound", self.bound), ("the metric's scale", self.metric.scale)]
+        found.append(("the metric's rounds", self.metric.rounds))
+        found += [(f"condition '{c.name}'", c.relation) for c in self.conditions]
+        found += [("the domain", r) for r in self.domain]
+        if self.trivial is not None:
+            found.append(("the trivial value", self.trivial))
+        if self.printed_rate is not None:
+            found.append(("the printed rate", self.printed_rate))
+        return found
+
+    @property
+    def best_id(self) -> str:
+        """The id, or a readable label before discovery has set it."""
+        return self.id or f"{self.name or self.source.number}/{self.reading}"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Symbols that belong to the method (step size, local steps)."""
+        return () if self.algorithm is None else self.algorithm.parameters
+
+    def symbol(self, name: str) -> Symbol:
+        """The declaration of one symbol; UnknownName with the nearest ones otherwise."""
+        for s in self.symbols:
+            if s.name == name:
+                return s
+        raise UnknownName(f"{self.best_id}: symbol", name, [s.name for s in self.symbols])
+
+    def dimension_errors(self) -> list[str]:
+        """Sentences about every part whose sides do not scale alike; found from the declarations alone."""
+        if self.metric.dimension is None:
+            return []
+        table = {s.name: s.dimension for s in self.symbols}
+        errors: list[str] = []
+
+        def sides(where: str, *parts: Any, target: Dimension | None = None) -> None:
+            try:
+                found = [d for d in (dimension_of(p, table) for p in parts) if d is not None]
+            except DimensionError as error:
+                errors.append(f"{where}: {error}.")
+                return
+            found += [] if target is None else [target]
+            if len(set(found)) > 1:
+                errors.append(f"{where}: the sides are {' and '.join(str(d) for d in found)}.")
+
+        sides("the bound", self.bound, target=self.metric.dimension)
+        for c in self.conditions:
+            sides(f"condition '{c.name}'", *c.relation.args)
+        for r in self.domain:
+            sides("the domain", *r.args)
+        if self.trivial is not None:
+            sides("the trivial value", self.trivial, target=self.metric.dimension)
+        return errors
+
+    def scope(self, **values: Any) -> Scope:
+        """Which conditions hold at these constants, decided exactly, with the slack of each."""
+        from boundcheck.theory.scope import decide_scope
+
+        return decide_scope(self, values)
+
+    def evaluate(self, **values: Any) -> Evaluation:
+        """The bound at these constants (arrays broadcast), with scope and vacuousness."""
+        from boundcheck.theory.evaluation import evaluate
+
+        return evaluate(self, values)
+
+    def largest(self, name: str, **values: Any) -> Fraction:
+        """The largest value of a symbol that the conditions allow, rounded down to a rational where irrational."""
+        from boundcheck.theory.largest import largest
+
+        return largest(self, name, values)
+
+    def best(self, *names: str, **values: Any) -> Mapping[str, Fraction]:
+        """Values of the named free symbols within scope that minimise the bound (numerically, rounded into scope)."""
+        from boundcheck.theory.largest import best
+
+        return best(self, names, values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; `theory.serial.statement_from_dict` restores an equal statement."""
+        from boundcheck.theory.serial import statement_to_dict
+
+        return statement_to_dict(self)
+
+    def latex(self) -> str:
+        """The claim typeset, derived from the expressions."""
+        from boundcheck.theory.typeset import claim_latex
+
+        return claim_latex(self)
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+    def __repr__(self) -> str:
+        return f"<Statement {self.best_id}: {self.title}>"

@@ -1,0 +1,118 @@
+"""The declared symbols of a statement, and the ones that most papers share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.core.numbers import format_short
+from boundcheck.errors import BadInput
+from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
+
+__all__ = ["Symbol", "common"]
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One symbol of a statement.
+
+    name: ASCII, as users type it. meaning: one clause. dimension: see `theory.dimension`.
+    integer: only whole numbers. low, high: end points of the domain (None: unbounded); low_open, high_open:
+    whether the end point itself is excluded. index: the statement holds for every value of it (K, T, ...).
+    latex: how to typeset it. A value outside is bad input, not "out of scope".
+    """
+
+    name: str
+    meaning: str
+    dimension: Dimension
+    integer: bool = False
+    low: Fraction | None = None
+    low_open: bool = False
+    high: Fraction | None = None
+    high_open: bool = False
+    index: bool = False
+    latex: str = ""
+
+    @property
+    def expr(self) -> sp.Symbol:
+        """The SymPy symbol: real, and nothing else, so that no condition is decided behind our back."""
+        return sp.Symbol(self.name, real=True)
+
+    def allowed(self) -> str:
+        """The domain in words."""
+        kind = "integers" if self.integer else "real numbers"
+        if self.low is not None and self.high is not None:
+            left, right = "<" if self.low_open else "<=", "<" if self.high_open else "<="
+            return f"{kind} with {format_short(self.low)} {left} {self.name} {right} {format_short(self.high)}"
+        if self.low is not None:
+            return f"{kind} {self.name} {'>' if self.low_open else '>='} {format_short(self.low)}"
+        if self.high is not None:
+            return f"{kind} {self.name} {'<' if self.high_open else '<='} {format_short(self.high)}"
+        return kind
+
+    def admits(self, value: Fraction) -> bool:
+        """Whether the value lies in the domain."""
+        if self.integer and value.denominator != 1:
+            return False
+        if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
+            return False
+        return not (self.high is not None and (value > self.high or (self.high_open and value == self.high)))
+
+    def check(self, value: Fraction, statement: str) -> Fraction:
+        """The value, or BadInput naming statement, symbol, value and domain."""
+        if not self.admits(value):
+            raise BadInput(f"{statement}: {self.name} = {format_short(value)} is outside its domain: {self.allowed()}.")
+        return value
+
+    def but(self, **changes: Any) -> Symbol:
+        """A copy with some fields changed."""
+        return replace(self, **changes)
+
+
+def _count(name: str, meaning: str, low: int = 1, **more: Any) -> Symbol:
+    return Symbol(name, meaning, ONE, integer=True, low=Fraction(low), **more)
+
+
+def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
+
+
+def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
+
+
+_COMMON = (
+    _count("n", "number of clients (devices)"),
+    _count("E", "local steps of a visit"),
+    _count("K", "cycle index: how often each device has been visited", low=0, index=True),
+    _count("T", "communication rounds"),
+    _count("k", "iteration index", low=0, index=True),
+    _positive("L", "Lipschitz constant of the gradient of every client", CURVATURE),
+    _positive("mu", "strong (quasi-)convexity constant of the objective", CURVATURE, latex=r"\mu"),
+    _positive("eta", "step size", STEP, latex=r"\eta"),
+    _positive("eta0", "step size of the first cycle; cycle K uses eta0/K", STEP, latex=r"\eta_0"),
+    _positive("ell", "constant of the step size ell*log(T)/T", STEP, latex=r"\ell"),
+    _nonnegative(
+        "sigma2", "mean over clients of the squared gradient norm at a minimiser", GRADIENT2, latex=r"\sigma^2"
+    ),
+    _nonnegative(
+        "dist2_0", "squared distance of the start to the solution set", LENGTH2, latex=r"\mathrm{dist}^2(\theta_0)"
+    ),
+    _nonnegative("gap_0", "objective gap of the start", VALUE, latex=r"(f(x_0)-f^*)"),
+)
+
+
+class _Common:
+    """Attribute access to the shared declarations, e.g. `common.mu`."""
+
+    def __getattr__(self, name: str) -> Symbol:
+        for symbol in _COMMON:
+            if symbol.name == name:
+                return symbol
+        raise AttributeError(f"no shared symbol is called '{name}'")
+
+
+common = _Common()
