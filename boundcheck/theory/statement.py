@@ -126,7 +126,7 @@ class Statement:
             raise BadInput(f"{label}: a symbol is declared twice.")
         used: set[str] = {self.metric.index} if self.metric.index else set()
         for where, expr in self._expressions():
-            if expr in (True, False, sp.true, sp.false):
+            if isinstance(expr, bool) or expr is sp.true or expr is sp.false:
                 raise BadInput(f"{label}: {where} is already decided ({expr}); it must depend on the symbols.")
             for symbol in expr.free_symbols:
                 if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
