@@ -38,7 +38,8 @@ class UnknownName(BadInput, LookupError):
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known = tuple(known)
-        super().__init__(f"{what} '{name}' is unknown{nearest(name, self.known)}.")
+        hint = nearest(name, self.known)
+        super().__init__(f"{what} '{name}' is unknown{hint}" + ("" if hint.endswith("?") else "."))
 
 
 class SpecError(BadInput):

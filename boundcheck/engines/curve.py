@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.constants.constant import Constant
+
 __all__ = ["Arithmetic", "Curve", "Floats", "Ints"]
 
 Floats = NDArray[np.float64]
@@ -42,6 +44,8 @@ class Curve:
     samples: metric -> (S, R) one row a seed (SAMPLED only), seeds 0..S-1 in order.
     expectation: whether values are expectations over the method's randomness (False: one deterministic run).
     diverged: first round of the grid at which a value is not finite, or None.
+    constants: of the problem and of the method, by symbol name; violations: assumption name -> why the problem
+    breaks it; algorithms: names of the compositions that the method is an instance of (None: not recorded).
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
     """
 
@@ -53,6 +57,9 @@ class Curve:
     exact: Mapping[str, tuple[Fraction, ...]] = field(default_factory=_empty)
     samples: Mapping[str, Floats] = field(default_factory=_empty)
     expectation: bool = False
+    constants: Mapping[str, Constant] = field(default_factory=_empty)
+    violations: Mapping[str, str] = field(default_factory=_empty)
+    algorithms: tuple[str, ...] | None = None
     info: Mapping[str, Any] = field(default_factory=_empty)
 
     @property

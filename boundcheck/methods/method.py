@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
 
 from boundcheck.methods.parts import Aggregation, Average, LocalWork, Participation, Schedule, ServerStep
 
@@ -39,3 +41,13 @@ class Method:
     def is_random(self, n: int) -> bool:
         """Whether two runs can differ."""
         return self.participation.fixed(0, n) is None or self.local.program().is_random
+
+    def parameters(self) -> Mapping[str, Fraction]:
+        """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
+        found: dict[str, Fraction] = {}
+        for part in (self.participation, self.local, self.schedule, self.aggregation, self.server):
+            for f in fields(part):  # pyright: ignore[reportArgumentType]  (parts are dataclasses)
+                value = getattr(part, f.name)
+                if isinstance(value, int | Fraction):
+                    found[f.name] = Fraction(value)
+        return found

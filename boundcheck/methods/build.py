@@ -1,0 +1,54 @@
+"""Finding compositions by name: `boundcheck/methods/<kind>.py`, each with `build(**parameters)` and `matches`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import boundcheck.methods
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.method import Method
+
+__all__ = ["algorithms", "build", "kinds"]
+
+_NOT_KINDS = {"build", "method"}
+
+
+@cache
+def kinds() -> tuple[str, ...]:
+    """Names of the shipped compositions."""
+    found = pkgutil.iter_modules(boundcheck.methods.__path__)
+    return tuple(m.name for m in found if not m.ispkg and not m.name.startswith("_") and m.name not in _NOT_KINDS)
+
+
+def _module(kind: str) -> Any:
+    if kind not in kinds():
+        raise UnknownName("the method", kind, kinds())
+    return importlib.import_module(f"boundcheck.methods.{kind}")
+
+
+def build(spec: Mapping[str, Any]) -> Method:
+    """The composition of a specification `{kind = ..., parameters}`.
+
+    Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
+    """
+    parameters = {k: v for k, v in spec.items() if k != "kind"}
+    kind = str(spec.get("kind", ""))
+    module = _module(kind)
+    signature = inspect.signature(module.build)
+    for name in parameters:
+        if name not in signature.parameters:
+            raise UnknownName(f"the method '{kind}': parameter", name, signature.parameters)
+    for name, parameter in signature.parameters.items():
+        if parameter.default is inspect.Parameter.empty and name not in parameters:
+            raise BadInput(f"the method '{kind}' needs the parameter '{name}'.")
+    return module.build(**parameters)
+
+
+def algorithms(method: Method) -> tuple[str, ...]:
+    """The kinds of which a composition is an instance (gradient descent is also FedAvg with one step)."""
+    return tuple(kind for kind in kinds() if _module(kind).matches(method))

@@ -1,0 +1,37 @@
+"""FedAvg whose clients do E reshuffled epochs of small-batch steps; the server takes the plain average."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.methods._steps import count, schedule_from
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Average, Full, ReshuffledEpochs, ServerStep, Uniform
+
+__all__ = ["build", "matches"]
+
+
+def build(
+    *,
+    E: Any = 1,
+    batch: Any = 1,
+    size: Any = None,
+    eta: Any = None,
+    eta0: Any = None,
+    rounds_per_cycle: Any = None,
+) -> Method:
+    """E reshuffled epochs with `batch` samples a step; `size` clients a round at random (default: all)."""
+    steps = {"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle}
+    cohort = Full() if size is None else Uniform(count(size, "size"))
+    local = ReshuffledEpochs(count(E, "E"), count(batch, "batch"))
+    return Method("fedavg_reshuffled", cohort, local, schedule_from(steps))
+
+
+def matches(method: Method) -> bool:
+    """Whether a composition is FedAvg with reshuffled local epochs, whatever its numbers."""
+    return (
+        isinstance(method.participation, Full | Uniform)
+        and isinstance(method.local, ReshuffledEpochs)
+        and isinstance(method.aggregation, Average)
+        and method.server == ServerStep()
+    )
