@@ -1,0 +1,103 @@
+"""One door to all engines: `run(method, problem, ...)` gives a Curve with its constants attached."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.build import algorithms
+from boundcheck.methods.method import Method
+
+if TYPE_CHECKING:
+    from boundcheck.problems.problem import Problem
+
+__all__ = ["ENGINES", "describe", "run"]
+
+ENGINES = ("exact", "sampled")
+MAX_ROUNDS = 10**15
+_PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
+
+
+def run(
+    method: Method,
+    problem: Problem,
+    *,
+    rounds: int | Sequence[int],
+    engine: str = "exact",
+    seeds: int = 100,
+    metrics: Iterable[str] | None = None,
+    arithmetic: str | Arithmetic = Arithmetic.BALL,
+    assumptions: Iterable[str] = (),
+    on_progress: Callable[[float], None] | None = None,
+) -> Curve:
+    """Carry out a method on a problem.
+
+    rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
+    increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", "rational" or
+    "float64") or "sampled" (`seeds` runs). metrics: default all that the problem has. assumptions: names of
+    hypotheses that the problem is asked about; its objections stand in `Curve.violations`. on_progress: called
+    with the finished share, 0 to 1.
+
+    Raises UnknownName (engine, metric), BadInput (rounds, seeds) and Unsupported (an engine cannot carry this).
+    """
+    if engine not in ENGINES:
+        raise UnknownName("the engine", engine, ENGINES)
+    grid = round_grid(rounds)
+    names = tuple(metrics) if metrics is not None else problem.metrics
+    for name in names:
+        if name not in problem.metrics:
+            raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
+    if engine == "exact":
+        from boundcheck.engines.exact import run_exact
+
+        curve = run_exact(method, problem, grid, names, arithmetic=_arithmetic(arithmetic), on_progress=on_progress)
+    else:
+        if seeds < 1:
+            raise BadInput(f"seeds = {seeds} is not allowed; the sampled engine needs at least 1.")
+        from boundcheck.engines.sampled import run_sampled
+
+        curve = run_sampled(method, problem, grid=grid, seeds=range(seeds), metrics=names, on_progress=on_progress)
+    return describe(curve, method, problem, assumptions)
+
+
+def _arithmetic(name: str | Arithmetic) -> Arithmetic:
+    known = [a.value for a in Arithmetic if a is not Arithmetic.SAMPLED]
+    if name not in known:
+        raise UnknownName("the arithmetic", str(name), known)
+    return Arithmetic(name)
+
+
+def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str]) -> Curve:
+    """The curve with the constants of problem and method, the broken assumptions and the algorithm's names."""
+    own = {
+        name: Constant(value, Known.EXACT, "exact", "parameter of the method")
+        for name, value in method.parameters().items()
+    }
+    objections = {name: problem.violations(name) for name in assumptions}
+    return replace(
+        curve,
+        constants=dict(problem.constants()) | own,
+        violations={name: text for name, text in objections.items() if text is not None},
+        algorithms=algorithms(method),
+    )
+
+
+def round_grid(rounds: int | Sequence[int]) -> list[int]:
+    """The rounds at which a curve is measured: strictly increasing, 0 allowed."""
+    if isinstance(rounds, int):
+        if not 0 < rounds <= MAX_ROUNDS:
+            raise BadInput(f"rounds = {rounds} is not allowed; it must be between 1 and 10^15.")
+        if rounds <= _PLAIN_GRID:
+            return list(range(rounds + 1))
+        ratio = (rounds / 100) ** (1 / 200)
+        spread = {min(rounds, round(100 * ratio**k)) for k in range(201)}
+        return sorted({*range(101), *spread, rounds})
+    grid = [int(r) for r in rounds]
+    if not grid or grid[0] < 0 or any(b <= a for a, b in itertools.pairwise(grid)) or grid[-1] > MAX_ROUNDS:
+        raise BadInput("the rounds to measure at must be a strictly increasing list between 0 and 10^15.")
+    return grid
