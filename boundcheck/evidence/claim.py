@@ -1,0 +1,320 @@
+"""A claim: one statement, one problem, one method, where to compare, and what is expected.
+
+This is the unit of reports, of `boundcheck compare` and of `boundcheck check`. `run_claim` is a pure
+function of the claim (and of the code), so an executor may carry it out anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_grid, parse_number, round_down
+from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.run import ENGINES, run
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.evidence.compare import compare, points_of, resolve
+from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
+from boundcheck.methods.build import build as build_method
+from boundcheck.methods.method import Method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.theory.discovery import readings, statement
+from boundcheck.theory.statement import Statement
+from boundcheck.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from boundcheck.core.store import Store
+    from boundcheck.problems.problem import Problem
+
+__all__ = ["Claim", "ClaimResult", "RateClaim", "Reading", "resolve_steps", "run_claim"]
+
+FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
+GRID_POINTS = 60  # of the default log grid
+LAST_INDEX = Fraction(10**12)  # the default grid never goes beyond
+
+_FACTOR = re.compile(r"\s*(?:([^*]+)\*)?\s*largest\s*")
+
+
+@dataclass(frozen=True)
+class RateClaim:
+    """The log-log slope of `metric` over the last share `last` of the range lies in [low, high]."""
+
+    metric: str
+    low: Fraction
+    high: Fraction
+    last: Fraction = Fraction(1, 2)
+
+
+def _nothing() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, in the terms of a specification file.
+
+    statement: id (a bare one takes the best reading). problem, method: specifications by kind; a step size may be
+    "c*largest". at: index symbol -> grid (see `core.numbers.parse_grid`); empty: a log grid up to where the bound
+    has met its floor. constants: values over those that problem and method carry. expect: the outcome that `check`
+    asks for. tightness: (least, largest) allowed bound/metric at the closest point. seeds: budget of the sampled
+    engine.
+    """
+
+    statement: str
+    problem: Mapping[str, Any]
+    method: Mapping[str, Any]
+    name: str = ""
+    at: Mapping[str, Any] = field(default_factory=_nothing)
+    constants: Mapping[str, Any] = field(default_factory=_nothing)
+    engine: str = "exact"
+    arithmetic: str = "ball"
+    seeds: int = 1000
+    level: float = 0.999
+    expect: Outcome | None = None
+    tightness: tuple[float | None, float | None] = (None, None)
+    rate: RateClaim | None = None
+
+    def label(self) -> str:
+        """The claim's own name, or one made of statement, problem and method."""
+        parts = [str(self.problem.get("data") or self.problem.get("kind", "")), str(self.method.get("kind", ""))]
+        return self.name or " ".join([self.statement, "on", *parts])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another reading of the same statement at the same constants: its bound and whether it is in scope."""
+
+    id: str
+    in_scope: bool | None
+    bound: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """Everything a report needs of one claim.
+
+    failures: what an expectation missed, one sentence each (empty: all met). index, rounds, metric_low,
+    metric_high, bound: what was compared, point by point; for sampled curves the metric is the band of the
+    sequential test. method: the resolved specification (step sizes as numbers).
+    """
+
+    claim: Claim
+    verdict: Verdict
+    method: Mapping[str, Any]
+    failures: tuple[str, ...]
+    index: tuple[Fraction, ...] = ()
+    rounds: tuple[int, ...] = ()
+    metric_low: tuple[float, ...] = ()
+    metric_high: tuple[float, ...] = ()
+    bound: tuple[float, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    rate: Rate | None = None
+    info: Mapping[str, Any] = field(default_factory=_nothing)
+
+
+def resolve_steps(method: Mapping[str, Any], claimed: Statement, problem: Problem) -> dict[str, Any]:
+    """The method's specification with "largest" and "c*largest" replaced by rationals, rounded down.
+
+    They are taken from the statement's own conditions at the problem's constants and the method's other
+    parameters. Raises BadInput where the statement limits no such symbol.
+    """
+    solved = dict(method)
+    for name, text in method.items():
+        match = _FACTOR.fullmatch(text) if isinstance(text, str) else None
+        if match is None:
+            continue
+        if name not in [s.name for s in claimed.symbols]:
+            raise BadInput(f"method: {name} = '{text}' asks {claimed.best_id}, which has no symbol {name}.")
+        factor = parse_number(match.group(1), f"the factor of {name}") if match.group(1) else Fraction(1)
+        values = {k: c.value for k, c in problem.constants().items()}
+        for other, value in method.items():
+            if other != name and other in claimed.parameters:
+                values[other] = as_fraction(value, other)
+        used: set[str] = set()
+        for relation in [c.relation for c in claimed.conditions] + list(claimed.domain):
+            used |= {s.name for s in relation.free_symbols}
+        top = claimed.largest(name, **{k: v for k, v in values.items() if k in used and k != name})
+        solved[name] = format_exact(factor * top if factor == 1 else round_down(factor * top))
+    return solved
+
+
+def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
+    """0, 1 and a log grid up to where the bound has come within 1 % of its floor (or 10^12)."""
+    symbol = claimed.symbol(str(claimed.metric.index))
+    first = symbol.low if symbol.low is not None else Fraction(1)
+    if symbol.high is not None:
+        return parse_grid([first, symbol.high] if first < symbol.high else [first], symbol.name)
+    fixed = {k: v for k, v in values.items() if k in [s.name for s in claimed.symbols]}
+
+    def bound(k: Fraction) -> float:
+        return float(claimed.evaluate(**fixed, **{symbol.name: k}).value)
+
+    floor = bound(LAST_INDEX)
+    last = max(first, Fraction(16))
+    while last < LAST_INDEX and bound(last) > max(1.01 * floor, 1e-12 * bound(first)):
+        last *= 2
+    start = max(first, Fraction(1))
+    grid = parse_grid(f"log:{start}:{last}:{GRID_POINTS}", symbol.name, integer=symbol.integer)
+    return sorted({first, *grid})
+
+
+def _rounds(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
+    expr = claimed.metric.rounds
+    symbol = claimed.symbol(str(claimed.metric.index)).expr
+    fixed = {s: values[s.name] for s in expr.free_symbols if s != symbol}
+    rounds: list[int] = []
+    for k in index:
+        done = as_fraction(expr.subs({**fixed, symbol: k}), "rounds")
+        if done.denominator != 1:
+            raise BadInput(f"{claimed.best_id}: {symbol} = {format_short(k)} is not a whole number of rounds.")
+        rounds.append(int(done))
+    return sorted(set(rounds))
+
+
+def run_claim(
+    claim: Claim, store: Store | None = None, on_progress: Callable[[float], None] | None = None
+) -> ClaimResult:
+    """Resolve, run, compare. Raises the errors of bad input; a run that does not come about is a FAILED verdict."""
+    claimed = statement(claim.statement)
+    if claim.engine not in ENGINES:
+        raise UnknownName("the engine", claim.engine, ENGINES)
+    problem = build_problem(claim.problem)
+    method_spec = resolve_steps(claim.method, claimed, problem)
+    method = build_method(method_spec)
+    values = _values(claim, claimed, problem, method)
+    index = _index(claim, claimed, values)
+    rounds = _rounds(claimed, index, values)
+    curve, verdict = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, store, on_progress)
+    result = ClaimResult(claim, verdict, method_spec, (), info=dict(curve.info))
+    if verdict.outcome is not Outcome.FAILED:
+        result = _with_points(result, claimed, curve, claim)
+    rate = None if claim.rate is None else _rate(claim.rate, curve, claimed, problem)
+    result = replace(result, rate=rate)
+    return replace(result, failures=tuple(_failures(claim, result)))
+
+
+def _values(claim: Claim, claimed: Statement, problem: Problem, method: Method) -> dict[str, Fraction]:
+    values = {k: c.value for k, c in problem.constants().items()} | dict(method.parameters())
+    for name, value in claim.constants.items():
+        claimed.symbol(name)
+        values[name] = as_fraction(value, name)
+    return values
+
+
+def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
+    name = claimed.metric.index
+    if name is None:
+        raise BadInput(f"{claimed.best_id} has no index, so no run can be compared with it; evaluate it instead.")
+    for given in claim.at:
+        if given != name:
+            raise UnknownName(f"{claimed.best_id}: the index", given, [name])
+    if name not in claim.at:
+        return default_index(claimed, values)
+    symbol = claimed.symbol(name)
+    return sorted({symbol.check(k, claimed.best_id) for k in parse_grid(claim.at[name], name, integer=symbol.integer)})
+
+
+def _run_until_decided(
+    claim: Claim,
+    claimed: Statement,
+    problem: Problem,
+    method: Method,
+    method_spec: Mapping[str, Any],
+    rounds: list[int],
+    store: Store | None,
+    on_progress: Callable[[float], None] | None,
+) -> tuple[Curve, Verdict]:
+    from boundcheck.evidence.stored import run_or_recall
+
+    metrics = {claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set())
+    seeds = claim.seeds if claim.engine == "exact" else min(FIRST_SEEDS, claim.seeds)
+    while True:
+        curve = run_or_recall(
+            store,
+            run,
+            method,
+            problem,
+            method_spec,
+            rounds=rounds,
+            engine=claim.engine,
+            seeds=seeds,
+            metrics=sorted(metrics),
+            arithmetic=Arithmetic(claim.arithmetic),
+            assumptions=[a.name for a in claimed.assumptions],
+            on_progress=on_progress,
+        )
+        verdict = compare(claimed, curve, claim.constants, level=claim.level)
+        if claim.engine == "exact" or verdict.outcome is not Outcome.UNDECIDED or seeds >= claim.seeds:
+            return curve, verdict
+        seeds = min(2 * seeds, claim.seeds)
+
+
+def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim) -> ClaimResult:
+    values, _ = resolve(claimed, curve, claim.constants)
+    points = points_of(claimed, curve, values)
+    low, high = points.low, points.high
+    statistics = result.verdict.details.get("statistics")
+    if statistics is not None:
+        low, high = np.array(statistics["lower"]), np.array(statistics["upper"])
+    paper, name, _ = claimed.id.split("/")
+    beside: list[Reading] = []
+    for other in readings(paper, name):
+        if other.id == claimed.id or other.metric != claimed.metric:
+            continue
+        own = {s.name for s in other.symbols}
+        at = {k: v for k, v in values.items() if k in own}
+        if own - set(at) - {str(other.metric.index)}:
+            continue
+        bound = points_of(other, curve, at).bound_high
+        names: set[str] = set()
+        for c in other.conditions:
+            names |= {s.name for s in c.relation.free_symbols}
+        for relation in other.domain:
+            names |= {s.name for s in relation.free_symbols}
+        in_scope = other.scope(**{k: v for k, v in at.items() if k in names}).in_scope
+        beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))
+    return replace(
+        result,
+        index=points.index,
+        rounds=points.rounds,
+        metric_low=tuple(float(v) for v in low),
+        metric_high=tuple(float(v) for v in high),
+        bound=tuple(float(v) for v in points.bound_high),
+        readings=tuple(beside),
+    )
+
+
+def _rate(claim: RateClaim, curve: Curve, claimed: Statement, problem: Problem) -> Rate:
+    if claim.metric not in curve.values:
+        raise UnknownName("the rate: metric", claim.metric, curve.values)
+    positive = curve.rounds > 0
+    x = curve.rounds[positive].astype(float)
+    if claim.metric in curve.samples:
+        return fit_rate_sampled(x, curve.samples[claim.metric][:, positive], last=float(claim.last))
+    return fit_rate(x, curve.values[claim.metric][positive], last=float(claim.last))
+
+
+def _failures(claim: Claim, result: ClaimResult) -> list[str]:
+    missed: list[str] = []
+    verdict = result.verdict
+    if claim.expect is not None and verdict.outcome is not claim.expect:
+        missed.append(f"expected {claim.expect.value}, got {verdict.outcome.value}: {verdict.reason}")
+    least, largest = claim.tightness
+    if least is not None or largest is not None:
+        found = math.nan if verdict.tightness is None else verdict.tightness.ratio_min
+        if not (least is None or found >= least) or not (largest is None or found <= largest):
+            missed.append(f"tightness {found:.6g} is outside [{least}, {largest}]")
+    if claim.rate is not None and result.rate is not None:
+        decided = within(result.rate, float(claim.rate.low), float(claim.rate.high))
+        if decided is not Outcome.HOLDS:
+            missed.append(
+                f"the slope {result.rate.slope:.4f} in [{result.rate.low:.4f}, {result.rate.high:.4f}] is not known to "
+                f"lie in [{format_short(claim.rate.low)}, {format_short(claim.rate.high)}]: {decided.value}"
+            )
+    return missed
