@@ -25,7 +25,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import readings, statement
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -166,8 +166,10 @@ def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fr
 
 def _rounds(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
     expr = claimed.metric.rounds
-    symbol = claimed.symbol(str(claimed.metric.index)).expr
+    symbol = None if claimed.metric.index is None else claimed.symbol(claimed.metric.index).expr
     fixed = {s: values[s.name] for s in expr.free_symbols if s != symbol}
+    if symbol is None:
+        return [int(as_fraction(expr.subs(fixed), "rounds"))]
     rounds: list[int] = []
     for k in index:
         done = as_fraction(expr.subs({**fixed, symbol: k}), "rounds")
@@ -209,11 +211,13 @@ def _values(claim: Claim, claimed: Statement, problem: Problem, method: Method) 
 
 def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
     name = claimed.metric.index
-    if name is None:
-        raise BadInput(f"{claimed.best_id} has no index, so no run can be compared with it; evaluate it instead.")
+    if claimed.kind is Kind.FORMULA:
+        raise BadInput(f"{claimed.best_id} is a formula, not a claim about a run; evaluate it instead.")
     for given in claim.at:
         if given != name:
-            raise UnknownName(f"{claimed.best_id}: the index", given, [name])
+            raise UnknownName(f"{claimed.best_id}: the index", given, [name or "none: it has a single round"])
+    if name is None:
+        return []
     if name not in claim.at:
         return default_index(claimed, values)
     symbol = claimed.symbol(name)

@@ -114,8 +114,8 @@ def points_of(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
             f"{statement.best_id} is about the metric '{metric.quantity}', which the curve does not hold "
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
-    if metric.index is None:
-        raise BadInput(f"{statement.best_id} has no index, so no curve can be compared with it; evaluate it instead.")
+    if statement.kind is Kind.FORMULA:
+        raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; evaluate it instead.")
     chosen, index = _indices(statement, curve, values)
     name = metric.quantity
     mid = curve.values[name][chosen]
@@ -134,8 +134,15 @@ def points_of(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
 
 
 def _indices(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> tuple[list[int], list[Fraction]]:
-    """Positions on the curve's grid that are an admissible index, and those indices; rounds is affine in it."""
+    """Positions on the curve's grid that are an admissible index, and those indices; rounds is affine in it.
+
+    A statement without index has one number of rounds; its index is then that number.
+    """
     metric = statement.metric
+    if metric.index is None:
+        only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
+        found = [position for position, done in enumerate(curve.rounds) if int(done) == only]
+        return found, [only] * len(found)
     symbol = statement.symbol(str(metric.index))
     other = {s: values[s.name] for s in metric.rounds.free_symbols if s.name != symbol.name}
     at0, at1 = (as_fraction(metric.rounds.subs({**other, symbol.expr: k}), "the rounds of the metric") for k in (0, 1))
@@ -158,7 +165,11 @@ def _enclose(
 
     own = {s.name for s in expr.free_symbols}
     fixed = {k: v for k, v in values.items() if k in own}
-    return enclose_many(expr, fixed, str(statement.metric.index), index)
+    return enclose_many(expr, fixed, _index_name(statement), index)
+
+
+def _index_name(statement: Statement) -> str:
+    return statement.metric.index or "rounds"
 
 
 def compare(
@@ -186,7 +197,7 @@ def compare(
         return replace(
             base,
             outcome=Outcome.FAILED,
-            reason=f"No measured round falls on an admissible {statement.metric.index}; measure at other rounds.",
+            reason=f"No measured round falls on an admissible {_index_name(statement)}; measure at other rounds.",
         )
     broken = np.isnan(points.low) | np.isnan(points.high)
     if broken.any():
@@ -227,7 +238,7 @@ def _judge(
         if not within and not exceeds and points.exact is not None:
             exceeds, within, worst = _ordered_exactly(statement, points, values)
     witness = _witness(statement, points, worst, values)
-    at = f"{statement.metric.index} = {format_short(points.index[worst])}"
+    at = f"{_index_name(statement)} = {format_short(points.index[worst])}"
     if exceeds:
         return replace(
             base,
@@ -275,7 +286,7 @@ def _ordered_exactly(statement: Statement, points: Points, values: Mapping[str, 
     from boundcheck.theory.decide import sign
 
     assert points.exact is not None
-    symbol = str(statement.metric.index)
+    symbol = _index_name(statement)
     signs = [
         sign(statement.bound - _rational(metric), {**values, symbol: k})
         for metric, k in zip(points.exact, points.index, strict=True)
@@ -313,7 +324,7 @@ def _judge_equality(statement: Statement, points: Points, values: Mapping[str, F
     if points.exact is not None:
         from boundcheck.theory.decide import sign
 
-        symbol = str(statement.metric.index)
+        symbol = _index_name(statement)
         signs = [
             sign(statement.bound - _rational(m), {**values, symbol: k})
             for m, k in zip(points.exact, points.index, strict=True)
@@ -334,7 +345,7 @@ def _judge_equality(statement: Statement, points: Points, values: Mapping[str, F
             outcome=Outcome.VIOLATED,
             grade=Grade.EXACT if points.exact is not None else Grade.SUPPORTED,
             witness=_witness(statement, points, at, values),
-            reason=f"At {statement.metric.index} = {format_short(points.index[at])} the metric is "
+            reason=f"At {_index_name(statement)} = {format_short(points.index[at])} the metric is "
             f"{points.low[at]:.10g}, not {points.bound_low[at]:.10g}.",
         )
     return replace(
@@ -374,7 +385,7 @@ def _vacuous(statement: Statement, points: Points, values: Mapping[str, Fraction
 def _witness(statement: Statement, points: Points, at: int, values: Mapping[str, Fraction]) -> dict[str, Any]:
     return {
         "constants": {k: format_exact(v) for k, v in values.items()},
-        "index": {str(statement.metric.index): format_exact(points.index[at])},
+        "index": {_index_name(statement): format_exact(points.index[at])},
         "round": points.rounds[at],
         "metric": [float(points.low[at]), float(points.high[at])],
         "bound": [float(points.bound_low[at]), float(points.bound_high[at])],

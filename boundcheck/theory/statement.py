@@ -64,8 +64,8 @@ class Metric:
     """What is bounded.
 
     quantity: a metric of problems ("dist2", "gap", "grad2", "x"), or "none" for a formula. index: the symbol that
-    counts (None: no index). rounds: SymPy expression of the communication rounds done at that index; rounds between
-    are not compared. scale: the metric is multiplied by this SymPy expression first (K**2 in a limsup).
+    counts (None: one number of rounds only). rounds: SymPy expression of the communication rounds done at that index;
+    rounds between are not compared. scale: the metric is multiplied by this SymPy expression first (K**2 in a limsup).
     average: over which rounds ("last": none). expectation: over what. dimension: of quantity times scale.
     """
 

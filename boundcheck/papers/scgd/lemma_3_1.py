@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from boundcheck.papers.scgd._shared import (
     ASSUMPTIONS,
     MU_AT_MOST_L,
@@ -27,8 +25,8 @@ STATEMENTS = tuple(
         source=Source(PAPER, "Lemma 3.1", "Section 3.1, step condition (1) with C of equation (2)"),
         reading=reading.name,
         title="One cycle of SCGD",
-        symbols=(common.mu, common.L, common.n, common.E, common.eta, common.sigma2, common.dist2_0, cycles),
-        metric=Metric("dist2", LENGTH2, index="K", rounds=n * cycles.expr),
+        symbols=(common.mu, common.L, common.n, common.E, common.eta, common.sigma2, common.dist2_0),
+        metric=Metric("dist2", LENGTH2, rounds=n),
         bound=(1 - mu * s / 3) * dist2_0 + 4 * L**2 * s**3 / mu * sigma2,
         algorithm=Algorithm("scgd", ("E", "eta")),
         domain=(MU_AT_MOST_L,),
@@ -41,5 +39,4 @@ STATEMENTS = tuple(
         remark=reading.remark,
     )
     for reading in READINGS
-    for cycles in (common.K.but(meaning="number of cycles: exactly one", low=Fraction(1), high=Fraction(1)),)
 )
