@@ -1,0 +1,44 @@
+# Every target sets up what it needs: a virtual environment with the exact versions of requirements.lock.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: report test test-all bench lint lock clean
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $(READY)
+
+## the default pages and the figures, under report/
+report: $(READY)
+	$(BIN)/boundcheck report -o report
+	$(BIN)/python figures/scgd_figure_1.py -o report/figures
+	$(BIN)/python figures/scgd_figure_2.py -o report/figures
+
+## linters, type checker and all quick tests
+test: lint
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+## the sweeps of several minutes too: error rates over 10^4 replications, ten-minute searches
+test-all: lint
+	$(BIN)/python -m pytest -q -n 2
+
+## speed and memory against the rivals, as ratios in one run
+bench: $(READY)
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/pyright --warnings
+
+## requirements.lock anew from pyproject.toml (needs uv)
+lock:
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra dev \
+	  --quiet pyproject.toml --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) report

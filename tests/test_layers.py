@@ -1,0 +1,100 @@
+"""The layer table: an import may only point down it, and each layer has its third-party packages."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "boundcheck"
+
+# From top to bottom. A file may import its own layer and those below.
+LAYERS: dict[str, set[str]] = {
+    "faces": {"typer", "click", "rich", "jinja2", "matplotlib", "numpy", "pytest", "sympy"},
+    "evidence": {"numpy", "scipy", "clarabel", "pydantic", "sympy"},
+    "derivations": {"sympy"},
+    "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "cvxpy", "numpy"},
+    "papers": {"sympy"},
+    "engines": {"numpy", "numba", "flint"},
+    "problems": {"numpy", "scipy", "flint"},
+    "methods": {"numpy"},
+    "constants": {"numpy", "scipy", "cvxpy", "flint"},
+    "theory": {"sympy", "flint", "numpy"},
+    "core": {"numpy", "pydantic", "flint"},
+    "words": set(),
+}
+ORDER = list(LAYERS)
+WORDS = {"verdict", "errors", "_version"}
+FACES = {"__init__", "__main__", "cli", "pytest_plugin", "report"}
+
+
+def layer_of(module: str) -> str:
+    """The layer of a dotted module name below `boundcheck` (or of a derivation)."""
+    head = module.split(".")[1] if "." in module else "__init__"
+    if head in WORDS:
+        return "words"
+    if head in FACES:
+        return "faces"
+    return "derivations" if head == "_derivations" else head
+
+
+def sources() -> list[tuple[Path, str]]:
+    found: list[tuple[Path, str]] = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(p for p in parts if p != "__init__")
+        found.append((path, layer_of(name)))
+    found += [(p, "derivations") for p in sorted((ROOT / "derivations").rglob("*.py"))]
+    return found
+
+
+def imports_of(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            base = node.module or ""
+            if base == "boundcheck" or base.startswith("derivations"):
+                names |= {f"{base}.{a.name}" for a in node.names}
+            else:
+                names.add(base)
+    return names
+
+
+@pytest.mark.parametrize(("path", "layer"), sources(), ids=lambda v: str(v).removeprefix(str(ROOT) + "/"))
+def test_imports_point_down(path: Path, layer: str) -> None:
+    for name in imports_of(path):
+        top = name.split(".")[0]
+        if top == "boundcheck":
+            target = layer_of(name)
+            assert ORDER.index(target) >= ORDER.index(layer), f"{layer} may not import {name}"
+        elif top == "derivations":
+            pytest.fail("derivations may not import one another")
+        elif top not in sys.stdlib_module_names:
+            assert top in LAYERS[layer], f"{layer} may not import {top}"
+
+
+def test_numpy_in_theory_stays_in_evaluation() -> None:
+    users = {
+        p.name for p in (PACKAGE / "theory").glob("*.py") if any(i.split(".")[0] == "numpy" for i in imports_of(p))
+    }
+    assert users <= {"evaluation.py", "largest.py", "program.py"}
+
+
+def test_every_layer_folder_is_known() -> None:
+    folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
+    assert folders - FACES <= set(LAYERS)
+
+
+def test_the_check_sees_an_upward_import() -> None:
+    assert ORDER.index(layer_of("boundcheck.evidence.compare")) < ORDER.index(layer_of("boundcheck.theory.statement"))
+
+
+def test_no_file_is_long() -> None:
+    long = [str(p) for p, _ in sources() if len(p.read_text().splitlines()) > 450]
+    assert long == []
