@@ -4,7 +4,8 @@ The exact number type of boundcheck is `fractions.Fraction`. Text is parsed here
 expression and integer arithmetic; it is never evaluated.
 
     number  :=  [sign] decimal [ "/" decimal ]
-    decimal :=  digits [ "." digits ] [ ("e" | "E") [sign] digits ]   (underscores between digits allowed)
+    decimal :=  ( digits [ "." [ digits ] ] | "." digits ) [ ("e" | "E") [sign] digits ]
+    digits  :=  "0".."9", one or more; single underscores between them are allowed
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from fractions import Fraction
 from typing import Any
 
@@ -36,38 +37,68 @@ Number = int | float | str | Fraction
 MAX_TEXT = 4000  # characters of one number
 MAX_EXPONENT = 4000  # |power of ten|; larger ones would take the machine, not the user, by surprise
 
-_DECIMAL = r"(?:\d+(?:_\d+)*)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
+_DIGITS = r"[0-9]+(?:_[0-9]+)*"
+_DECIMAL = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
 _NUMBER = re.compile(rf"\s*([+-]?)({_DECIMAL})(?:\s*/\s*({_DECIMAL}))?\s*")
 
+# Python refuses to convert integers of many digits from or to text at once (its limit can be set as
+# low as 640 digits), so long ones are split at a power of ten.
+_CHUNK_DIGITS = 600
+_CHUNK_BITS = 1990
 
-def _decimal(text: str) -> Fraction:
+
+def _integer(digits: str) -> int:
+    if len(digits) <= _CHUNK_DIGITS:
+        return int(digits)
+    half = len(digits) // 2
+    return _integer(digits[:-half]) * 10**half + _integer(digits[-half:])
+
+
+def _integer_text(value: int) -> str:
+    if value < 0:
+        return "-" + _integer_text(-value)
+    if value.bit_length() <= _CHUNK_BITS:
+        return str(value)
+    half = value.bit_length() * 3 // 20  # about half of the 0.301 * bits decimal digits
+    high, low = divmod(value, 10**half)
+    return _integer_text(high) + _integer_text(low).rjust(half, "0")
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _decimal(text: str, name: str) -> Fraction:
     mantissa, _, exponent = text.replace("_", "").lower().partition("e")
-    if len(exponent) > 6 or (exponent and abs(int(exponent)) > MAX_EXPONENT):
-        raise BadInput(f"'{text}' has an exponent beyond {MAX_EXPONENT}.")
+    power = _integer(exponent.lstrip("+-")) if exponent else 0
+    if power > MAX_EXPONENT:
+        raise BadInput(f"{name} = '{_shown(text)}' has an exponent beyond {MAX_EXPONENT}, the largest allowed.")
     whole, _, part = mantissa.partition(".")
-    value = Fraction(int((whole or "0") + part), 10 ** len(part))
-    power = int(exponent or 0)
-    return value * 10**power if power >= 0 else value / 10**-power
+    value = Fraction(_integer((whole or "0") + part), 10 ** len(part))
+    return value / 10**power if exponent.startswith("-") else value * 10**power
 
 
-def parse_number(text: str, name: str = "number") -> Fraction:
+def parse_number(text: str, name: str = "number", *, max_text: int = MAX_TEXT) -> Fraction:
     """The exact value of `text`; `name` is the quantity named in the error.
 
+    `max_text` is the most characters that are read; what a user types keeps the default, a file that
+    boundcheck wrote itself may hold longer fractions.
     Raises BadInput for anything outside the grammar (so `9**9`, `sqrt(2)` and code are refused), for
-    more than 4000 characters and for exponents beyond 4000.
+    more than `max_text` characters and for exponents beyond 4000.
     """
-    if len(text) > MAX_TEXT:
-        raise BadInput(f"{name} has {len(text)} characters; at most {MAX_TEXT} are allowed.")
+    if len(text) > max_text:
+        raise BadInput(f"{name} has {len(text)} characters; at most {max_text} are allowed.")
     match = _NUMBER.fullmatch(text)
     if match is None:
-        shown = text if len(text) <= 60 else text[:57] + "..."
-        raise BadInput(f"{name} = '{shown}' is not a number; write {type_names}.")
+        raise BadInput(f"{name} = '{_shown(text)}' is not a number; write {type_names}.")
     sign, top, bottom = match.groups()
-    value = _decimal(top)
+    value = _decimal(top, name)
     if bottom is not None:
-        divisor = _decimal(bottom)
+        divisor = _decimal(bottom, name)
         if divisor == 0:
-            raise BadInput(f"{name} = '{text}' divides by zero.")
+            raise BadInput(f"{name} = '{_shown(text)}' divides by zero; write a ratio with a positive denominator.")
         value /= divisor
     return -value if sign == "-" else value
 
@@ -75,7 +106,8 @@ def parse_number(text: str, name: str = "number") -> Fraction:
 def as_fraction(value: Any, name: str = "number") -> Fraction:
     """The exact value of an int, float (its binary value), Fraction, SymPy Rational, NumPy scalar or text.
 
-    Raises BadInput for NaN, infinities, booleans and anything else.
+    Raises BadInput for NaN, infinities, booleans, reals that a float does not hold exactly (a SymPy
+    Float of many digits) and anything else.
     """
     if isinstance(value, Fraction):
         return value
@@ -88,32 +120,44 @@ def as_fraction(value: Any, name: str = "number") -> Fraction:
     if isinstance(value, numbers.Rational):  # includes sympy.Rational once sympy registers it
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, numbers.Real):
+        if not math.isfinite(value):
+            raise BadInput(f"{name} = {float(value)} is not finite; write {type_names}.")
+        ratio = getattr(value, "as_integer_ratio", None)
+        if ratio is not None:  # float and NumPy's floats, the long double included
+            return Fraction(*ratio())
         as_float = float(value)
-        if not math.isfinite(as_float):
-            raise BadInput(f"{name} = {as_float} is not finite; write {type_names}.")
+        if as_float != value:
+            raise BadInput(f"{name} = {_shown(value)} is no double-precision number; write it as text.")
         return Fraction(as_float)
-    raise BadInput(f"{name} = {value!r} is not a number; write {type_names}.")
+    raise BadInput(f"{name} = {_shown(value)} is not a number; write {type_names}.")
 
 
 def parse_grid(value: Any, name: str = "grid", *, integer: bool = False) -> list[Fraction]:
     """Exact points of a grid: a number, a list of numbers, or "log:low:high:count" / "lin:low:high:count".
 
-    Log grids are rounded to integers (`integer=True`) or to six significant digits; duplicates are
-    dropped, the end points are exact. Raises BadInput (unknown form, count < 2 or > 10^6, low >= high,
-    low <= 0 on a log grid, a fraction where integers are asked for).
+    The inner points of a log grid are rounded to six significant digits, those of either grid to integers
+    with `integer=True`; duplicates are dropped. The end points are exact (with `integer=True` the outermost
+    integers between them). Raises BadInput (unknown form, count < 2 or > 10^6, low >= high, low <= 0 on a
+    log grid, no integer in the range or a fraction in a list where integers are asked for).
     """
-    if isinstance(value, str) and value.partition(":")[0] in ("log", "lin"):
-        pieces = value.split(":")
-        if len(pieces) != 4:
-            raise BadInput(f"{name} = '{value}' is not of the form {pieces[0]}:low:high:count.")
+    value = value.tolist() if hasattr(value, "tolist") else value  # NumPy's arrays (0-d too) and scalars
+    if isinstance(value, str) and ":" in value:
+        pieces = [piece.strip() for piece in value.split(":")]
+        if len(pieces) != 4 or pieces[0] not in ("log", "lin"):
+            raise BadInput(f"{name} = '{_shown(value)}' is not of the form log:low:high:count or lin:low:high:count.")
         low, high = (parse_number(p, name) for p in pieces[1:3])
         count = parse_number(pieces[3], f"the count of {name}")
         if count.denominator != 1 or not 2 <= count <= 10**6:
-            raise BadInput(f"{name} = '{value}' asks for {pieces[3]} points; an integer from 2 to 1000000 is allowed.")
+            asked = f"{name} = '{_shown(value)}' asks for {_shown(pieces[3])} points"
+            raise BadInput(f"{asked}; an integer from 2 to 1000000 is allowed.")
         if low >= high or (pieces[0] == "log" and low <= 0):
-            raise BadInput(f"{name} = '{value}' needs {'0 < ' if pieces[0] == 'log' else ''}low < high.")
+            raise BadInput(f"{name} = '{_shown(value)}' needs {'0 < ' if pieces[0] == 'log' else ''}low < high.")
+        if integer:
+            low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
+            if low > high:
+                raise BadInput(f"{name} = '{_shown(value)}' contains no integer; only integers are allowed.")
         points = _spread(low, high, int(count), log=pieces[0] == "log", integer=integer)
-    elif isinstance(value, Iterable) and not isinstance(value, str):
+    elif isinstance(value, Iterable) and not isinstance(value, str | Mapping | Set):
         points = [as_fraction(v, name) for v in value]
         if not points:
             raise BadInput(f"{name} is an empty list; give at least one point.")
@@ -127,14 +171,14 @@ def parse_grid(value: Any, name: str = "grid", *, integer: bool = False) -> list
 
 
 def _spread(low: Fraction, high: Fraction, count: int, *, log: bool, integer: bool) -> list[Fraction]:
-    if integer:
-        low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
-        if low >= high:
-            return [low]
+    if low == high:
+        return [low]
     points = [low]
+    log_low, log_high = (_log10(low), _log10(high)) if log else (0.0, 0.0)
     for k in range(1, count - 1):
         if log:
-            exponent = (1 - k / (count - 1)) * _log10(low) + k / (count - 1) * _log10(high)
+            share = k / (count - 1)
+            exponent = (1 - share) * log_low + share * log_high
             whole = math.floor(exponent)
             value = Fraction(f"{10 ** (exponent - whole):.6g}") * Fraction(10) ** whole
         else:
@@ -149,53 +193,82 @@ def _log10(value: Fraction) -> float:
     return (math.log2(value.numerator) - math.log2(value.denominator)) * math.log10(2)
 
 
-def _round(value: Fraction, digits: int, up: bool) -> Fraction:
+def _floor_log10(value: Fraction) -> int:
+    """The exact integer e with 10^e <= value < 10^(e+1), for value > 0."""
+    exponent = math.floor(_log10(value))
+    while Fraction(10) ** exponent > value:
+        exponent -= 1
+    while Fraction(10) ** (exponent + 1) <= value:
+        exponent += 1
+    return exponent
+
+
+def _round(value: Fraction, digits: int, *, up: bool) -> Fraction:
+    if digits < 1:
+        raise BadInput(f"rounding to {digits} significant digits is impossible; at least 1 is allowed.")
     if value == 0:
         return value
-    power = digits - 1 - math.floor(_log10(abs(value)))
-    scaled = value * Fraction(10) ** power
-    whole = math.ceil(scaled) if up else math.floor(scaled)
-    return Fraction(whole) / Fraction(10) ** power
+    unit = Fraction(10) ** (_floor_log10(abs(value)) + 1 - digits)
+    scaled = value / unit
+    return (math.ceil(scaled) if up else math.floor(scaled)) * unit
 
 
 def round_down(value: Fraction, digits: int = 13) -> Fraction:
-    """The largest decimal of about `digits` significant digits that is at most `value`."""
+    """The largest decimal of `digits` significant digits that is at most `value` (towards minus infinity)."""
     return _round(value, digits, up=False)
 
 
 def round_up(value: Fraction, digits: int = 13) -> Fraction:
-    """The smallest decimal of about `digits` significant digits that is at least `value`."""
+    """The smallest decimal of `digits` significant digits that is at least `value` (towards plus infinity)."""
     return _round(value, digits, up=True)
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction with least denominator in [low, high] (Stern-Brocot); low <= high is required."""
+    """The fraction with least denominator in [low, high] (Stern-Brocot; of several, the one nearest to 0).
+
+    Raises BadInput where low > high.
+    """
     if low > high:
-        raise BadInput(f"no fraction lies between {low} and {high}.")
+        raise BadInput(f"no fraction lies between {format_short(low)} and {format_short(high)}.")
     if low <= 0 <= high:
         return Fraction(0)
     if high < 0:
         return -simplest_between(-high, -low)
-    whole = math.floor(low)
-    if whole == low:
-        return Fraction(whole)
-    if whole + 1 <= high:
-        return Fraction(whole + 1)
-    return whole + 1 / simplest_between(1 / (high - whole), 1 / (low - whole))
+    # Common continued fraction of the two ends; a loop, since it may have thousands of terms.
+    p, p_before, q, q_before = 1, 0, 0, 1
+    while True:
+        term = math.ceil(low)
+        last = term <= high
+        if not last:
+            term -= 1
+        p, p_before = term * p + p_before, p
+        q, q_before = term * q + q_before, q
+        if last:
+            return Fraction(p, q)
+        low, high = 1 / (high - term), 1 / (low - term)
 
 
 def format_exact(value: Fraction) -> str:
-    """Text that `parse_number` reads back to the same value."""
-    return str(value.numerator) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+    """Text of any length that `parse_number` reads back to the same value (beyond 4000 characters with `max_text`)."""
+    top = _integer_text(value.numerator)
+    return top if value.denominator == 1 else f"{top}/{_integer_text(value.denominator)}"
 
 
 def format_short(value: Fraction | float | int, digits: int = 6) -> str:
-    """For people: the exact form when it is short, otherwise about `digits` significant digits."""
-    if isinstance(value, Fraction):
+    """For people: the exact form of an int or Fraction when it is short, otherwise `digits` significant digits."""
+    if not isinstance(value, int | Fraction):
+        return f"{value:.{digits}g}"
+    value = Fraction(value)
+    if max(abs(value.numerator), value.denominator) < 10**12:
         exact = format_exact(value)
         if len(exact) <= 12:
             return exact
-        if abs(value.numerator).bit_length() - value.denominator.bit_length() < -1000:
-            return f"{'-' if value < 0 else ''}10^{_log10(abs(value)):.4g}"
-        value = value.numerator / value.denominator
-    return f"{value:.{digits}g}"
+    exponent = _floor_log10(abs(value))
+    if abs(exponent) < 300:
+        return f"{value.numerator / value.denominator:.{digits}g}"
+    mantissa = round(abs(value) / Fraction(10) ** (exponent + 1 - digits))
+    if mantissa == 10**digits:  # rounded up to the next power of ten
+        mantissa, exponent = mantissa // 10, exponent + 1
+    text = str(mantissa).rstrip("0")
+    point = f".{text[1:]}" if len(text) > 1 else ""
+    return f"{'-' if value < 0 else ''}{text[0]}{point}e{exponent:+d}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant
 
-__all__ = ["Arrays", "Floats", "Forms", "Problem", "QuadraticProblem", "Vector"]
+__all__ = ["Arrays", "Floats", "Forms", "IntervalProblem", "Problem", "QuadraticProblem", "Vector"]
 
 Floats = NDArray[np.float64]
 # A point: float64, or dtype object holding Fractions; arithmetic is the same.
@@ -116,4 +116,13 @@ class QuadraticProblem(Protocol):
 
     def arrays(self) -> Arrays:
         """The float64 layout for the sampled engine."""
+        ...
+
+
+@runtime_checkable
+class IntervalProblem(Protocol):
+    """What a problem on the line offers in addition when its metrics can be bounded over an interval."""
+
+    def metric_range(self, name: str, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        """Exact bounds of a metric over all points of [low, high]."""
         ...

@@ -1,0 +1,119 @@
+"""Constants of sums of quadratics, certified in exact arithmetic from matrices alone.
+
+Client i has the gradient A_i x - b_i with A_i symmetric rational (d, d), b_i (d, 1); the objective
+F = sum_i w_i f_i has the gradient A x - b. Matrices are `flint.fmpq_mat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq_mat
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.core.linalg import (
+    floats,
+    fraction,
+    identity,
+    is_psd,
+    lower_eigenvalue,
+    matrix,
+    rational,
+    upper_eigenvalue,
+)
+from boundcheck.core.numbers import round_up
+
+__all__ = [
+    "count",
+    "gradient_noise",
+    "noise_is_finite",
+    "quadratic_value",
+    "quasi_convexity",
+    "smoothness",
+    "squared_distance",
+]
+
+# An exact rational of at most this many digits is given as it is; a longer one as a bound of 13 digits.
+SHORT = 10**24
+
+
+def count(value: int, what: str) -> Constant:
+    """A whole number known by counting `what`."""
+    return Constant(Fraction(value), Known.EXACT, "exact", f"counted: {what}")
+
+
+def _from_above(value: Fraction, how: str) -> Constant:
+    if max(abs(value.numerator), value.denominator) < SHORT:
+        return Constant(value, Known.EXACT, "exact", how)
+    return Constant(round_up(value), Known.CERTIFIED, "upper", f"{how}, rounded up to 13 digits")
+
+
+def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
+    """L from above: the largest |eigenvalue| of all client Hessians, indefinite ones included.
+
+    Certified by exact LDL^T of L*I - A_i and L*I + A_i for every client; within a relative 1e-12.
+    """
+    ends = np.array([np.linalg.eigvalsh(floats(a))[[0, -1]] for a in hessians])
+    client = int(np.argmax(np.abs(ends).max(axis=1)))
+    bound = upper_eigenvalue(hessians[client] if ends[client, 1] >= -ends[client, 0] else -hessians[client])
+    one = identity(hessians[0].nrows())
+    # Floating point chose the client and the sign; where it chose wrongly, the proof fails and another takes over.
+    for a in hessians:
+        for signed in (a, -a):
+            if not is_psd(one * rational(bound.value) - signed):
+                bound = upper_eigenvalue(signed)
+    if bound.exact:
+        return Constant(bound.value, Known.EXACT, "exact", "largest |eigenvalue| of the client Hessians, exactly")
+    how = "largest |eigenvalue| of the client Hessians; exact LDL^T of L*I - A_i and L*I + A_i"
+    return Constant(bound.value, Known.CERTIFIED, "upper", how)
+
+
+def quasi_convexity(hessian: fmpq_mat, projector: fmpq_mat) -> Constant:
+    """mu of strong quasi-convexity from below, for a positive semidefinite Hessian A other than 0.
+
+    F* - F(x) >= <grad F(x), x* - x> + mu/2 |x - x*|^2 with x* the minimiser nearest to x holds exactly for mu up
+    to the smallest nonzero eigenvalue of A. Certified by exact LDL^T of A - mu*P, P the projector onto its range;
+    within a relative 1e-12. Raises BadInput for the zero matrix and for an indefinite one.
+    """
+    bound = lower_eigenvalue(hessian, projector)
+    if bound.exact:
+        return Constant(bound.value, Known.EXACT, "exact", "smallest nonzero eigenvalue of the Hessian of F, exactly")
+    how = "smallest nonzero eigenvalue of the Hessian of F; exact LDL^T of A - mu*P"
+    return Constant(bound.value, Known.CERTIFIED, "lower", how)
+
+
+def noise_is_finite(hessians: Sequence[fmpq_mat], projector: fmpq_mat) -> int | None:
+    """None when every client gradient is constant on the solution set, else the first client where it is not.
+
+    The solution set is c + null space; a gradient that varies along it grows without bound.
+    """
+    complement = identity(projector.nrows()) - projector
+    for i, a in enumerate(hessians):
+        if any(v != 0 for v in (a * complement).entries()):
+            return i
+    return None
+
+
+def gradient_noise(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Constant:
+    """sigma2 = mean over clients of the squared gradient norm at the minimiser `centre`, from above.
+
+    This is the supremum over the solution set where `noise_is_finite`.
+    """
+    total = Fraction(0)
+    for a, b in maps:
+        residual = a * centre - b
+        total += fraction((residual.transpose() * residual)[0, 0])
+    return _from_above(total / len(maps), "mean squared client gradient at the minimiser, exactly")
+
+
+def quadratic_value(form: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Fraction:
+    """(x - c)' Q (x - c), exactly."""
+    u = matrix([[v] for v in x]) - centre
+    return fraction((u.transpose() * form * u)[0, 0])
+
+
+def squared_distance(projector: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Constant:
+    """dist2_0 from above: squared distance of x to the solution set c + null space, (x - c)'P(x - c)."""
+    return _from_above(quadratic_value(projector, centre, x), "squared distance of the start to the solution set")

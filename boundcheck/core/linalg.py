@@ -1,0 +1,326 @@
+"""Exact linear algebra over the rationals, and rigorous balls, on python-flint.
+
+Matrices of rationals are `flint.fmpq_mat`, matrices of balls `flint.arb_mat`. What is called certified here
+is proved by exact elimination; floating point only proposes.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz
+from numpy.typing import NDArray
+
+from boundcheck.core.numbers import as_fraction, round_down, round_up, simplest_between
+from boundcheck.errors import BadInput
+
+__all__ = [
+    "EigenBound",
+    "balls",
+    "column",
+    "float_down",
+    "float_up",
+    "floats",
+    "fraction",
+    "identity",
+    "is_pd",
+    "is_psd",
+    "is_symmetric",
+    "lower_eigenvalue",
+    "matrix",
+    "nearest_float",
+    "nullity",
+    "outward",
+    "precision",
+    "range_projector",
+    "rational",
+    "solve_any",
+    "to_fractions",
+    "upper_eigenvalue",
+]
+
+# Certified eigenvalue bounds are within this relative distance of the eigenvalue.
+TOLERANCE = Fraction(1, 10**12)
+
+
+# --- conversions ------------------------------------------------------------------------------------------
+
+
+def rational(value: Any, name: str = "entry") -> fmpq:
+    """The exact value of an int, float (its binary value), Fraction or text; BadInput for anything else."""
+    exact = value if isinstance(value, Fraction) else as_fraction(value, name)
+    return fmpq(exact.numerator, exact.denominator)
+
+
+def fraction(value: fmpq) -> Fraction:
+    """The same number as a Fraction."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def matrix(rows: Sequence[Sequence[Any]] | NDArray[Any], name: str = "matrix") -> fmpq_mat:
+    """Exact matrix from nested sequences or a 2-D array of numbers; BadInput where rows differ in length."""
+    table = [[rational(v, f"an entry of {name}") for v in row] for row in rows]
+    if len({len(row) for row in table}) > 1:
+        raise BadInput(f"{name} has rows of different lengths; all must have the same.")
+    return fmpq_mat(len(table), len(table[0]) if table else 0, [v for row in table for v in row])
+
+
+def column(values: Sequence[Any] | NDArray[Any], name: str = "vector") -> fmpq_mat:
+    """Exact (d, 1) matrix."""
+    return matrix([[v] for v in values], name)
+
+
+def identity(d: int) -> fmpq_mat:
+    """The d x d identity."""
+    return fmpq_mat(d, d, [int(i == j) for i in range(d) for j in range(d)])
+
+
+def to_fractions(m: fmpq_mat) -> NDArray[Any]:
+    """Object array of Fractions, of the shape of the matrix."""
+    out = np.empty((m.nrows(), m.ncols()), dtype=object)
+    for i, row in enumerate(m.tolist()):
+        out[i] = [fraction(v) for v in row]
+    return out
+
+
+def nearest_float(value: Fraction) -> float:
+    """The nearest double; infinity where it overflows."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def floats(m: fmpq_mat) -> NDArray[np.float64]:
+    """Nearest doubles, of the shape of the matrix."""
+    flat = [nearest_float(fraction(v)) for v in m.entries()]
+    return np.array(flat, dtype=np.float64).reshape(m.nrows(), m.ncols())
+
+
+# --- balls ------------------------------------------------------------------------------------------------
+
+_flint_context = threading.RLock()
+
+
+@contextmanager
+def precision(bits: int) -> Generator[None]:
+    """Flint's working precision inside the block; one thread at a time, since flint keeps it globally."""
+    with _flint_context:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def balls(m: fmpq_mat) -> arb_mat:
+    """Enclosures of the entries at the working precision."""
+    return arb_mat(m)
+
+
+def _dyadic_down(mantissa: int, exponent: int) -> float:
+    """The largest double that is at most mantissa * 2**exponent."""
+    if mantissa == 0:
+        return 0.0
+    top = abs(mantissa).bit_length() + exponent
+    if top > 1024:
+        return sys.float_info.max if mantissa > 0 else -math.inf
+    last = max(top - 53, -1074)
+    shift = last - exponent
+    if shift > 0:
+        below = mantissa >> shift if shift < 10**7 else (-1 if mantissa < 0 else 0)
+    else:
+        below, last = mantissa, exponent
+    try:
+        return math.ldexp(below, last)
+    except OverflowError:  # a negative number rounded down past the largest double
+        return -math.inf
+
+
+def float_down(value: arb | Fraction) -> float:
+    """The largest double below every point of a ball, or at most a fraction."""
+    if isinstance(value, Fraction):
+        near = nearest_float(value)
+        if math.isinf(near):
+            return sys.float_info.max if near > 0 else near
+        return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+    if not value.is_finite():
+        return -math.inf
+    with precision(128):  # rounds downwards, so that more bits would only tighten it beyond a double's
+        mantissa, exponent = value.lower().man_exp()
+    return _dyadic_down(int(mantissa), int(exponent))
+
+
+def float_up(value: arb | Fraction) -> float:
+    """The smallest double above every point of a ball, or at least a fraction."""
+    with precision(128):  # the sign change rounds outwards too
+        return 0.0 - float_down(-value)  # no negative zero
+
+
+def outward(value: arb, *, nonnegative: bool = False) -> tuple[float, float, float]:
+    """(low, middle, high) doubles of a ball, rounded outwards; low is at least 0 for a quantity that is.
+
+    The middle lies in [low, high] and is 0 where a nonnegative quantity is only known to be below 1e-300.
+    """
+    low, high = float_down(value), float_up(value)
+    if nonnegative:
+        low = max(low, 0.0)
+        if low == 0.0 and high < 1e-300:
+            return 0.0, 0.0, high
+    middle = float(value.mid()) if value.is_finite() else (math.inf if high == math.inf else math.nan)
+    return low, (middle if math.isinf(middle) else min(max(middle, low), high)), high
+
+
+# --- symmetric matrices -----------------------------------------------------------------------------------
+
+
+def is_symmetric(a: fmpq_mat) -> bool:
+    """Whether a square matrix equals its transpose, exactly."""
+    return a.nrows() == a.ncols() and a == a.transpose()
+
+
+def _pivots(a: fmpq_mat) -> list[fmpz] | None:
+    """Positive pivots of the fraction-free exact LDL^T; None when the matrix is not positive semidefinite.
+
+    A pivot 0 is allowed only over a zero column, which is then left out.
+    """
+    if not is_symmetric(a):
+        raise BadInput("only a symmetric matrix can be tested for definiteness.")
+    rows: list[list[fmpz]] = a.numer_denom()[0].tolist()
+    d = len(rows)
+    previous = fmpz(1)
+    pivots: list[fmpz] = []
+    for k in range(d):
+        top = rows[k]
+        pivot = top[k]
+        if pivot < 0:
+            return None
+        if pivot == 0:
+            if any(top[j] != 0 for j in range(k + 1, d)):
+                return None
+            continue
+        for i in range(k + 1, d):
+            row, factor = rows[i], top[i]
+            for j in range(i, d):
+                row[j] = (row[j] * pivot - factor * top[j]) // previous
+        previous = pivot
+        pivots.append(pivot)
+    return pivots
+
+
+def is_psd(a: fmpq_mat) -> bool:
+    """Whether a rational symmetric matrix is positive semidefinite, by exact LDL^T."""
+    return _pivots(a) is not None
+
+
+def is_pd(a: fmpq_mat) -> bool:
+    """Whether a rational symmetric matrix is positive definite, by exact LDL^T."""
+    pivots = _pivots(a)
+    return pivots is not None and len(pivots) == a.nrows()
+
+
+def nullity(a: fmpq_mat) -> int:
+    """Dimension of the null space."""
+    return a.ncols() - a.rank()
+
+
+def range_projector(a: fmpq_mat) -> fmpq_mat:
+    """The orthogonal projector onto the range of a symmetric rational matrix; it is rational too."""
+    d = a.nrows()
+    basis, rank = a.rref()
+    if rank == d:
+        return identity(d)
+    rows = fmpq_mat(rank, d, [v for row in basis.tolist()[:rank] for v in row])  # row space = range, a symmetric
+    if rank == 0:
+        return fmpq_mat(d, d)
+    return rows.transpose() * (rows * rows.transpose()).solve(rows)
+
+
+def solve_any(a: fmpq_mat, b: fmpq_mat) -> fmpq_mat | None:
+    """One exact solution x (d, 1) of a x = b with free variables 0; None when there is none."""
+    m, d = a.nrows(), a.ncols()
+    right = b.entries()
+    rows = a.tolist()
+    joined = fmpq_mat(m, d + 1, [v for i in range(m) for v in [*rows[i], right[i]]])
+    echelon, rank = joined.rref()
+    x = fmpq_mat(d, 1)
+    for row in echelon.tolist()[:rank]:
+        lead = next(j for j, v in enumerate(row) if v != 0)
+        if lead == d:
+            return None
+        x[lead, 0] = row[d]
+    return x
+
+
+class EigenBound(NamedTuple):
+    """A certified bound on an eigenvalue; `exact` says that it is the eigenvalue itself."""
+
+    value: Fraction
+    exact: bool
+
+
+def upper_eigenvalue(a: fmpq_mat) -> EigenBound:
+    """A short rational at least the largest eigenvalue, within a relative 1e-12 of it.
+
+    Certified: exact LDL^T of value * I - a succeeds, and fails a relative 1e-12 below.
+    """
+    d = a.nrows()
+    one = identity(d)
+
+    def above(value: Fraction) -> bool:
+        return is_psd(one * rational(value) - a)
+
+    guess = Fraction(float(np.linalg.eigvalsh(floats(a))[-1]))
+    if above(Fraction(0)) and not is_pd(-a):
+        return EigenBound(Fraction(0), True)
+    return _refine(above, guess, a, one)
+
+
+def lower_eigenvalue(a: fmpq_mat, projector: fmpq_mat | None = None) -> EigenBound:
+    """A short rational at most the smallest nonzero eigenvalue of a positive semidefinite matrix, within 1e-12.
+
+    projector: onto the range of a (computed when not given). Certified by exact LDL^T of a - value * projector.
+    Raises BadInput for the zero matrix and for one that is not positive semidefinite.
+    """
+    on = range_projector(a) if projector is None else projector
+    if not is_psd(a) or a.rank() == 0:
+        raise BadInput("the smallest nonzero eigenvalue needs a positive semidefinite matrix other than 0.")
+
+    def above(value: Fraction) -> bool:  # of minus the eigenvalue
+        return is_psd(a + on * rational(value))
+
+    guess = Fraction(-float(np.linalg.eigvalsh(floats(a))[nullity(a)]))
+    bound = _refine(above, guess, -a, on)
+    return EigenBound(-bound.value, bound.exact)
+
+
+def _refine(above: Any, guess: Fraction, a: fmpq_mat, unit: fmpq_mat) -> EigenBound:
+    """The least value with `above` (an eigenvalue of a other than 0, where value*unit - a loses rank), to 1e-12."""
+    scale = abs(guess) or Fraction(1, 10**6)
+    margin = scale / 10**13
+    high = low = guess
+    while not above(high := round_up(guess + margin)):
+        margin *= 4
+    margin = scale / 10**13
+    while above(low := round_down(guess - margin)):
+        margin *= 4
+    while high - low > TOLERANCE * abs(high) * Fraction(9, 10):
+        middle = round_up((low + high) / 2, 15)
+        if not low < middle < high:
+            break
+        if above(middle):
+            high = middle
+        else:
+            low = middle
+    short = simplest_between(low, high)
+    if (unit * rational(short) - a).rank() < unit.rank() and above(short):
+        return EigenBound(short, True)
+    return EigenBound(high, False)

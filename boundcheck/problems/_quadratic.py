@@ -1,0 +1,216 @@
+"""What all instances with quadratic client objectives share: exact forms, constants, metrics, layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat
+from numpy.typing import NDArray
+
+from boundcheck.constants import certify
+from boundcheck.constants.constant import Constant
+from boundcheck.core.linalg import (
+    column,
+    floats,
+    is_psd,
+    range_projector,
+    rational,
+    solve_any,
+    to_fractions,
+)
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems.problem import Floats, Forms, Vector
+
+__all__ = ["ASSUMPTIONS", "QuadraticInstance", "Shape", "check_weights"]
+
+# The hypotheses an instance can be asked about: the name, and what it says.
+ASSUMPTIONS: Mapping[str, str] = {
+    "strong_quasi_convexity": "F has a minimiser and is strongly quasi-convex with some mu > 0",
+    "smooth_clients": "every client gradient is Lipschitz with the constant L",
+    "finite_gradient_noise": "the client gradients are bounded on the solution set",
+    "convex": "F is convex and has a minimiser",
+    "convex_clients": "every client objective is convex",
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The objective F with gradient A x - b, seen as a whole.
+
+    stationary: an exact stationary point (d, 1), or None; convex: whether A is positive semidefinite;
+    projector: onto the range of A.
+    """
+
+    hessian: fmpq_mat
+    stationary: fmpq_mat | None
+    convex: bool
+    projector: fmpq_mat
+
+    @property
+    def minimiser(self) -> fmpq_mat | None:
+        """An exact minimiser, or None."""
+        return self.stationary if self.convex else None
+
+
+class QuadraticInstance:
+    """Shared by instances whose client i has the gradient A_i x - b_i, exactly rational.
+
+    A subclass is a frozen dataclass with `weights`, `start` and `maps()`; everything here derives from these.
+    """
+
+    weights: tuple[Fraction, ...]
+    start: tuple[Fraction, ...]
+
+    def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
+        """Per client (A_i, b_i)."""
+        raise TypeError(f"{type(self).__name__} defines no gradient maps.")
+
+    @cached_property
+    def _maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
+        return self.maps()
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Hessian, stationary point and convexity of F."""
+        d = len(self.start)
+        a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
+        for w, (a_i, b_i) in zip(self.weights, self._maps, strict=True):
+            a, b = a + a_i * rational(w), b + b_i * rational(w)
+        return Shape(a, _stationary(a, b, self.start), is_psd(a), range_projector(a))
+
+    @property
+    def dim(self) -> int:
+        """Dimension d."""
+        return len(self.start)
+
+    @property
+    def clients(self) -> int:
+        """Number of clients n."""
+        return len(self.weights)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """dist2, gap and grad2 where F has a minimiser, grad2 alone at a saddle; x in dimension 1."""
+        names = ("dist2", "gap", "grad2") if self.shape.convex else ("grad2",)
+        own = names if self.shape.stationary is not None else ()
+        return (*own, "x") if self.dim == 1 else own
+
+    @cached_property
+    def _forms(self) -> Forms:
+        shape = self.shape
+        if shape.stationary is None:
+            return Forms(self._maps, {})
+        known = {"grad2": shape.hessian * shape.hessian}
+        if shape.convex:
+            known = {"dist2": shape.projector, "gap": shape.hessian * rational(Fraction(1, 2)), **known}
+        return Forms(self._maps, {name: (shape.stationary, q) for name, q in known.items()})
+
+    def forms(self) -> Forms:
+        """Exact affine gradient maps, and the metrics as forms centred at a minimiser (or saddle)."""
+        return self._forms
+
+    @cached_property
+    def _constants(self) -> Mapping[str, Constant]:
+        shape = self.shape
+        found = {
+            "n": certify.count(self.clients, "clients"),
+            "d": certify.count(self.dim, "coordinates"),
+            "L": certify.smoothness([a for a, _ in self._maps]),
+        }
+        if shape.minimiser is None:
+            return found
+        found["dist2_0"] = certify.squared_distance(shape.projector, shape.minimiser, self.start)
+        if self.violations("strong_quasi_convexity") is None:
+            found["mu"] = certify.quasi_convexity(shape.hessian, shape.projector)
+        if self.violations("finite_gradient_noise") is None:
+            found["sigma2"] = certify.gradient_noise(self._maps, shape.minimiser)
+        return found
+
+    def constants(self) -> Mapping[str, Constant]:
+        """n, d, L, and as far as they exist mu, sigma2 and dist2_0, each exact or certified."""
+        return self._constants
+
+    def violations(self, assumption: str) -> str | None:
+        """Why the instance breaks an assumption of `ASSUMPTIONS`; None when it meets it."""
+        if assumption not in ASSUMPTIONS:
+            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+        if assumption == "smooth_clients":
+            return None
+        if assumption == "convex_clients":
+            bad = next((i for i, (a, _) in enumerate(self._maps) if not is_psd(a)), None)
+            return None if bad is None else f"the Hessian of client {bad} has a negative eigenvalue."
+        shape = self.shape
+        if not shape.convex:
+            return "F is unbounded below: its Hessian has a negative eigenvalue."
+        if shape.minimiser is None:
+            return "F is unbounded below: it falls linearly in a direction where its Hessian is zero."
+        if assumption == "strong_quasi_convexity" and shape.hessian.rank() == 0:
+            return "F is constant, so that every point is a minimiser and mu has no largest value."
+        if assumption == "finite_gradient_noise":
+            bad = certify.noise_is_finite([a for a, _ in self._maps], shape.projector)
+            if bad is not None:
+                return f"the gradient of client {bad} is unbounded on the solution set, which is a whole affine space."
+        return None
+
+    @cached_property
+    def _float_maps(self) -> tuple[tuple[Floats, Floats], ...]:
+        return tuple((floats(a), floats(b)[:, 0]) for a, b in self._maps)
+
+    @cached_property
+    def _exact_maps(self) -> tuple[tuple[NDArray[Any], NDArray[Any]], ...]:
+        return tuple((to_fractions(a), to_fractions(b)[:, 0]) for a, b in self._maps)
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """A_i x - b_i, float64 or exact as x is; x and result (d,)."""
+        maps: Any = self._exact_maps if x.dtype == object else self._float_maps
+        a, b = maps[client]
+        return a @ x - b
+
+    @cached_property
+    def _float_forms(self) -> Mapping[str, tuple[Floats, Floats]]:
+        return {name: (floats(c)[:, 0], floats(q)) for name, (c, q) in self._forms.quadratic.items()}
+
+    def metric(self, name: str, x: NDArray[Any]) -> Any:
+        """A metric at x (d,), float64 or exact as x is. Raises UnknownName where the instance has not the metric."""
+        if name not in self.metrics:
+            raise UnknownName("the metric", name, self.metrics)
+        if name == "x":
+            return x[0]
+        if x.dtype == object:
+            centre, form = self._forms.quadratic[name]
+            return certify.quadratic_value(form, centre, list(x))
+        centre, form = self._float_forms[name]
+        u = x - centre
+        return float(u @ form @ u)
+
+    def _layout(self) -> dict[str, Any]:
+        """The parts of the sampled engine's `Arrays` that do not depend on the kind of component."""
+        forms = self._float_forms
+        centre = next((c for c, _ in forms.values()), np.zeros(self.dim))
+        return {
+            "client_A": np.stack([a for a, _ in self._float_maps]),
+            "client_b": np.stack([b for _, b in self._float_maps]),
+            "centre": centre,
+            "centred": {name: q for name, (_, q) in forms.items()},
+        }
+
+
+def _stationary(a: fmpq_mat, b: fmpq_mat, start: Sequence[Fraction]) -> fmpq_mat | None:
+    """The solution of a x = b nearest to the start, or None."""
+    any_solution = solve_any(a, b)
+    if any_solution is None or a.rank() == a.nrows():
+        return any_solution
+    x0 = column(start)
+    return x0 + range_projector(a) * (any_solution - x0)
+
+
+def check_weights(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Positive client weights that sum to 1, or BadInput."""
+    if any(w <= 0 for w in weights) or sum(weights, Fraction(0)) != 1:
+        raise BadInput(f"the client weights {[str(w) for w in weights]} must be positive and sum to exactly 1.")
+    return tuple(weights)

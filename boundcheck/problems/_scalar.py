@@ -1,0 +1,101 @@
+"""What instances in dimension 1 share whose objectives are not quadratic.
+
+Slopes and metrics are written once for floats and Fractions; a run is enclosed by running the two ends of an
+interval, which is rigorous where the step maps are monotone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.errors import UnknownName
+from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems.problem import Vector
+
+__all__ = ["Real", "ScalarInstance", "given"]
+
+Real = TypeVar("Real", float, Fraction)
+
+
+def given(value: Fraction | int, how: str) -> Constant:
+    """A constant that is known exactly by definition."""
+    return Constant(Fraction(value), Known.EXACT, "exact", how)
+
+
+class ScalarInstance:
+    """A problem on the line; a subclass is a frozen dataclass that gives `slope`, `measure` and `objections`.
+
+    unimodal: metrics that fall and then rise along the line (their minimum over an interval that meets their
+    zeros is 0, otherwise it is at an end).
+    """
+
+    unimodal: ClassVar[tuple[str, ...]] = ()
+    start: tuple[Fraction, ...]
+    clients: int
+
+    @property
+    def dim(self) -> int:
+        """1."""
+        return 1
+
+    @property
+    def weights(self) -> tuple[Fraction, ...]:
+        """1/n for each of the n clients."""
+        return (Fraction(1, self.clients),) * self.clients
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names that `metric` accepts."""
+        return (*self.unimodal, "x")
+
+    def slope(self, client: int, x: Real) -> Real:
+        """f_client'(x)."""
+        raise TypeError(f"{type(self).__name__} defines no slope.")
+
+    def measure(self, name: str, x: Real) -> Real:
+        """A metric other than "x"."""
+        raise TypeError(f"{type(self).__name__} defines no metric.")
+
+    def constants(self) -> Mapping[str, Constant]:
+        """Constants by name."""
+        raise TypeError(f"{type(self).__name__} defines no constants.")
+
+    def objections(self) -> Mapping[str, str]:
+        """Assumptions of `ASSUMPTIONS` that fail, each with the reason."""
+        return {}
+
+    def violations(self, assumption: str) -> str | None:
+        """Why the instance breaks an assumption; None when it meets it. Raises UnknownName for other names."""
+        if assumption not in ASSUMPTIONS:
+            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+        return self.objections().get(assumption)
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """(f_client'(x),), float64 or exact as x is."""
+        value = self.slope(client, x[0] if x.dtype == object else float(x[0]))
+        out: Any = np.array([value], dtype=x.dtype)
+        return out
+
+    def metric(self, name: str, x: NDArray[Any]) -> Any:
+        """A metric at x (1,), float64 or exact as x is. Raises UnknownName for other names."""
+        if name not in self.metrics:
+            raise UnknownName("the metric", name, self.metrics)
+        value = x[0] if x.dtype == object else float(x[0])
+        return value if name == "x" else self.measure(name, value)
+
+    def metric_range(self, name: str, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        """Exact bounds of a metric over the interval [low, high] of points."""
+        if name == "x":
+            return low, high
+        ends = self.measure(name, low), self.measure(name, high)
+        return (Fraction(0) if self.vanishes_between(low, high) else min(ends)), max(ends)
+
+    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
+        """Whether [low, high] meets the solution set, where the unimodal metrics are 0."""
+        raise TypeError(f"{type(self).__name__} has no solution set.")

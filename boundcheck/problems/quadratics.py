@@ -1,0 +1,184 @@
+"""Finite sums of quadratics, client by client, with exact coefficients.
+
+Component j of client i is x'A x/2 - b'x with A symmetric (indefinite allowed) and b given exactly; constants
+added to it change no metric and are left out. f_i is the mean (or the sum) of its components and
+F = sum_i w_i f_i. Where F has no minimiser, `violations` says why and the constants that need one are absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat
+
+from boundcheck.core.linalg import matrix, nearest_float, rational
+from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems._quadratic import QuadraticInstance, check_weights
+from boundcheck.problems.problem import Arrays
+
+__all__ = ["Component", "Quadratics", "build", "from_matrices"]
+
+REDUCTIONS = ("mean", "sum")
+
+
+@dataclass(frozen=True)
+class Component:
+    """x'Ax/2 - b'x: A (d, d) symmetric, b (d,)."""
+
+    A: tuple[tuple[Fraction, ...], ...]
+    b: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        d = len(self.b)
+        if len(self.A) != d or any(len(row) != d for row in self.A):
+            raise BadInput(f"a component has b of length {d}, so A must have {d} rows of {d} numbers.")
+        for i in range(d):
+            for j in range(i):
+                if self.A[i][j] != self.A[j][i]:
+                    raise BadInput(
+                        f"A is not symmetric: A[{i}][{j}] = {self.A[i][j]}, A[{j}][{i}] = {self.A[j][i]}; "
+                        "write the symmetric part (A + A')/2."
+                    )
+
+    def curvature(self) -> Fraction | None:
+        """h where A = h*I, else None."""
+        d = len(self.b)
+        h = self.A[0][0]
+        alike = all(self.A[i][j] == (h if i == j else 0) for i in range(d) for j in range(d))
+        return h if alike else None
+
+    def to_spec(self) -> dict[str, Any]:
+        """Nested lists of number texts."""
+        return {"A": [[format_exact(v) for v in row] for row in self.A], "b": [format_exact(v) for v in self.b]}
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratics(QuadraticInstance):
+    """A finite sum of quadratics.
+
+    name, spec: see `Problem`. components: one tuple a client. reduction: "mean" or "sum" of a client's
+    components. weights: w_i, positive, summing to 1. start: x_0 (d,).
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    components: tuple[tuple[Component, ...], ...]
+    reduction: str
+    weights: tuple[Fraction, ...]
+    start: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if self.reduction not in REDUCTIONS:
+            raise UnknownName("the reduction", self.reduction, REDUCTIONS)
+        if not self.components or not all(self.components):
+            raise BadInput(f"the problem '{self.name}' has a client without components; every client needs at least 1.")
+        if len(self.weights) != len(self.components):
+            raise BadInput(f"{len(self.weights)} weights were given for {len(self.components)} clients.")
+        check_weights(self.weights)
+        if any(len(c.b) != len(self.start) for client in self.components for c in client):
+            raise BadInput(f"the start has {len(self.start)} entries, and not every component as many.")
+
+    def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
+        """Per client (A_i, b_i): the mean or sum over its components."""
+        out: list[tuple[fmpq_mat, fmpq_mat]] = []
+        for client in self.components:
+            a, b = fmpq_mat(self.dim, self.dim), fmpq_mat(self.dim, 1)
+            for c in client:
+                a, b = a + matrix(c.A), b + matrix([[v] for v in c.b])
+            scale = rational(Fraction(1, len(client) if self.reduction == "mean" else 1))
+            out.append((a * scale, b * scale))
+        return tuple(out)
+
+    def arrays(self) -> Arrays:
+        """Layout "isotropic" where every A is a multiple of I, otherwise "quadratic"."""
+        flat = [c for client in self.components for c in client]
+        curvatures = [c.curvature() for c in flat]
+        isotropic = all(h is not None for h in curvatures)
+        d, sizes = self.dim, [len(client) for client in self.components]
+        a = [[[nearest_float(v) for v in row] for row in c.A] for c in flat]
+        return Arrays(
+            kind="isotropic" if isotropic else "quadratic",
+            reduction=self.reduction,
+            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            A=np.empty((0, d, d)) if isotropic else np.array(a, dtype=np.float64),
+            curvature=np.array([nearest_float(h) for h in curvatures if h is not None] if isotropic else []),
+            b=np.array([[nearest_float(v) for v in c.b] for c in flat], dtype=np.float64),
+            target=np.empty(0),
+            **self._layout(),
+        )
+
+
+def _vector(values: Any, name: str) -> tuple[Fraction, ...]:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise BadInput(f"{name} = {values!r} must be a list of numbers.")
+    return tuple(as_fraction(v, name) for v in values)
+
+
+def _component(given: Any, where: str) -> Component:
+    if not isinstance(given, Mapping) or "A" not in given:
+        raise BadInput(f"{where} must be a table with A (rows of numbers) and optionally b.")
+    for key in given:
+        if key not in ("A", "b"):
+            raise UnknownName(f"{where}: key", str(key), ("A", "b"))
+    rows: Any = given["A"]
+    if isinstance(rows, str) or not hasattr(rows, "__iter__"):
+        rows = [[rows]]  # dimension 1
+    a = tuple(_vector(row, f"A of {where}") for row in rows)
+    b: Any = given.get("b", [0] * len(a))
+    return Component(a, _vector(b if hasattr(b, "__iter__") and not isinstance(b, str) else [b], f"b of {where}"))
+
+
+def build(
+    *,
+    clients: Sequence[Any],
+    reduction: str = "mean",
+    weights: Sequence[Any] | None = None,
+    start: Sequence[Any] | None = None,
+    name: str = "",
+) -> Quadratics:
+    """Quadratics from explicit coefficients.
+
+    clients: one table a client, either {A = [["1/2", "0"], ["0", "1"]], b = ["0", "1"]} (b defaults to zeros; in
+    dimension 1 plain numbers will do) or {components = [such tables]}. weights: default 1/n each. start: default
+    ones. Floats mean their exact binary value. Raises BadInput and UnknownName.
+    """
+    if isinstance(clients, str | Mapping) or not clients:
+        raise BadInput("clients must be a list with one table a client, such as [{A = [[1]], b = [0]}].")
+    parts: list[tuple[Component, ...]] = []
+    for i, client in enumerate(clients):
+        inner: Any = client.get("components") if isinstance(client, Mapping) and "components" in client else [client]
+        parts.append(tuple(_component(c, f"client {i}") for c in inner))
+    return _assemble(tuple(parts), reduction, weights, start, name)
+
+
+def from_matrices(
+    A: Sequence[Any], b: Sequence[Any], *, start: Sequence[Any], weights: Sequence[Any] | None = None, name: str = ""
+) -> Quadratics:
+    """Quadratics with one component a client: A (n, d, d) and b (n, d) of exact numbers or float64."""
+    tables = [{"A": a_i, "b": b_i} for a_i, b_i in zip(A, b, strict=True)]
+    return build(clients=tables, weights=weights, start=start, name=name)
+
+
+def _assemble(
+    parts: tuple[tuple[Component, ...], ...],
+    reduction: str,
+    weights: Sequence[Any] | None,
+    start: Sequence[Any] | None,
+    name: str,
+) -> Quadratics:
+    n, d = len(parts), len(parts[0][0].b) if parts[0] else 0
+    shares = (Fraction(1, n),) * n if weights is None else _vector(weights, "weights")
+    x0 = (Fraction(1),) * d if start is None else _vector(start, "start")
+    tables = [c[0].to_spec() if len(c) == 1 else {"components": [part.to_spec() for part in c]} for c in parts]
+    spec: dict[str, Any] = {"kind": "quadratics", "clients": tables, "reduction": reduction}
+    spec |= {"start": [format_exact(v) for v in x0]}
+    if weights is not None:
+        spec["weights"] = [format_exact(w) for w in shares]
+    if name:
+        spec["name"] = name
+    return Quadratics(name or f"{n} quadratics in dimension {d}", spec, parts, reduction, shares, x0)

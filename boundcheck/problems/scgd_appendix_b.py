@@ -1,0 +1,108 @@
+"""The strongly quasi-convex function of SCGD, Appendix B: once differentiable, not convex, no unique minimiser.
+
+F(x) = -1/4                        for x <= 1/2
+       x^2 - x                     for 1/2 < x <= 1
+       log x                       for 1 < x <= 3/2
+       2x^2/9 + log(3/2) - 1/2     for x > 3/2
+
+with the solution set (-oo, 1/2], so that dist2(x) = max(0, x - 1/2)^2. S. Ma, "Semi-Cyclic Gradient Descent
+Outperforms Federated Averaging with Sufficiently Small Learning Rate".
+
+Constants. F' has slopes 0, 2, -1/x^2, 4/9 on the pieces, so L = 2. The best mu at x is
+2 (F* - F(x) + F'(x) (x - 1/2)) / (x - 1/2)^2; on (1/2, 1] it is 2, on (1, 3/2] it falls, on (3/2, oo) it rises
+from the value at 3/2, 5/6 - log(9/4), which therefore is the largest mu (given here from below).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, fmpq
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.core.linalg import precision, rational
+from boundcheck.core.numbers import as_fraction, format_exact, round_down
+from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.problems._specs import whole
+
+__all__ = ["AppendixB", "build", "largest_mu", "value"]
+
+
+def largest_mu() -> Constant:
+    """5/6 - log(9/4) from below, to 13 digits."""
+    with precision(128):
+        low = (fmpq(5, 6) - arb(fmpq(9, 4)).log()).lower()
+        mantissa, exponent = (int(v) for v in low.man_exp())
+    exact = Fraction(mantissa) * Fraction(2) ** exponent
+    how = "5/6 - log(9/4), the least of 2(F* - F + F'(x)(x - 1/2))/(x - 1/2)^2, at x = 3/2; ball arithmetic"
+    return Constant(round_down(exact), Known.CERTIFIED, "lower", how)
+
+
+def value(x: Fraction) -> arb:
+    """F(x) as a ball at flint's working precision."""
+    if x <= Fraction(1, 2):
+        return arb(fmpq(-1, 4))
+    if x <= 1:
+        return arb(rational(x * x - x))
+    if x <= Fraction(3, 2):
+        return arb(rational(x)).log()
+    return arb(rational(2 * x * x / 9 - Fraction(1, 2))) + arb(fmpq(3, 2)).log()
+
+
+@dataclass(frozen=True)
+class AppendixB(ScalarInstance):
+    """n clients that all have f_i = F; start: x_0."""
+
+    clients: int
+    start: tuple[Fraction, ...]
+    unimodal = ("dist2",)
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+        return "the strongly quasi-convex function of SCGD, Appendix B"
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """Rebuilds the problem."""
+        return {"kind": "scgd_appendix_b", "clients": self.clients, "start": format_exact(self.start[0])}
+
+    def slope(self, client: int, x: Real) -> Real:
+        """F'(x): 0, 2x - 1, 1/x, 4x/9."""
+        if 2 * x <= 1:
+            return x * 0
+        if x <= 1:
+            return 2 * x - 1
+        return 1 / x if 2 * x <= 3 else 4 * x / 9
+
+    def measure(self, name: str, x: Real) -> Real:
+        """dist2 = max(0, x - 1/2)^2."""
+        return x * 0 if 2 * x <= 1 else (x - type(x)(0.5)) ** 2
+
+    def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
+        """Whether low lies in (-oo, 1/2]."""
+        return 2 * low <= 1
+
+    def constants(self) -> Mapping[str, Constant]:
+        """n, d, L = 2, mu from below, sigma2 = 0 (all gradients vanish on the solution set), dist2_0."""
+        return {
+            "n": given(self.clients, "counted: clients"),
+            "d": given(1, "counted: coordinates"),
+            "L": given(2, "largest |F''| over the pieces: 0, 2, 1/x^2 < 1, 4/9"),
+            "mu": largest_mu(),
+            "sigma2": given(0, "every client is F, whose gradient is 0 on the solution set"),
+            "dist2_0": given(self.measure("dist2", self.start[0]), "max(0, x_0 - 1/2)^2"),
+        }
+
+    def objections(self) -> Mapping[str, str]:
+        """F is concave on (1, 3/2]."""
+        text = "F is log x on (1, 3/2] and so concave there."
+        return {"convex": text, "convex_clients": text}
+
+
+def build(*, clients: Any = 1, start: Any = 2) -> AppendixB:
+    """Appendix B's function on `clients` identical clients, from the start x_0 (default 2, beyond every kink)."""
+    return AppendixB(whole(clients, "clients", 1, 10**6), (as_fraction(start, "start"),))

@@ -1,0 +1,70 @@
+"""The three devices of SCGD, Appendix C, two of them concave: f_1 = f_2 = -x^2 and f_3 = 3x^2, from x_0 = 1.
+
+S. Ma, "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate".
+The paper prints f_3 = 3x^3; its local points (1.44, 1.44, 0.16 at eta = 0.1 and E = 2) are those of 3x^2. The
+literal reading, `cubic`, has F = (3x^3 - 2x^2)/3, which is unbounded below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.constants.constant import Constant
+from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.errors import BadInput
+from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.problems.quadratics import Component, Quadratics
+
+__all__ = ["Cubic", "build"]
+
+
+@dataclass(frozen=True)
+class Cubic(ScalarInstance):
+    """The literal reading: f_1 = f_2 = -x^2, f_3 = 3x^3."""
+
+    start: tuple[Fraction, ...]
+    clients: int = 3
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+        return "SCGD, Appendix C, with f_3 = 3x^3 as printed"
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """Rebuilds the problem."""
+        return {"kind": "scgd_appendix_c", "cubic": True, "start": format_exact(self.start[0])}
+
+    def slope(self, client: int, x: Real) -> Real:
+        """-2x, -2x, 9x^2."""
+        return 9 * x * x if client == 2 else -2 * x
+
+    def constants(self) -> Mapping[str, Constant]:
+        """n and d: there is neither a Lipschitz constant nor a minimiser."""
+        return {"n": given(3, "counted: clients"), "d": given(1, "counted: coordinates")}
+
+    def objections(self) -> Mapping[str, str]:
+        """Everything fails."""
+        unbounded = "F = (3x^3 - 2x^2)/3 is unbounded below, so that it has no minimiser."
+        own = {
+            "smooth_clients": "f_3 = 3x^3 has the slope 9x^2, which is Lipschitz with no constant.",
+            "convex_clients": "f_1 = -x^2 is concave.",
+        }
+        return {name: own.get(name, unbounded) for name in ASSUMPTIONS}
+
+
+def build(*, cubic: Any = False, start: Any = 1) -> Quadratics | Cubic:
+    """Appendix C as meant (f_3 = 3x^2) or, with cubic = true, as printed (3x^3)."""
+    if not isinstance(cubic, bool):
+        raise BadInput(f"cubic = {cubic!r} is not allowed; it is true or false.")
+    x0 = (as_fraction(start, "start"),)
+    if cubic:
+        return Cubic(x0)
+    # -x^2 = (-2) x^2 / 2
+    parts = tuple((Component(((Fraction(h),),), (Fraction(0),)),) for h in (-2, -2, 6))
+    spec = {"kind": "scgd_appendix_c", "cubic": False, "start": format_exact(x0[0])}
+    return Quadratics("SCGD, Appendix C: -x^2, -x^2, 3x^2", spec, parts, "mean", (Fraction(1, 3),) * 3, x0)

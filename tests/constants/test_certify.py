@@ -1,0 +1,74 @@
+"""Certified constants of sums of quadratics, against numbers worked out by hand."""
+
+from fractions import Fraction
+
+import pytest
+from flint import fmpq_mat
+
+from boundcheck.constants import certify
+from boundcheck.constants.constant import Known
+from boundcheck.core.linalg import column, identity, is_psd, matrix, range_projector, rational
+
+
+def test_smoothness_takes_the_largest_of_both_signs():
+    # eigenvalues -3 and 2: the concave client decides
+    constant = certify.smoothness([matrix([[2, 0], [0, 1]]), matrix([[-3, 0], [0, 1]])])
+    assert (constant.value, constant.known, constant.side) == (3, Known.EXACT, "exact")
+
+
+def test_irrational_smoothness_is_certified_from_above_and_short():
+    client = matrix([[-1, 1], [1, -3]])  # eigenvalues -2 -+ sqrt(2)
+    constant = certify.smoothness([identity(2), client])
+    assert (constant.known, constant.side) == (Known.CERTIFIED, "upper")
+    assert (constant.value - 2) ** 2 >= 2
+    assert is_psd(identity(2) * rational(constant.value) + client)
+    assert not is_psd(identity(2) * rational(constant.value * (1 - Fraction(2, 10**12))) + client)
+
+
+def test_quasi_convexity_is_the_smallest_nonzero_eigenvalue():
+    a = matrix([[1, 1, 0], [1, 1, 0], [0, 0, 5]])
+    constant = certify.quasi_convexity(a, range_projector(a))
+    assert (constant.value, constant.known) == (2, Known.EXACT)
+
+
+def test_quasi_convexity_from_below_satisfies_its_definition():
+    a = matrix([[1, 1], [1, 3]])
+    mu = certify.quasi_convexity(a, identity(2))
+    assert (mu.known, mu.side) == (Known.CERTIFIED, "lower")
+    # F* - F(x) - <grad, x* - x> = u'Au/2, so the definition is u'(A - mu)u >= 0, worst on the eigenvector (1+sqrt2, -1)
+    assert is_psd(a - identity(2) * rational(mu.value))
+    assert not is_psd(a - identity(2) * rational(mu.value * (1 + Fraction(2, 10**12))))
+
+
+def test_gradient_noise_by_hand():
+    # f1 = (x-1)^2/2, f2 = (x+1)^2/2: minimiser 0, gradients -1 and 1
+    one = matrix([[1]])
+    constant = certify.gradient_noise([(one, column([1])), (one, column([-1]))], column([0]))
+    assert (constant.value, constant.known) == (1, Known.EXACT)
+
+
+def test_long_rationals_are_rounded_up():
+    long = Fraction(10**30 + 1, 3**60)
+    constant = certify.gradient_noise([(matrix([[1]]), column([0]))], column([long]))
+    assert constant.known is Known.CERTIFIED
+    assert long**2 < constant.value < long**2 * (1 + Fraction(1, 10**12))
+    assert len(str(constant.value)) < 40
+
+
+def test_gradients_that_vary_on_the_solution_set_are_noticed():
+    # F = x^2 has the solution set {0} x R, along which the clients' +-y^2 vary
+    up, down = matrix([[2, 0], [0, 2]]), matrix([[2, 0], [0, -2]])
+    projector = range_projector(up + down)
+    assert certify.noise_is_finite([up, down], projector) == 0
+    assert certify.noise_is_finite([up + down, up + down], projector) is None
+
+
+def test_squared_distance_to_an_affine_solution_set():
+    a = matrix([[1, 1], [1, 1]])  # solution set x + y = 2 through (1, 1)
+    constant = certify.squared_distance(range_projector(a), column([1, 1]), [Fraction(3), Fraction(0)])
+    assert constant.value == Fraction(1, 2)
+
+
+def test_zero_dimension_of_the_range_has_no_mu():
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        certify.quasi_convexity(fmpq_mat(2, 2), fmpq_mat(2, 2))

@@ -1,0 +1,101 @@
+"""The one-dimensional instances: SCGD's Appendices B and C, and the Huber function."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from boundcheck.core.linalg import precision
+from boundcheck.errors import BadInput
+from boundcheck.problems.build import build
+from boundcheck.problems.scgd_appendix_b import largest_mu, value
+
+
+def slope(p, x):
+    return p.gradient(0, np.array([x], dtype=object))[0]
+
+
+def test_appendix_b_is_continuously_differentiable():
+    p = build({"kind": "scgd_appendix_b"})
+    tiny = Fraction(1, 10**9)
+    for kink, expected in ((Fraction(1, 2), 0), (Fraction(1), 1), (Fraction(3, 2), Fraction(2, 3))):
+        assert slope(p, kink) == expected
+        assert abs(slope(p, kink + tiny) - expected) <= 2 * tiny
+        with precision(100):
+            assert abs(float(value(kink + tiny) - value(kink)) - float(expected * tiny)) < 1e-16
+    assert slope(p, Fraction(1, 4)) == 0
+    assert slope(p, Fraction(3)) == Fraction(4, 3)
+
+
+def test_appendix_b_largest_mu():
+    mu = largest_mu()
+    assert mu.side == "lower"
+    assert float(mu.value) == pytest.approx(0.02240311711700457, rel=1e-12)
+    assert mu.value < Fraction("0.022403117117004581")
+    # the definition, at points of every piece: F* - F(x) >= -F'(x)(x - 1/2) + mu/2 (x - 1/2)^2, tight at 3/2
+    p = build({"kind": "scgd_appendix_b"})
+    for x in [Fraction(k, 40) for k in range(21, 400)]:
+        u = x - Fraction(1, 2)
+        with precision(100):
+            best = 2 * (float(-Fraction(1, 4)) - float(value(x)) + float(slope(p, x) * u)) / float(u * u)
+        assert best >= float(mu.value) * (1 - 1e-9)
+        if x == Fraction(3, 2):
+            assert best == pytest.approx(float(mu.value), rel=1e-9)
+
+
+def test_appendix_b_constants_and_objections():
+    p = build({"kind": "scgd_appendix_b", "clients": 3, "start": "3/4"})
+    constants = {name: c.value for name, c in p.constants().items()}
+    assert (constants["n"], constants["L"], constants["sigma2"], constants["dist2_0"]) == (3, 2, 0, Fraction(1, 16))
+    assert p.metric("dist2", np.array([Fraction(-5)], dtype=object)) == 0
+    assert p.metric("dist2", np.array([2.5])) == 4.0
+    assert p.violations("strong_quasi_convexity") is None
+    assert "concave" in p.violations("convex")
+    assert p.metric_range("dist2", Fraction(0), Fraction(1)) == (0, Fraction(1, 4))
+    assert p.metric_range("dist2", Fraction(1), Fraction(2)) == (Fraction(1, 4), Fraction(9, 4))
+
+
+def test_appendix_c_constants():
+    p = build({"kind": "scgd_appendix_c"})
+    constants = {name: c.value for name, c in p.constants().items()}
+    assert constants == {"n": 3, "d": 1, "L": 6, "mu": Fraction(2, 3), "sigma2": 0, "dist2_0": 1}
+    assert "client 0" in p.violations("convex_clients")
+
+
+def test_appendix_c_as_printed_is_unbounded_below():
+    p = build({"kind": "scgd_appendix_c", "cubic": True})
+    assert p.metrics == ("x",)
+    for assumption in ("strong_quasi_convexity", "smooth_clients", "finite_gradient_noise"):
+        assert p.violations(assumption)
+    assert "mu" not in p.constants()
+    # the printed local point of device 3: 1 -> 1 - 0.9 = 0.1 -> 0.1 - 0.009 = 0.091
+    x = np.array([Fraction(1)], dtype=object)
+    for expected in (Fraction(1, 10), Fraction(91, 1000)):
+        x = x - Fraction(1, 10) * p.gradient(2, x)
+        assert x[0] == expected
+    with pytest.raises(BadInput, match="true or false"):
+        build({"kind": "scgd_appendix_c", "cubic": "yes"})
+
+
+def test_huber_function():
+    p = build({"kind": "huber", "L": 2, "R": 3, "k": 1})  # kink at 1
+    x = [np.array([Fraction(v)], dtype=object) for v in ("1/2", 1, 3, -3)]
+    assert [p.gradient(0, v)[0] for v in x] == [1, 2, 2, -2]
+    assert [p.metric("gap", v) for v in x] == [Fraction(1, 4), 1, 5, 5]
+    assert [p.metric("grad2", v) for v in x] == [1, 4, 4, 4]
+    assert p.metric("gap", np.array([-3.0])) == 5.0
+    assert p.violations("convex") is None
+    assert "linearly" in p.violations("strong_quasi_convexity")
+    assert p.metric_range("gap", Fraction(-1), Fraction(1)) == (0, 1)
+    with pytest.raises(BadInput, match="above 0"):
+        build({"kind": "huber", "L": 0})
+
+
+def test_floats_and_fractions_agree():
+    for kind in ("huber", "scgd_appendix_b"):
+        p = build({"kind": kind})
+        for k in range(-8, 13):
+            x = Fraction(k, 4)
+            as_float = p.gradient(0, np.array([float(x)]))[0]
+            assert math.isclose(as_float, float(slope(p, x)), rel_tol=1e-15, abs_tol=1e-15)
