@@ -61,7 +61,15 @@ def run(
             raise BadInput(f"seeds = {seeds} is not allowed; the sampled engine needs at least 1.")
         from boundcheck.engines.sampled import run_sampled
 
-        curve = run_sampled(method, problem, grid=grid, seeds=range(seeds), metrics=names, on_progress=on_progress)
+        curve = run_sampled(
+            method,
+            problem,
+            grid[-1],
+            range(seeds),
+            names,
+            grid,
+            on_progress=None if on_progress is None else lambda done, of: on_progress(done / of),
+        )
     return describe(curve, method, problem, assumptions)
 
 

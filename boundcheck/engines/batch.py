@@ -1,0 +1,59 @@
+"""Many small quadratic instances at once, in float64: the exact engine's cycle map, batched over instances.
+
+For searches, which want 10^5 instances a second and re-evaluate exactly what they find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from boundcheck.engines.curve import Floats
+from boundcheck.errors import Unsupported
+from boundcheck.methods.method import Method
+
+__all__ = ["cycle_map", "doublings"]
+
+
+def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats, int]:
+    """The affine map of one cycle, and the rounds that it takes.
+
+    A (B, n, d, d) and b (B, n, d): client gradients A_i x - b_i; eta (B,): step sizes, over the method's own.
+    Returns H (B, d+1, d+1) with [x; 1] -> H [x; 1]. Raises Unsupported for random methods and step sizes that
+    change from cycle to cycle.
+    """
+    count, n, d, _ = A.shape
+    program = method.local.program()
+    if method.is_random(n) or program.sampling != "full" or not method.schedule.is_constant():
+        raise Unsupported(
+            f"the batched search cannot carry the method '{method.name}': it needs fixed participation, full "
+            "local gradients and a constant step size."
+        )
+    visits = np.zeros((count, n, d + 1, d + 1))
+    step = eta[:, None, None, None]
+    visits[:, :, :d, :d] = np.eye(d) - step * A
+    visits[:, :, :d, d] = eta[:, None, None] * b
+    visits[:, :, d, d] = 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        visits = np.linalg.matrix_power(visits, program.repeats)
+        total = np.broadcast_to(np.eye(d + 1), (count, d + 1, d + 1))
+        rounds = method.participation.period(n)
+        for r in range(rounds):
+            cohort = method.participation.fixed(r, n)
+            assert cohort is not None
+            shares = [float(a * method.server.eta_g) for a in method.aggregation.coefficients(cohort, n)]
+            one = (1 - sum(shares)) * np.eye(d + 1) + sum(a * visits[:, i] for a, i in zip(shares, cohort, strict=True))
+            total = one @ total
+    return total, rounds
+
+
+def doublings(H: Floats, start: Floats, cycles: int) -> Iterator[tuple[int, Floats]]:
+    """(K, points (B, d)) for K = 1, 2, 4, ... up to `cycles`; start (B, d)."""
+    z0 = np.concatenate([start, np.ones((len(start), 1))], axis=1)[..., None]
+    done, power = 1, H
+    with np.errstate(over="ignore", invalid="ignore"):
+        while done <= cycles:
+            yield done, (power @ z0)[:, :-1, 0]
+            power = power @ power
+            done *= 2

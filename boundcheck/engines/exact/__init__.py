@@ -1,0 +1,6 @@
+"""The engine without sampling error: runs as linear maps of the state or of its second moments."""
+
+from boundcheck.engines.exact.run import run_exact
+from boundcheck.engines.exact.spectral import Contraction, contraction
+
+__all__ = ["Contraction", "contraction", "run_exact"]

@@ -1,0 +1,337 @@
+"""The compiled path's machine code: one kernel that draws the plan and carries it out, seed by seed.
+
+Specialisation happens through argument types: `dims` is a tuple whose length is the dimension (so loops over
+coordinates unroll), or empty for dimensions too large for that; `kind` is a tuple whose length is one of
+the oracles below. A length is a constant to the compiler and branches on it disappear. No fast-math flag is
+set: operations happen in the order written, which is the order of the NumPy path.
+All compiled functions live in this one file, because numba's cache notices changes of a function's own file only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.cpython.unsafe.tuple import tuple_setitem
+from numba.extending import overload
+
+__all__ = ["DENSE", "ISOTROPIC", "MATRIX", "ROWS", "SCALAR", "kernel"]
+
+# Lengths of `kind`: full gradients of clients (SCALAR: a multiple of the identity), or reshuffled components.
+SCALAR, DENSE, ISOTROPIC, MATRIX, ROWS = 1, 2, 3, 4, 5
+
+LANES = 32  # generator blocks that the compiler may put side by side
+REQUESTS = 512  # generator blocks produced at once, more only where a single round needs them
+MASK = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+COHORT, ORDER = np.uint64(0), np.uint64(1)
+
+
+with_entry: Any = tuple_setitem
+
+
+def _jit(function: Any, **options: Any) -> Any:
+    """Compile without the interpreter lock, cached on disk where a place for the cache can be written."""
+    options |= {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # numba found no writable place
+        return numba.njit(**options)(function)
+
+
+def _philox_round(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    p0 = M0 * c0
+    p1 = M1 * c2
+    return (p1 >> HALF) ^ c1 ^ k0, p1 & MASK, (p0 >> HALF) ^ c3 ^ k1, p0 & MASK
+
+
+philox_round = _jit(_philox_round, forceinline=True)
+
+
+def _generate(seed: Any, count: Any, block: Any, round_index: Any, client: Any, purpose: Any, word: Any) -> None:
+    """Words 2i and 2i + 1 from the counter (block[i], round_index[i], client[i], purpose), i < count."""
+    k0 = seed & MASK
+    k1 = seed >> HALF
+    # whole vectors only: the buffers have room for them, and a remainder would be generated one by one
+    for i in range((count + LANES - 1) // LANES * LANES):
+        c0, c1, c2, c3 = np.uint64(block[i]), np.uint64(round_index[i]), np.uint64(client[i]), purpose
+        a, b = k0, k1
+        for _ in range(10):
+            c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, a, b)
+            a = (a + W0) & MASK
+            b = (b + W1) & MASK
+        word[2 * i] = (c0 << HALF) | c1
+        word[2 * i + 1] = (c2 << HALF) | c3
+
+
+generate = _jit(_generate)
+
+
+def _below(word: Any, bound: Any) -> Any:
+    k = np.uint64(bound)
+    return np.int64(((word >> HALF) * k + (((word & MASK) * k) >> HALF)) >> HALF)
+
+
+below = _jit(_below, forceinline=True)
+
+
+def _request(block: Any, round_index: Any, client: Any, at: Any, count: Any, r: Any, c: Any) -> Any:
+    """Ask for `count` blocks of one stream from position `at` on; returns the position after them."""
+    for i in range(count):
+        block[at + i] = i
+        round_index[at + i] = r
+        client[at + i] = c
+    return at + count
+
+
+request = _jit(_request, forceinline=True)
+
+
+def _cohorts(
+    seed: Any, first: Any, count: Any, n: Any, m: Any, identity: Any, swapped: Any, cohort: Any,
+    block: Any, round_index: Any, client: Any, word: Any,
+) -> None:  # fmt: skip
+    """Cohorts of `count` rounds: cohort[q, p]; `identity` (n,) is 0..n-1 before and after."""
+    draws = min(m, n - 1)
+    blocks = (draws + 1) // 2
+    at = 0
+    for q in range(count):
+        at = request(block, round_index, client, at, blocks, first + q, 0)
+    generate(seed, at, block, round_index, client, COHORT, word)
+    for q in range(count):
+        for t in range(draws):
+            j = t + below(word[2 * blocks * q + t], n - t)
+            swapped[t] = j
+            identity[t], identity[j] = identity[j], identity[t]
+        for p in range(m):
+            cohort[q, p] = identity[p]
+        for t in range(draws - 1, -1, -1):
+            j = swapped[t]
+            identity[t], identity[j] = identity[j], identity[t]
+
+
+cohorts = _jit(_cohorts)
+
+
+def fresh(zero: Any) -> Any:
+    """A vector like `zero`: a tuple (small dimensions, kept in registers) or an array of its own."""
+    return zero if isinstance(zero, tuple) else np.zeros_like(zero)
+
+
+def put(vector: Any, k: Any, value: Any) -> Any:
+    """The vector with entry k replaced; an array is changed in place."""
+    raise TypeError("compiled code only")
+
+
+def assigned(vector: Any, source: Any) -> Any:
+    """The vector with the entries of `source`; an array is changed in place."""
+    raise TypeError("compiled code only")
+
+
+@overload(fresh, inline="always", strict=False)
+def _fresh(zero: Any) -> Any:
+    if isinstance(zero, types.BaseTuple):
+        return lambda zero: zero
+    return lambda zero: np.zeros_like(zero)
+
+
+@overload(put, inline="always", strict=False)
+def _put(vector: Any, k: Any, value: Any) -> Any:
+    if isinstance(vector, types.BaseTuple):
+        return lambda vector, k, value: with_entry(vector, k, value)
+
+    def put_array(vector: Any, k: Any, value: Any) -> Any:
+        vector[k] = value
+        return vector
+
+    return put_array
+
+
+@overload(assigned, inline="always", strict=False)
+def _assigned(vector: Any, source: Any) -> Any:
+    if isinstance(vector, types.BaseTuple):
+        return lambda vector, source: source
+
+    def assigned_array(vector: Any, source: Any) -> Any:
+        for k in range(len(vector)):
+            vector[k] = source[k]
+        return vector
+
+    return assigned_array
+
+
+def _product(columns: Any, j: Any, y: Any, g: Any) -> Any:
+    """(matrix j) y, where columns[j, k] is column k; sums run over k in order."""
+    for i in range(len(y)):
+        g = put(g, i, columns[j, 0, i] * y[0])
+    for k in range(1, len(y)):
+        for i in range(len(y)):
+            g = put(g, i, g[i] + columns[j, k, i] * y[k])
+    return g
+
+
+product = _jit(_product, forceinline=True)
+
+
+def _component(kind: Any, y: Any, g: Any, j: Any, curvature: Any, b: Any, target: Any, columns: Any) -> Any:
+    """Gradient of component j at y."""
+    if len(kind) == ISOTROPIC:
+        h = curvature[j]
+        for k in range(len(y)):
+            g = put(g, k, h * y[k] - b[j, k])
+    elif len(kind) == ROWS:
+        dot = b[j, 0] * y[0]
+        for k in range(1, len(y)):
+            dot += b[j, k] * y[k]
+        residual = curvature[j] * (dot - target[j])
+        for k in range(len(y)):
+            g = put(g, k, residual * b[j, k])
+    else:
+        g = product(columns, j, y, g)
+        for k in range(len(y)):
+            g = put(g, k, g[k] - b[j, k])
+    return g
+
+
+component = _jit(_component, forceinline=True)
+
+
+def _kernel(
+    zero: Any, kind: Any, seeds: Any, state: Any, first: Any, stops: Any, points: Any,
+    n: Any, fixed: Any, coefficients: Any, steps: Any, rounds_per_cycle: Any, repeats: Any, batch: Any,
+    offsets: Any, curvature: Any, b: Any, target: Any, columns: Any, client_columns: Any, client_b: Any,
+) -> None:  # fmt: skip
+    """Run rounds first, ..., stops[-1] - 1 of every seed from state (S, d), updated in place.
+
+    points (S, G, d) receives the state at each stop. `columns` (N, d, d) and `client_columns` (n, d, d) hold
+    the transposed matrices of components and clients.
+    """
+    d = len(zero)
+    m = coefficients.shape[1]
+    period = len(fixed)
+    last = stops[-1]
+    reshuffled = len(kind) >= ISOTROPIC
+
+    most = 0  # generator blocks of the largest visit
+    total = 0
+    longest = 1
+    if reshuffled:
+        for c in range(n):
+            size = offsets[c + 1] - offsets[c]
+            blocks = (repeats * (size - 1) + 1) // 2
+            most = max(most, blocks)
+            total += blocks
+            longest = max(longest, size)
+    a_round = max(min(m * most, total), (min(m, n - 1) + 1) // 2 if period == 0 else 0)
+    chunk = max(1, min(REQUESTS // max(1, a_round), last - first))
+    room = chunk * a_round + LANES
+    block = np.zeros(room, np.uint32)
+    round_index = np.zeros(room, np.uint32)
+    client = np.zeros(room, np.uint32)
+    word = np.empty(2 * room, np.uint64)
+    cohort = np.empty((chunk, m), np.int64)
+    identity = np.arange(n if period == 0 else 0)
+    swapped = np.empty(m, np.int64)
+    order = np.empty(longest, np.int64)
+    x = fresh(zero)
+    y = fresh(zero)
+    g = fresh(zero)
+    more = fresh(zero)
+    after = fresh(zero)
+
+    for s in range(len(seeds)):
+        for k in range(d):
+            x = put(x, k, state[s, k])
+        r = first
+        stop = 0
+        while stop < len(stops) and stops[stop] == r:
+            for k in range(d):
+                points[s, stop, k] = x[k]
+            stop += 1
+        while r < last:
+            count = min(chunk, last - r)
+            if period == 0:
+                cohorts(seeds[s], r, count, n, m, identity, swapped, cohort, block, round_index, client, word)
+            else:
+                row = r % period
+                for q in range(count):
+                    for p in range(m):
+                        cohort[q, p] = fixed[row, p]
+                    row = row + 1 if row + 1 < period else 0
+            if reshuffled:
+                at = 0
+                for q in range(count):
+                    for p in range(m):
+                        c = cohort[q, p]
+                        blocks = (repeats * (offsets[c + 1] - offsets[c] - 1) + 1) // 2
+                        at = request(block, round_index, client, at, blocks, r + q, c)
+                generate(seeds[s], at, block, round_index, client, ORDER, word)
+
+            at = 0
+            row = r % len(coefficients)
+            cycle = r // rounds_per_cycle
+            left = (cycle + 1) * rounds_per_cycle - r  # rounds of this cycle still to run
+            for q in range(count):
+                eta = steps[cycle]
+                after = assigned(after, x)
+                for p in range(m):
+                    c = cohort[q, p]
+                    y = assigned(y, x)
+                    if reshuffled:
+                        start = offsets[c]
+                        size = offsets[c + 1] - start
+                        for _ in range(repeats):
+                            for t in range(size):
+                                order[t] = start + t
+                            for t in range(size - 1):
+                                j = t + below(word[at + t], size - t)
+                                order[t], order[j] = order[j], order[t]
+                            at += size - 1
+                            begin = 0
+                            while begin < size:
+                                end = min(begin + batch, size)
+                                g = component(kind, y, g, order[begin], curvature, b, target, columns)
+                                if end - begin > 1:
+                                    for t in range(begin + 1, end):
+                                        more = component(kind, y, more, order[t], curvature, b, target, columns)
+                                        for k in range(d):
+                                            g = put(g, k, g[k] + more[k])
+                                    for k in range(d):
+                                        g = put(g, k, g[k] / (end - begin))
+                                for k in range(d):
+                                    y = put(y, k, y[k] - eta * g[k])
+                                begin = end
+                        at += at % 2  # the next visit starts with a new block
+                    elif len(kind) == SCALAR:
+                        h = client_columns[c, 0, 0]
+                        for _ in range(repeats):
+                            for k in range(d):
+                                y = put(y, k, y[k] - eta * (h * y[k] - client_b[c, k]))
+                    else:
+                        for _ in range(repeats):
+                            g = product(client_columns, c, y, g)
+                            for k in range(d):
+                                y = put(y, k, y[k] - eta * (g[k] - client_b[c, k]))
+                    weight = coefficients[row, p]
+                    for k in range(d):
+                        after = put(after, k, after[k] + weight * (y[k] - x[k]))
+                x = assigned(x, after)
+                row = row + 1 if row + 1 < len(coefficients) else 0
+                left -= 1
+                if left == 0:
+                    cycle += 1
+                    left = rounds_per_cycle
+                while stop < len(stops) and stops[stop] == r + q + 1:
+                    for k in range(d):
+                        points[s, stop, k] = x[k]
+                    stop += 1
+            r += count
+        for k in range(d):
+            state[s, k] = x[k]
+
+
+kernel = _jit(_kernel)

@@ -1,0 +1,66 @@
+"""Metrics at recorded points, the same for both execution paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from boundcheck.engines.curve import Floats
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems.problem import Arrays, Problem
+
+__all__ = ["Measure", "measures"]
+
+Measure = Callable[[Floats], Floats]  # (S, G, d) points -> (S, G) values, +inf where the metric is not finite
+
+
+def _form(centre: Floats, matrix: Floats) -> Measure:
+    """The quadratic form (x - centre)' matrix (x - centre), for a symmetric matrix."""
+    d = len(centre)
+    entries = [[(k, 2.0 * matrix[i, k]) for k in range(i) if matrix[i, k] != 0.0] for i in range(d)]
+
+    def measure(points: Floats) -> Floats:
+        # a fixed order of elementwise operations: a seed's value does not depend on its neighbours
+        z = np.ascontiguousarray(np.moveaxis(points - centre, -1, 0))
+        total = np.zeros(points.shape[:2])
+        for i in range(d):
+            inner = matrix[i, i] * z[i]
+            for k, twice in entries[i]:
+                inner += twice * z[k]
+            total += inner * z[i]
+        return total
+
+    return measure
+
+
+def _pointwise(problem: Problem, name: str) -> Measure:
+    def measure(points: Floats) -> Floats:
+        values = [float(problem.metric(name, x)) for x in points.reshape(-1, points.shape[2])]
+        return np.array(values, dtype=np.float64).reshape(points.shape[:2])
+
+    return measure
+
+
+def _finite(measure: Measure) -> Measure:
+    def guarded(points: Floats) -> Floats:
+        values = measure(points)
+        return np.where(np.isfinite(values) & np.isfinite(points).all(axis=2), values, np.inf)
+
+    return guarded
+
+
+def measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...]) -> dict[str, Measure]:
+    """How to compute each named metric. Raises UnknownName, and BadInput when no metric is asked for."""
+    if not names:
+        raise BadInput("no metric is asked for; name at least one of " + ", ".join(problem.metrics) + ".")
+    found: dict[str, Measure] = {}
+    for name in names:
+        if name not in problem.metrics:
+            raise UnknownName(f"metric of problem '{problem.name}'", name, problem.metrics)
+        if arrays is not None and name in arrays.centred:
+            form = _form(np.asarray(arrays.centre), np.asarray(arrays.centred[name]))
+        else:
+            form = _pointwise(problem, name)
+        found[name] = _finite(form)
+    return found

@@ -1,0 +1,326 @@
+"""Driving many seeds through a method: blocks of seeds on a pool of threads, metrics on the grid only."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from boundcheck.core import streams
+from boundcheck.core.numbers import parse_grid
+from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
+from boundcheck.engines.sampled.lowering import Lowered, lower
+from boundcheck.engines.sampled.measure import measures
+from boundcheck.engines.sampled.reference import ArrayOracle, Oracle, ProblemOracle, advance
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.method import Method
+from boundcheck.problems.problem import Arrays, Problem
+
+__all__ = ["concatenate", "run_sampled"]
+
+Path = Literal["auto", "numpy", "numba"]
+Advance = Callable[[streams.Words, Floats, int, Ints, Floats], None]  # seeds, state, first, stops, points
+
+BLOCK_BYTES = 4 << 20  # recorded points that one thread holds at a time
+LEG_SECONDS = 0.3  # how long a thread works before it looks whether to stop, roughly
+POLL_SECONDS = 0.1
+
+
+@runtime_checkable
+class _HasArrays(Protocol):
+    def arrays(self) -> Arrays: ...
+
+
+@dataclass(frozen=True)
+class _Leg:
+    """A stretch of rounds: run from `first` to the last stop and keep the points if `columns` says where."""
+
+    first: int
+    stops: Ints
+    columns: slice | None
+
+
+def run_sampled(
+    method: Method,
+    problem: Problem,
+    rounds: int,
+    seeds: int | range,
+    metrics: Sequence[str] = ("dist2",),
+    grid: Sequence[int] | str | None = None,
+    *,
+    path: Path = "auto",
+    threads: int | None = None,
+    block: int | None = None,
+    memory_limit: int = 2 << 30,
+    on_progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Curve:
+    """Run a method on a problem for many seeds and record metrics on a grid of rounds.
+
+    rounds: how many rounds to run. seeds: a count (0..seeds-1) or a range of seeds; rows follow its order, and
+    the row of a seed is the same, bit for bit, whatever else is asked for (other seeds, grid, metrics, `block`
+    seeds at a time, `threads`). metrics: names out of `problem.metrics`. grid: rounds after which to
+    record, increasing, at most `rounds`, as integers or as text such as "log:1:1000:40"; by default 0
+    and at most 60 rounds on a log scale up to `rounds`.
+    path: "numpy" is the reference, "numba" the compiled one (problems with flat arrays only); "auto" takes
+    numba where it can. Both read the same plan; their numbers agree to rounding.
+    threads: how many, by default as many as this process may use. memory_limit: bytes for results and recorded points.
+    on_progress(done, total): called in the caller's thread now and then, in units of rounds times seeds.
+    should_stop(): asked about ten times a second in the caller's thread; once true, the run ends
+    within about a second and the curve holds the leading seeds that were complete (`info["complete"]` is then
+    False, and there may be none). Ctrl-C stops the threads too.
+
+    Values that are not finite (divergence) are recorded as +inf. The curve's `values` are means over seeds. A method
+    without randomness is run once and its row repeated.
+    Raises BadInput and UnknownName for impossible arguments, Unsupported where a problem without components
+    is asked for reshuffled epochs or the numba path cannot carry out a method.
+    """
+    began = time.perf_counter()
+    wanted = _seeds(seeds)
+    recorded = _grid(grid, rounds)
+    names = tuple(dict.fromkeys(metrics))
+    lowered = lower(method, problem.clients, int(recorded[-1]))
+    arrays = problem.arrays() if isinstance(problem, _HasArrays) else None
+    measure = measures(problem, arrays, names)
+    random = method.is_random(problem.clients)
+    runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
+    size = 8 * len(wanted) * len(recorded) * len(names)
+    if size > memory_limit:
+        raise BadInput(
+            f"{len(wanted)} seeds, {len(recorded)} recorded rounds and {len(names)} metrics need {size} bytes, above "
+            f"the limit of {memory_limit}; record fewer rounds or run fewer seeds."
+        )
+    workers = threads if threads is not None else _available_threads()
+    if workers < 1 or (block is not None and block < 1):
+        raise BadInput(f"threads = {threads} and block = {block} are not allowed; both are at least 1.")
+
+    used, step = _path(path, method, problem, lowered, arrays)
+    cost = _cost(lowered, arrays, problem.dim, used)
+    at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, used)
+    room = min(BLOCK_BYTES, max(0, memory_limit - size) // workers) // (8 * at_once * problem.dim)
+    legs = list(_legs(recorded, max(1, room), max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))))
+    start = np.array([float(v) for v in problem.start], dtype=np.float64)
+    out = {name: np.empty((len(runs), len(recorded))) for name in names}
+
+    def work(first_row: int, job: _Job) -> bool:
+        rows = slice(first_row, min(first_row + at_once, len(runs)))
+        chosen = runs[rows]
+        state = np.tile(start, (len(chosen), 1))
+        with np.errstate(all="ignore"):  # divergence is a result here, not an accident
+            for leg in legs:
+                if job.stop.is_set():
+                    return False
+                points = np.empty((len(chosen), len(leg.stops), problem.dim))
+                step(chosen, state, leg.first, leg.stops, points)
+                if leg.columns is not None:
+                    for name in names:
+                        out[name][rows, leg.columns] = measure[name](points)
+                job.add(len(chosen) * (int(leg.stops[-1]) - leg.first))
+        return True
+
+    job = _Job(total=len(runs) * int(recorded[-1]), on_progress=on_progress, should_stop=should_stop)
+    firsts = range(0, len(runs), at_once)
+    finished = job.run(work, firsts, workers)
+    rows = min(finished * at_once, len(runs))
+    if not random:
+        rows *= len(wanted)
+    samples = {name: v[:rows] if random else np.repeat(v[:rows], rows, axis=0) for name, v in out.items()}
+    info: dict[str, object] = {
+        "engine": "sampled",
+        "path": used,
+        "generator": "Philox4x32-10",
+        "precision": "float64",
+        "seeds": {"start": wanted.start, "step": wanted.step, "count": rows},
+        "complete": rows == len(wanted),
+        "threads": workers,
+        "seconds": time.perf_counter() - began,
+    }
+    return _curve(recorded, samples, random, info)
+
+
+def concatenate(curves: Sequence[Curve]) -> Curve:
+    """One curve from runs of the same thing on further seeds; rows in the order given.
+
+    The runs of seeds 0..99 and 100..199 give the curve of seeds 0..199. Raises BadInput when grids or metrics differ
+    or when the seeds of one do not follow those of the one before.
+    """
+    if not curves:
+        raise BadInput("there is no curve to concatenate; give at least one.")
+    first = curves[0]
+    following = None
+    for c in curves:
+        if not np.array_equal(c.rounds, first.rounds) or list(c.samples) != list(first.samples):
+            raise BadInput("curves with different grids or metrics cannot be concatenated.")
+        seeds = c.info["seeds"]
+        if following is not None and seeds["start"] != following:
+            raise BadInput(f"the seeds of a curve start at {seeds['start']} where {following} should follow.")
+        following = seeds["start"] + seeds["step"] * seeds["count"]
+    samples = {name: np.concatenate([c.samples[name] for c in curves]) for name in first.samples}
+    info = dict(first.info)
+    info["seeds"] = {**first.info["seeds"], "count": sum(c.info["seeds"]["count"] for c in curves)}
+    info["complete"] = all(c.info["complete"] for c in curves)
+    info["seconds"] = sum(c.info["seconds"] for c in curves)
+    return _curve(first.rounds, samples, first.expectation, info)
+
+
+def _curve(rounds: Ints, samples: dict[str, Floats], random: bool, info: dict[str, object]) -> Curve:
+    def mean(rows: Floats) -> Floats:
+        if not len(rows):
+            return np.full(rows.shape[1], np.nan)
+        with np.errstate(over="ignore"):  # a sum of huge values is +inf, as a diverged one is
+            return np.asarray(rows.sum(axis=0) / len(rows))
+
+    return Curve(
+        rounds=rounds,
+        values={name: mean(rows) for name, rows in samples.items()},
+        arithmetic=Arithmetic.SAMPLED,
+        samples=samples,
+        expectation=random,
+        info=info,
+    )
+
+
+def _seeds(seeds: int | range) -> range:
+    wanted = seeds if isinstance(seeds, range) else range(seeds)
+    if not len(wanted):
+        raise BadInput(f"seeds = {seeds} holds no seed; give a count of at least 1 or a range.")
+    streams.check_seed(wanted[0])
+    streams.check_seed(wanted[-1])
+    return wanted
+
+
+def _grid(grid: Sequence[int] | str | None, rounds: int) -> Ints:
+    if rounds < 0:
+        raise BadInput(f"rounds = {rounds} is not allowed; it is at least 0.")
+    if grid is None:
+        points = [0, *parse_grid(f"log:1:{rounds}:60", "grid", integer=True)] if rounds > 1 else range(rounds + 1)
+    else:
+        points = parse_grid(grid, "grid", integer=True)
+    values = [int(p) for p in points]
+    if values[0] < 0 or values[-1] > rounds or any(b <= a for a, b in pairwise(values)):
+        raise BadInput(f"grid = {grid} is not allowed; recorded rounds increase and lie between 0 and {rounds}.")
+    return np.array(values, dtype=np.int64)
+
+
+def _available_threads() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def _path(path: str, method: Method, problem: Problem, lowered: Lowered, arrays: Arrays | None) -> tuple[str, Advance]:
+    """The path taken and its function; says why where there is none."""
+    if path not in ("auto", "numpy", "numba"):
+        raise UnknownName("path of the sampled engine", path, ("auto", "numpy", "numba"))
+    if lowered.reshuffled:
+        if arrays is None:
+            raise Unsupported(
+                f"problem '{problem.name}' has no samples of its own, so that method '{method.name}' cannot visit "
+                "them in random order; local work with full gradients runs."
+            )
+        if np.any(np.diff(arrays.offsets) < 1):
+            raise BadInput(f"problem '{problem.name}' has a client without samples; every client needs at least one.")
+    obstacle = None
+    if arrays is None:
+        obstacle = f"problem '{problem.name}' has no flat arrays"
+    elif lowered.weigh is not None:
+        obstacle = f"the aggregation weights of method '{method.name}' depend on who is in a random cohort"
+    if path == "numba" and obstacle is not None:
+        raise Unsupported(f"{obstacle}, which the compiled path needs; use path='numpy' or path='auto'.")
+    if path == "numpy" or obstacle is not None or arrays is None:
+        oracle: Oracle = ProblemOracle(problem) if arrays is None else ArrayOracle(arrays)
+        return "numpy", partial(advance, lowered, oracle)
+    from boundcheck.engines.sampled.compiled import compiled_advance
+
+    return "numba", compiled_advance(lowered, arrays)
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """Rough nanoseconds of one round, to size the pieces of work; no result depends on them."""
+
+    a_round: float  # however many seeds share it
+    a_seed: float  # for each of them
+
+    def of(self, seeds: int) -> float:
+        return self.a_round + seeds * self.a_seed
+
+
+def _cost(lowered: Lowered, arrays: Arrays | None, dim: int, path: str) -> _Cost:
+    gradients, width = float(lowered.repeats), dim * dim
+    if lowered.reshuffled and arrays is not None:
+        gradients *= len(arrays.b) / lowered.clients
+        width = dim * dim if arrays.kind == "quadratic" else dim
+    m = lowered.cohort_size
+    if path == "numba":
+        return _Cost(0.0, m * (10 + gradients * (10 + width)))
+    if arrays is None:
+        return _Cost(m * 3e4, m * gradients * 1e4)
+    visits = m * min(lowered.clients, 1024) if not len(lowered.fixed) else m  # one pass for each client drawn
+    return _Cost(visits * (3e4 + gradients * 4e3 * (1 + width / dim)), m * gradients * 5 * width)
+
+
+def _block(seeds: int, workers: int, points: int, rounds: int, cost: _Cost, path: str) -> int:
+    """Seeds a thread takes at once: many on the NumPy path, about 50 ms of work on the compiled one."""
+    fair = max(1, -(-seeds // workers))
+    memory = max(1, BLOCK_BYTES // (8 * max(1, points)))
+    wish = 1024 if path == "numpy" else max(1, int(5e7 / max(1.0, rounds * cost.a_seed)))
+    return min(fair, memory, wish)
+
+
+def _legs(grid: Ints, columns: int, stride: int) -> Iterator[_Leg]:
+    """Cut the grid into legs of at most `columns` recorded points and about `stride` rounds."""
+    at, g = 0, 0
+    while g < len(grid):
+        while grid[g] - at > stride:
+            yield _Leg(at, np.array([at + stride], dtype=np.int64), None)
+            at += stride
+        end = g + 1
+        while end < len(grid) and end - g < columns and grid[end] - at <= stride:
+            end += 1
+        yield _Leg(at, grid[g:end], slice(g, end))
+        at, g = int(grid[end - 1]), end
+
+
+@dataclass
+class _Job:
+    """Work on a pool of threads that can be watched and stopped from the caller's thread."""
+
+    total: int
+    on_progress: Callable[[int, int], None] | None
+    should_stop: Callable[[], bool] | None
+    done: int = 0
+    stop: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, amount: int) -> None:
+        """Count finished work."""
+        with self.lock:
+            self.done += amount
+
+    def run(self, work: Callable[[int, _Job], bool], firsts: Sequence[int], workers: int) -> int:
+        """Carry out work(first, self) for all `firsts`; returns how many leading ones were completed."""
+        pool = ThreadPoolExecutor(max_workers=min(workers, len(firsts)), thread_name_prefix="boundcheck-sampled")
+        try:
+            futures = [pool.submit(work, first, self) for first in firsts]
+            pending = set(futures)
+            while pending:
+                finished, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()  # an error in a thread is raised here
+                if self.on_progress is not None:
+                    self.on_progress(self.done, self.total)
+                if self.should_stop is not None and pending and self.should_stop():
+                    self.stop.set()
+        finally:
+            self.stop.set()  # also on Ctrl-C: no thread outlives the call
+            pool.shutdown(wait=True, cancel_futures=True)
+        completed = [future.result() for future in futures]
+        return completed.index(False) if False in completed else len(completed)

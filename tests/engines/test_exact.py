@@ -1,0 +1,341 @@
+"""The exact engine on quadratics: hand-computed numbers, brute force in fractions, enclosures."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact import contraction, run_exact
+from boundcheck.engines.exact.run import MAX_VISITS
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.build import build as method_of
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Constant, GradientSteps, InverseCycle, ServerStep, Uniform
+from boundcheck.problems.build import build
+from boundcheck.problems.quadratics import from_matrices
+
+ALL = (Arithmetic.RATIONAL, Arithmetic.BALL, Arithmetic.FLOAT64)
+
+
+def fedavg(E, eta, **more):
+    return method_of({"kind": "fedavg", "E": E, "eta": eta, **more})
+
+
+def scgd(E, eta, **more):
+    return method_of({"kind": "scgd", "E": E, "eta": eta, **more})
+
+
+def brute(problem, method, rounds, cohorts=None):
+    """The point after each round, by plain loops over fractions."""
+    x = np.array(problem.start, dtype=object)
+    n = problem.clients
+    seen = [x]
+    for t in range(rounds):
+        cohort = method.participation.fixed(t, n) if cohorts is None else cohorts[t]
+        eta = method.schedule.step(method.cycle_of(t, n))
+        total = np.array([Fraction(0)] * problem.dim, dtype=object)
+        for i in cohort:
+            y = x
+            for _ in range(method.local.program().repeats):
+                y = y - eta * problem.gradient(i, y)
+            total = total + (y - x) * Fraction(1, len(cohort))
+        x = x + method.server.eta_g * total
+        seen.append(x)
+    return seen
+
+
+def random_problem(**more):
+    return build({"kind": "random_quadratics", "clients": 3, "d": 2, "indefinite": True, "seed": 5, **more})
+
+
+# --- SCGD, Appendix C: printed numbers ----------------------------------------------------------------------
+
+
+def test_appendix_c_fedavg_and_scgd_multipliers():
+    p = build({"kind": "scgd_appendix_c"})
+    c = run_exact(fedavg(2, "1/10"), p, [0, 1, 100], arithmetic=Arithmetic.RATIONAL)
+    assert c.exact["x"][1] == Fraction(76, 75)
+    assert c.exact["x"][2] == Fraction(76, 75) ** 100
+    assert c.values["x"][2] == pytest.approx(3.76039, abs=5e-6)
+    order = method_of({"kind": "scgd", "E": 2, "eta": "1/10", "order": [2, 0, 1]})
+    for m in (scgd(2, "1/10"), order):
+        c = run_exact(m, p, [3], arithmetic=Arithmetic.RATIONAL)
+        assert c.exact["x"] == (Fraction(5184, 15625),)
+    first = run_exact(order, p, [1], arithmetic=Arithmetic.RATIONAL)
+    assert first.exact["x"] == (Fraction(4, 25),)
+
+
+def test_appendix_c_thresholds_are_exact():
+    p = build({"kind": "scgd_appendix_c"})
+    assert contraction(fedavg(2, "9/100"), p).converges is True
+    assert contraction(fedavg(2, "92/1000"), p).converges is False
+    edge = contraction(fedavg(2, "1/11"), p)
+    assert (edge.multiplier, edge.converges) == (1, False)
+    assert contraction(fedavg(2, "1/22"), p).multiplier == Fraction(32, 33)
+    below, above = contraction(scgd(3, "0.242287"), p), contraction(scgd(3, "0.242288"), p)
+    assert (below.converges, above.converges, below.rounds) == (True, False, 3)
+
+
+@pytest.mark.parametrize("eta", ["1/10", "1/50", "0.0335"])
+def test_appendix_c_one_random_device(eta):
+    p = build({"kind": "scgd_appendix_c"})
+    h = Fraction(eta)
+    expected = 1 - 8 * h / 3 + 88 * h**2 - 800 * h**3 / 3 + 1328 * h**4 / 3
+    m = fedavg(2, eta, size=1)
+    c = run_exact(m, p, [0, 1, 2, 7], arithmetic=Arithmetic.RATIONAL)
+    assert c.exact["dist2"] == (1, expected, expected**2, expected**7)
+    assert c.expectation
+    step = contraction(m, p)
+    assert (step.multiplier, step.second_moment) == (expected, True)
+    assert contraction(fedavg(2, "0.0335180", size=1), p).converges is True
+    assert contraction(fedavg(2, "0.0335182", size=1), p).converges is False
+
+
+# --- against brute force ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        scgd(3, "1/7"),
+        scgd(2, "1/7", order=[1, 2, 0]),
+        fedavg(2, "1/5"),
+        Method(
+            "server step",
+            fedavg(1, 1).participation,
+            GradientSteps(2),
+            Constant(Fraction(1, 5)),
+            server=ServerStep(Fraction(3, 2)),
+        ),
+        method_of({"kind": "scgd", "E": 2, "eta0": "1/3"}),
+        method_of({"kind": "fedavg", "E": 2, "eta0": "1/3", "rounds_per_cycle": 3}),
+        method_of({"kind": "gradient_descent", "eta": "1/2"}),
+    ],
+    ids=["scgd", "scgd order", "fedavg", "server step", "scgd 1/K", "fedavg 1/K", "gd"],
+)
+@pytest.mark.parametrize("rank", [2, 1])
+def test_all_arithmetics_equal_plain_loops(method, rank):
+    p = random_problem(rank=rank)
+    grid = [0, 1, 2, 3, 7, 11]
+    points = brute(p, method, 11)
+    for metric in ("dist2", "gap", "grad2"):
+        expected = tuple(p.metric(metric, points[t]) for t in grid)
+        curves = {a: run_exact(method, p, grid, [metric], arithmetic=a) for a in ALL}
+        assert curves[Arithmetic.RATIONAL].exact[metric] == expected
+        for a in ALL:
+            np.testing.assert_allclose(curves[a].values[metric], [float(v) for v in expected], rtol=1e-11)
+        for a in (Arithmetic.RATIONAL, Arithmetic.BALL):
+            low, high = curves[a].low[metric], curves[a].high[metric]
+            for value, lo, hi in zip(expected, low, high, strict=True):
+                assert Fraction(lo) <= value <= Fraction(hi)
+                assert hi - lo <= 1.1e-12 * hi
+        assert not curves[Arithmetic.FLOAT64].low
+
+
+def test_jumps_equal_single_rounds():
+    p = random_problem()
+    m = scgd(2, "1/9")
+    every = run_exact(m, p, range(200), arithmetic=Arithmetic.BALL)
+    some = run_exact(m, p, [5, 64, 131, 199], arithmetic=Arithmetic.BALL)
+    np.testing.assert_allclose(some.values["dist2"], every.values["dist2"][[5, 64, 131, 199]], rtol=2e-15)
+
+
+@pytest.mark.parametrize(("n", "size", "rounds"), [(3, 1, 4), (3, 2, 4), (4, 3, 3)])
+@pytest.mark.parametrize("schedule", [Constant(Fraction(1, 6)), InverseCycle(Fraction(1, 2))], ids=["constant", "1/K"])
+def test_expectations_equal_enumeration_of_all_cohorts(n, size, rounds, schedule):
+    p = random_problem(clients=n)
+    m = Method("fedavg", Uniform(size), GradientSteps(2), schedule, server=ServerStep(Fraction(4, 5)))
+    every = list(itertools.product(itertools.combinations(range(n), size), repeat=rounds))
+    runs = [brute(p, m, rounds, cohorts) for cohorts in every]
+    curve = run_exact(m, p, range(rounds + 1), arithmetic=Arithmetic.RATIONAL)
+    for metric in ("dist2", "gap", "grad2"):
+        for t in range(rounds + 1):
+            mean = sum((p.metric(metric, run[t]) for run in runs), Fraction(0)) / len(runs)
+            assert curve.exact[metric][t] == mean
+    ball = run_exact(m, p, range(rounds + 1), arithmetic=Arithmetic.BALL)
+    np.testing.assert_allclose(ball.values["gap"], curve.values["gap"], rtol=1e-15)
+
+
+def test_expectations_by_powers_equal_step_by_step():
+    # beyond D(D+1)/2 = 6 rounds the map on second moments is composed; up to there it is carried out
+    p = random_problem()
+    m = fedavg(2, "1/6", size=2)
+    short = run_exact(m, p, [1, 4, 6], arithmetic=Arithmetic.RATIONAL)
+    long = run_exact(m, p, [1, 4, 6, 40], arithmetic=Arithmetic.RATIONAL)
+    assert long.exact["dist2"][:3] == short.exact["dist2"]
+    alone = Method("alone", m.participation, m.local, InverseCycle(Fraction(1, 6), rounds_per_cycle=10**6))
+    assert run_exact(alone, p, [40], arithmetic=Arithmetic.RATIONAL).exact["dist2"][0] == long.exact["dist2"][3]
+
+
+def test_expectation_of_the_point_itself():
+    p = build({"kind": "quadratics", "clients": [{"A": 2, "b": 2}, {"A": 4, "b": -4}], "start": [1]})
+    c = run_exact(fedavg(1, "1/8", size=1), p, [1, 2], ["x"], arithmetic=Arithmetic.RATIONAL)
+    # x <- x - (2x - 2)/8 or x - (4x + 4)/8: on average 5x/8 - 1/8
+    assert c.exact["x"] == (Fraction(1, 2), Fraction(3, 16))
+
+
+def test_full_cohort_drawn_at_random_is_full_participation():
+    p = random_problem()
+    everyone, drawn = (run_exact(fedavg(2, "1/5", **k), p, [9]) for k in ({}, {"size": 3}))
+    assert everyone.values["dist2"] == drawn.values["dist2"]
+    assert not drawn.expectation
+
+
+# --- asymptotics, long runs, edges --------------------------------------------------------------------------
+
+
+def test_squared_bias_falls_with_the_square_of_the_step_except_under_sampling():
+    p = build({"kind": "scgd_section_4", "heterogeneity": "device"})
+    ratios = {}
+    for name, make in (
+        ("fedavg-all", lambda eta: fedavg(4, eta)),
+        ("scgd", lambda eta: scgd(4, eta)),
+        ("fedavg-3", lambda eta: fedavg(4, eta, size=3)),
+    ):
+        floors = [run_exact(make(eta), p, [10**9]).values["dist2"][0] for eta in ("2e-6", "1e-6")]
+        ratios[name] = floors[0] / floors[1]
+    assert ratios["fedavg-all"] == pytest.approx(4, rel=0.02)
+    assert ratios["scgd"] == pytest.approx(4, rel=0.02)
+    assert ratios["fedavg-3"] == pytest.approx(2, rel=0.02)
+
+
+@pytest.mark.parametrize("split", ["random", "sorted"])
+def test_billions_of_rounds_on_diabetes(split):
+    p = build({"kind": "least_squares", "data": "diabetes", "split": split})
+    grid = [20 * 10**k for k in range(10)]
+    for m in (scgd(4, "1e-5"), fedavg(4, "1e-5", size=3)):
+        c = run_exact(m, p, grid, ["dist2", "gap"])
+        assert c.info["accuracy"] == "relative 1e-12"
+        for metric in ("dist2", "gap"):
+            assert (c.low[metric] <= c.values[metric]).all()
+            assert (c.values[metric] <= c.high[metric]).all()
+            assert (c.high[metric] - c.low[metric] <= 2e-12 * c.high[metric]).all()
+            assert (np.diff(c.values[metric])[:6] < 0).all()
+        plain = run_exact(m, p, grid, ["dist2"], arithmetic=Arithmetic.FLOAT64)
+        np.testing.assert_allclose(plain.values["dist2"], c.values["dist2"], rtol=1e-6)
+
+
+def test_the_limit_is_the_fixed_point():
+    # f1 = (x-1)^2/2, f2 = (x+1)^2: SCGD with E = 1 maps x to (1-2e)((1-e)x + e) - 2e
+    p = build({"kind": "quadratics", "clients": [{"A": 1, "b": 1}, {"A": 2, "b": -2}], "start": [5]})
+    e = Fraction(1, 10)
+    fixed = ((1 - 2 * e) * e - 2 * e) / (1 - (1 - 2 * e) * (1 - e))
+    expected = (fixed + Fraction(1, 3)) ** 2  # minimiser -1/3
+    c = run_exact(scgd(1, "1/10"), p, [10**12])
+    assert Fraction(c.low["dist2"][0]) <= expected <= Fraction(c.high["dist2"][0])
+    assert c.high["dist2"][0] - c.low["dist2"][0] <= 1e-12 * c.high["dist2"][0]
+
+
+def test_precision_is_raised_where_balls_would_drown():
+    # the fast direction is gone after a few rounds and only 2^-600 is left of the slow one's square
+    p = from_matrices([[[1, "999/1000"], ["999/1000", 1]]], [[0, 0]], start=[1, 1])
+    c = run_exact(fedavg(1, "1/2"), p, [300, 600, 10**6])
+    assert c.info["bits"] > 128
+    assert c.info["accuracy"] == "relative 1e-12"
+    # start = the eigenvector of 1999/1000, multiplied by 1/2000 a round
+    expected = 2 * Fraction(1, 2000) ** 600
+    assert c.low["dist2"][0] == 0.0
+    assert Fraction(c.high["dist2"][0]) >= expected
+    small = run_exact(fedavg(1, "1/2"), p, [40])
+    exact = 2 * Fraction(1, 2000) ** 80
+    assert Fraction(small.low["dist2"][0]) <= exact <= Fraction(small.high["dist2"][0])
+    assert small.low["dist2"][0] > 0
+
+
+def test_exact_zeros_stay_zero():
+    p = build({"kind": "quadratics", "clients": [{"A": 4, "b": 4}], "start": [3]})
+    c = run_exact(fedavg(1, "1/4"), p, [0, 1, 10**9])
+    assert c.values["dist2"].tolist() == [4.0, 0.0, 0.0]
+    assert c.high["dist2"].tolist() == [4.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("arithmetic", [Arithmetic.BALL, Arithmetic.FLOAT64])
+def test_divergence_is_recorded(arithmetic):
+    p = build({"kind": "scgd_appendix_c"})
+    c = run_exact(fedavg(2, "1/5"), p, [0, 10, 10**5, 10**9], ["dist2"], arithmetic=arithmetic)
+    assert c.diverged == 10**5
+    assert c.values["dist2"][2:].tolist() == [math.inf, math.inf]
+    if arithmetic is Arithmetic.BALL:
+        assert c.low["dist2"][2] > 1e308
+    random = run_exact(fedavg(2, "1/5", size=1), p, [0, 10**6], ["dist2"], arithmetic=arithmetic)
+    assert random.diverged == 10**6
+
+
+def test_vanishing_values_are_enclosed_by_zero():
+    p = build({"kind": "quadratics", "clients": [{"A": 1}]})
+    c = run_exact(fedavg(1, "1/3"), p, [10**4])
+    assert (c.low["dist2"][0], c.values["dist2"][0]) == (0.0, 0.0)
+    assert 0 < c.high["dist2"][0] < 1e-300
+
+
+def test_rank_deficient_least_squares_forget_the_null_space():
+    # rows (1, 1) only: x - y never moves, x + y converges
+    p = build({"kind": "quadratics", "clients": [{"A": [[1, 1], [1, 1]], "b": [2, 2]}], "start": [3, 0]})
+    m = fedavg(1, "1/4")
+    c = run_exact(m, p, [1, 2], arithmetic=Arithmetic.RATIONAL)
+    assert c.exact["dist2"] == (Fraction(1, 8), Fraction(1, 32))
+    step = contraction(m, p)
+    assert step.converges is True
+    assert (step.radius_low, step.radius_high) == (pytest.approx(0.5, rel=1e-9), pytest.approx(0.5, rel=1e-9))
+
+
+def test_contraction_in_the_plane_encloses_the_spectral_radius():
+    p = random_problem()
+    for m in (scgd(2, "1/7"), fedavg(2, "1/7"), fedavg(2, "3"), fedavg(2, "1/7", size=2)):
+        found = contraction(m, p)
+        rounds = 4000 * found.rounds
+        c = run_exact(m, p, [rounds, 2 * rounds], ["grad2"])
+        if found.converges:
+            assert found.radius_high < 1
+            assert found.radius_high - found.radius_low < 1e-9
+            assert c.diverged is None
+        else:
+            assert found.radius_low > 1
+            assert c.diverged is not None
+    assert contraction(fedavg(2, "3"), p).converges is False
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+
+def test_rational_arithmetic_stops_at_its_digits():
+    with pytest.raises(Unsupported, match=r"100000 digits.*ball"):
+        run_exact(scgd(2, "1/1000"), random_problem(), [10**6], ["dist2"], arithmetic=Arithmetic.RATIONAL)
+
+
+def test_changing_steps_stop_at_their_limit():
+    p = random_problem()
+    m = method_of({"kind": "scgd", "E": 2, "eta0": 1})
+    limit = MAX_VISITS[Arithmetic.BALL]
+    with pytest.raises(Unsupported, match=str(limit)):
+        run_exact(m, p, [limit + 1])
+
+
+def test_unsupported_work_names_the_engine_that_can():
+    p = random_problem()
+    with pytest.raises(Unsupported, match="sampled"):
+        run_exact(method_of({"kind": "fedavg_reshuffled", "E": 1, "eta": "1/10", "size": 1}), p, [1])
+    with pytest.raises(Unsupported, match="changes"):
+        contraction(method_of({"kind": "scgd", "E": 2, "eta0": 1}), p)
+
+
+def test_bad_grids_and_metrics():
+    p = random_problem()
+    m = fedavg(1, "1/2")
+    for grid in ([], [3, 2], [-1, 2], [1, 1]):
+        with pytest.raises(BadInput, match="increasing"):
+            run_exact(m, p, grid)
+    with pytest.raises(UnknownName, match="'dist2'"):
+        run_exact(m, p, [1], ["dist"])
+    with pytest.raises(BadInput, match="draws no samples"):
+        run_exact(m, p, [1], arithmetic=Arithmetic.SAMPLED)
+
+
+def test_progress_is_reported_and_ends_at_one():
+    seen: list[float] = []
+    run_exact(fedavg(1, "1/2"), random_problem(), [1, 5, 10], on_progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1

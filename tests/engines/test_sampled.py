@@ -1,0 +1,461 @@
+"""The sampled engine: hand computations, its plan replayed in exact fractions, and what its rows depend on."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.sampled import concatenate, plan, run_sampled
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Average,
+    Constant,
+    Cyclic,
+    Full,
+    GradientSteps,
+    InverseCycle,
+    LogHorizon,
+    ReshuffledEpochs,
+    ServerStep,
+    Uniform,
+)
+from boundcheck.problems.problem import Arrays
+
+PATHS = ("numpy", "numba")
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A problem known by its arrays; client 0's gradient etc. are read from them."""
+
+    flat: Arrays
+    start: tuple[Fraction, ...]
+    name: str = "toy"
+
+    @property
+    def dim(self) -> int:
+        return len(self.start)
+
+    @property
+    def clients(self) -> int:
+        return len(self.flat.offsets) - 1
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return (*self.flat.centred, "x") if self.dim == 1 else tuple(self.flat.centred)
+
+    def arrays(self) -> Arrays:
+        return self.flat
+
+    def metric(self, name: str, x: Any) -> Any:
+        assert name == "x"
+        return x[0]
+
+
+def make_toy(
+    kind: str,
+    sizes: Sequence[int],
+    matrices: Any,
+    b: Any,
+    start: Sequence[int | Fraction],
+    centre: Any = None,
+    scale: Any = None,
+    target: Any = None,
+) -> Toy:
+    """Components with dense matrices A_j and vectors b_j ("rows": vectors a_j, scales and targets)."""
+    b = np.array(b, dtype=np.float64)
+    count, d = b.shape
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if kind == "rows":
+        scale, target = np.array(scale, dtype=np.float64), np.array(target, dtype=np.float64)
+        dense, linear = scale[:, None, None] * b[:, :, None] * b[:, None, :], (scale * target)[:, None] * b
+    else:
+        dense, linear = np.array(matrices, dtype=np.float64), b
+    pairs = list(pairwise(offsets))
+    flat = Arrays(
+        kind=kind,
+        reduction="mean",
+        offsets=offsets,
+        A=dense if kind == "quadratic" else np.empty((0, d, d)),
+        curvature=dense[:, 0, 0].copy() if kind == "isotropic" else scale if kind == "rows" else np.empty(0),
+        b=b,
+        target=target if kind == "rows" else np.empty(0),
+        client_A=np.array([dense[i:j].mean(axis=0) for i, j in pairs]),
+        client_b=np.array([linear[i:j].mean(axis=0) for i, j in pairs]),
+        centre=np.zeros(d) if centre is None else np.array(centre, dtype=np.float64),
+        centred={"dist2": np.eye(d), "gap": 0.5 * dense.mean(axis=0)},
+    )
+    assert count == offsets[-1]
+    return Toy(flat, tuple(Fraction(v) for v in start))
+
+
+def random_toy(kind: str, d: int, sizes: Sequence[int], seed: int = 0) -> Toy:
+    """Numbers with denominator 8, exact in float64."""
+    rng = np.random.default_rng(seed)
+    count = sum(sizes)
+    b = rng.integers(-8, 9, (count, d)) / 8
+    factor = rng.integers(-4, 5, (count, d, d)) / 8
+    matrices = factor + factor.transpose(0, 2, 1)
+    if kind == "isotropic":
+        matrices = rng.integers(-4, 12, count)[:, None, None] / 8 * np.eye(d)
+    scale, target = rng.integers(1, 9, count) / 8, rng.integers(-8, 9, count) / 8
+    start = [Fraction(int(v), 4) for v in rng.integers(-4, 5, d)]
+    return make_toy(kind, sizes, matrices, b, start, rng.integers(-8, 9, d) / 8, scale, target)
+
+
+def equation_36() -> Toy:
+    """FedShuffle, eq. (36): clients with 1, 2, 3 points, |x - e_j|^2 / 2 in R^6; gap = |x - (1/6, ...)|^2 / 2."""
+    return make_toy("isotropic", (1, 2, 3), [np.eye(6)] * 6, np.eye(6), [0] * 6, centre=[1 / 6] * 6)
+
+
+# SCGD, appendix C: f1 = f2 = -x^2, f3 = 3x^2
+APPENDIX_C = make_toy("isotropic", (1, 1, 1), [[[-2]], [[-2]], [[6]]], [[0]] * 3, [1])
+HALF = Fraction(1, 2)
+
+
+def scgd(eta: Fraction, E: int) -> Method:
+    return Method("scgd", Cyclic(), GradientSteps(E), Constant(eta))
+
+
+def fedavg(eta: Fraction, E: int) -> Method:
+    return Method("fedavg", Full(), GradientSteps(E), Constant(eta))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_appendix_c_of_scgd(path: Any) -> None:
+    averaged = run_sampled(fedavg(Fraction(1, 10), 2), APPENDIX_C, 100, 2, ("x",), [0, 1, 100], path=path)
+    assert averaged.samples["x"][:, 1] == pytest.approx(76 / 75, rel=1e-13)
+    assert averaged.values["x"][2] == pytest.approx(3.76039, abs=5e-6)
+    cycle = run_sampled(scgd(Fraction(1, 10), 2), APPENDIX_C, 3, 1, ("x", "dist2"), path=path)
+    assert cycle.rounds.tolist() == [0, 1, 2, 3]
+    assert cycle.values["x"] == pytest.approx([1, 1.44, 2.0736, 0.331776], rel=1e-13)
+    assert cycle.values["dist2"][3] == pytest.approx(0.331776**2, rel=1e-13)
+    assert cycle.arithmetic is Arithmetic.SAMPLED
+    assert not cycle.expectation
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_schedules_by_hand(path: Any) -> None:
+    one = make_toy("isotropic", (1,), [[[1]]], [[0]], [1])  # x^2 / 2 from 1: each step multiplies by 1 - eta
+
+    def final(schedule: Any, rounds: int) -> float:
+        method = Method("gd", Full(), GradientSteps(1), schedule)
+        return float(run_sampled(method, one, rounds, 1, ("x",), [rounds], path=path).values["x"][0])
+
+    assert final(InverseCycle(HALF), 4) == pytest.approx(1 / 2 * 3 / 4 * 5 / 6 * 7 / 8, rel=1e-14)
+    assert final(InverseCycle(HALF, rounds_per_cycle=3), 4) == pytest.approx((1 / 2) ** 3 * 3 / 4, rel=1e-14)
+    assert final(LogHorizon(Fraction(1), 10), 2) == pytest.approx((1 - math.log(10) / 10) ** 2, rel=1e-11)
+    damped = Method("gd", Full(), GradientSteps(1), Constant(HALF), server=ServerStep(Fraction(3, 2)))
+    assert run_sampled(damped, one, 1, 1, ("x",), path=path).values["x"][1] == 1 - 1.5 * 0.5
+    # two clients share a cycle of SCGD, so the second visit has the same step as the first
+    pair = make_toy("isotropic", (1, 1), [[[1]], [[1]]], [[0], [0]], [1])
+    cyclic = Method("scgd", Cyclic((1, 0)), GradientSteps(1), InverseCycle(HALF))
+    values = run_sampled(cyclic, pair, 4, 1, ("x",), path=path).values["x"]
+    assert values == pytest.approx([1, 1 / 2, 1 / 4, 3 / 16, 9 / 64], rel=1e-14)
+
+
+def replay(method: Method, toy: Toy, seed: int, rounds: int) -> list[Fraction]:
+    """The run of one seed in exact fractions, from the plan and the definition of the method."""
+    a = toy.flat
+    exact = np.vectorize(Fraction, otypes=[object])
+    sizes = [int(s) for s in np.diff(a.offsets)]
+    choices = plan(method, sizes, seed, rounds)
+    program = method.local.program()
+
+    def component(j: int, x: Any) -> Any:
+        if a.kind == "isotropic":
+            return Fraction(a.curvature[j]) * x - exact(a.b[j])
+        if a.kind == "rows":
+            row = exact(a.b[j])
+            return Fraction(a.curvature[j]) * (row @ x - Fraction(a.target[j])) * row
+        return exact(a.A[j]) @ x - exact(a.b[j])
+
+    x = np.array(toy.start, dtype=object)
+    for r in range(rounds):
+        eta = method.schedule.step(method.cycle_of(r, toy.clients))
+        cohort = [int(c) for c in choices.cohorts[r]]
+        moved = x
+        for c, weight in zip(cohort, method.aggregation.coefficients(cohort, toy.clients), strict=True):
+            own = range(int(a.offsets[c]), int(a.offsets[c + 1]))
+            if program.sampling == "full":
+                batches = [list(own)] * program.repeats
+            else:
+                orders = choices.order(r, c)
+                assert sorted(orders[0]) == list(range(sizes[c]))
+                step = program.batch
+                batches = [[own[i] for i in row[k : k + step]] for row in orders for k in range(0, sizes[c], step)]
+            y = x
+            for batch in batches:
+                y = y - eta * sum(component(j, y) for j in batch) / len(batch)
+            moved = moved + method.server.eta_g * weight * (y - x)
+        x = moved
+    return list(x)
+
+
+PARTICIPATIONS = (Full(), Cyclic((2, 0, 4, 1, 3)), Uniform(1), Uniform(3), Uniform(5))
+WORKS = (GradientSteps(3), ReshuffledEpochs(1, 1), ReshuffledEpochs(2, 2), ReshuffledEpochs(3, 7))
+SCHEDULES = (Constant(Fraction(1, 8)), InverseCycle(HALF, 2), InverseCycle(HALF), LogHorizon(Fraction(1, 4), 9))
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
+@pytest.mark.parametrize("path", PATHS)
+def test_runs_follow_the_plan_exactly(kind: str, path: Any) -> None:
+    toy = random_toy(kind, 2, (3, 1, 4, 2, 3))
+    for participation in PARTICIPATIONS:
+        for w, work in enumerate(WORKS):
+            method = Method("m", participation, work, SCHEDULES[w], server=ServerStep(Fraction(5, 4)))
+            last = toy.flat.centre
+            for seed in (0, 2**40 + 3):
+                curve = run_sampled(method, toy, 5, range(seed, seed + 1), ("dist2",), [5], path=path)
+                x = replay(method, toy, seed, 5)
+                dist2 = sum((v - Fraction(c)) ** 2 for v, c in zip(x, last, strict=True))
+                assert curve.samples["dist2"][0, 0] == pytest.approx(float(dist2), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "d", "participation", "work", "schedule"),
+    [
+        ("isotropic", 6, Full(), ReshuffledEpochs(1, 1), SCHEDULES[0]),
+        ("isotropic", 6, Uniform(2), ReshuffledEpochs(2, 3), SCHEDULES[1]),
+        ("isotropic", 6, Cyclic(), GradientSteps(4), SCHEDULES[2]),
+        ("quadratic", 2, Uniform(3), ReshuffledEpochs(2, 1), SCHEDULES[3]),
+        ("quadratic", 17, Full(), ReshuffledEpochs(1, 2), SCHEDULES[2]),
+        ("quadratic", 17, Uniform(2), GradientSteps(2), SCHEDULES[0]),
+        ("rows", 2, Cyclic(), ReshuffledEpochs(3, 2), SCHEDULES[2]),
+        ("rows", 17, Uniform(4), ReshuffledEpochs(1, 1), SCHEDULES[1]),
+        ("rows", 2, Uniform(2), GradientSteps(4), SCHEDULES[3]),
+    ],
+)
+def test_paths_agree(kind: str, d: int, participation: Any, work: Any, schedule: Any) -> None:
+    toy = random_toy(kind, d, (5, 1, 2, 9, 4, 3, 8), seed=d)
+    method = Method("m", participation, work, schedule)
+    slow, fast = (run_sampled(method, toy, 60, 7, ("dist2", "gap"), [0, 1, 2, 17, 60], path=p) for p in PATHS)
+    assert slow.info["path"] == "numpy"
+    assert fast.info["path"] == "numba"
+    for name in ("dist2", "gap"):
+        assert np.all(np.isfinite(slow.samples[name]))
+        np.testing.assert_allclose(fast.samples[name], slow.samples[name], rtol=1e-12, atol=0)
+    assert (len(np.unique(fast.samples["dist2"][:, -1])) > 1) == method.is_random(7)
+
+
+def test_paths_agree_over_many_clients_and_long_runs() -> None:
+    toy = random_toy("isotropic", 6, [1 + i % 5 for i in range(300)])
+    for work in (ReshuffledEpochs(2, 1), GradientSteps(1)):
+        method = Method("m", Uniform(40), work, Constant(Fraction(1, 64)))
+        slow, fast = (run_sampled(method, toy, 70, 3, ("dist2",), path=p) for p in PATHS)
+        np.testing.assert_allclose(fast.samples["dist2"], slow.samples["dist2"], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(("kind", "d"), [("isotropic", 6), ("quadratic", 17)])
+def test_rows_depend_on_their_seed_alone(path: Any, kind: str, d: int) -> None:
+    toy = random_toy(kind, d, (3, 1, 4, 2, 3))
+    method = Method("m", Uniform(2), ReshuffledEpochs(1, 2), SCHEDULES[1])
+    grid = [0, 3, 4, 29, 30]
+    whole = run_sampled(method, toy, 30, 12, ("dist2", "gap"), grid, path=path, threads=1)
+    for block, threads in ((1, 1), (5, 2), (12, 1), (2, 3)):
+        other = run_sampled(method, toy, 30, 12, ("gap", "dist2"), grid, path=path, block=block, threads=threads)
+        for name in whole.samples:
+            assert np.array_equal(other.samples[name], whole.samples[name])
+            assert np.array_equal(other.values[name], whole.values[name])
+    parts = [run_sampled(method, toy, 30, s, ("dist2", "gap"), grid, path=path) for s in (range(5), range(5, 12))]
+    joined = concatenate(parts)
+    assert joined.info["seeds"] == {"start": 0, "step": 1, "count": 12}
+    for name in whole.samples:
+        assert np.array_equal(joined.samples[name], whole.samples[name])
+        assert np.array_equal(joined.values[name], whole.values[name])
+    some = run_sampled(method, toy, 29, range(11, 2, -4), ("gap",), [4, 29], path=path)
+    assert np.array_equal(some.samples["gap"], whole.samples["gap"][[11, 7, 3]][:, [2, 3]])
+
+
+@dataclass(frozen=True)
+class BySize:
+    """Coefficients of the original FedAvg with everyone present: a client's share of the samples."""
+
+    sizes: tuple[int, ...]
+
+    def coefficients(self, cohort: Sequence[int], n: int) -> list[Fraction]:
+        return [Fraction(self.sizes[i], sum(self.sizes)) for i in cohort]
+
+    def by_size_only(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_stationary_gap_of_fedavg_with_reshuffling(path: Any) -> None:
+    """FedAvgRR on (36) at eta = 1/8 stays at E gap = 53753/7892652 + 1.3202e-4 (squared bias plus variance)."""
+    weighted = Method(
+        "fedavg_rr", Full(), ReshuffledEpochs(1, 1), Constant(Fraction(1, 8)), aggregation=BySize((1, 2, 3))
+    )
+    seeds = 400 if path == "numpy" else 20000
+    # the map contracts by at least 7/8 a round, so that 150 rounds leave 2e-9 of the start
+    gaps = run_sampled(weighted, equation_36(), 150, seeds, ("gap",), [150], path=path).samples["gap"][:, 0]
+    error = float(gaps.std(ddof=1)) / seeds**0.5
+    assert 0 < error < 1e-4
+    assert abs(float(gaps.mean()) - (53753 / 7892652 + 1.3202e-4)) < 5 * error + 1e-8
+
+
+def test_mean_of_the_plain_average() -> None:
+    """With one coordinate of (36), E x solves a linear equation: weights (1, 2 - eta, 3 - 3 eta + eta^2)."""
+    b = [[1], [1], [0], [0], [0], [2]]
+    toy = make_toy("isotropic", (1, 2, 3), [[[1]]] * 6, b, [0])
+    eta = 1 / 4
+    method = Method("fedavg_rr", Full(), ReshuffledEpochs(1, 1), Constant(Fraction(1, 4)))
+    x = run_sampled(method, toy, 200, 20000, ("x",), [200]).samples["x"][:, 0]
+    weights = np.array([1, 2 - eta, 3 - 3 * eta + eta**2])
+    expected = weights @ np.array([1, 1 / 2, 2 / 3]) / weights.sum()
+    assert abs(x.mean() - expected) < 5 * x.std(ddof=1) / 20000**0.5
+    assert 5 * x.std(ddof=1) / 20000**0.5 < 0.01
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_divergence_is_infinite_and_silent(path: Any) -> None:
+    method = Method("m", Uniform(2), ReshuffledEpochs(1, 1), Constant(Fraction(1000)))
+    curve = run_sampled(method, equation_36(), 400, 3, ("dist2", "gap"), [0, 1, 400], path=path)
+    assert np.all(np.isfinite(curve.samples["gap"][:, :2]))
+    assert np.all(np.isposinf(curve.samples["gap"][:, 2]))
+    assert curve.diverged == 400
+
+
+@dataclass(frozen=True)
+class Largest:
+    """Only the client with the largest number counts."""
+
+    def coefficients(self, cohort: Sequence[int], n: int) -> list[Fraction]:
+        return [Fraction(int(i == max(cohort))) for i in cohort]
+
+    def by_size_only(self) -> bool:
+        return False
+
+
+def test_weights_that_depend_on_the_cohort() -> None:
+    toy = random_toy("quadratic", 2, (3, 1, 4, 2, 3))
+    method = Method("m", Uniform(2), ReshuffledEpochs(1, 1), SCHEDULES[0], aggregation=Largest())
+    curve = run_sampled(method, toy, 6, range(4, 5), ("dist2",), [6])
+    assert curve.info["path"] == "numpy"
+    x = replay(method, toy, 4, 6)
+    dist2 = sum((v - Fraction(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True))
+    assert curve.values["dist2"][0] == pytest.approx(float(dist2), rel=1e-12)
+    with pytest.raises(Unsupported, match="random cohort"):
+        run_sampled(method, toy, 6, 1, ("dist2",), path="numba")
+
+
+@dataclass(frozen=True)
+class Cubic:
+    """f_1 = x^4 / 4 and f_2 = x^2 / 2: a problem known by its gradients only."""
+
+    name: str = "cubic"
+    dim: int = 1
+    clients: int = 2
+    start: tuple[Fraction, ...] = (Fraction(1),)
+    metrics: tuple[str, ...] = ("x",)
+
+    def gradient(self, client: int, x: Any) -> Any:
+        return x**3 if client == 0 else x
+
+    def metric(self, name: str, x: Any) -> Any:
+        return x[0]
+
+
+def test_a_problem_known_by_its_gradients() -> None:
+    curve = run_sampled(scgd(HALF, 2), Cubic(), 2, 3, ("x",))
+    # client 0: 1 -> 1/2 -> 7/16; client 1: halves twice
+    assert curve.samples["x"].tolist() == [[1, 7 / 16, 7 / 64]] * 3
+    random = Method("m", Uniform(1), GradientSteps(1), Constant(HALF))
+    drawn = run_sampled(random, Cubic(), 1, 8, ("x",))
+    assert drawn.samples["x"].tolist() == [[1, 0.5]] * 8  # both gradients are 1 at the start
+    epochs = Method("m", Full(), ReshuffledEpochs(), Constant(HALF))
+    with pytest.raises(Unsupported, match="'cubic' has no samples"):
+        run_sampled(epochs, Cubic(), 1, 1, ("x",))
+    with pytest.raises(Unsupported, match="no flat arrays"):
+        run_sampled(random, Cubic(), 1, 1, ("x",), path="numba")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_progress_and_stopping(path: Any) -> None:
+    method = Method("m", Uniform(2), ReshuffledEpochs(1, 1), Constant(Fraction(1, 8)))
+    seen: list[tuple[int, int]] = []
+    caller = threading.get_ident()
+
+    def note(done: int, total: int) -> None:
+        assert threading.get_ident() == caller
+        seen.append((done, total))
+
+    whole = run_sampled(method, equation_36(), 50, 6, grid=[0, 10, 50], path=path, block=2, on_progress=note)
+    assert seen[-1] == (300, 300)
+    assert whole.info["complete"]
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+    asked = iter([False, True, True])
+    long = 10**7 if path == "numba" else 10**5
+    cut = run_sampled(
+        method, equation_36(), long, 4, grid=[0, 10, long], path=path, block=1, threads=1,
+        should_stop=lambda: next(asked, True),
+    )  # fmt: skip
+    assert not cut.info["complete"]
+    count = cut.info["seeds"]["count"]
+    assert count < 4
+    assert cut.samples["dist2"].shape == (count, 3)
+    assert np.array_equal(cut.samples["dist2"][:, :2], whole.samples["dist2"][:count, :2])
+
+
+def test_a_fault_in_a_thread_reaches_the_caller() -> None:
+    class Broken(Cubic):
+        def gradient(self, client: int, x: Any) -> Any:
+            raise ArithmeticError("from the oracle")
+
+    with pytest.raises(ArithmeticError, match="from the oracle"):
+        run_sampled(scgd(HALF, 1), Broken(), 2, 2, ("x",))
+
+
+def test_bad_arguments_are_named() -> None:
+    toy, method = equation_36(), fedavg(HALF, 1)
+    with pytest.raises(UnknownName, match="'dist' is unknown; did you mean 'dist2'"):
+        run_sampled(method, toy, 5, 1, ("dist",))
+    with pytest.raises(UnknownName, match="'numbs' is unknown; did you mean 'numba'"):
+        run_sampled(method, toy, 5, 1, path="numbs")  # pyright: ignore[reportArgumentType]
+    for wrong in (
+        {"rounds": -1},
+        {"rounds": 2**32, "grid": [2**32]},
+        {"seeds": 0},
+        {"seeds": range(-1, 3)},
+        {"grid": [0, 6]},
+        {"grid": [3, 2]},
+        {"grid": [-1, 2]},
+        {"threads": 0},
+        {"block": 0},
+        {"metrics": ()},
+        {"memory_limit": 10},
+    ):
+        arguments: dict[str, Any] = {"rounds": 5, "seeds": 2, **wrong}
+        with pytest.raises(BadInput):
+            run_sampled(method, toy, **arguments)
+    assert run_sampled(method, toy, 0, 2).values["dist2"].tolist() == [pytest.approx(1 / 6)]
+    assert run_sampled(method, toy, 1000, 1).rounds[[0, 1, -1]].tolist() == [0, 1, 1000]
+    with pytest.raises(BadInput, match="start at 0 where 2 should follow"):
+        concatenate([run_sampled(method, toy, 3, 2), run_sampled(method, toy, 3, 2)])
+
+
+def test_the_plan_is_the_methods_own() -> None:
+    method = Method("m", Uniform(2), ReshuffledEpochs(3, 2), SCHEDULES[0])
+    drawn = plan(method, (4, 1, 3), 9, 6)
+    assert drawn.cohorts.shape == (6, 2)
+    assert drawn.order(0, 0).shape == (3, 4)
+    # a longer run, another batch or other work on the other clients change nothing that was drawn
+    other = Method("other", Uniform(2), ReshuffledEpochs(2, 1), SCHEDULES[1], aggregation=Average())
+    longer = plan(other, (4, 5, 3), 9, 60)
+    assert np.array_equal(longer.cohorts[:6], drawn.cohorts)
+    assert np.array_equal(longer.order(5, 0), drawn.order(5, 0)[:2])
+    assert plan(fedavg(HALF, 2), (1, 1), 0, 3).order(0, 1).shape == (0, 1)
+    with pytest.raises(BadInput, match="seed = -1"):
+        plan(method, (4, 1, 3), -1, 6)
