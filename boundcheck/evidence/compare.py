@@ -92,7 +92,7 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             return f"assumption {assumption.name} fails: {curve.violations[assumption.name]}", scope
     for c in scope.conditions:
         if c.holds is False:
-            return f"condition '{c.name}' fails: {c.relation} with slack {c.slack_low:.3g}", scope
+            return f"condition '{c.name}' fails: {c.relation} is missed by {-c.slack[1]:.3g}", scope
     return None, scope
 
 
@@ -161,11 +161,9 @@ def _indices(statement: Statement, curve: Curve, values: Mapping[str, Fraction])
 def _enclose(
     expr: Any, statement: Statement, values: Mapping[str, Fraction], index: list[Fraction]
 ) -> tuple[Floats, Floats]:
-    from boundcheck.theory.evaluation import enclose_many
+    from boundcheck.theory.evaluation import enclose_along
 
-    own = {s.name for s in expr.free_symbols}
-    fixed = {k: v for k, v in values.items() if k in own}
-    return enclose_many(expr, fixed, _index_name(statement), index)
+    return enclose_along(expr, values, _index_name(statement), index)
 
 
 def _index_name(statement: Statement) -> str:
@@ -188,6 +186,7 @@ def compare(
         "constants": {k: c.to_dict() for k, c in known.items()},
         "scope": scope.to_dict(),
         "taken_for_granted": [a.name for a in statement.assumptions],
+        "violations": dict(curve.violations),
     }
     base = Verdict(statement.best_id, Outcome.UNDECIDED, None, "", details=details)
     if out is not None:
@@ -203,7 +202,7 @@ def compare(
     if broken.any():
         at = points.rounds[int(np.argmax(broken))]
         return replace(base, outcome=Outcome.FAILED, reason=f"The run gave no number at round {at}.")
-    base = replace(base, points=len(points.index), tightness=_tightness(points))
+    base = replace(base, points=len(points.index), tightness=_tightness(points, _trivial(statement, points, values)))
     if scope.in_scope is None:
         return replace(base, reason="A condition could not be decided, so neither can the claim.")
     verdict = _judge(statement, curve, points, values, base, level)
@@ -376,10 +375,15 @@ def _judge_limit(statement: Statement, points: Points, base: Verdict) -> Verdict
 
 
 def _vacuous(statement: Statement, points: Points, values: Mapping[str, Fraction]) -> bool:
+    trivial = _trivial(statement, points, values)
+    return trivial is not None and bool((points.bound_low >= trivial).all())
+
+
+def _trivial(statement: Statement, points: Points, values: Mapping[str, Fraction]) -> Floats | None:
+    """The trivial value at each point, None where none is declared."""
     if statement.trivial is None:
-        return False
-    trivial, _ = _enclose(statement.trivial, statement, values, list(points.index))
-    return bool((points.bound_low >= trivial).all())
+        return None
+    return _enclose(statement.trivial, statement, values, list(points.index))[0]
 
 
 def _witness(statement: Statement, points: Points, at: int, values: Mapping[str, Fraction]) -> dict[str, Any]:
@@ -392,17 +396,26 @@ def _witness(statement: Statement, points: Points, at: int, values: Mapping[str,
     }
 
 
-def _tightness(points: Points) -> Tightness:
-    """Ratios bound/metric over the points, and promised over actual log-decrease from first to last point."""
+def _tightness(points: Points, trivial: Floats | None) -> Tightness:
+    """Ratios bound/metric where the bound says something, and promised over actual log-decrease.
+
+    "Says something": is at most half the trivial value, where one is declared and some point is. The decrease is
+    taken from the first point to the first such point (to the last point where there is none).
+    """
     middle = points.low + (points.high - points.low) / 2
+    telling = np.ones(len(middle), dtype=bool) if trivial is None else points.bound_high <= trivial / 2
+    target = int(np.argmax(telling)) if trivial is not None and telling.any() else len(middle) - 1
+    if not telling.any():
+        telling[:] = True
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.where(middle == 0, np.inf, points.bound_high / middle)
-    finite = ratio[~np.isnan(ratio)]
+        ratio = np.where(middle == 0, np.inf, points.bound_high / middle)[telling]
     decrease = None
-    if len(middle) > 1 and min(middle[0], middle[-1], points.bound_high[0], points.bound_high[-1]) > 0:
-        actual = math.log(middle[0]) - math.log(middle[-1])
-        promised = math.log(points.bound_high[0]) - math.log(points.bound_high[-1])
+    ends = (middle[0], middle[target], points.bound_high[0], points.bound_high[target])
+    if target > 0 and min(ends) > 0 and all(math.isfinite(v) for v in ends):
+        actual = math.log(ends[0]) - math.log(ends[1])
+        promised = math.log(ends[2]) - math.log(ends[3])
         decrease = promised / actual if actual > 0 else None
-    if not len(finite):
+    ratio = ratio[~np.isnan(ratio)]
+    if not len(ratio):
         return Tightness(math.nan, math.nan, decrease)
-    return Tightness(float(finite.min()), float(finite.max()), decrease)
+    return Tightness(float(ratio.min()), float(ratio.max()), decrease)

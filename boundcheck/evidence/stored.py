@@ -53,7 +53,11 @@ def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> C
         arithmetic=Arithmetic(meta["arithmetic"]),
         expectation=bool(meta["expectation"]),
         info=dict(meta["info"]),
-        **parts,
+        values=parts["values"],
+        low=parts["low"],
+        high=parts["high"],
+        samples=parts["samples"],
+        exact=parts["exact"],
     )
 
 
@@ -71,10 +75,10 @@ def run_or_recall(
     """`run(method, problem, **how)`, or its stored result where the same code has already run the same thing."""
     if store is None:
         return run(method, problem, assumptions=assumptions, on_progress=on_progress, **how)
-    from boundcheck.core.digest import code_digest, spec_digest
+    from boundcheck.core.digest import run_key
 
-    spec = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how, "code": code_digest(_CODE)}
-    key = spec_digest(spec)
+    spec = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
+    key = run_key(spec, _CODE)
     stored = store.get(key)
     if stored is None:
         curve = run(method, problem, assumptions=assumptions, on_progress=on_progress, **how)

@@ -1,0 +1,303 @@
+"""Specification files: TOML with `[[claim]]` tables, validated as a whole before anything runs.
+
+Every mistake is listed, each with its line: unknown keys (with the nearest known ones), unknown statements, symbols,
+kinds and parameters, numbers that do not parse or lie outside their domain, symbols that nothing gives a value.
+Decimal numbers mean exactly what they say (0.1 is 1/10), as text does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from boundcheck.core.numbers import as_fraction, format_short, parse_grid, parse_number
+from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
+from boundcheck.core.toml_models import validate
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.run import ENGINES
+from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
+from boundcheck.evidence.claim import Claim, RateClaim
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Kind, Statement
+from boundcheck.verdict import Outcome
+
+__all__ = ["ClaimSpec", "claims_from_text", "load_claims"]
+
+MAX_CLAIMS = 10_000
+_FACTOR = re.compile(r"\s*(?:([^*]+)\*)?\s*largest\s*")
+
+
+def _number(value: Any) -> Fraction:
+    return as_fraction(value, "the number")
+
+
+def _one_of(known: tuple[str, ...], what: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        if value not in known:
+            raise ValueError(f"{what} '{value}' is unknown{nearest(str(value), known)}")
+        return value
+
+    return check
+
+
+_ARITHMETICS = tuple(a.value for a in Arithmetic if a is not Arithmetic.SAMPLED)
+Number = Annotated[Fraction, BeforeValidator(_number)]
+Table = dict[str, Any]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class TightnessSpec(_Model):
+    """Allowed bound over metric at the closest compared point."""
+
+    at_least: Number | None = None
+    at_most: Number | None = None
+
+
+class RateSpec(_Model):
+    """The log-log slope of `metric` over the last share `last` of the log range of rounds."""
+
+    metric: str
+    slope: tuple[Number, Number]
+    last: Number = Fraction(1, 2)
+
+
+class ClaimSpec(_Model):
+    """One `[[claim]]` table; see `evidence.claim.Claim` for the meaning of each key."""
+
+    statement: str
+    problem: Table
+    method: Table
+    name: str = ""
+    at: Table = Field(default_factory=dict)
+    constants: Table = Field(default_factory=dict)
+    engine: Annotated[str, BeforeValidator(_one_of(ENGINES, "the engine"))] = "exact"
+    arithmetic: Annotated[str, BeforeValidator(_one_of(_ARITHMETICS, "the arithmetic"))] = "ball"
+    seeds: Annotated[int, Field(strict=True, ge=1, le=10**9)] = 1000
+    level: Number = Fraction(999, 1000)
+    expect: Outcome | None = None
+    tightness: TightnessSpec | None = None
+    rate: RateSpec | None = None
+
+    def to_claim(self) -> Claim:
+        """The claim that the table describes."""
+        tight = self.tightness or TightnessSpec()
+        limits = [None if v is None else float(v) for v in (tight.at_least, tight.at_most)]
+        rate = None
+        if self.rate is not None:
+            rate = RateClaim(self.rate.metric, *self.rate.slope, last=self.rate.last)
+        return Claim(
+            statement=self.statement,
+            problem=self.problem,
+            method=self.method,
+            name=self.name,
+            at=self.at,
+            constants=self.constants,
+            engine=self.engine,
+            arithmetic=self.arithmetic,
+            seeds=self.seeds,
+            level=float(self.level),
+            expect=self.expect,
+            tightness=(limits[0], limits[1]),
+            rate=rate,
+        )
+
+
+class SpecFile(_Model):
+    """The whole file. schema: version of the format."""
+
+    claim: Annotated[list[ClaimSpec], Field(min_length=1, max_length=MAX_CLAIMS)]
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+
+
+def load_claims(path: Path | str, *, need_expect: bool = False) -> list[Claim]:
+    """The claims of a specification file; need_expect: whether each must say what it expects.
+
+    Raises BadInput where the file cannot be read, SpecError with every mistake and its line otherwise.
+    """
+    return _claims(load_toml(path, parse_float=str), need_expect)
+
+
+def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = False) -> list[Claim]:
+    """Like `load_claims`, for text that is already here; `name` stands for the file in messages."""
+    return _claims(parse_toml(text, name, parse_float=str), need_expect)
+
+
+def _claims(file: TomlFile, need_expect: bool) -> list[Claim]:
+    problems: dict[tuple[int, str], None] = {}
+    found: SpecFile | None = None
+    try:
+        found = validate(SpecFile, file)
+    except SpecError as error:
+        problems.update(dict.fromkeys(error.problems))
+    for place in _meaning(file, need_expect):
+        problems[place] = None
+    if problems or found is None:
+        raise SpecError(file.path, problems)
+    return [spec.to_claim() for spec in found.claim]
+
+
+def _meaning(file: TomlFile, need_expect: bool) -> Iterator[tuple[int, str]]:
+    """What is wrong beyond the shape of the file; parts of the wrong shape are passed over here."""
+    claims = file.data.get("claim")
+    if not isinstance(claims, list):
+        return
+    for i, raw in enumerate(claims):
+        if isinstance(raw, Mapping):
+            checker = _Checker(file, ("claim", i), raw)
+            checker.check(need_expect)
+            yield from checker.problems
+
+
+class _Checker:
+    """The mistakes of one claim."""
+
+    def __init__(self, file: TomlFile, path: KeyPath, raw: Mapping[str, Any]) -> None:
+        self.file = file
+        self.path = path
+        self.raw = raw
+        self.problems: list[tuple[int, str]] = []
+
+    def check(self, need_expect: bool) -> None:
+        claimed = self._statement()
+        known: dict[str, Any] = {}
+        known |= self._problem()
+        known |= self._method(claimed)
+        if claimed is not None:
+            known |= self._constants(claimed)
+            self._at(claimed)
+            whole = all(isinstance(self.raw.get(part), Mapping) for part in ("problem", "method"))
+            if whole and not self.problems:
+                self._missing(claimed, known)
+        self._limits()
+        if need_expect and "expect" not in self.raw:
+            self._add((), f"the claim has no expect; write one of {', '.join(Outcome)}.")
+
+    def _add(self, keys: KeyPath, text: str) -> None:
+        self.problems.append((self.file.line_of((*self.path, *keys)), text))
+
+    @contextmanager
+    def _noting(self, *keys: str | int, names: Mapping[str, Any] | None = None) -> Generator[None]:
+        """Turns an error of ours into a noted mistake, on the line of the parameter that its message begins with."""
+        try:
+            yield
+        except BoundcheckError as error:
+            text = str(error)
+            for name in names or {}:
+                if getattr(error, "name", "") == name or re.match(rf"{re.escape(name)}\b", text):
+                    keys = (*keys, name)
+                    break
+            self._add(keys, text)
+
+    def _table(self, key: str) -> Mapping[str, Any]:
+        found = self.raw.get(key)
+        return found if isinstance(found, Mapping) else {}
+
+    def _statement(self) -> Statement | None:
+        id = self.raw.get("statement")
+        if not isinstance(id, str):
+            return None
+        with self._noting("statement"):
+            found = statement(id)
+            if found.kind is Kind.FORMULA:
+                raise BadInput(f"{found.best_id} is a formula, not a claim about a run; use `boundcheck evaluate`.")
+            return found
+        return None
+
+    def _problem(self) -> dict[str, Any]:
+        spec = self.raw.get("problem")
+        if not isinstance(spec, Mapping):
+            return {}
+        with self._noting("problem", names=spec):
+            problem = build_problem(spec)
+            rate = self._table("rate")
+            if isinstance(rate.get("metric"), str) and rate["metric"] not in problem.metrics:
+                with self._noting("rate", "metric"):
+                    raise UnknownName("the rate: metric", rate["metric"], problem.metrics)
+            return dict(problem.constants())
+        return {}
+
+    def _method(self, claimed: Statement | None) -> dict[str, Any]:
+        spec = self.raw.get("method")
+        if not isinstance(spec, Mapping):
+            return {}
+        plain = dict(spec)
+        for name, value in spec.items():
+            match = _FACTOR.fullmatch(value) if isinstance(value, str) else None
+            if match is None:
+                continue
+            plain[name] = 1  # the size is resolved when it runs; the rest is checked now
+            with self._noting("method", name):
+                if match[1] is not None and parse_number(match[1], f"the factor of {name}") <= 0:
+                    raise BadInput(f"{name} = '{value}' is not allowed; the factor must be above 0.")
+                if claimed is not None:
+                    claimed.symbol(name)
+        with self._noting("method", names=spec):
+            return dict(build_method(plain).parameters())
+        return {}
+
+    def _constants(self, claimed: Statement) -> dict[str, Fraction]:
+        found: dict[str, Fraction] = {}
+        for name, value in self._table("constants").items():
+            with self._noting("constants", name):
+                found[name] = claimed.symbol(name).check(as_fraction(value, name), claimed.best_id)
+        return found
+
+    def _at(self, claimed: Statement) -> None:
+        index = claimed.metric.index
+        for name, value in self._table("at").items():
+            with self._noting("at", name):
+                if index is None:
+                    raise BadInput(f"{claimed.best_id} is about a single round and has no index; leave out '{name}'.")
+                if name != index:
+                    raise UnknownName(f"{claimed.best_id}: the index", name, [index])
+                symbol = claimed.symbol(name)
+                for point in parse_grid(value, name, integer=symbol.integer):
+                    symbol.check(point, claimed.best_id)
+
+    def _missing(self, claimed: Statement, known: Mapping[str, Any]) -> None:
+        lacking = [s.name for s in claimed.symbols if s.name not in known and s.name != claimed.metric.index]
+        if lacking:
+            self._add(
+                ("statement",),
+                f"{claimed.best_id}: no value for {', '.join(lacking)}; neither the problem nor the method gives one, "
+                "so write it under constants.",
+            )
+
+    def _limits(self) -> None:
+        self._ordered(self._table("tightness"), "tightness", ("at_least", "at_most"))
+        rate = self._table("rate")
+        slope = rate.get("slope")
+        if isinstance(slope, list) and len(slope) == 2:
+            self._ordered(dict(zip(("low", "high"), slope, strict=True)), "rate", ("low", "high"))
+        for keys, value, low, high in (
+            (("rate", "last"), rate.get("last"), Fraction(0), Fraction(1)),
+            (("level",), self.raw.get("level"), Fraction(1, 2), Fraction(1)),
+        ):
+            number = _parsed(value)
+            if number is not None and not (low < number <= high and (keys[0] == "rate" or number < 1)):
+                shown = f"{format_short(low)} < {keys[-1]} {'<=' if keys[0] == 'rate' else '<'} {format_short(high)}"
+                self._add(keys, f"{keys[-1]} = {format_short(number)} is not allowed; {shown} is.")
+
+    def _ordered(self, table: Mapping[str, Any], key: str, names: tuple[str, str]) -> None:
+        low, high = (_parsed(table.get(name)) for name in names)
+        if low is not None and high is not None and low > high:
+            self._add((key,), f"{key}: {names[0]} = {format_short(low)} is above {names[1]} = {format_short(high)}.")
+
+
+def _parsed(value: Any) -> Fraction | None:
+    """The number, or None where it is absent or none (which the models report)."""
+    try:
+        return None if value is None else as_fraction(value)
+    except BadInput:
+        return None

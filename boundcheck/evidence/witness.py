@@ -1,0 +1,249 @@
+"""Witnesses: a violation as a file that runs again, and how a found one is shrunk to short fractions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boundcheck.core.numbers import format_exact, simplest_between
+from boundcheck.engines.curve import Floats
+from boundcheck.errors import BadInput, BoundcheckError, StoreError
+from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.theory.statement import Statement
+from boundcheck.verdict import Grade, Outcome, Verdict
+
+__all__ = ["Witness", "load_witness", "replay", "save_witness", "shrink"]
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An instance on which a statement is violated.
+
+    problem, method, at: as in a claim, all numbers as exact text. verdict: what was found. provenance: which search,
+    seed and budget found it, or which reasoning built it.
+    """
+
+    statement: str
+    problem: Mapping[str, Any]
+    method: Mapping[str, Any]
+    at: Mapping[str, Any]
+    verdict: Verdict
+    provenance: Mapping[str, Any]
+
+    def claim(self) -> Claim:
+        """The claim that runs it again."""
+        return Claim(self.statement, self.problem, self.method, at=self.at, expect=Outcome.VIOLATED)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return {
+            "schema": SCHEMA,
+            "statement": self.statement,
+            "problem": dict(self.problem),
+            "method": dict(self.method),
+            "at": dict(self.at),
+            "verdict": self.verdict.to_dict(),
+            "provenance": dict(self.provenance),
+        }
+
+
+def save_witness(witness: Witness, path: Path) -> None:
+    """Write a witness file, whole or not at all; StoreError where the disk refuses."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(witness.to_dict(), indent=2) + "\n")
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise StoreError(f"the witness file {path} cannot be written: {error.strerror}.") from error
+
+
+def load_witness(path: Path) -> Witness:
+    """Read a witness file; BadInput in one sentence where it is not one."""
+    try:
+        data = json.loads(path.read_text())
+    except OSError as error:
+        raise BadInput(f"the witness file {path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise BadInput(f"the witness file {path} is not JSON: {error}.") from error
+    try:
+        if data["schema"] != SCHEMA:
+            raise BadInput(f"the witness file {path} has schema {data['schema']}; this version reads {SCHEMA}.")
+        return Witness(
+            str(data["statement"]),
+            dict(data["problem"]),
+            dict(data["method"]),
+            dict(data["at"]),
+            Verdict.from_dict(data["verdict"]),
+            dict(data["provenance"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"the witness file {path} lacks or garbles {error}.") from error
+
+
+def replay(witness: Witness) -> Verdict:
+    """The verdict of running it now; it still stands where the outcome is VIOLATED."""
+    return run_claim(witness.claim()).verdict
+
+
+# --- shrinking ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Exact:
+    """A candidate in fractions: client matrices (row-major upper triangle), pushes of all clients but the last."""
+
+    A: tuple[tuple[Fraction, ...], ...]
+    b: tuple[tuple[Fraction, ...], ...]
+    start: tuple[Fraction, ...]
+    step: str
+    index: int
+
+    def problem(self) -> dict[str, Any]:
+        last = tuple(-sum(column, Fraction(0)) for column in zip(*self.b, strict=True))
+        clients = [
+            {
+                "A": [[format_exact(p), format_exact(q)], [format_exact(q), format_exact(r)]],
+                "b": [format_exact(v) for v in push],
+            }
+            for (p, q, r), push in zip(self.A, (*self.b, last), strict=True)
+        ]
+        return {"kind": "quadratics", "clients": clients, "start": [format_exact(v) for v in self.start]}
+
+
+def shrink(
+    statement: Statement,
+    *,
+    A: Floats,
+    b: Floats,
+    start: Floats,
+    method: Mapping[str, Any],
+    step: tuple[str, float, float],
+    index: Sequence[int],
+    provenance: Mapping[str, Any],
+) -> Witness | None:
+    """A violation found in double precision, as a witness in short fractions; None where exactness takes it back.
+
+    A (n, 2, 2), b (n, 2), start (2,): the instance. step: symbol, share of the largest step in scope, and value.
+    index: values of the statement's index at which it was violated.
+    """
+    name, share, value = step
+
+    def verdict_of(candidate: _Exact) -> Verdict | None:
+        at = {} if statement.metric.index is None else {statement.metric.index: [candidate.index]}
+        spec = {**method, name: candidate.step}
+        try:
+            verdict = run_claim(Claim(statement.id, candidate.problem(), spec, at=at)).verdict
+        except BoundcheckError:
+            return None  # the shrunk instance left the family (no minimiser, mu > L, no step in scope)
+        return verdict if verdict.outcome is Outcome.VIOLATED and verdict.grade is Grade.EXACT else None
+
+    exact = _coarsest(A, b, start, share, index, verdict_of)
+    if exact is None:
+        return None
+    exact = _shorter_step(exact, value, verdict_of)
+    exact = _plainer_entries(exact, verdict_of)
+    exact = _earlier(exact, verdict_of)
+    verdict = verdict_of(exact)
+    if verdict is None:
+        return None
+    at = {} if statement.metric.index is None else {statement.metric.index: [exact.index]}
+    spec = {**method, name: exact.step}
+    return Witness(statement.id, exact.problem(), spec, at, replace(verdict, details={}), provenance)
+
+
+_Check = Callable[[_Exact], Verdict | None]
+
+
+def _coarsest(A: Floats, b: Floats, start: Floats, share: float, index: Sequence[int], check: _Check) -> _Exact | None:
+    """The instance on the coarsest grid (relative to its curvature) on which it is still violated."""
+    unit = 2.0 ** np.round(np.log2(np.abs(A).max()))
+    for parts in (1, 2, 4, 8, 10, 16, 32, 64, 100, 1000, 10**4, 10**6):
+
+        def on_grid(x: float, unit: float = unit, parts: int = parts) -> Fraction:
+            return Fraction(round(x / unit * parts), parts) * Fraction(unit)
+
+        for k in (index[0], index[-1]):
+            candidate = _Exact(
+                tuple((on_grid(m[0, 0]), on_grid(m[0, 1]), on_grid(m[1, 1])) for m in A),
+                tuple(tuple(on_grid(v) for v in push) for push in b[:-1]),
+                tuple(on_grid(v, 1.0, max(parts, 4)) for v in start),
+                f"{Fraction(share).limit_denominator(10**9)}*largest" if share < 1 - 1e-6 else "largest",
+                int(k),
+            )
+            if check(candidate) is not None:
+                return candidate
+    return None
+
+
+def _shorter_step(exact: _Exact, value: float, check: _Check) -> _Exact:
+    """The step as the shortest fraction that keeps the violation."""
+    top = Fraction(value)
+    for slack in (
+        Fraction(1, 2),
+        Fraction(1, 4),
+        Fraction(1, 10),
+        Fraction(1, 50),
+        Fraction(1, 1000),
+        Fraction(1, 10**6),
+    ):
+        for factor in (Fraction(99, 100), Fraction(1)):
+            short = simplest_between(factor * top * (1 - slack), factor * top)
+            candidate = replace(exact, step=format_exact(short))
+            if check(candidate) is not None:
+                return candidate
+    return exact
+
+
+def _plainer_entries(exact: _Exact, check: _Check) -> _Exact:
+    """Each entry replaced by 0 or by a shorter fraction near it, as far as the violation survives."""
+    for part in ("b", "A"):
+        rows = getattr(exact, part)
+        for i in range(len(rows)):
+            for j in range(len(rows[i])):
+                for short in _shorter(getattr(exact, part)[i][j]):
+                    changed = [list(row) for row in getattr(exact, part)]
+                    changed[i][j] = short
+                    candidate = replace(exact, **{part: tuple(tuple(row) for row in changed)})
+                    if check(candidate) is not None:
+                        exact = candidate
+                        break
+    for j in range(len(exact.start)):
+        for short in _shorter(exact.start[j]):
+            start = tuple(short if k == j else v for k, v in enumerate(exact.start))
+            candidate = replace(exact, start=start)
+            if any(start) and check(candidate) is not None:
+                exact = candidate
+                break
+    return exact
+
+
+def _shorter(value: Fraction) -> list[Fraction]:
+    if value == 0:
+        return []
+    near = [Fraction(0)]
+    for slack in (Fraction(1, 4), Fraction(1, 20)):
+        low, high = sorted((value * (1 - slack), value * (1 + slack)))
+        near.append(simplest_between(low, high))
+    return [v for v in near if len(format_exact(v)) < len(format_exact(value))]
+
+
+def _earlier(exact: _Exact, check: _Check) -> _Exact:
+    """The smallest index among 1, 2, 3, 4, 6, 8, ... at which it is violated."""
+    ladder = [k for power in range(12) for k in (2**power, 3 * 2**power // 2)]
+    for k in sorted(set(ladder)):
+        if 0 < k < exact.index:
+            candidate = replace(exact, index=k)
+            if check(candidate) is not None:
+                return candidate
+    return exact

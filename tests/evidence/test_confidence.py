@@ -1,0 +1,387 @@
+"""The sequential test of sampled curves: hand-computed capitals, its edges, and its measured level and power."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from boundcheck.errors import BadInput
+from boundcheck.evidence.confidence import (
+    ASSUMPTIONS,
+    Decision,
+    SequentialTest,
+    Tail,
+    assumptions,
+    sample_until_decided,
+    simulate,
+)
+from boundcheck.evidence.eprocess import _gap_factors
+
+MEAN_BET = Fraction(255, 1024)  # (1 + 1/2 + ... + 1/128)/8
+
+
+def _benchmark() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "confidence_level.py"
+    spec = importlib.util.spec_from_file_location("confidence_level", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+bench = _benchmark()
+SOURCES = [bench.normal(), bench.lognormal(), bench.federated(), bench.rare(), bench.rare(1.0, moment_ratio=10.0)]
+
+
+def _lognormal(seeds: int, rounds: int = 4, seed: int = 5) -> np.ndarray:
+    return np.exp(np.random.default_rng(seed).standard_normal((seeds, rounds)) - 0.5)
+
+
+def test_one_seed_by_hand() -> None:
+    test = SequentialTest(np.array([1.0])).update([[3.0]])
+    assert test.e_value == float(1 + MEAN_BET * 2)
+    two = SequentialTest(np.array([1.0, 2.0])).update([[3.0, 2.0]])  # the second round bets on nothing
+    assert two.e_value == float(1 + MEAN_BET)
+    assert two.worst_round == 0
+
+
+def test_constant_above_the_bound_by_hand() -> None:
+    """3^8 + 2^8 + (3/2)^8 + ... is 8 times 857.., and 3^9/8 is 2460: nine seeds pass 1000."""
+    test = SequentialTest(np.array([1.0, 1.0]))
+    assert test.update(np.full((8, 2), 3.0)).decision is Decision.UNDECIDED
+    assert test.update(np.full((9, 2), 3.0)).decision is Decision.EXCEEDS
+
+
+@pytest.mark.parametrize(("bound", "value"), [(1.0, Fraction(1, 4)), (1.0, Fraction(63, 64)), (0.0, Fraction(0))])
+def test_constant_below_the_bound_by_exact_arithmetic(bound: float, value: Fraction) -> None:
+    def capital(seeds: int) -> Fraction:
+        """kappa = 10: D(v) = (v - 1)^2 + 9; p = 1/20: 1 - q over 19/20, or q/p where values reach the bound."""
+        slacks, shares = Fraction(0), Fraction(0)
+        for k in range(6):
+            v = 1 + 9 * Fraction(2) ** k
+            slacks += (Fraction(1, 16) + Fraction(15, 16) * (v - value) ** 2 / ((v - 1) ** 2 + 9)) ** seeds
+        for part in (Fraction(1, 16), Fraction(1, 3)):
+            shares += (part if value >= bound else (1 - part / 20) / Fraction(19, 20)) ** seeds
+        return slacks / 12 + shares / 4
+
+    needed = next(n for n in range(1, 1000) if capital(n) >= 1000)
+    test = SequentialTest(np.array([bound]))
+    values = np.full((needed, 1), float(value))
+    assert test.update(values[1:]).decision is Decision.UNDECIDED
+    done = test.update(values)
+    assert done.decision is Decision.WITHIN
+    assert done.e_within == pytest.approx(float(capital(needed)), rel=1e-12)
+
+
+def test_gap_factors_are_e_values_and_attained() -> None:
+    """Expectations are at most 1 for every two-point law that `Tail` allows, with mean >= 1; 1 at the extremal ones."""
+    moment, share = Tail(10.0, 0.5), Tail(1e5, 0.05)
+    largest = np.zeros(8)
+    for a in [*(0.5**k for k in range(6)), *np.linspace(0.02, 1, 50).tolist()]:
+        for chance in [*np.linspace(0.01, 0.99, 99).tolist(), a**2 / (a**2 + 9), 0.05]:
+            law, y = np.array([1 - chance, chance]), np.array([1 - a, 1 - a + a / chance])
+            assert law @ y == pytest.approx(1)
+            for mean in (1.0, 1.2, 5.0):
+                x = mean * y
+                factors = np.zeros(8)
+                if law @ y**2 <= 10 * (1 + 1e-12):
+                    factors[:6] = (_gap_factors(x, x >= 1, moment) @ law)[:6]
+                if chance >= 0.05:
+                    factors[6:] = (_gap_factors(x, x >= 1, share) @ law)[6:]
+                largest = np.maximum(largest, factors)
+    # The grid holds the extremal laws: ratio exactly 10 at a = 1 - E Y of each v, and P(X >= E X) exactly 1/20.
+    np.testing.assert_allclose(largest, 1, atol=1e-12)
+
+
+def test_exactly_at_the_bound_stays_undecided() -> None:
+    test = SequentialTest(np.array([2.0, 0.1])).update(np.tile([2.0, 0.1], (3000, 1)))
+    assert test.decision is Decision.UNDECIDED
+    assert test.e_value == 1.0
+
+
+def test_diverged_seed_exceeds_with_certainty() -> None:
+    test = SequentialTest(np.array([1.0, 1.0])).update([[0.0, 0.0], [0.0, np.inf], [0.0, 0.0]])
+    assert test.decision is Decision.EXCEEDS
+    assert test.worst_round == 1
+    assert np.isinf(test.mean[1])
+    assert np.isinf(test.lower[1])
+    assert np.isinf(test.upper[1])
+    assert test.lower[0] == 0
+    late = SequentialTest(np.array([1.0])).update(np.zeros((500, 1)))
+    assert late.decision is Decision.WITHIN
+    assert late.update([[np.inf]]).decision is Decision.EXCEEDS  # the claim with fewer assumptions takes precedence
+
+
+def test_zero_bound() -> None:
+    test = SequentialTest(np.array([0.0]))
+    assert test.update([[0.0], [1e-300]]).decision is Decision.EXCEEDS
+    zeros = test.update(np.zeros((300, 1)))
+    assert zeros.decision is Decision.WITHIN
+    assert (zeros.lower[0], zeros.upper[0]) == (0.0, 0.0)
+    assert test.update(np.zeros((3, 1))).upper[0] == np.inf
+
+
+def test_doubtful_tail_withholds_within() -> None:
+    """Nothing seen is above the bound, but one seed carries the whole mean."""
+    values = np.full((2000, 1), 1e-3)
+    values[3] = 900.0
+    test = SequentialTest(np.array([1000.0])).update(values)
+    assert test.sample_ratio[0] > 5
+    assert test.decision is Decision.UNDECIDED
+    assert test.upper[0] == np.inf
+    assert SequentialTest(np.array([1000.0])).update(values[4:]).decision is Decision.WITHIN
+    assert SequentialTest(np.array([1000.0]), tail=Tail(moment_ratio=5000.0)).update(values).decision is Decision.WITHIN
+
+
+def test_bound_just_above_a_steady_curve() -> None:
+    """Values that hardly vary, 0.1 % below the bound: decided by how many of them reach it, not by their distance."""
+    values = 0.999 + 1e-4 * np.random.default_rng(6).standard_normal((200, 3))
+    assert SequentialTest(np.ones(3)).update(values).decision is Decision.WITHIN
+    assert SequentialTest(np.full(3, 0.999)).update(values).decision is Decision.UNDECIDED
+    rounding = np.full((1000, 1), 1 - 1e-15)
+    assert SequentialTest(np.ones(1)).update(rounding).decision is Decision.UNDECIDED
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (1, 2, 3, 64), tuple(range(1, 200)), (0, 100, 100)])
+def test_batches_do_not_matter(cuts: tuple[int, ...]) -> None:
+    values, bound = _lognormal(200), np.array([0.4, 0.9, 1.0, 3.0])
+    whole = SequentialTest(bound).update(values)
+    parts = SequentialTest(bound)
+    for chunk in np.split(values, cuts):
+        parts = parts.update(chunk)
+    assert parts.seeds == 200
+    assert parts.e_value == whole.e_value
+    assert parts.e_within == whole.e_within
+    assert parts.decision is whole.decision
+    for name in ("mean", "lower", "upper", "sample_ratio", "samples"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
+def test_update_leaves_the_old_test_and_the_callers_buffer_alone() -> None:
+    old, values = SequentialTest(np.array([1.0])), np.array([[5.0]])
+    new = old.update(values)
+    values[0, 0] = 7.0
+    assert (old.seeds, old.e_value) == (0, 1.0)
+    assert new.samples[0, 0] == 5.0
+    with pytest.raises(ValueError, match="read-only"):
+        new.bound[0] = 3.0
+
+
+@pytest.mark.parametrize("power", [-900, 900])
+def test_units_do_not_matter(power: int) -> None:
+    values, bound = _lognormal(400), np.array([0.8, 1.0, 3.0, 4.0])
+    plain = SequentialTest(bound).update(values)
+    scaled = SequentialTest(bound * 2.0**power).update(values * 2.0**power)
+    assert scaled.e_value == plain.e_value
+    assert scaled.e_within == plain.e_within
+    np.testing.assert_allclose(scaled.lower, plain.lower * 2.0**power, rtol=1e-12)
+    np.testing.assert_allclose(scaled.upper, plain.upper * 2.0**power, rtol=1e-12)
+
+
+def test_extreme_magnitudes_do_not_overflow() -> None:
+    tiny = SequentialTest(np.array([5e-324, 1.0, 1e308]))
+    test = tiny.update([[1e308, 1e308, 0.0], [0.0, 0.0, 1e308]] * 3)
+    assert test.decision is Decision.EXCEEDS
+    assert np.isfinite(test.e_value)
+    assert 1e299 < SequentialTest(np.array([1.0])).update(np.full((4000, 1), 4.0)).e_value <= 1e300
+
+
+def test_lower_limit_of_one_seed_by_hand() -> None:
+    """1 + (255/1024)*(x/m - 1) reaches 2/(1 - level) = 20 at x/m = 1 + 19*1024/255."""
+    test = SequentialTest(np.array([1.0]), level=0.9).update([[7.0]])
+    assert test.lower[0] == pytest.approx(7 / (1 + 19 * 1024 / 255), rel=1e-8)
+    assert test.upper[0] == np.inf
+
+
+def test_lower_limit_is_where_the_decision_turns() -> None:
+    """One side of two, one round: the band at 0.98 uses what a decision at 0.99 uses. Growth makes the end the peak."""
+    values = np.tile([[2.0], [1.0]], (300, 1))
+    limit = SequentialTest(np.array([1.0]), level=0.98).update(values).lower[0]
+    assert 1 < limit < 1.5
+    below, above = (SequentialTest(np.array([limit * f]), level=0.99).update(values[:-1]) for f in (0.98, 1.02))
+    assert below.decision is Decision.EXCEEDS
+    assert above.decision is Decision.UNDECIDED
+
+
+def test_upper_limit_is_where_the_decision_turns() -> None:
+    values = np.full((90, 1), 1.5)
+    limit = SequentialTest(np.array([1.0]), level=0.98).update(values).upper[0]
+    for factor, expected in ((1 + 1e-6, Decision.WITHIN), (1 - 1e-6, Decision.UNDECIDED)):
+        assert SequentialTest(np.array([limit * factor]), level=0.99).update(values).decision is expected
+    many = SequentialTest(np.array([1.0]), level=0.98).update(np.full((900, 1), 1.5))
+    assert 1.5 < many.upper[0] < 1.5 * (1 + 1e-8)  # enough seeds: all below the limit
+
+
+def test_band_covers_all_rounds() -> None:
+    """The level is 0.8 and the band is conservative; one with a quarter of its reach below would fail this."""
+    source, missed, narrow_missed = bench.lognormal(), 0, 0
+    generator = np.random.default_rng(11)
+    for _ in range(200):
+        test = SequentialTest(source.mean, level=0.8, tail=Tail(moment_ratio=6.0)).update(source.draw(generator, 100))
+        band = test.band()
+        missed += bool(((band.lower > source.mean) | (band.upper < source.mean)).any())
+        narrow = test.mean + (band.lower - test.mean) / 4
+        narrow_missed += bool((narrow > source.mean).any())
+    assert missed <= 0.2 * 200
+    assert narrow_missed > 0.2 * 200
+
+
+def test_seeds_are_added_until_decided_or_spent() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def sample(start: int, stop: int) -> np.ndarray:
+        asked.append((start, stop))
+        return np.full((stop - start, 2), 1.0)
+
+    done = sample_until_decided(sample, [4.0, 4.0], budget=10_000)
+    assert done.decision is Decision.WITHIN
+    assert asked == [(0, 64), (64, 128), (128, 256)]
+    asked.clear()
+    spent = sample_until_decided(sample, [1.0, 4.0], budget=100, first=40)
+    assert spent.decision is Decision.UNDECIDED
+    assert asked == [(0, 40), (40, 80), (80, 100)]
+    with pytest.raises(BadInput, match="budget = 0"):
+        sample_until_decided(sample, [1.0, 4.0], budget=0)
+    with pytest.raises(BadInput, match="one row a seed"):
+        sample_until_decided(lambda start, stop: [[1.0]], [1.0], budget=100)
+
+
+def test_simulation_takes_the_steps_of_the_test() -> None:
+    values = np.exp(np.random.default_rng(3).standard_normal((120, 7, 3)))  # seeds, replications, rounds
+    bound, rows = np.array([1.2, 2.0, 5.0]), iter(values)
+    found = simulate(
+        lambda generator, size: next(rows),
+        bound,
+        seeds=120,
+        replications=7,
+        levels=(0.8, 0.95),
+        generator=np.random.default_rng(0),
+    )
+    assert (found.exceeds > 0).any()
+    for k, level in enumerate(found.levels):
+        for r in range(7):
+            test, first = SequentialTest(bound, level), 0
+            for n in range(120):
+                test = test.update(values[n : n + 1, r])
+                if test.decision is Decision.EXCEEDS:
+                    first = n + 1
+                    break
+            assert found.exceeds[k, r] == first
+    easy = simulate(
+        lambda generator, size: np.zeros((size, 1)),
+        [1.0],
+        seeds=200,
+        replications=2,
+        levels=(0.999,),
+        generator=np.random.default_rng(0),
+    )
+    n = int(easy.within[0, 0])
+    assert n > 0
+    assert SequentialTest(np.array([1.0])).update(np.zeros((n, 1))).decision is Decision.WITHIN
+    assert SequentialTest(np.array([1.0])).update(np.zeros((n - 1, 1))).decision is Decision.UNDECIDED
+
+
+def test_bad_input() -> None:
+    test = SequentialTest(np.array([1.0, 2.0]))
+    with pytest.raises(BadInput, match="nan at seed number 1 and compared round number 0"):
+        test.update([[1.0, 1.0], [np.nan, 1.0]])
+    with pytest.raises(BadInput, match="-1 at seed number 2"):
+        test.update([[1.0, 1.0]] * 2).update([[1.0, -1.0]])
+    with pytest.raises(BadInput, match=r"shape \(1, 3\)"):
+        test.update([[1.0, 1.0, 1.0]])
+    with pytest.raises(BadInput, match=r"shape \(2,\)"):
+        test.update([1.0, 1.0])
+    for bound in ([np.nan], [-1.0], [np.inf], [], [[1.0]]):
+        with pytest.raises(BadInput, match="The bound"):
+            SequentialTest(np.array(bound))
+    for level in (0.0, 1.0, 99.9, np.nan):
+        with pytest.raises(BadInput, match="level"):
+            SequentialTest(np.array([1.0]), level=level)
+    for ratio in (1.0, 0.0, np.inf, np.nan):
+        with pytest.raises(BadInput, match="moment_ratio"):
+            Tail(moment_ratio=ratio)
+    for share in (0.0, 0.6, np.nan):
+        with pytest.raises(BadInput, match="share_above"):
+            Tail(share_above=share)
+
+
+def test_summary_and_assumptions() -> None:
+    tail = Tail(moment_ratio=4.0, share_above=0.1)
+    test = SequentialTest(np.array([1.0]), tail=tail)
+    assert test.update([[1.0]]).summary()["seeds"] == 1
+    assert (test.seeds, test.decision, test.mean[0], test.upper[0]) == (0, Decision.UNDECIDED, 0.0, np.inf)
+    account = json.loads(json.dumps(test.summary()))
+    assert account["assumptions"] == assumptions(tail)
+    assert "4 times its squared mean" in account["assumptions"]
+    assert "probability at least 0.1" in account["assumptions"]
+    assert "10 times its squared mean" in ASSUMPTIONS
+    assert "UNDECIDED, 0 seeds" in repr(test)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda s: s.name)
+def test_source_has_the_stated_expectation(source: bench.Source) -> None:
+    values = source.draw(np.random.default_rng(8), 40_000)
+    error = values.std(axis=0) / np.sqrt(len(values))
+    assert (np.abs(values.mean(axis=0) - source.mean) <= 4.5 * error + 1e-12).all()
+
+
+def test_resampled_engine_values_have_their_own_mean() -> None:
+    source = bench.from_values("pool", _lognormal(50, rounds=6))
+    assert source.draw(np.random.default_rng(1), 9).shape == (9, 6)
+    rows = bench.false_alarms(source, seeds=100, replications=1000)
+    assert all(limit < 1.2 * nominal for _, nominal, _, limit in rows)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda s: s.name)
+def test_false_alarms(source: bench.Source) -> None:
+    """2000 replications; the 99 % upper limit of every false-alarm rate is below 1.2 times the level."""
+    for claim, nominal, count, limit in bench.false_alarms(source, seeds=250, replications=2000):
+        assert limit < 1.2 * nominal, (claim, nominal, count)
+
+
+def test_upper_limit_is_exact() -> None:
+    assert bench.upper_limit(0, 100) == pytest.approx(1 - 0.01 ** (1 / 100), rel=1e-12)
+    assert bench.upper_limit(1, 2) == pytest.approx(0.99**0.5, rel=1e-12)  # 1 - p^2 ... P(at most 1 of 2) = 0.01
+    assert bench.upper_limit(5, 5) == 1.0
+
+
+def test_measurement_sees_a_wrong_test() -> None:
+    """A tail stated too light, or a bound below the expectation, is found out by the same measurement."""
+    source = bench.rare(0.5, moment_ratio=10.0)  # P(X >= E X) = 0.027
+    for tail in (Tail(2.0, 0.02), Tail(10.0, 0.2)):
+        wrong = simulate(
+            source.draw,
+            source.mean,
+            seeds=250,
+            replications=1000,
+            levels=(0.95,),
+            generator=np.random.default_rng(2),
+            tail=tail,
+        )
+        assert (wrong.within > 0).mean() > 0.06
+    shifted = bench.measure(bench.lognormal(), 0.8, seeds=250, replications=500)
+    assert ((shifted.exceeds > 0).mean(axis=1) > 0.3).all()
+
+
+def test_power_at_a_bound_ten_per_cent_too_small() -> None:
+    found = bench.measure(bench.normal(), 0.9, seeds=120, replications=300)
+    assert (found.exceeds > 0).all()
+    found = bench.measure(bench.federated(), 0.9, seeds=1000, replications=200)
+    assert ((found.exceeds > 0).mean(axis=1) > [0.9, 0.85]).all()
+    assert not found.within.any()
+
+
+@pytest.mark.slow  # 10^4 replications of 1000 seeds for each of four sources take about half a minute
+@pytest.mark.parametrize("source", SOURCES, ids=lambda s: s.name)
+def test_false_alarms_in_full(source: bench.Source) -> None:
+    for claim, nominal, count, limit in bench.false_alarms(source, seeds=1000, replications=10_000):
+        assert limit < 1.2 * nominal, (claim, nominal, count)
