@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
+from boundcheck.errors import BadInput
+
 __all__ = ["CLASSES", "Assumption", "convexity", "finite_gradient_noise", "smooth_clients", "strong_quasi_convexity"]
 
 _q = {
     name: sp.Symbol(name, real=True)
-    for name in ("gap", "inner", "dist2", "grad_difference2", "point_difference2", "noise2", "mu", "L")
+    for name in ("gap", "inner", "dist2", "grad_difference2", "point_difference2", "noise2", "mu", "L", "sigma2")
 }
 
 # What each pointwise quantity means; x and y range over all points, i over all clients.
@@ -25,7 +27,7 @@ QUANTITIES: Mapping[str, str] = {
     "dist2": "|x - x*|^2",
     "grad_difference2": "|grad f_i(x) - grad f_i(y)|^2",
     "point_difference2": "|x - y|^2",
-    "noise2": "|grad f_i(x*)|^2",
+    "noise2": "mean over i of |grad f_i(x*)|^2, x* any minimiser",
 }
 
 
@@ -41,6 +43,10 @@ class Assumption:
     meaning: str
     inequality: sp.Basic | None = field(default=None)
 
+    def __post_init__(self) -> None:
+        if self.inequality in (sp.true, sp.false):
+            raise BadInput(f"assumption {self.name}: its inequality is already decided ({self.inequality}).")
+
 
 strong_quasi_convexity = Assumption(
     "strong_quasi_convexity",
@@ -54,8 +60,8 @@ smooth_clients = Assumption(
 )
 finite_gradient_noise = Assumption(
     "finite_gradient_noise",
-    "Every client's gradient is bounded on the solution set.",
-    sp.Lt(_q["noise2"], sp.oo),
+    "Every client's gradient is bounded on the solution set; sigma2 is the mean over clients of the squared bounds.",
+    sp.Le(_q["noise2"], _q["sigma2"]),
 )
 convexity = Assumption(
     "convexity",

@@ -1,0 +1,228 @@
+"""Values of a statement's bound: exact or enclosed at one point, vectorised over arrays."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boundcheck.core.numbers import as_fraction, format_exact, format_short
+from boundcheck.errors import BadInput
+from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
+from boundcheck.theory.scope import decide_condition, float_above, float_below, read_values, require
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["Enclosure", "Evaluation", "enclose_along", "enclose_many", "evaluate"]
+
+BITS = 128  # relative bits of an enclosure: 38 decimal digits
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """A rigorous interval low <= value <= high with dyadic ends, `bits` relative bits wide or narrower."""
+
+    low: Fraction
+    high: Fraction
+    bits: int
+
+    def __contains__(self, value: Fraction | int) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A bound at given constants.
+
+    value: float, or float64 array of the broadcast shape; nan where there is no real value, inf beyond the floats.
+    exact: the Fraction, or an Enclosure where it is irrational or too long; None for arrays and undefined values.
+    form: exact SymPy form of an algebraic irrational value, else None.
+    in_scope: whether all conditions hold, decided exactly (None: undecided); a boolean array for arrays, where an
+    undecided point counts as False. vacuous: the bound is not below the statement's trivial value (False where the
+    statement declares none: see trivial_declared). note: sentences on what is special here, or empty.
+    """
+
+    statement_id: str
+    value: Any
+    exact: Fraction | Enclosure | None
+    in_scope: Any
+    vacuous: Any
+    trivial_declared: bool
+    note: str = ""
+    form: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form: arrays as nested lists, exact numbers as text, not finite floats as null."""
+        exact: Any = None
+        if isinstance(self.exact, Fraction):
+            exact = format_exact(self.exact)
+        elif self.exact is not None:
+            exact = {
+                "low": format_exact(self.exact.low),
+                "high": format_exact(self.exact.high),
+                "bits": self.exact.bits,
+            }
+        return {
+            "schema": 1,
+            "statement": self.statement_id,
+            "value": _plain(self.value),
+            "exact": exact,
+            "form": None if self.form is None else str(self.form),
+            "in_scope": _plain(self.in_scope),
+            "vacuous": _plain(self.vacuous),
+            "trivial_declared": self.trivial_declared,
+            "note": self.note,
+        }
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, np.ndarray):
+            inside = int(np.count_nonzero(self.in_scope))
+            return f"<{self.statement_id}: {self.value.size} values, {inside} in scope>"
+        scope = {True: "in scope", False: "out of scope", None: "scope undecided"}[self.in_scope]
+        exact = f" = {format_short(self.exact, 17)}" if isinstance(self.exact, Fraction) else ""
+        vacuous = ", vacuous" if self.vacuous else ""
+        return f"<{self.statement_id}: {self.value!r}{exact}, {scope}{vacuous}>" + (
+            f" {self.note}" if self.note else ""
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [_plain(v) for v in value.tolist()] if value.ndim else _plain(value.item())
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def needed_symbols(statement: Statement) -> tuple[str, ...]:
+    """The symbols that bound, trivial value, conditions and domain use, in the order of declaration."""
+    used: set[str] = set()
+    parts = [statement.bound, *statement.domain, *(c.relation for c in statement.conditions)]
+    for part in parts if statement.trivial is None else [*parts, statement.trivial]:
+        used |= {s.name for s in part.free_symbols}
+    return tuple(s.name for s in statement.symbols if s.name in used)
+
+
+def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
+    """The bound at these constants.
+
+    values: symbol name -> number (int, float, Fraction, text) or list / array of such; arrays broadcast. One point is
+    evaluated exactly or in rigorous balls, arrays in floating point with an exact scope mask (theory.vectorised).
+    Raises UnknownName, and BadInput for a missing symbol or a value that its declaration rules out.
+    """
+    require(statement, values, needed_symbols(statement), "the bound")
+    if any(isinstance(v, list | tuple | range) or getattr(v, "ndim", 0) for v in values.values()):
+        from boundcheck.theory.vectorised import evaluate_arrays
+
+        value, in_scope, vacuous, note = evaluate_arrays(statement, values)
+        return Evaluation(statement.best_id, value, None, in_scope, vacuous, statement.trivial is not None, note)
+    exact = read_values(statement, values)
+    verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
+    in_scope = False if False in verdicts else None if None in verdicts else True
+    declared = statement.trivial is not None
+    try:
+        point = Point(statement.bound, exact)
+        found, notes = _value_of(point)
+        value = _nearest_float(found) if found is not None else math.inf * float(point.ball(BITS).mid().sgn())
+    except Undefined as error:
+        return Evaluation(
+            statement.best_id, math.nan, None, in_scope, False, declared, f"The bound has no value: {error}"
+        )
+    vacuous = False
+    if declared:
+        direction = Point(statement.bound - statement.trivial, exact).sign()
+        vacuous = direction is None or direction >= 0
+        if direction is None:
+            notes.append("Whether the bound is below its trivial value is undecided; it is not counted as below.")
+    form = _closed_form(statement.bound, exact, point, found)
+    return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), form)
+
+
+def _value_of(point: Point) -> tuple[Fraction | Enclosure | None, list[str]]:
+    exact = point.exact()
+    if exact is not None:
+        return exact, []
+    low, high = ends(point.accurate_ball(BITS), BITS + 32)
+    notes = []
+    if point.too_large:
+        notes.append(f"An exact power of more than {EXACT_DIGITS} digits was replaced by a rigorous ball.")
+    if low is None or high is None:
+        return None, [*notes, "The value is beyond 2^131072 and is given as an infinite float."]
+    return Enclosure(low, high, BITS), notes
+
+
+def _nearest_float(found: Fraction | Enclosure) -> float:
+    middle = found if isinstance(found, Fraction) else (found.low + found.high) / 2
+    try:
+        return middle.numerator / middle.denominator
+    except OverflowError:
+        return math.inf if middle > 0 else -math.inf
+
+
+def _closed_form(bound: Any, exact: Mapping[str, Fraction], point: Point, found: Fraction | Enclosure | None) -> Any:
+    """The bound with the constants put in, where that is an irrational algebraic number of moderate length."""
+    if not isinstance(found, Enclosure) or point.too_large or not point.is_algebraic():
+        return None
+    if any(v.numerator.bit_length() + v.denominator.bit_length() > 200 for v in exact.values()):
+        return None
+    import sympy as sp
+
+    table = {s: sp.Rational(exact[s.name].numerator, exact[s.name].denominator) for s in bound.free_symbols}
+    return bound.xreplace(table)
+
+
+def enclose_many(
+    statement: Statement, values: Mapping[str, Any], index_values: Iterable[Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rigorous floats around the bound at many values of the statement's index.
+
+    values: all other symbols that the bound uses. Returns (low, high), float64 arrays with low rounded down and high
+    rounded up; low is the largest float and high inf where the value is beyond the floats.
+    Raises BadInput (no index, a bad value), UnknownName and Undefined.
+    """
+    index = statement.metric.index
+    if index is None:
+        raise BadInput(f"{statement.best_id} has no index; use evaluate() with one value for each symbol.")
+    symbol = statement.symbol(index)
+    points = [symbol.check(as_fraction(k, index), statement.best_id) for k in index_values]
+    others = {name: value for name, value in values.items() if name != index}
+    names = [s.name for s in statement.bound.free_symbols]
+    require(statement, others, [n for n in names if n != index], "the bound")
+    return enclose_along(statement.bound, read_values(statement, others), index, points)
+
+
+def enclose_along(
+    expr: Any, values: Mapping[str, Fraction], index: str, points: Sequence[Fraction]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rigorous floats (low, high) around an expression at many values of the symbol `index`, which it need not use."""
+    low, high = np.empty(len(points)), np.empty(len(points))
+    if not points:
+        return low, high
+    moves = any(s.name == index for s in expr.free_symbols)
+    point = Point(expr, {**values, index: points[0]})
+    for j, k in enumerate(points):
+        if moves:
+            point.move(index, k)
+        low[j], high[j] = _float_ends(point) if moves or j == 0 else (low[0], high[0])
+    return low, high
+
+
+def _float_ends(point: Point) -> tuple[float, float]:
+    ball = point.accurate_ball(64)
+    below, above = ends(ball, 96)
+    if below is None or above is None:
+        if ball.is_finite() and ball < 0:
+            return -math.inf, -math.nextafter(math.inf, 0)
+        return (math.nextafter(math.inf, 0), math.inf) if ball.is_finite() and ball > 0 else (-math.inf, math.inf)
+    return float_below(below), float_above(above)

@@ -1,0 +1,281 @@
+"""The largest admissible value of a symbol, and the best values of free symbols.
+
+Every condition and domain relation becomes the sign of one expression in the symbol. The places where such a sign
+can change (breakpoints) are found exactly (theory.breakpoints); between neighbours nothing changes, so that one
+exact decision an interval settles the feasible set. The answer is its supremum from within: the breakpoint itself
+where it is rational and in scope, otherwise a rational less than a relative 1e-12 below it that is in scope.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.core.numbers import format_short, round_down, round_up
+from boundcheck.errors import BadInput
+from boundcheck.theory.breakpoints import Breakpoint, breakpoints
+from boundcheck.theory.decide import Point
+from boundcheck.theory.evaluation import needed_symbols
+from boundcheck.theory.scope import holds, read_values, relation_text, require, scope_symbols
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+    from boundcheck.theory.symbols import Symbol
+
+__all__ = ["NothingAllowed", "best", "largest"]
+
+DIGITS = 13  # significant digits of an irrational answer: relative 1e-12
+
+
+class NothingAllowed(BadInput):
+    """The hypotheses leave no value of the symbol at these constants."""
+
+
+class _Feasible:
+    """The set of values of one symbol that domain and conditions allow, the others fixed."""
+
+    def __init__(self, statement: Statement, symbol: Symbol, values: Mapping[str, Fraction]) -> None:
+        self.statement = statement
+        self.symbol = symbol
+        self.values = dict(values)
+        self.relations: list[Any] = []
+        self.names: list[str] = []
+        named = [("the domain", r) for r in statement.domain]
+        named += [(f"condition '{c.name}'", c.relation) for c in statement.conditions]
+        for where, relation in named:
+            used = {s.name for s in relation.free_symbols}
+            if symbol.name in used:
+                if used - {symbol.name} <= set(values):
+                    self.relations.append(relation)
+                    self.names.append(where)
+            elif used <= set(values) and not holds(relation, values):
+                raise NothingAllowed(
+                    f"{statement.best_id}: no {symbol.name} is allowed, since {where} ({relation_text(relation)}) "
+                    f"does not hold at {self.given()}."
+                )
+
+    def given(self) -> str:
+        """The fixed values, for messages."""
+        return ", ".join(f"{name} = {format_short(value)}" for name, value in self.values.items()) or "any values"
+
+    def admits(self, value: Fraction) -> bool:
+        """Whether the value is within its domain and every relation is known to hold there."""
+        if not self.symbol.admits(value):
+            return False
+        values = {**self.values, self.symbol.name: value}
+        return all(holds(r, values) for r in self.relations)
+
+    def supremum(self) -> Fraction:
+        """The largest allowed value. Raises NothingAllowed, or BadInput where there is no upper limit."""
+        found: list[Breakpoint] = []
+        for relation in self.relations:
+            found += breakpoints(relation, self.symbol.name, self.values)
+        for end in (self.symbol.low, self.symbol.high):
+            if end is not None:
+                found.append(Breakpoint.at(end))
+        points = _distinct(found)
+        if not points:
+            if self.admits(Fraction(0)):
+                raise self._unlimited()
+            raise self._nothing()
+        beyond = Fraction(math.floor(points[-1].high)) + 1
+        if self.admits(beyond):
+            raise self._unlimited()
+        for below, point in zip([None, *points[:-1]][::-1], points[::-1], strict=True):
+            answer = self._highest(below, point)
+            if answer is not None:
+                return answer
+        raise self._nothing()
+
+    def _highest(self, below: Breakpoint | None, point: Breakpoint) -> Fraction | None:
+        """The largest allowed value in (below, point]."""
+        if point.exact is not None and self.admits(point.exact):
+            return point.exact
+        if self.symbol.integer:
+            top = math.floor(point.low)
+            for candidate in (top, top - 1):  # top itself may be the excluded breakpoint
+                if (below is None or candidate > below.high) and self.admits(Fraction(candidate)):
+                    return Fraction(candidate)
+            return None
+        floor = point.low - 1 if below is None else below.high
+        inner = (floor + point.low) / 2
+        if not floor < inner < point.low or not self.admits(inner):
+            return None
+        # the whole open interval is allowed; go up to the breakpoint
+        top = point.low
+        below_top = round_down(top, DIGITS) if point.exact is None else top - abs(top) / 10**12
+        if not inner < below_top < top:  # close to 0, or a narrow interval
+            below_top = top - (top - inner) / 10**12
+        return below_top if self.admits(below_top) else inner
+
+    def _unlimited(self) -> BadInput:
+        return BadInput(
+            f"{self.statement.best_id}: no condition limits {self.symbol.name} from above at {self.given()}."
+        )
+
+    def _nothing(self) -> NothingAllowed:
+        kind = f"positive {self.symbol.name}" if self.symbol.low == 0 and self.symbol.low_open else self.symbol.name
+        shown = "; ".join(relation_text(r) for r in self.relations)
+        return NothingAllowed(
+            f"{self.statement.best_id}: no {kind} satisfies {' and '.join(self.names) or 'its domain'}"
+            f"{f' ({shown})' if shown else ''} at {self.given()}."
+        )
+
+
+def _distinct(found: Sequence[Breakpoint]) -> list[Breakpoint]:
+    """Sorted, those that cannot be told apart merged (a rational one is kept)."""
+    result: list[Breakpoint] = []
+    for point in sorted(found, key=lambda p: (p.low, p.exact is None)):
+        if result and point.low <= result[-1].high:
+            if result[-1].exact is None and point.exact is not None:
+                result[-1] = point
+            continue
+        result.append(point)
+    return result
+
+
+def largest(statement: Statement, name: str, values: Mapping[str, Any]) -> Fraction:
+    """The largest value of a symbol that domain and conditions allow at the other constants.
+
+    Exact where the binding relation has a rational root there, otherwise a decimal of 13 significant digits
+    below the root (relative 1e-12); in either case the returned value is in scope, decided exactly. Where the allowed
+    set has gaps it is the top of its highest part; where a strict condition excludes the top itself, the answer lies
+    a relative 1e-12 below. A value given for the symbol itself is not used.
+    Raises NothingAllowed where no value is allowed, BadInput where no relation limits it from above or a value is
+    missing, UnknownName.
+    """
+    symbol = statement.symbol(name)
+    others = {key: value for key, value in values.items() if key != name}
+    require(statement, others, [n for n in scope_symbols(statement) if n != name], f"the largest {name}")
+    return _Feasible(statement, symbol, read_values(statement, others)).supremum()
+
+
+_GRID = {1: 400, 2: 64, 3: 16}  # points of each axis, by the number of free symbols
+_ROUNDS = {1: 8, 2: 13, 3: 26}  # zooms; each leaves three steps of the last grid
+_FAR = 15  # unlimited axes are searched from 10^-15 to 10^15
+
+
+class _Axis:
+    """The part of one symbol's domain that is searched, on a logarithmic scale where it has no negative numbers."""
+
+    def __init__(self, symbol: Symbol, label: str) -> None:
+        if symbol.low is None:
+            raise BadInput(f"{label}: the best {symbol.name} is not searched, since it has no least value.")
+        self.symbol = symbol
+        self.log = symbol.low >= 0 and (symbol.high is None or symbol.low == 0 or symbol.high > 100 * symbol.low)
+        low, high = float(symbol.low), math.inf if symbol.high is None else float(symbol.high)
+        self.outer_low = max(low, 10.0**-_FAR) if self.log else low
+        self.outer_high = min(high, 10.0**_FAR) if self.log else min(high, low + 10.0**_FAR)
+        self.low, self.high = self._scale(self.outer_low), self._scale(self.outer_high)
+
+    def _scale(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+    def points(self, count: int) -> list[float]:
+        """A grid of the current range, within the domain."""
+        share = [j / (count - 1) for j in range(count)]
+        raw = [self.low * (1 - t) + self.high * t for t in share]
+        values = [math.exp(v) if self.log else v for v in raw]
+        values = [min(max(v, self.outer_low), self.outer_high) for v in values]
+        if self.symbol.integer:
+            values = [float(round(v)) for v in values]
+        values = sorted(set(values))
+        return [v for v in values if self.symbol.admits(Fraction(v))]
+
+    def zoom(self, center: float, count: int) -> None:
+        """Narrow the range to three steps around a grid point."""
+        step = 1.5 * (self.high - self.low) / (count - 1)
+        middle = self._scale(center)
+        first, last = self._scale(self.outer_low), self._scale(self.outer_high)
+        self.low, self.high = max(middle - step, first), min(middle + step, last)
+
+    def escapes(self, value: float) -> bool:
+        """Whether the search ended where only its own reach, not the domain, stopped it."""
+        near = 1e-6
+        above = value >= self.outer_high * (1 - near) and self.symbol.high is None
+        low = self.symbol.low
+        below = self.log and low == 0 and value <= self.outer_low * (1 + near) and not self.symbol.integer
+        return above or below
+
+
+def best(statement: Statement, names: Sequence[str], values: Mapping[str, Any]) -> Mapping[str, Fraction]:
+    """Values of one to three free symbols, in scope (decided exactly), at which the bound is least.
+
+    Numerical: a grid over the domain (10^-15 to 10^15 where it is unlimited) that is narrowed around its best
+    point, then each real symbol is pushed to the edge of the scope where that lowers the bound further. It finds the
+    minimum of a bound with one valley, to about six digits in the symbols. Raises NothingAllowed where no grid point is
+    in scope, BadInput where the bound falls without end or a symbol cannot be searched, UnknownName.
+    """
+    label = statement.best_id
+    if not 1 <= len(set(names)) <= 3:
+        raise BadInput(f"{label}: best takes one to three different symbols; {len(set(names))} are given.")
+    needed = needed_symbols(statement)
+    for name in names:
+        symbol = statement.symbol(name)
+        if symbol.expr not in statement.bound.free_symbols:
+            raise BadInput(f"{label}: the bound does not depend on {name}.")
+    fixed = {key: value for key, value in values.items() if key not in names}
+    require(statement, fixed, [n for n in needed if n not in names], "the best " + ", ".join(names))
+    exact = read_values(statement, fixed)
+    axes = [_Axis(statement.symbol(name), label) for name in dict.fromkeys(names)]
+    found = _search(statement, axes, exact)
+    for axis, value in zip(axes, found, strict=True):
+        if axis.escapes(value):
+            direction = "grows" if value > 1 else "falls"
+            raise BadInput(f"{label}: the bound has no best {axis.symbol.name}; it keeps falling as that {direction}.")
+    chosen = {a.symbol.name: Fraction(v) for a, v in zip(axes, found, strict=True)}
+    return _polish(statement, chosen, exact)
+
+
+def _search(statement: Statement, axes: Sequence[_Axis], exact: Mapping[str, Fraction]) -> tuple[float, ...]:
+    from boundcheck.theory.vectorised import evaluate_arrays
+
+    count = _GRID[len(axes)]
+    least, where = math.inf, None
+    for _ in range(_ROUNDS[len(axes)]):
+        table = list(itertools.product(*(axis.points(count) for axis in axes)))
+        columns = {a.symbol.name: [row[j] for row in table] for j, a in enumerate(axes)}
+        value, in_scope, _, _ = evaluate_arrays(statement, {**exact, **columns}, refuse=False)
+        for row, number, inside in zip(table, value.tolist(), in_scope.tolist(), strict=True):
+            if inside and number < least:
+                least, where = number, row
+        if where is None:
+            break
+        for axis, center in zip(axes, where, strict=True):
+            axis.zoom(center, count)
+    if where is None:
+        names = " and ".join(a.symbol.name for a in axes)
+        raise NothingAllowed(f"{statement.best_id}: no searched value of {names} is in scope at these constants.")
+    return where
+
+
+def _polish(statement: Statement, chosen: dict[str, Fraction], exact: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
+    """Short decimals and scope edges, wherever they do not raise the bound."""
+    least = _bound(statement, {**exact, **chosen})
+    for name, value in tuple(chosen.items()):
+        symbol = statement.symbol(name)
+        if symbol.integer:
+            continue
+        others = {**exact, **{k: v for k, v in chosen.items() if k != name}}
+        feasible = _Feasible(statement, symbol, others)
+        candidates = [rounding(value, digits) for digits in (13, 9, 6) for rounding in (round_down, round_up)]
+        if feasible.relations:
+            try:
+                candidates.append(feasible.supremum())
+            except BadInput:  # no upper edge: nothing to push to
+                candidates.append(value)
+        for candidate in candidates:
+            if not feasible.admits(candidate):
+                continue
+            bound = _bound(statement, {**others, name: candidate})
+            if bound <= least * (1 + Fraction(1, 10**9)):
+                chosen[name], least = candidate, min(bound, least)
+    return chosen
+
+
+def _bound(statement: Statement, values: Mapping[str, Any]) -> Fraction:
+    low, high = Point(statement.bound, values).enclose(64)
+    return (low + high) / 2

@@ -1,0 +1,336 @@
+"""Scope: which conditions of a statement hold at given constants, decided exactly, with the slack of each."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
+from boundcheck.errors import BadInput
+from boundcheck.theory.decide import MAX_BITS, Point, Undefined
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Condition, Statement
+
+__all__ = [
+    "ConditionResult",
+    "Scope",
+    "check_domain",
+    "decide_scope",
+    "difference",
+    "holds",
+    "read_values",
+    "scope_symbols",
+    "slack",
+]
+
+
+@dataclass(frozen=True)
+class ConditionResult:
+    """One condition at given constants.
+
+    relation: as text. holds: None where it stays undecided. slack: (low, high) floats around right side minus left
+    side (left minus right for >= and >), nan where a side has no real value; negative means missed. exact: the slack
+    where it is rational. relative: slack over the modulus of the right side, nan where that is 0. note: one
+    sentence, or empty.
+    """
+
+    name: str
+    relation: str
+    holds: bool | None
+    slack: tuple[float, float]
+    exact: Fraction | None
+    relative: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whether a statement applies at given constants.
+
+    in_scope: True when every condition holds, False when one fails, None when that stays undecided.
+    assumptions: names of the hypotheses on the objective, which numbers alone do not decide.
+    values: the constants, exactly.
+    """
+
+    statement_id: str
+    conditions: tuple[ConditionResult, ...]
+    in_scope: bool | None
+    assumptions: tuple[str, ...] = ()
+    values: tuple[tuple[str, Fraction], ...] = ()
+
+    @property
+    def failed(self) -> tuple[ConditionResult, ...]:
+        """The conditions that do not hold."""
+        return tuple(c for c in self.conditions if c.holds is False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; exact numbers as text, nan as null."""
+        rows: list[dict[str, Any]] = []
+        for c in self.conditions:
+            row = asdict(c)
+            row["exact"] = None if c.exact is None else format_exact(c.exact)
+            row["slack"] = [_finite(v) for v in c.slack]
+            row["relative"] = _finite(c.relative)
+            rows.append(row)
+        return {
+            "schema": 1,
+            "statement": self.statement_id,
+            "in_scope": self.in_scope,
+            "conditions": rows,
+            "assumptions": list(self.assumptions),
+            "values": {name: format_exact(value) for name, value in self.values},
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Scope:
+        """Inverse of `to_dict`."""
+        rows = [
+            ConditionResult(
+                name=row["name"],
+                relation=row["relation"],
+                holds=row["holds"],
+                slack=(_number(row["slack"][0]), _number(row["slack"][1])),
+                exact=None if row["exact"] is None else as_fraction(row["exact"]),
+                relative=_number(row["relative"]),
+                note=row["note"],
+            )
+            for row in data["conditions"]
+        ]
+        values = tuple((name, as_fraction(value, name)) for name, value in data["values"].items())
+        return Scope(data["statement"], tuple(rows), data["in_scope"], tuple(data["assumptions"]), values)
+
+    def __bool__(self) -> bool:
+        """Refused: an undecided scope is neither; use `in_scope`."""
+        raise TypeError("a Scope is not a truth value; use its in_scope (True, False or None)")
+
+    def __repr__(self) -> str:
+        lines = [f"{self.statement_id}: {_WORDS[self.in_scope]}"]
+        for c in self.conditions:
+            lines.append(f"  {c.name}: {c.relation}  {_HOLDS[c.holds]}, slack {_slack_text(c)}")
+            if c.note:
+                lines.append(f"    {c.note}")
+        if self.assumptions:
+            lines.append(f"  not decidable from numbers: {', '.join(self.assumptions)}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{html.escape(t)}</td>" for t in (c.name, c.relation, _HOLDS[c.holds], _slack_text(c), c.note)
+            )
+            + "</tr>"
+            for c in self.conditions
+        )
+        head = "<tr><th>condition</th><th>relation</th><th></th><th>slack</th><th></th></tr>"
+        rest = (
+            f"<p>not decidable from numbers: {html.escape(', '.join(self.assumptions))}</p>" if self.assumptions else ""
+        )
+        return f"<p><code>{self.statement_id}</code>: {_WORDS[self.in_scope]}</p><table>{head}{rows}</table>{rest}"
+
+
+_WORDS = {True: "in scope", False: "out of scope", None: "scope undecided"}
+_HOLDS = {True: "holds", False: "fails", None: "undecided"}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _slack_text(c: ConditionResult) -> str:
+    if c.exact is not None:
+        return format_short(c.exact)
+    low, high = c.slack
+    return "not a real number" if math.isnan(low) else f"{(low + high) / 2:.6g}"
+
+
+def scope_symbols(statement: Statement) -> tuple[str, ...]:
+    """The symbols that conditions and domain use, in the order of declaration."""
+    used: set[str] = set()
+    for relation in (*statement.domain, *(c.relation for c in statement.conditions)):
+        used |= {s.name for s in relation.free_symbols}
+    return tuple(s.name for s in statement.symbols if s.name in used)
+
+
+def require(statement: Statement, given: Iterable[str], needed: Iterable[str], purpose: str) -> None:
+    """UnknownName for a name that is no symbol of the statement, BadInput listing the needed ones without a value."""
+    given = list(given)
+    for name in given:
+        statement.symbol(name)
+    missing = [name for name in needed if name not in given]
+    if missing:
+        raise BadInput(f"{statement.best_id}: {purpose} needs a value for {', '.join(missing)}.")
+
+
+def read_values(statement: Statement, values: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Exact values of the given symbols, each within its declared domain.
+
+    Raises UnknownName (nearest names) and BadInput (not a number, outside the domain, domain relation broken).
+    """
+    exact: dict[str, Fraction] = {}
+    for name, value in values.items():
+        symbol = statement.symbol(name)
+        if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
+            raise BadInput(f"{statement.best_id}: {name} takes one value here; evaluate() takes lists.")
+        exact[name] = symbol.check(as_fraction(value, name), statement.best_id)
+    check_domain(statement, exact, values)
+    return exact
+
+
+def check_domain(statement: Statement, exact: Mapping[str, Fraction], given: Mapping[str, Any] | None = None) -> None:
+    """BadInput, naming the values, where a domain relation (mu <= L) whose symbols are all given is broken."""
+    for relation in statement.domain:
+        names = sorted(s.name for s in relation.free_symbols)
+        if not set(names) <= set(exact) or holds(relation, exact):
+            continue
+        shown = " and ".join(f"{name} = {format_short(exact[name], 17)}" for name in names)
+        hint = "" if given is None else _edge_note(relation, exact, given)
+        raise BadInput(
+            f"{statement.best_id}: {relation_text(relation)} is needed for the statement to make sense, but "
+            f"{shown}." + (f" The edge is {hint}" if hint else "")
+        )
+
+
+def sides(relation: Any) -> tuple[Any, Any]:
+    """Left and right side."""
+    return relation.lhs, relation.rhs
+
+
+def slack(relation: Any) -> tuple[Any, bool]:
+    """(expression that must not be negative, whether it must not be zero either) of an inequality."""
+    left, right = sides(relation)
+    if isinstance(relation, sp.Le | sp.Lt):
+        return right - left, isinstance(relation, sp.Lt)
+    if isinstance(relation, sp.Ge | sp.Gt):
+        return left - right, isinstance(relation, sp.Gt)
+    raise BadInput(f"{relation} is no inequality; conditions are written with <=, <, >=, >, = or !=.")
+
+
+def holds(relation: Any, values: Mapping[str, Fraction]) -> bool | None:
+    """Whether a relation holds at exact values; None where it stays undecided, False where a side is undefined."""
+    try:
+        direction = Point(difference(relation), values).sign()
+    except Undefined:
+        return False
+    return _verdict(relation, direction)
+
+
+def difference(relation: Any) -> Any:
+    """The expression whose sign decides a relation: its slack, or left minus right of an equation."""
+    left, right = sides(relation)
+    return left - right if isinstance(relation, sp.Eq | sp.Ne) else slack(relation)[0]
+
+
+def _verdict(relation: Any, direction: int | None) -> bool | None:
+    if direction is None:
+        return None
+    if isinstance(relation, sp.Eq):
+        return direction == 0
+    if isinstance(relation, sp.Ne):
+        return direction != 0
+    return direction > 0 or (direction == 0 and not isinstance(relation, sp.Lt | sp.Gt))
+
+
+def relation_text(relation: Any) -> str:
+    """One line of plain text."""
+    from boundcheck.theory.typeset import relation_text as text
+
+    return text(relation)
+
+
+def decide_scope(statement: Statement, values: Mapping[str, Any]) -> Scope:
+    """Which conditions hold at these constants.
+
+    values: symbol name -> int, float (its binary value), Fraction or text. Only the symbols of conditions and domain
+    are needed; others are checked where given. Raises UnknownName, and BadInput for a missing symbol or a value that
+    its declaration rules out.
+    """
+    require(statement, values, scope_symbols(statement), "the scope")
+    exact = read_values(statement, values)
+    rows = tuple(decide_condition(c, exact, values) for c in statement.conditions)
+    verdicts = [row.holds for row in rows]
+    in_scope = False if False in verdicts else None if None in verdicts else True
+    names = tuple(a.name for a in statement.assumptions)
+    return Scope(statement.best_id, rows, in_scope, names, tuple(exact.items()))
+
+
+def decide_condition(
+    condition: Condition, exact: Mapping[str, Fraction], given: Mapping[str, Any] | None = None
+) -> ConditionResult:
+    """One condition at exact values; `given` are the values as the user wrote them, for the note on floats."""
+    relation = condition.relation
+    text = relation_text(relation)
+    try:
+        point = Point(difference(relation), exact)
+        direction = point.sign()
+        low, high = float_ends(point)
+        right = float(Point(relation.rhs, exact).accurate_ball(64).mid())
+    except Undefined as error:
+        return ConditionResult(
+            condition.name, text, False, (math.nan, math.nan), None, math.nan, f"Fails since {error}"
+        )
+    found = _verdict(relation, direction)
+    note = ""
+    if found is None:
+        note = f"The two sides agree to {MAX_BITS} bits, and equality could not be proved or refuted."
+    elif not found and given is not None:
+        edge = _edge_note(relation, exact, given)
+        note = f"The edge is {edge}" if edge else ""
+    relative = (low + high) / 2 / abs(right) if right else math.nan
+    return ConditionResult(condition.name, text, found, (low, high), point.exact(), relative, note)
+
+
+def float_ends(point: Point) -> tuple[float, float]:
+    """Floats around the value of a point: the low one rounded down, the high one up."""
+    exact = point.exact()
+    if exact is not None:
+        return float_below(exact), float_above(exact)
+    low, high = point.enclose(96)
+    return float_below(low), float_above(high)
+
+
+def float_below(value: Fraction) -> float:
+    """The largest float that is at most the value (minus infinity below all of them)."""
+    try:
+        near = value.numerator / value.denominator
+    except OverflowError:
+        return math.nextafter(math.inf, 0) if value > 0 else -math.inf
+    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+
+
+def float_above(value: Fraction) -> float:
+    """The smallest float that is at least the value (infinity above all of them)."""
+    return -float_below(-value)
+
+
+def _edge_note(relation: Any, exact: Mapping[str, Fraction], given: Mapping[str, Any]) -> str:
+    """The rest of a sentence on a condition that fails by less than one unit in the last place of a float, or ''."""
+    names = sorted(s.name for s in relation.free_symbols if isinstance(given.get(s.name), float))
+    for name in names:
+        value = float(given[name])
+        for neighbour in (math.nextafter(value, -math.inf), math.nextafter(value, math.inf)):
+            if math.isfinite(neighbour) and holds(relation, {**exact, name: Fraction(neighbour)}):
+                ends = sorted((2 * Fraction(value) - Fraction(neighbour), Fraction(neighbour)))
+                ratio, decimal = format_exact(simplest_between(ends[0], ends[1])), repr(value)
+                return (
+                    f"missed by less than one unit in the last place of the float {name} = {decimal}, which stands for "
+                    f"its exact binary value; give {name} as text, such as '{min(ratio, decimal, key=len)}', if that "
+                    "is what you mean."
+                )
+    # several floats, each off by a rounding: read them as the decimals that they print as
+    meant = {name: as_fraction(repr(float(given[name]))) for name in names}
+    if names and holds(relation, {**exact, **meant}):
+        shown = ", ".join(f"{name} = '{float(given[name])!r}'" for name in names)
+        return f"met by the decimals {shown}, but missed by the binary values of those floats; give them as text."
+    return ""

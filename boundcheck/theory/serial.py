@@ -1,0 +1,202 @@
+"""Statements as JSON: every expression a tree of operations, so that nothing is ever parsed as code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.errors import BadInput
+from boundcheck.theory.dimension import Dimension
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["SCHEMA", "expr_from_json", "expr_to_json", "statement_from_dict", "statement_to_dict"]
+
+SCHEMA = 1
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": sp.Add,
+    "*": sp.Mul,
+    "^": sp.Pow,
+    "min": sp.Min,
+    "max": sp.Max,
+    "abs": sp.Abs,
+    "exp": sp.exp,
+    "log": sp.log,
+    "floor": sp.floor,
+    "ceiling": sp.ceiling,
+    "<=": sp.Le,
+    "<": sp.Lt,
+    ">=": sp.Ge,
+    ">": sp.Gt,
+    "=": sp.Eq,
+    "!=": sp.Ne,
+}
+_NAMES = {operation: name for name, operation in _OPERATIONS.items()}
+_CONSTANTS: dict[str, Any] = {"oo": sp.oo, "-oo": -sp.oo, "pi": sp.pi, "e": sp.E}
+_CONSTANT_NAMES = {value: name for name, value in _CONSTANTS.items()}
+_ONE_ARGUMENT = ("abs", "exp", "log", "floor", "ceiling")
+_TWO_ARGUMENTS = ("^", "<=", "<", ">=", ">", "=", "!=")
+
+
+def expr_to_json(expr: Any) -> Any:
+    """A number as text ("1/3"), a symbol as {"symbol": name}, a constant as {"constant": name}, else [operation, ...].
+
+    Raises BadInput for a floating number or a function that statements do not use.
+    """
+    if expr.is_Rational:
+        return format_exact(Fraction(int(expr.p), int(expr.q)))
+    if expr.is_Symbol:
+        return {"symbol": expr.name}
+    if expr in _CONSTANT_NAMES:
+        return {"constant": _CONSTANT_NAMES[expr]}
+    name = _NAMES.get(expr.func)
+    if name is None:
+        raise BadInput(f"{expr} cannot be written as JSON: {expr.func.__name__} is not used in statements.")
+    args = expr.args if name in (*_ONE_ARGUMENT, *_TWO_ARGUMENTS) else sorted(expr.args, key=sp.default_sort_key)
+    return [name, *(expr_to_json(a) for a in args)]
+
+
+def expr_from_json(data: Any) -> Any:
+    """Inverse of `expr_to_json`. Raises BadInput naming the part that is malformed."""
+    if isinstance(data, str | int) and not isinstance(data, bool):
+        value = as_fraction(data, "an expression's number")
+        return sp.Rational(value.numerator, value.denominator)
+    if isinstance(data, dict) and len(data) == 1:
+        name = data.get("symbol")
+        if isinstance(name, str) and name:
+            return sp.Symbol(name, real=True)
+        constant = data.get("constant")
+        if isinstance(constant, str) and constant in _CONSTANTS:
+            return _CONSTANTS[constant]
+    if isinstance(data, list) and data and isinstance(data[0], str) and data[0] in _OPERATIONS:
+        name, args = data[0], [expr_from_json(a) for a in data[1:]]
+        wanted = 1 if name in _ONE_ARGUMENT else 2 if name in _TWO_ARGUMENTS else None
+        if args and wanted in (None, len(args)):
+            return _OPERATIONS[name](*args)
+    raise BadInput(f"{str(data)[:60]} is no expression; write a number, a symbol, a constant or [operation, ...].")
+
+
+def _optional(write: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else write(value)
+
+
+def _fraction_text(value: Fraction | None) -> str | None:
+    return None if value is None else format_exact(value)
+
+
+def _dimension(value: Dimension) -> dict[str, str]:
+    return {f.name: format_exact(getattr(value, f.name)) for f in fields(Dimension)}
+
+
+def _plain(value: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
+
+
+_TEXTS = ("reading", "title", "replaces", "why", "remark", "name", "id")
+_SYMBOL_PLAIN = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex")
+_METRIC_PLAIN = ("quantity", "index", "average", "expectation")
+
+
+def statement_to_dict(statement: Statement) -> dict[str, Any]:
+    """A JSON-able form of the whole statement."""
+    metric, algorithm = statement.metric, statement.algorithm
+    return {
+        "schema": SCHEMA,
+        **_plain(statement, _TEXTS),
+        "source": _plain(statement.source, ("paper", "number", "where")),
+        "kind": statement.kind.value,
+        "belief": statement.belief.value,
+        "symbols": [
+            {
+                **_plain(s, _SYMBOL_PLAIN),
+                "dimension": _dimension(s.dimension),
+                "low": _fraction_text(s.low),
+                "high": _fraction_text(s.high),
+            }
+            for s in statement.symbols
+        ],
+        "metric": {
+            **_plain(metric, _METRIC_PLAIN),
+            "dimension": _optional(_dimension, metric.dimension),
+            "rounds": expr_to_json(metric.rounds),
+            "scale": expr_to_json(metric.scale),
+        },
+        "bound": expr_to_json(statement.bound),
+        "algorithm": None if algorithm is None else {"kind": algorithm.kind, "parameters": list(algorithm.parameters)},
+        "domain": [expr_to_json(r) for r in statement.domain],
+        "conditions": [
+            {"name": c.name, "relation": expr_to_json(c.relation), "meaning": c.meaning} for c in statement.conditions
+        ],
+        "assumptions": [
+            {"name": a.name, "meaning": a.meaning, "inequality": _optional(expr_to_json, a.inequality)}
+            for a in statement.assumptions
+        ],
+        "trivial": _optional(expr_to_json, statement.trivial),
+        "printed_rate": _optional(expr_to_json, statement.printed_rate),
+    }
+
+
+def statement_from_dict(data: Mapping[str, Any]) -> Statement:
+    """Inverse of `statement_to_dict`: an equal statement, with all its checks made again.
+
+    Raises BadInput for another schema, a field that is missing or has another form.
+    """
+    if data.get("schema") != SCHEMA:
+        raise BadInput(f"the statement has schema {data.get('schema')}; this version reads schema {SCHEMA}.")
+    try:
+        return _statement(data)
+    except BadInput:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadInput(f"the statement's JSON form is not as written by to_dict(): {error!r}.") from error
+
+
+def _statement(data: Mapping[str, Any]) -> Statement:
+    from boundcheck.theory.assumptions import Assumption
+    from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
+    from boundcheck.theory.symbols import Symbol
+
+    def dimension(found: Mapping[str, str]) -> Dimension:
+        return Dimension(**{name: as_fraction(value, name) for name, value in found.items()})
+
+    def fraction(value: str | None) -> Fraction | None:
+        return None if value is None else as_fraction(value, "an end of a domain")
+
+    metric, algorithm = data["metric"], data["algorithm"]
+    return Statement(
+        **{name: data[name] for name in _TEXTS},
+        source=Source(**data["source"]),
+        kind=Kind(data["kind"]),
+        belief=Belief(data["belief"]),
+        symbols=tuple(
+            Symbol(
+                **{name: s[name] for name in _SYMBOL_PLAIN},
+                dimension=dimension(s["dimension"]),
+                low=fraction(s["low"]),
+                high=fraction(s["high"]),
+            )
+            for s in data["symbols"]
+        ),
+        metric=Metric(
+            **{name: metric[name] for name in _METRIC_PLAIN},
+            dimension=_optional(dimension, metric["dimension"]),
+            rounds=expr_from_json(metric["rounds"]),
+            scale=expr_from_json(metric["scale"]),
+        ),
+        bound=expr_from_json(data["bound"]),
+        algorithm=None if algorithm is None else Algorithm(algorithm["kind"], tuple(algorithm["parameters"])),
+        domain=tuple(expr_from_json(r) for r in data["domain"]),
+        conditions=tuple(Condition(c["name"], expr_from_json(c["relation"]), c["meaning"]) for c in data["conditions"]),
+        assumptions=tuple(
+            Assumption(a["name"], a["meaning"], _optional(expr_from_json, a["inequality"])) for a in data["assumptions"]
+        ),
+        trivial=_optional(expr_from_json, data["trivial"]),
+        printed_rate=_optional(expr_from_json, data["printed_rate"]),
+    )

@@ -1,0 +1,175 @@
+"""Statements typeset: LaTeX, presentation MathML and one-line text, all derived from the expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from boundcheck.core.numbers import format_short
+from boundcheck.theory.mathml import latex_to_mathml
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Condition, Statement
+    from boundcheck.theory.symbols import Symbol
+
+__all__ = [
+    "claim_latex",
+    "claim_mathml",
+    "claim_text",
+    "condition_latex",
+    "expr_latex",
+    "expr_mathml",
+    "expr_text",
+    "metric_latex",
+    "relation_text",
+    "symbol_latex",
+]
+
+_RELATIONS = {
+    "<=": r"\leq",
+    "<": "<",
+    ">=": r"\geq",
+    ">": ">",
+    "==": "=",
+    "!=": r"\neq",
+}
+
+# the quantities that problems report, as functions of the iterate with an index
+_QUANTITIES = {
+    "dist2": r"\mathrm{dist}^2(\theta_{%s})",
+    "gap": r"F(\theta_{%s}) - F^*",
+    "grad2": r"\lVert \nabla F(\theta_{%s}) \rVert^2",
+    "x": r"\theta_{%s}",
+}
+
+
+def symbol_latex(symbol: Symbol) -> str:
+    """The declared typesetting of a symbol, else its name with what follows an underscore as a subscript."""
+    if symbol.latex:
+        return symbol.latex
+    stem, _, index = symbol.name.partition("_")
+    stem = stem if len(stem) == 1 else rf"\mathrm{{{stem}}}"
+    index = index.replace("_", " ")
+    return f"{stem}_{{{index}}}" if index else stem
+
+
+def expr_latex(expr: Any, statement: Statement) -> str:
+    """LaTeX of an expression or relation, with the statement's declared names."""
+    if getattr(expr, "is_Relational", False):
+        left, right = expr_latex(expr.lhs, statement), expr_latex(expr.rhs, statement)
+        return f"{left} {_RELATIONS[expr.rel_op]} {right}"
+    names = {s.expr: symbol_latex(s) for s in statement.symbols}
+    return str(sp.latex(expr, symbol_names=names))
+
+
+def expr_mathml(expr: Any, statement: Statement) -> str:
+    """A <math> element that browsers show without help, from the same LaTeX."""
+    return latex_to_mathml(expr_latex(expr, statement))
+
+
+def expr_text(expr: Any) -> str:
+    """One line for terminals, in the ASCII names that users type."""
+    if getattr(expr, "is_Relational", False):
+        operator = {"==": "=", "!=": "!="}.get(expr.rel_op, expr.rel_op)
+        return f"{expr_text(expr.lhs)} {operator} {expr_text(expr.rhs)}"
+    text = str(expr)
+    for name, short in (("Min(", "min("), ("Max(", "max("), ("Abs(", "abs("), ("ceiling(", "ceil(")):
+        text = text.replace(name, short)
+    return text
+
+
+def relation_text(relation: Any) -> str:
+    """One line of plain text for a condition or domain relation."""
+    return expr_text(relation)
+
+
+def condition_latex(condition: Condition, statement: Statement) -> str:
+    """LaTeX of a condition's relation."""
+    return expr_latex(condition.relation, statement)
+
+
+def metric_latex(statement: Statement) -> str:
+    """LaTeX of the left side: the quantity at the index, scaled, averaged and under its expectation."""
+    metric = statement.metric
+    if metric.quantity == "none":
+        return ""
+    index = "" if metric.index is None else symbol_latex(statement.symbol(metric.index))
+    pattern = _QUANTITIES.get(metric.quantity)
+    if pattern is None:
+        text = rf"\mathrm{{{metric.quantity.replace('_', ' ')}}}" + (f"_{{{index}}}" if index else "")
+    else:
+        text = pattern % index if index else (pattern % "K").replace("_{K}", "")
+    if metric.average != "last":
+        text = rf"\overline{{{text}}}"
+    if not metric.expectation.startswith("none"):
+        text = rf"\mathbb{{E}}\left[ {text} \right]"
+    if metric.scale != 1:
+        text = f"{expr_latex(metric.scale, statement)} {_grouped(text)}"
+    return text
+
+
+def _grouped(text: str) -> str:
+    return rf"\left( {text} \right)" if " - " in text and not text.startswith(r"\mathbb") else text
+
+
+def _domain_latex(symbol: Symbol) -> str:
+    name = symbol_latex(symbol)
+    low = "" if symbol.low is None else format_short(symbol.low)
+    high = "" if symbol.high is None else format_short(symbol.high)
+    if low and low == high:
+        return f"{name} = {low}"
+    from_low = "<" if symbol.low_open else r"\leq"
+    at_least, at_most = (">" if symbol.low_open else r"\geq"), ("<" if symbol.high_open else r"\leq")
+    left = f"{low} {from_low} " if low and high else ""
+    right = f" {at_most} {high}" if high else f" {at_least} {low}" if low else ""
+    kind = r" \in \mathbb{Z}" if symbol.integer and not left + right else ""
+    return f"{left}{name}{kind}{right}"
+
+
+def _join(parts: Sequence[str]) -> str:
+    return r",\; ".join(parts)
+
+
+def claim_latex(statement: Statement) -> str:
+    """The whole claim: hypotheses on the constants, then the inequality, then for which indices it is said."""
+    from boundcheck.theory.statement import Kind
+
+    bound = expr_latex(statement.bound, statement)
+    left = metric_latex(statement)
+    index = None if statement.metric.index is None else statement.symbol(statement.metric.index)
+    if statement.kind in (Kind.LIMSUP, Kind.LIMIT) and index is not None:
+        operator = r"\limsup" if statement.kind == Kind.LIMSUP else r"\lim"
+        left = rf"{operator}_{{{symbol_latex(index)} \to \infty}} {_grouped(left)}"
+    sign = r"\leq" if statement.kind in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
+    claim = f"{left} {sign} {bound}" if left else bound
+    if index is not None and statement.kind in (Kind.UPPER_BOUND, Kind.EQUALITY):
+        claim += rf" \quad \text{{for all }} {_domain_latex(index)}"
+    hypotheses = [expr_latex(r, statement) for r in statement.domain]
+    hypotheses += [condition_latex(c, statement) for c in statement.conditions]
+    if not hypotheses:
+        return claim
+    arrow = r"\Longleftrightarrow" if statement.kind == Kind.LIMIT else r"\Longrightarrow"
+    return rf"{_join(hypotheses)} \quad {arrow} \quad {claim}"
+
+
+def claim_mathml(statement: Statement) -> str:
+    """The whole claim as one block <math> element."""
+    return latex_to_mathml(claim_latex(statement), block=True)
+
+
+def claim_text(statement: Statement) -> str:
+    """The whole claim on one line, for terminals."""
+    from boundcheck.theory.statement import Kind
+
+    metric, index = statement.metric, statement.metric.index
+    left = "" if metric.quantity == "none" else metric.quantity + (f"_{index}" if index else "")
+    if metric.scale != 1 and left:
+        left = f"{expr_text(metric.scale)} * {left}"
+    if statement.kind in (Kind.LIMSUP, Kind.LIMIT) and left:
+        left = f"{'limsup' if statement.kind == Kind.LIMSUP else 'lim'} {left}"
+    sign = "<=" if statement.kind in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
+    claim = f"{left} {sign} {expr_text(statement.bound)}" if left else expr_text(statement.bound)
+    hypotheses = [relation_text(c.relation) for c in statement.conditions]
+    return f"{' and '.join(hypotheses)} ==> {claim}" if hypotheses else claim
