@@ -1,0 +1,83 @@
+"""Finding derivations: `derivations/<paper>/<statement>.py`, at the path of the statement that they prove.
+
+The module exports `READINGS`, the names of the readings that it derives, and `derivation(statement)`, which returns
+the `Derivation` of one of them. In a checkout the folder `derivations` lies beside the package; a wheel carries it as
+`boundcheck/_derivations`; other packages name theirs by an entry point of the group `boundcheck.derivations`, named
+after the paper and pointing to a package with one module a statement.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from boundcheck.errors import BadInput
+from boundcheck.proof.derivation import Derivation
+from boundcheck.theory.discovery import statement
+
+__all__ = ["derivation", "derived_readings", "folder"]
+
+GROUP = "boundcheck.derivations"
+
+
+def folder() -> Path:
+    """The folder of the shipped derivations: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "_derivations"
+    return inside if inside.is_dir() else package.parent / "derivations"
+
+
+@cache
+def _module(paper: str, name: str) -> ModuleType | None:
+    path = folder() / paper / f"{name}.py"
+    if path.is_file():
+        spec = importlib.util.spec_from_file_location(f"boundcheck_derivations.{paper}.{name}", path)
+        if spec is None or spec.loader is None:
+            raise BadInput(f"the derivation {path} cannot be loaded as a Python module.")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return _checked(module, str(path))
+    for point in entry_points(group=GROUP, name=paper):
+        full = f"{point.value}.{name}"
+        if importlib.util.find_spec(point.value) is None:
+            raise BadInput(f"the entry point '{paper}' of group {GROUP} points to '{point.value}', which is not there.")
+        if importlib.util.find_spec(full) is not None:
+            return _checked(importlib.import_module(full), full)
+    return None
+
+
+def _checked(module: ModuleType, where: str) -> ModuleType:
+    readings: Any = getattr(module, "READINGS", None)
+    if not isinstance(readings, tuple) or not callable(getattr(module, "derivation", None)):
+        raise BadInput(f"{where} must export READINGS, a tuple of names, and derivation(statement).")
+    return module
+
+
+def derived_readings(paper: str, name: str) -> tuple[str, ...]:
+    """The readings of one numbered statement that have a derivation; empty when there is none."""
+    module = _module(paper, name)
+    return () if module is None else tuple(module.READINGS)
+
+
+def derivation(statement_id: str) -> Derivation:
+    """The derivation of a statement, by its id or, with a bare id, of its best reading.
+
+    Raises UnknownName for an unknown statement and BadInput for one without a derivation.
+    """
+    found = statement(statement_id)
+    paper, name, reading = found.id.split("/")
+    module = _module(paper, name)
+    if module is None:
+        raise BadInput(f"{found.id} has no derivation; one would be the file derivations/{paper}/{name}.py.")
+    if reading not in module.READINGS:
+        there = ", ".join(module.READINGS)
+        raise BadInput(f"{found.id} has no derivation; {paper}/{name} has one for the readings {there}.")
+    built = module.derivation(found)
+    if not isinstance(built, Derivation):
+        raise BadInput(f"the derivation of {found.id} returns {type(built).__name__} instead of a Derivation.")
+    return built

@@ -1,0 +1,243 @@
+"""Vector steps: claims that are linear in inner products, sums and named quantities, with scalar coefficients.
+
+A claim `gap >= 0` follows from facts `gap_k >= 0` when
+
+    gap == sum_k lambda_k * gap_k + (a form that is at least 0),   lambda_k >= 0,
+
+and a quadratic form in inner products is at least 0 for all vectors if and only if its matrix is positive
+semidefinite. Multipliers come from a linear solve over the rational functions, from the author of the step, or
+(numbers only) from a semidefinite programme with rounding; what they prove is checked in exact arithmetic, and
+every sign of a symbolic multiplier or pivot is decided by the scalar kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, cast
+
+import sympy as sp
+
+from boundcheck.proof.polynomial import direction, factorised, rational_parts
+from boundcheck.proof.scalar import consistent, decide, eliminate
+from boundcheck.proof.semidefinite import find_multipliers, semidefinite
+from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, substitute
+
+__all__ = ["Combine", "contradictory", "prepare"]
+
+
+def _none() -> Mapping[str, Any]:
+    return {}
+
+
+def prepare(claim: Any, facts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Claim and facts with the vector equalities and the equations `symbol == expression` put in, and removed."""
+    rules = dict(f.rewriting() for f in facts.values() if isinstance(f, VectorEquality))
+    relations = {name: f for name, f in facts.items() if not isinstance(f, VectorEquality)}
+    for _ in rules:
+        claim = substitute(claim, rules)
+        relations = {name: substitute(f, rules) for name, f in relations.items()}
+    if isinstance(claim, VectorEquality):
+        _, rest, values = eliminate(sp.true, relations)
+        terms = {atom: coefficient.xreplace(values) for atom, coefficient in (claim.left - claim.right).terms}
+        difference = sum((sp.Abs(c) for c in terms.values() if rational_parts(c)[0] != 0), sp.Integer(0))
+        return sp.Eq(difference, 0), rest
+    claim, relations, _ = eliminate(claim, relations)
+    return claim, relations
+
+
+@dataclass(frozen=True)
+class Combine:
+    """The claim is a nonnegative combination of the facts and of a form that is at least 0.
+
+    multipliers: fact name -> factor, where the author of the step gives them (facts not named get 0; with
+    these the claim need not mention a vector).
+    """
+
+    multipliers: Mapping[str, Any] = field(default_factory=_none)
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "combination of facts"
+
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+        """PROVED with the multipliers, or UNDECIDED: no combination is not a refutation."""
+        text = str(claim)
+        goal, relations = prepare(claim, facts)
+        if goal in (sp.true, sp.false):
+            status = Status.PROVED if goal is sp.true else Status.UNDECIDED
+            return Finding(status, "identity", {"kind": "identity"} if goal is sp.true else None, claim=text)
+        return _Combination(goal, relations, setting, dict(self.multipliers), text).answer()
+
+
+class _Combination:
+    def __init__(
+        self, claim: Any, relations: Mapping[str, Any], setting: Setting, hints: dict[str, Any], text: str
+    ) -> None:
+        self.claim, self.setting, self.hints, self.text = claim, setting, hints, text
+        every = [claim, *relations.values()]
+        self.atoms = sorted({a for r in every for a in _linear_atoms(r, setting)}, key=sp.default_sort_key)
+        named = {k for k, r in relations.items() if (self.atoms and r.has(*self.atoms)) or k in hints}
+        self.linear = {k: r for k, r in relations.items() if k in named and _is_inequality(r)}
+        self.scalar = {k: r for k, r in relations.items() if k not in self.linear}
+        self.columns = {k: _coefficients(direction(r)[0], self.atoms) for k, r in self.linear.items()}
+        self.gap = _coefficients(direction(claim)[0], self.atoms)
+        self.parts: list[Finding] = []
+
+    def answer(self) -> Finding:
+        if self.gap is None or any(c is None for c in self.columns.values()):
+            return self._undecided("a relation is not linear in the inner products, sums and quantities")
+        if direction(self.claim)[1] != ">=":
+            return self._undecided("only claims with <= or >= are combinations")
+        if contradictory(self.scalar | self.linear, self.setting):
+            return Finding(Status.UNDECIDED, "vacuous", vacuous=True, note="the hypotheses cannot all be met",
+                           claim=self.text)  # fmt: skip
+        if not self._denominators():
+            return self._undecided("a denominator is not proved to differ from 0")
+        for multipliers in self._candidates():
+            before = len(self.parts)
+            certificate = self._verify(multipliers)
+            if certificate is not None:
+                return Finding(Status.PROVED, "combination", certificate, parts=tuple(self.parts), claim=self.text)
+            del self.parts[before:]
+        return self._undecided("no nonnegative combination of the facts was found")
+
+    def _undecided(self, note: str) -> Finding:
+        return Finding(Status.UNDECIDED, "no decision", note=note, claim=self.text)
+
+    def _denominators(self) -> bool:
+        found: set[Any] = set()
+        for row in [self.gap, *self.columns.values()]:
+            for value in (row or {}).values():
+                found |= {f for f, _ in factorised(rational_parts(value)[1])[1]}
+        return all(self._shown(sp.Ne(f, 0)) for f in sorted(found, key=sp.default_sort_key))
+
+    def _shown(self, relation: Any) -> bool:
+        if relation in (sp.true, sp.false):
+            return relation is sp.true
+        finding = decide(relation, self.scalar, self.setting)
+        if finding.status is Status.PROVED:
+            self.parts.append(finding)
+        return finding.status is Status.PROVED
+
+    def _candidates(self) -> Any:
+        """Multipliers to try: given ones, else exact solutions with as few remaining terms as possible."""
+        if self.hints:
+            yield {k: sp.sympify(self.hints.get(k, 0)) for k in self.linear}
+            return
+        names = list(self.linear)
+        unknown = {k: sp.Dummy(f"lambda_{k}") for k in names}
+        rows = {a: self._remainder(unknown, a) for a in [*self.atoms, sp.Integer(1)]}
+        soft = [a for a in rows if a == 1 or is_nonnegative_atom(a, self.setting.quantities)]
+        mixed = [a for a in rows if isinstance(a, Inner) and a not in soft]
+        for form in ([], mixed):  # what is left of the mixed products must belong to a semidefinite form
+            for count in range(len(soft) + 1):
+                for left_out in combinations(soft, count):
+                    equations = [r for a, r in rows.items() if a not in (*form, *left_out) and r != 0]
+                    yield from self._solutions(equations, unknown)
+            if not mixed:
+                break
+        numbers = all(v.is_Rational for row in [self.gap, *self.columns.values()] for v in (row or {}).values())
+        if numbers and all(isinstance(a, Inner) for a in self.atoms):
+            found = find_multipliers(self.gap or {}, {k: c or {} for k, c in self.columns.items()})
+            yield from ({k: m[k] for k in names} for m in found)
+
+    def _solutions(self, equations: list[Any], unknown: Mapping[str, Any]) -> Any:
+        if not unknown:
+            yield {}
+            return
+        solution = sp.linsolve(equations, list(unknown.values())) if equations else sp.S.EmptySet
+        for values in cast("Iterable[tuple[Any, ...]]", solution):
+            chosen = {d: sp.Integer(0) for d in unknown.values()}
+            yield {k: v.xreplace(chosen) for k, v in zip(unknown, values, strict=True)}
+
+    def _remainder(self, multipliers: Mapping[str, Any], atom: Any) -> Any:
+        value = (self.gap or {}).get(atom, sp.Integer(0))
+        for name, column in self.columns.items():
+            value -= multipliers[name] * (column or {}).get(atom, sp.Integer(0))
+        return value
+
+    def _verify(self, multipliers: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The certificate where the identity and all signs are shown."""
+        rest: dict[Any, Any] = {}
+        for atom in [*self.atoms, sp.Integer(1)]:
+            value = self._remainder(multipliers, atom)
+            if rational_parts(value)[0] != 0:
+                rest[atom] = sp.factor(value)
+        form = {a: v for a, v in rest.items() if isinstance(a, Inner)}
+        signs = {a: v for a, v in rest.items() if a not in form}
+        if any(not (a == 1 or is_nonnegative_atom(a, self.setting.quantities)) for a in signs):
+            return None
+        if not all(self._shown(sp.Ge(sp.factor(v), 0)) for v in (*multipliers.values(), *signs.values())):
+            return None
+        pivots = semidefinite(form, self._shown)
+        if pivots is None:
+            return None
+        return {
+            "kind": "combination",
+            "multipliers": {k: str(sp.factor(v)) for k, v in multipliers.items() if v != 0},
+            "remainder": {str(a): str(v) for a, v in rest.items()},
+            "pivots": [str(p) for p in pivots],
+        }
+
+
+def contradictory(relations: Mapping[str, Any], setting: Setting) -> bool:
+    """Whether the relations were shown to have no common solution; first tried with all vectors 0."""
+    zero = {a: sp.Integer(0) for r in relations.values() for a in _linear_atoms(r, setting)}
+    if consistent({k: _at(r, zero) for k, r in relations.items()}, setting):
+        return False
+    return consistent(relations, setting) is False
+
+
+def _is_inequality(relation: Any) -> bool:
+    return isinstance(relation, sp.Le | sp.Lt | sp.Ge | sp.Gt)
+
+
+def _linear_atoms(relation: Any, setting: Setting) -> set[Any]:
+    if relation in (sp.true, sp.false):
+        return set()
+    found: set[Any] = set()
+    stack: list[Any] = [relation.lhs, relation.rhs]
+    while stack:
+        expr = stack.pop()
+        scalar = isinstance(expr, sp.Min | sp.Max | sp.Abs)
+        if isinstance(expr, Inner | sp.Sum | sp.Derivative) or (expr.is_Function and not scalar):
+            found.add(expr)
+        elif expr.is_Symbol:
+            if expr.name in setting.quantities:
+                found.add(expr)
+        else:
+            stack += expr.args
+    return found
+
+
+def _coefficients(expr: Any, atoms: list[Any]) -> dict[Any, Any] | None:
+    """atom -> coefficient (1 -> constant term); None where the expression is not linear in the atoms."""
+    names: dict[Any, Any] = {a: sp.Dummy(f"a{i}") for i, a in enumerate(atoms)}
+    back: dict[Any, Any] = {d: a for a, d in names.items()}
+    flat = sp.expand(expr.xreplace(names))
+    result: dict[Any, Any] = {}
+    for term in sp.Add.make_args(flat):
+        factor, rest = term.as_independent(*back, as_Add=False)
+        if rest != 1 and rest not in back:
+            return _by_derivative(flat, back)
+        key = back.get(rest, sp.Integer(1))
+        result[key] = result.get(key, sp.Integer(0)) + factor
+    return result
+
+
+def _by_derivative(flat: Any, back: Mapping[Any, Any]) -> dict[Any, Any] | None:
+    zero = dict.fromkeys(back, 0)
+    result = {atom: sp.diff(flat, d) for d, atom in back.items()}
+    if any(sp.simplify(c.diff(d)) != 0 for c in result.values() for d in back):
+        return None
+    return {a: c.xreplace(zero) for a, c in result.items()} | {sp.Integer(1): flat.xreplace(zero)}
+
+
+def _at(relation: Any, values: Mapping[Any, Any]) -> Any:
+    if relation in (sp.true, sp.false):
+        return relation
+    return relation.func(relation.lhs.xreplace(values), relation.rhs.xreplace(values))

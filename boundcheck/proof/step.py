@@ -1,0 +1,161 @@
+"""The words of a proof: facts, steps, findings, and how strong each is.
+
+A *fact* is an assumption of the statement (or a definition); a *step* is a claim with the names of the facts and
+earlier steps that it uses and a *method* that decides it; a *finding* is what the method found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+Proposition = Any  # a SymPy relational, a conjunction of such, or a VectorEquality
+
+__all__ = ["Fact", "Finding", "Method", "Setting", "Status", "Step", "StepResult", "weakest"]
+
+
+class Status(StrEnum):
+    """What became of a step, strongest first."""
+
+    PROVED = "PROVED"  # follows from what it uses
+    ASSUMED = "ASSUMED"  # a cited result that is not checked here
+    UNDECIDED = "UNDECIDED"  # neither shown nor refuted
+    REFUTED = "REFUTED"  # does not follow: an exact rational witness meets what it uses and breaks the claim
+
+    @property
+    def rank(self) -> int:
+        """0 for the strongest."""
+        return list(Status).index(self)
+
+
+def weakest(statuses: Iterable[Status]) -> Status:
+    """A chain is as strong as its weakest link; PROVED for an empty chain."""
+    return max(statuses, key=lambda s: s.rank, default=Status.PROVED)
+
+
+def _empty() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of one decision.
+
+    how: the kind of evidence in words ("certificate", "z3 and cvc5", "Jensen's inequality", ...);
+    certificate: JSON-able and re-verified in exact arithmetic, or None; witness: symbol name -> exact fraction as
+    text; note: one sentence for people; vacuous: the hypotheses cannot all be met; parts: the findings it rests on.
+    """
+
+    status: Status
+    how: str
+    certificate: Mapping[str, Any] | None = None
+    witness: Mapping[str, str] = field(default_factory=_empty)
+    note: str = ""
+    vacuous: bool = False
+    parts: tuple[Finding, ...] = ()
+    claim: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return {
+            "claim": self.claim,
+            "status": self.status.value,
+            "how": self.how,
+            "certificate": None if self.certificate is None else dict(self.certificate),
+            "witness": dict(self.witness),
+            "note": self.note,
+            "vacuous": self.vacuous,
+            "parts": [p.to_dict() for p in self.parts],
+        }
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What every step of a derivation may rely on besides the facts it names.
+
+    quantities: names of symbols that stand for squared norms, sums of such, or gaps: real and at least 0, and free
+    to be 0 together; integers: names of integer symbols; ranges: (index, relation) pairs, for all of whose values
+    the claims with that index hold; seconds: limit of one solver call.
+    """
+
+    quantities: frozenset[str] = frozenset()
+    integers: frozenset[str] = frozenset()
+    ranges: tuple[tuple[Any, Any], ...] = ()
+    seconds: float = 10.0
+
+
+class Method(Protocol):
+    """A way to decide a claim from propositions; implemented by the kernels and by the general rules."""
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        ...
+
+    def check(self, claim: Proposition, facts: Mapping[str, Proposition], setting: Setting) -> Finding:
+        """Decide `claim` from `facts` (name -> proposition) alone."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fact:
+    """An assumption of the statement at explicit points, one of its conditions, or a definition of a new symbol.
+
+    kind: "domain" or "condition" (taken from the statement), "assumption" (an instance of one of its assumptions),
+    "algorithm" (what the method does), "metric" (what the statement's metric is at explicit points), "index" (an
+    integer for all of whose values the claims hold that mention it), "range" (the same for a real variable), or
+    "definition" (introduces a symbol, assumes nothing). source: where the paper says it.
+    """
+
+    name: str
+    claim: Proposition
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: `claim` follows from the facts and earlier steps named in `uses`, decided by `by`.
+
+    text: the paper's reason in our words. No step says what will come out.
+    """
+
+    name: str
+    claim: Proposition
+    uses: tuple[str, ...]
+    by: Method
+    text: str
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """A step with its finding.
+
+    depends_on: the earlier steps, used directly or indirectly, that are not PROVED; the finding is conditional on
+    them. seconds: wall time of the decision, the only part of a report that two runs need not share.
+    """
+
+    step: Step
+    finding: Finding
+    depends_on: tuple[str, ...]
+    seconds: float
+
+    @property
+    def status(self) -> Status:
+        """The finding's status."""
+        return self.finding.status
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return {
+            "name": self.step.name,
+            "text": self.step.text,
+            "uses": list(self.step.uses),
+            "method": self.step.by.label,
+            "depends_on": list(self.depends_on),
+            "seconds": round(self.seconds, 3),
+            **self.finding.to_dict(),
+            "claim": str(self.step.claim),
+        }
