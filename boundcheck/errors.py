@@ -38,8 +38,12 @@ class UnknownName(BadInput, LookupError):
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known = tuple(known)
+        self.what = what
         hint = nearest(name, self.known)
         super().__init__(f"{what} '{name}' is unknown{hint}" + ("" if hint.endswith("?") else "."))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (UnknownName, (self.what, self.name, self.known))
 
 
 class SpecError(BadInput):
@@ -50,6 +54,9 @@ class SpecError(BadInput):
         self.problems = tuple(sorted(problems))
         lines = [f"{path}:{line}: {text}" if line else f"{path}: {text}" for line, text in self.problems]
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (SpecError, (self.path, self.problems))
 
 
 class DataNotFetched(BadInput, FileNotFoundError):

@@ -118,6 +118,13 @@ def test_arrays_come_back_bit_for_bit(dtype: str, shape: list[int], seed: int) -
     assert back["a"].tolist() == array.tolist()
 
 
+def test_names_may_have_parts(store: Store) -> None:
+    exact = np.array(["1/3", "-12345678901234567890/7"])
+    stored = store.put(KEY, SPEC, {"values/dist2": np.ones(2), "exact/dist2": exact}, META)
+    assert sorted(stored.arrays) == ["exact/dist2", "values/dist2"]
+    assert stored.arrays["exact/dist2"].tolist() == exact.tolist()
+
+
 def test_no_time_enters_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     before = pack_arrays(ARRAYS)
     monkeypatch.setattr(time, "time", lambda: 2e9)
@@ -130,6 +137,8 @@ def test_no_time_enters_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"a": np.array([object()])}, "the array 'a' holds Python objects"),
         ({"../a": np.zeros(1)}, r"'\.\./a' cannot name a stored array"),
+        ({"values/../a": np.zeros(1)}, r"'values/\.\./a' cannot name a stored array"),
+        ({"/a": np.zeros(1)}, "'/a' cannot name a stored array"),
         ({"": np.zeros(1)}, "'' cannot name a stored array"),
     ],
 )
