@@ -29,9 +29,15 @@ MU_AT_MOST_L = sp.Le(mu, L)  # follows from 2.1 and 2.2: mu*dist2 <= <grad F, x 
 _a = (4 * L**2 - mu**2) / (16 * L**4)
 _half = 1 / (2 * L)
 
-C_MAIN = sp.Min(_half, sp.sqrt(mu**2 / (24 * L**4) + _a**2) - _a * mu)  # equation (2), main text
-C_APP = sp.Min(_half, sp.sqrt(mu**2 / (24 * L**4) + (_a * mu) ** 2) - _a * mu)  # Appendix A
-C_COR = sp.Min(_half, sp.sqrt(mu**2 / (48 * L**4) + (_a * mu / 2) ** 2) - _a * mu / 2)
+
+def _at_most_half(other: Any) -> Any:
+    # unevaluated: SymPy would spend start-up time on comparing the two
+    return sp.Min(_half, other, evaluate=False)
+
+
+C_MAIN = _at_most_half(sp.sqrt(mu**2 / (24 * L**4) + _a**2) - _a * mu)  # equation (2), main text
+C_APP = _at_most_half(sp.sqrt(mu**2 / (24 * L**4) + (_a * mu) ** 2) - _a * mu)  # Appendix A
+C_COR = _at_most_half(sp.sqrt(mu**2 / (48 * L**4) + (_a * mu / 2) ** 2) - _a * mu / 2)
 
 
 @dataclass(frozen=True)
