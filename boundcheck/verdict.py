@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import html
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
-__all__ = ["Grade", "Outcome", "Tightness", "Verdict", "count_by"]
+__all__ = ["Grade", "Outcome", "Tightness", "Verdict", "count_by", "plain"]
 
 
 class Outcome(StrEnum):
@@ -63,6 +65,17 @@ def _no_mapping() -> Mapping[str, Any]:
     return {}
 
 
+def plain(value: Any) -> Any:
+    """The same value in what JSON has: floats that it lacks become "inf", "-inf", "nan", which `float` reads back."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in cast("Sequence[Any]", value)]
+    return value
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The answer to one claim.
@@ -86,7 +99,7 @@ class Verdict:
         raise TypeError("a Verdict is not a truth value; compare its outcome with Outcome.HOLDS")
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form; `from_dict` restores it."""
+        """JSON-able form, infinities and NaN as text; `from_dict` restores it."""
         tight = None if self.tightness is None else {f.name: getattr(self.tightness, f.name) for f in fields(Tightness)}
         return {
             "schema": 1,
@@ -94,10 +107,10 @@ class Verdict:
             "outcome": self.outcome.value,
             "grade": None if self.grade is None else self.grade.value,
             "reason": self.reason,
-            "witness": dict(self.witness),
-            "tightness": tight,
+            "witness": plain(self.witness),
+            "tightness": plain(tight),
             "points": self.points,
-            "details": dict(self.details),
+            "details": plain(self.details),
         }
 
     @staticmethod
@@ -110,14 +123,16 @@ class Verdict:
             grade=None if data["grade"] is None else Grade(data["grade"]),
             reason=data["reason"],
             witness=data.get("witness", {}),
-            tightness=None if tight is None else Tightness(**tight),
+            tightness=None
+            if tight is None
+            else Tightness(**{k: None if v is None else float(v) for k, v in tight.items()}),
             points=data.get("points", 0),
             details=data.get("details", {}),
         )
 
     def _repr_html_(self) -> str:
         grade = "" if self.grade is None else f" ({self.grade})"
-        return f"<b>{self.outcome}</b>{grade} <code>{self.statement}</code>: {self.reason}"
+        return f"<b>{self.outcome}</b>{grade} <code>{html.escape(self.statement)}</code>: {html.escape(self.reason)}"
 
 
 def count_by(verdicts: Iterable[Verdict]) -> dict[str, dict[str, int]]:

@@ -17,7 +17,8 @@ from boundcheck.errors import BadInput
 __all__ = ["Arrays", "frozen_copy", "pack_arrays", "unpack_arrays"]
 
 Arrays = Mapping[str, NDArray[Any]]
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_PART = r"[A-Za-z_][A-Za-z0-9_.-]*"
+_NAME = re.compile(f"{_PART}(?:/{_PART})*")  # never an absolute path, never ".."
 
 
 def pack_arrays(arrays: Arrays) -> bytes:
@@ -29,7 +30,8 @@ def pack_arrays(arrays: Arrays) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(arrays):
             if not _NAME.fullmatch(name):
-                raise BadInput(f"'{name}' cannot name a stored array; letters, digits, '_', '.' and '-' are allowed.")
+                allowed = "letters, digits and '_.-/' are allowed, with a letter or '_' first in each part"
+                raise BadInput(f"'{name}' cannot name a stored array; {allowed}.")
             array = frozen_copy(arrays[name])
             if array.dtype.hasobject:
                 raise BadInput(f"the array '{name}' holds Python objects; only numbers and text are stored.")

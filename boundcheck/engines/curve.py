@@ -44,8 +44,11 @@ class Curve:
     samples: metric -> (S, R) one row a seed (SAMPLED only), seeds 0..S-1 in order.
     expectation: whether values are expectations over the method's randomness (False: one deterministic run).
     diverged: first round of the grid at which a value is not finite, or None.
-    constants: of the problem and of the method, by symbol name; violations: assumption name -> why the problem
-    breaks it; algorithms: names of the compositions that the method is an instance of (None: not recorded).
+    start: metric -> its exact value at round 0, where it is rational and recorded.
+    constants: of the problem and of the method, by symbol name. assumptions: assumption name -> how it is known to hold
+    at these constants, "decided" (by the problem, exactly) or "sampled" (at many points); violations: assumption
+    name -> why the problem breaks it; a name in neither was not asked about or could not be answered.
+    algorithms: names of the compositions that the method is an instance of (None: not recorded).
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
     """
 
@@ -57,7 +60,9 @@ class Curve:
     exact: Mapping[str, tuple[Fraction, ...]] = field(default_factory=_empty)
     samples: Mapping[str, Floats] = field(default_factory=_empty)
     expectation: bool = False
+    start: Mapping[str, Fraction] = field(default_factory=_empty)
     constants: Mapping[str, Constant] = field(default_factory=_empty)
+    assumptions: Mapping[str, str] = field(default_factory=_empty)
     violations: Mapping[str, str] = field(default_factory=_empty)
     algorithms: tuple[str, ...] | None = None
     info: Mapping[str, Any] = field(default_factory=_empty)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
@@ -29,19 +32,19 @@ def run(
     *,
     rounds: int | Sequence[int],
     engine: str = "exact",
-    seeds: int = 100,
+    seeds: int | range = 100,
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic = Arithmetic.BALL,
-    assumptions: Iterable[str] = (),
+    assumptions: Iterable[str] | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
     """Carry out a method on a problem.
 
     rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", "rational" or
-    "float64") or "sampled" (`seeds` runs). metrics: default all that the problem has. assumptions: names of
-    hypotheses that the problem is asked about; its objections stand in `Curve.violations`. on_progress: called
-    with the finished share, 0 to 1.
+    "float64") or "sampled" (seeds 0 to `seeds` - 1, or a range of them). metrics: default all that the problem has.
+    assumptions: names of hypotheses that the problem is asked about (default: all that it knows); its answers stand in
+    `Curve.assumptions` and `Curve.violations`. on_progress: called with the finished share, 0 to 1.
 
     Raises UnknownName (engine, metric), BadInput (rounds, seeds) and Unsupported (an engine cannot carry this).
     """
@@ -57,7 +60,8 @@ def run(
 
         curve = run_exact(method, problem, grid, names, arithmetic=_arithmetic(arithmetic), on_progress=on_progress)
     else:
-        if seeds < 1:
+        wanted = seeds if isinstance(seeds, range) else range(seeds)
+        if not len(wanted):
             raise BadInput(f"seeds = {seeds} is not allowed; the sampled engine needs at least 1.")
         from boundcheck.engines.sampled import run_sampled
 
@@ -65,7 +69,7 @@ def run(
             method,
             problem,
             grid[-1],
-            range(seeds),
+            wanted,
             names,
             grid,
             on_progress=None if on_progress is None else lambda done, of: on_progress(done / of),
@@ -80,19 +84,45 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
     return Arithmetic(name)
 
 
-def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str]) -> Curve:
-    """The curve with the constants of problem and method, the broken assumptions and the algorithm's names."""
+def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] | None = None) -> Curve:
+    """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
     own = {
         name: Constant(value, Known.EXACT, "exact", "parameter of the method")
         for name, value in method.parameters().items()
     }
-    objections = {name: problem.violations(name) for name in assumptions}
+    decided: dict[str, str] = {}
+    broken: dict[str, str] = {}
+    for name in _known_assumptions() if assumptions is None else assumptions:
+        try:
+            objection = problem.violations(name)
+        except UnknownName:  # a hypothesis that this problem cannot decide
+            continue
+        if objection is None:
+            decided[name] = "decided"
+        else:
+            broken[name] = objection
     return replace(
         curve,
+        start=_at_start(problem, curve.values),
         constants=dict(problem.constants()) | own,
-        violations={name: text for name, text in objections.items() if text is not None},
+        assumptions=decided,
+        violations=broken,
         algorithms=algorithms(method),
     )
+
+
+def _known_assumptions() -> Iterable[str]:
+    from boundcheck.problems._quadratic import ASSUMPTIONS
+
+    return ASSUMPTIONS
+
+
+def _at_start(problem: Problem, names: Iterable[str]) -> dict[str, Fraction]:
+    """The exact metrics at round 0, as far as they are rational."""
+    x = np.empty(problem.dim, dtype=object)
+    x[:] = problem.start
+    found: dict[str, Any] = {name: problem.metric(name, x) for name in names}
+    return {name: Fraction(v) for name, v in found.items() if isinstance(v, int | Fraction)}
 
 
 def round_grid(rounds: int | Sequence[int]) -> list[int]:

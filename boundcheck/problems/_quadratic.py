@@ -33,7 +33,7 @@ ASSUMPTIONS: Mapping[str, str] = {
     "strong_quasi_convexity": "F has a minimiser and is strongly quasi-convex with some mu > 0",
     "smooth_clients": "every client gradient is Lipschitz with the constant L",
     "finite_gradient_noise": "the client gradients are bounded on the solution set",
-    "convex": "F is convex and has a minimiser",
+    "convexity": "F is convex and has a minimiser",
     "convex_clients": "every client objective is convex",
 }
 

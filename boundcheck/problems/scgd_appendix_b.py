@@ -100,7 +100,7 @@ class AppendixB(ScalarInstance):
     def objections(self) -> Mapping[str, str]:
         """F is concave on (1, 3/2]."""
         text = "F is log x on (1, 3/2] and so concave there."
-        return {"convex": text, "convex_clients": text}
+        return {"convexity": text, "convex_clients": text}
 
 
 def build(*, clients: Any = 1, start: Any = 2) -> AppendixB:

@@ -23,7 +23,8 @@ Powers = tuple[int, ...]
 class Products:
     """A certificate for `goal >= 0`, or `goal > 0` where `strict`.
 
-    factors: (polynomial, op, origin) with op among >=, >, ==; terms: (coefficient, indices of its factors).
+    factors: (polynomial, op, origin) with op among >=, >, ==, and "any" for a variable that multiplies an equation;
+    terms: (coefficient, indices of its factors).
     """
 
     goal: Any
@@ -42,14 +43,14 @@ class Products:
         positive = False
         for coefficient, indices in self.terms:
             ops = [self.factors[i][1] for i in indices]
-            if coefficient < 0 and "==" not in ops:
+            if "==" not in ops and (coefficient < 0 or "any" in ops):
                 return False
             positive = positive or (coefficient > 0 and all(op == ">" for op in ops))
             product = ring.constant(coefficient)
             for i in indices:
                 product = product * ring.poly(self.factors[i][0])
             total = total - product
-        if allowed is not None and any((f, op) not in allowed for f, op, _ in self.factors):
+        if allowed is not None and any(op != "any" and (f, op) not in allowed for f, op, _ in self.factors):
             return False
         return total == 0 and (positive or not self.strict)
 
@@ -58,7 +59,9 @@ class Products:
         return {
             "kind": "products",
             "goal": f"{self.goal} {'>' if self.strict else '>='} 0",
-            "factors": [{"factor": f"{f} {op} 0", "from": origin} for f, op, origin in self.factors],
+            "factors": [
+                {"factor": str(f) if op == "any" else f"{f} {op} 0", "from": origin} for f, op, origin in self.factors
+            ],
             "terms": [[str(c), list(indices)] for c, indices in self.terms],
         }
 
@@ -72,12 +75,12 @@ class _Ring:
         self.gens = tuple(gens)
         self._flint = flint
         names = [f"x{i}" for i in range(len(gens))] or ["x0"]
-        self._context = flint.fmpq_mpoly_ctx.get(names, "degrevlex")
+        self._context: Any = flint.fmpq_mpoly_ctx.get(names, "degrevlex")
         self._known: dict[Any, Any] = {}
 
     def constant(self, value: Fraction) -> Any:
-        terms: dict[Any, Any] = {(0,) * max(1, len(self.gens)): self._flint.fmpq(value.numerator, value.denominator)}
-        return self._context.from_dict(terms)
+        whole = self._flint.fmpq(value.numerator, value.denominator)
+        return self._context.from_dict({tuple(0 for _ in self.gens) or (0,): whole})
 
     def poly(self, expr: Any) -> Any:
         if expr not in self._known:
@@ -105,6 +108,9 @@ def find_products(
     """
     usable = _distinct([c for c in constraints if c[1] in (">=", ">", "==") and c[0].free_symbols])
     gens = _generators([goal, *(c[0] for c in usable)])
+    equations = [c for c in usable if c[1] == "=="]
+    variables = [(gen, "any", "") for gen in gens] if equations else []
+    usable = [*equations, *variables, *(c for c in usable if c[1] != "==")]
     ring = _Ring(gens)
     target = ring.poly(goal)
     low = max(1, target.total_degree())
@@ -150,7 +156,7 @@ def _assemble(
 def _products(
     factors: Sequence[Any], degrees: Sequence[int], ops: Sequence[str], degree: int, one: Any
 ) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """Products of total degree at most `degree`; an equation occurs at most once in each."""
+    """Products of total degree at most `degree`; at most one equation in each, and variables after one only."""
     count = 0
     stack: list[tuple[tuple[int, ...], Any, int, bool]] = [((), one, 0, False)]
     while stack:
@@ -161,7 +167,8 @@ def _products(
             return
         for i in range(indices[-1] if indices else 0, len(factors)):
             equation = ops[i] == "=="
-            if used + degrees[i] <= degree and not (equation and has_equation):
+            fits = not has_equation if equation else ops[i] != "any" or has_equation
+            if used + degrees[i] <= degree and fits:
                 stack.append(((*indices, i), poly * factors[i], used + degrees[i], has_equation or equation))
 
 

@@ -11,7 +11,7 @@ import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.identity import same
-from boundcheck.proof.step import Fact, Setting, Status, Step, StepResult, weakest
+from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, weakest
 from boundcheck.proof.vectors import Inner, VectorEquality
 
 __all__ = ["Derivation", "DerivationReport", "scope_facts"]
@@ -184,7 +184,7 @@ class Derivation:
         that are not proved and on which it therefore depends.
         """
         begin = perf_counter()
-        setting = Setting(self.quantities, self._integers(), self.ranges(), seconds)
+        setting = self._setting(seconds)
         known: dict[str, Any] = {f.name: f.claim for f in self.facts}
         weak: dict[str, tuple[str, ...]] = {}
         results: list[StepResult] = []
@@ -196,6 +196,17 @@ class Derivation:
             weak[step.name] = depends if finding.status is Status.PROVED else (*depends, step.name)
             known[step.name] = step.claim
         return self._report(tuple(results), perf_counter() - begin)
+
+    def check_step(self, name: str, seconds: float = 10.0) -> Finding:
+        """Decide one step from the claims of what it uses; raises UnknownName."""
+        known: dict[str, Any] = {f.name: f.claim for f in self.facts} | {s.name: s.claim for s in self.steps}
+        for step in self.steps:
+            if step.name == name:
+                return step.by.check(step.claim, _facts(known, step.uses), self._setting(seconds))
+        raise UnknownName(f"{self.statement.id}: the step", name, [s.name for s in self.steps])
+
+    def _setting(self, seconds: float) -> Setting:
+        return Setting(self.quantities, self._integers(), self.ranges(), seconds)
 
     def _report(self, results: tuple[StepResult, ...], seconds: float) -> DerivationReport:
         remarks: list[str] = []

@@ -14,13 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations
 from typing import Any, cast
 
 import sympy as sp
 
+from boundcheck.proof.exact import Undefined, enclose
 from boundcheck.proof.polynomial import direction, factorised, rational_parts
-from boundcheck.proof.scalar import consistent, decide, eliminate
+from boundcheck.proof.scalar import consistent, decide, eliminate, sample
 from boundcheck.proof.semidefinite import find_multipliers, semidefinite
 from boundcheck.proof.step import Finding, Setting, Status
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, substitute
@@ -86,6 +88,7 @@ class _Combination:
         self.columns = {k: _coefficients(direction(r)[0], self.atoms) for k, r in self.linear.items()}
         self.gap = _coefficients(direction(claim)[0], self.atoms)
         self.parts: list[Finding] = []
+        self.sampled: tuple[dict[str, Fraction]] | None = None
 
     def answer(self) -> Finding:
         if self.gap is None or any(c is None for c in self.columns.values()):
@@ -160,6 +163,16 @@ class _Combination:
             value -= multipliers[name] * (column or {}).get(atom, sp.Integer(0))
         return value
 
+    def _negative(self, value: Any) -> bool:
+        """Whether the value is negative at a point of the scalar facts, which saves asking for its sign."""
+        if self.sampled is None:
+            self.sampled = (sample(self.scalar, self.setting) or {},)
+        point = dict.fromkeys((s.name for s in value.free_symbols), Fraction(1)) | self.sampled[0]
+        try:
+            return enclose(value, point)[1] < 0
+        except Undefined:
+            return False
+
     def _verify(self, multipliers: Mapping[str, Any]) -> dict[str, Any] | None:
         """The certificate where the identity and all signs are shown."""
         rest: dict[Any, Any] = {}
@@ -170,6 +183,8 @@ class _Combination:
         form = {a: v for a, v in rest.items() if isinstance(a, Inner)}
         signs = {a: v for a, v in rest.items() if a not in form}
         if any(not (a == 1 or is_nonnegative_atom(a, self.setting.quantities)) for a in signs):
+            return None
+        if any(self._negative(v) for v in (*multipliers.values(), *signs.values())):
             return None
         if not all(self._shown(sp.Ge(sp.factor(v), 0)) for v in (*multipliers.values(), *signs.values())):
             return None
@@ -196,6 +211,12 @@ def _is_inequality(relation: Any) -> bool:
     return isinstance(relation, sp.Le | sp.Lt | sp.Ge | sp.Gt)
 
 
+def _is_term(expr: Any) -> bool:
+    if isinstance(expr, sp.Min | sp.Max | sp.Abs):
+        return False
+    return isinstance(expr, Inner | sp.Sum | sp.Derivative) or bool(expr.is_Function)
+
+
 def _linear_atoms(relation: Any, setting: Setting) -> set[Any]:
     if relation in (sp.true, sp.false):
         return set()
@@ -203,8 +224,7 @@ def _linear_atoms(relation: Any, setting: Setting) -> set[Any]:
     stack: list[Any] = [relation.lhs, relation.rhs]
     while stack:
         expr = stack.pop()
-        scalar = isinstance(expr, sp.Min | sp.Max | sp.Abs)
-        if isinstance(expr, Inner | sp.Sum | sp.Derivative) or (expr.is_Function and not scalar):
+        if _is_term(expr):
             found.add(expr)
         elif expr.is_Symbol:
             if expr.name in setting.quantities:

@@ -132,15 +132,12 @@ class Encoder:
 
     def add(self, relation: Any, origin: str) -> None:
         """Add a hypothesis; raises Unsigned when a sign that it needs is not proved (nothing is added then)."""
-        if relation is sp.true:
-            return
-        if relation is sp.false:
-            self.constraints.append(Constraint(sp.Integer(-1), ">=", origin))
-            return
         self.constraints += self._rootless(self.encode(relation, origin))
 
     def encode(self, relation: Any, origin: str = "") -> Constraint:
         """The polynomial constraint equivalent to the relation, given those already there."""
+        if relation in (sp.true, sp.false):
+            return Constraint(sp.Integer(0 if relation is sp.true else -1), ">=", origin)
         gap, op = direction(relation)
         return Constraint(self._reduced(self._cleared(gap)[0]), op, origin)
 

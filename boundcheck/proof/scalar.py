@@ -14,12 +14,13 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.certificate import find_products
+from boundcheck.proof.exact import holds
 from boundcheck.proof.polynomial import Constraint, Encoder, Unsigned, smt
 from boundcheck.proof.solvers import SOLVERS, ask
 from boundcheck.proof.step import Finding, Setting, Status
-from boundcheck.proof.witness import find_witness, shorten
+from boundcheck.proof.witness import complete, find_witness, shorten
 
-__all__ = ["consistent", "decide", "eliminate"]
+__all__ = ["consistent", "decide", "eliminate", "sample"]
 
 FIRST_TRY = 1.0  # seconds
 Formula = list[tuple[tuple[Any, str], ...]]
@@ -70,6 +71,13 @@ def consistent(relations: Mapping[str, Any], setting: Setting | None = None) -> 
     return _consistent[key]
 
 
+def sample(relations: Mapping[str, Any], setting: Setting | None = None) -> dict[str, Fraction] | None:
+    """A rational point at which all relations hold exactly, or None where the solvers give none."""
+    setting = setting or Setting()
+    flat = {f"{name}.{k}": part for name, r in relations.items() for k, part in enumerate(_conjuncts(r))}
+    return _Question(sp.true, flat, setting).point()
+
+
 def _conjuncts(relation: Any) -> list[Any]:
     """A conjunction in its parts; `u <= Min(a, b)` is one, and so is `u >= Max(a, b)`."""
     if isinstance(relation, sp.And):
@@ -112,7 +120,7 @@ class _Question:
         try:
             goals = self.encoder.goals(self.claim)
         except Unsigned as reason:
-            return self._refute(self.encoder.raw(self.claim), [str(reason)])
+            return self._without_sign(str(reason))
         proofs: list[Finding] = []
         for goal in goals:
             found = self._prove(goal.poly, goal.op, self.encoder)
@@ -127,10 +135,28 @@ class _Question:
         certificate = proofs[0].certificate if len(proofs) == 1 else None
         return self._finding(Status.PROVED, how, certificate, parts=parts, note="; ".join(notes))
 
+    def _without_sign(self, reason: str) -> Finding:
+        """Not proved, but perhaps false at a point where the claim has a value."""
+        try:
+            goal = self.encoder.raw(self.claim)
+        except Unsigned:
+            return self._finding(Status.UNDECIDED, "no decision", note=reason)
+        return self._refute(goal, [reason])
+
     def satisfiable(self) -> bool | None:
         """Whether the hypotheses that could be encoded have a common real solution."""
         self._encode_hypotheses()
         return self._satisfiable()[0]
+
+    def point(self) -> dict[str, Fraction] | None:
+        """A rational point of the hypotheses, checked exactly."""
+        self._encode_hypotheses()
+        _, _, model, _ = self._ask_all(self._formula(self.encoder, sp.Integer(0)))
+        names = {s.name for r in self.hypotheses.values() for s in r.free_symbols}
+        full = complete({n: model.get(n, (Fraction(0), True))[0] for n in names}, self.eliminated)
+        if full is None or any(holds(r, full) is not True for r in self.hypotheses.values()):
+            return None
+        return full
 
     def _finding(self, status: Status, how: str, certificate: Any = None, **more: Any) -> Finding:
         return Finding(status, how, certificate, claim=str(self.original), **more)
@@ -261,9 +287,10 @@ def eliminate(claim: Any, hypotheses: dict[str, Any]) -> tuple[Any, dict[str, An
 
 
 def _is_definition(relation: Any) -> bool:
-    return (
-        isinstance(relation, sp.Eq) and bool(relation.args[0].is_Symbol) and not relation.args[1].has(relation.args[0])
-    )
+    if not isinstance(relation, sp.Eq):
+        return False
+    left, right = relation.args
+    return bool(left.is_Symbol) and not right.has(left)
 
 
 def _put(relation: Any, symbol: Any, value: Any) -> Any:

@@ -11,7 +11,7 @@ import sympy as sp
 
 from boundcheck.proof.exact import Undefined, enclose, holds
 
-__all__ = ["Search", "find_witness", "refutes", "shorten"]
+__all__ = ["Search", "complete", "find_witness", "refutes", "shorten"]
 
 Point = dict[str, Fraction]
 Solve = Callable[[list[tuple[tuple[Any, str], ...]], frozenset[str]], tuple[str, dict[str, tuple[Fraction, bool]], str]]
@@ -33,7 +33,7 @@ def refutes(point: Mapping[str, Fraction], claim: Any, hypotheses: Sequence[Any]
     return holds(claim, point) is False and all(holds(h, point) is True for h in hypotheses)
 
 
-def _complete(point: Point, eliminated: Mapping[Any, Any]) -> Point | None:
+def complete(point: Point, eliminated: Mapping[Any, Any]) -> Point | None:
     """The point with the values of the symbols that were substituted away; None where one is not rational."""
     full = dict(point)
     for symbol, expression in eliminated.items():
@@ -72,7 +72,7 @@ def find_witness(
     tries = 0
     for _ in range(len(names) + 1):
         point = {name: values.get(name, (Fraction(0), True))[0] for name in names}
-        full = _complete(point, eliminated)
+        full = complete(point, eliminated)
         if full is not None and refutes(full, claim, hypotheses, integers):
             return Search(full)
         rough = [n for n in names if not values.get(n, (Fraction(0), True))[1]]
@@ -117,8 +117,8 @@ def shorten(
             candidate = value.limit_denominator(1 << bits)
             if candidate.denominator >= value.denominator:
                 break
-            full = _complete(short | {name: candidate}, eliminated)
+            full = complete(short | {name: candidate}, eliminated)
             if full is not None and refutes(full, claim, hypotheses, integers):
                 short[name] = candidate
                 break
-    return _complete(short, eliminated) or point
+    return complete(short, eliminated) or point

@@ -1,1 +1,6 @@
-"""Pages and figures."""
+"""Pages and figures of claims: the data, the HTML, Markdown and JSON that show it."""
+
+from boundcheck.report.data import claim_data, report_data
+from boundcheck.report.write import write_report
+
+__all__ = ["claim_data", "report_data", "write_report"]

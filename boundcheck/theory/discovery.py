@@ -39,7 +39,7 @@ def papers() -> dict[str, str]:
                 f"the entry point '{point.name}' of group {GROUP} ({point.value}) repeats the paper "
                 f"{found[point.name]}; choose another name."
             )
-        found[point.name] = point.value
+        found[point.name] = point.module
     return found
 
 
@@ -47,13 +47,26 @@ def papers() -> dict[str, str]:
 def _groups(paper: str) -> dict[str, str]:
     """Statement name -> module, without importing the statements of a package."""
     module = papers()[paper]
-    spec = importlib.util.find_spec(module)
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:  # a parent package is missing
+        spec = None
     if spec is None:
         raise BadInput(f"the paper '{paper}' points to the module '{module}', which cannot be imported.")
     if spec.submodule_search_locations is not None:
         found = pkgutil.iter_modules(list(spec.submodule_search_locations))
         return {m.name: f"{module}.{m.name}" for m in found if not m.name.startswith("_")}
-    return {s.name: module for s in _exported(importlib.import_module(module))}
+    exported = _exported(_imported(module))
+    if not all(s.name for s in exported):
+        raise BadInput(f"{module} is one module for a whole paper, so each of its statements needs a name.")
+    return {s.name: module for s in exported}
+
+
+def _imported(module: str) -> ModuleType:
+    try:
+        return importlib.import_module(module)
+    except (ImportError, SyntaxError) as error:
+        raise BadInput(f"the module '{module}' of statements cannot be imported: {error}.") from error
 
 
 def _exported(module: ModuleType) -> tuple[Statement, ...]:
@@ -66,7 +79,7 @@ def _exported(module: ModuleType) -> tuple[Statement, ...]:
 @cache
 def readings(paper: str, name: str) -> tuple[Statement, ...]:
     """All readings of one numbered statement, the best first."""
-    module = importlib.import_module(_groups(paper)[name])
+    module = _imported(_groups(paper)[name])
     own = [replace(s, name=name, id=f"{paper}/{name}/{s.reading}") for s in _exported(module) if s.name in ("", name)]
     known = [s.reading for s in own]
     if len(set(known)) != len(known):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
+from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number, simplest_between
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 
@@ -97,13 +97,13 @@ class Scope:
                 relation=row["relation"],
                 holds=row["holds"],
                 slack=(_number(row["slack"][0]), _number(row["slack"][1])),
-                exact=None if row["exact"] is None else as_fraction(row["exact"]),
+                exact=None if row["exact"] is None else parse_number(row["exact"], max_text=_LONG),
                 relative=_number(row["relative"]),
                 note=row["note"],
             )
             for row in data["conditions"]
         ]
-        values = tuple((name, as_fraction(value, name)) for name, value in data["values"].items())
+        values = tuple((name, parse_number(value, name, max_text=_LONG)) for name, value in data["values"].items())
         return Scope(data["statement"], tuple(rows), data["in_scope"], tuple(data["assumptions"]), values)
 
     def __bool__(self) -> bool:
@@ -136,6 +136,7 @@ class Scope:
         return f"<p><code>{self.statement_id}</code>: {_WORDS[self.in_scope]}</p><table>{head}{rows}</table>{rest}"
 
 
+_LONG = 1_000_000  # characters of an exact number in a file of our own
 _WORDS = {True: "in scope", False: "out of scope", None: "scope undecided"}
 _HOLDS = {True: "holds", False: "fails", None: "undecided"}
 

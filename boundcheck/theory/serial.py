@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import Dimension
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "expr_from_json", "expr_to_json", "statement_from_dict", "statement_to_dict"]
 
 SCHEMA = 1
+MAX_TEXT = 1_000_000  # characters of one number in a file
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": sp.Add,
@@ -46,7 +47,8 @@ _TWO_ARGUMENTS = ("^", "<=", "<", ">=", ">", "=", "!=")
 
 
 def expr_to_json(expr: Any) -> Any:
-    """A number as text ("1/3"), a symbol as {"symbol": name}, a constant as {"constant": name}, else [operation, ...].
+    """A number as text ("1/3", of any length), a symbol as {"symbol": name}, pi, e and oo as {"constant": name}, and
+    everything else as [operation, ...].
 
     Raises BadInput for a floating number or a function that statements do not use.
     """
@@ -65,8 +67,8 @@ def expr_to_json(expr: Any) -> Any:
 
 def expr_from_json(data: Any) -> Any:
     """Inverse of `expr_to_json`. Raises BadInput naming the part that is malformed."""
-    if isinstance(data, str | int) and not isinstance(data, bool):
-        value = as_fraction(data, "an expression's number")
+    if isinstance(data, str):
+        value = parse_number(data, "an expression's number", max_text=MAX_TEXT)
         return sp.Rational(value.numerator, value.denominator)
     if isinstance(data, dict) and len(data) == 1:
         name = data.get("symbol")
@@ -164,10 +166,10 @@ def _statement(data: Mapping[str, Any]) -> Statement:
     from boundcheck.theory.symbols import Symbol
 
     def dimension(found: Mapping[str, str]) -> Dimension:
-        return Dimension(**{name: as_fraction(value, name) for name, value in found.items()})
+        return Dimension(**{name: parse_number(value, name) for name, value in found.items()})
 
     def fraction(value: str | None) -> Fraction | None:
-        return None if value is None else as_fraction(value, "an end of a domain")
+        return None if value is None else parse_number(value, "an end of a domain", max_text=MAX_TEXT)
 
     metric, algorithm = data["metric"], data["algorithm"]
     return Statement(

@@ -125,9 +125,14 @@ class Statement:
         if len(set(names)) != len(names):
             raise BadInput(f"{label}: a symbol is declared twice.")
         used: set[str] = {self.metric.index} if self.metric.index else set()
+        for name in (*used, *self.parameters):
+            if name not in names:
+                raise UnknownName(f"{label}: the metric's index or a parameter of the algorithm, symbol", name, names)
         for where, expr in self._expressions():
             if isinstance(expr, bool) or expr is sp.true or expr is sp.false:
                 raise BadInput(f"{label}: {where} is already decided ({expr}); it must depend on the symbols.")
+            if not hasattr(expr, "free_symbols"):
+                raise BadInput(f"{label}: {where} is {expr!r}, no SymPy expression; write sympy.Rational or a formula.")
             for symbol in expr.free_symbols:
                 if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
                     raise BadInput(f"{label}: {symbol} in {where} carries assumptions beyond being real.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import sympy as sp
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.str import StrPrinter
 
 from boundcheck.core.numbers import format_short
 from boundcheck.theory.mathml import latex_to_mathml
@@ -45,6 +46,21 @@ _QUANTITIES = {
 }
 
 
+def _negative_last(terms: Sequence[Any]) -> list[Any]:
+    """1 - x rather than -x + 1."""
+    return sorted(terms, key=lambda t: bool(t.could_extract_minus_sign()))
+
+
+class _Latex(LatexPrinter):
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        return _negative_last(super()._as_ordered_terms(expr, order=order))
+
+
+class _Text(StrPrinter):
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        return _negative_last(super()._as_ordered_terms(expr, order=order))
+
+
 def symbol_latex(symbol: Symbol) -> str:
     """The declared typesetting of a symbol, else its name with what follows an underscore as a subscript."""
     if symbol.latex:
@@ -61,7 +77,7 @@ def expr_latex(expr: Any, statement: Statement) -> str:
         left, right = expr_latex(expr.lhs, statement), expr_latex(expr.rhs, statement)
         return f"{left} {_RELATIONS[expr.rel_op]} {right}"
     names = {s.expr: symbol_latex(s) for s in statement.symbols}
-    return str(sp.latex(expr, symbol_names=names))
+    return str(_Latex({"symbol_names": names}).doprint(expr))
 
 
 def expr_mathml(expr: Any, statement: Statement) -> str:
@@ -74,7 +90,7 @@ def expr_text(expr: Any) -> str:
     if getattr(expr, "is_Relational", False):
         operator = {"==": "=", "!=": "!="}.get(expr.rel_op, expr.rel_op)
         return f"{expr_text(expr.lhs)} {operator} {expr_text(expr.rhs)}"
-    text = str(expr)
+    text = str(_Text().doprint(expr))
     for name, short in (("Min(", "min("), ("Max(", "max("), ("Abs(", "abs("), ("ceiling(", "ceil(")):
         text = text.replace(name, short)
     return text

@@ -5,7 +5,7 @@ minimiser nearest to the start x of the cycle:
 
     w(m)   position after m local steps minus ts         g(m)   gradient used in step m
     gx(m)  gradient of that device's loss at x           gs(m)  the same at ts
-    gF     gradient of F at x                            phi(t) F(ts + t (x - ts))
+    slope  gradient of F at x                            phi(t) F(ts + t (x - ts))
 
 The readings share every step up to the display that combines the bounds (E9), and differ in the constant C of the
 step condition, which is the statement's, and in how the display becomes the contraction.
@@ -44,7 +44,7 @@ def w(k: Any) -> Vector:
     return vector("w", k)
 
 
-u, gF = w(0), vector("gF")
+u, slope = w(0), vector("grad_F")
 g, gx, gs = vector("g", m), vector("gx", m), vector("gs", m)
 drift = w(m) - u
 R = vector_total(g - gx, m, P)
@@ -56,7 +56,7 @@ SIZES = ("domain mu", "domain L", "domain eta", "P >= 1")
 FACTS = (
     Fact("P", sp.Eq(P, n * E), "definition", "number of local steps of a cycle"),
     Fact("s", sp.Eq(s, n * E * eta), "definition", "total step of a cycle"),
-    Fact("T1", sp.Eq(T1, norm2(u - gF * s)), "definition", "Appendix A"),
+    Fact("T1", sp.Eq(T1, norm2(u - slope * s)), "definition", "Appendix A"),
     Fact("T2", sp.Eq(T2, total(norm2(g - gx), m, P)), "definition", "Appendix A"),
     Fact("S", sp.Eq(S, eta**2 * total(norm2(g), m, P)), "definition", "sum of the squared lengths of the local steps"),
     Fact("start", sp.Eq(dist2_0, norm2(u)), "metric", "ts is a minimiser nearest to x"),
@@ -64,7 +64,7 @@ FACTS = (
     Fact("local step", VectorEquality(w(m + 1), w(m) - g * eta), "algorithm", "Algorithm 1"),
     Fact(
         "cycle",
-        VectorEquality(vector_total(gx, m, P), gF * P),
+        VectorEquality(vector_total(gx, m, P), slope * P),
         "algorithm",
         "each device makes E of the n E steps, and F is the mean of the losses",
     ),
@@ -77,7 +77,7 @@ FACTS = (
     Fact("A2.2 at x, ts", sp.Le(norm2(gx - gs), L**2 * norm2(u)), "assumption", "Assumption 2.2"),
     Fact(
         "A2.1 at x",
-        sp.Ge(inner(gF, u), phi(1) - F_star + mu / 2 * norm2(u)),
+        sp.Ge(inner(slope, u), phi(1) - F_star + mu / 2 * norm2(u)),
         "assumption",
         "Assumption 2.1, with phi(1) = F(x)",
     ),
@@ -168,7 +168,7 @@ GRADIENT = (
     ),
     Step(
         "gradient of F",
-        sp.Le(norm2(gF), L**2 * norm2(u)),
+        sp.Le(norm2(slope), L**2 * norm2(u)),
         ("gradient of F.1", "gradient of F.2", "cycle", "minimiser", "P >= 1"),
         Combine(),
         "F is L-smooth as well",
@@ -185,7 +185,7 @@ CHAIN = (
     ),
     Step(
         "E1",
-        VectorEquality(w(P), u - gF * s - R * eta),
+        VectorEquality(w(P), u - slope * s - R * eta),
         ("E1.1", "cycle", "s = P eta"),
         Identity(),
         "gradients at x added and subtracted",
@@ -194,7 +194,7 @@ CHAIN = (
         "E2",
         sp.Le(norm2(w(P)), T1 / (1 - mu * s / 2) + 2 * eta**2 / (mu * s) * norm2(R)),
         ("E1", "T1", "requirement 1", "s > 0", "domain mu"),
-        Jensen((1 - mu * s / 2, mu * s / 2), ((u - gF * s) / (1 - mu * s / 2), R * (-2 * eta / (mu * s)))),
+        Jensen((1 - mu * s / 2, mu * s / 2), ((u - slope * s) / (1 - mu * s / 2), R * (-2 * eta / (mu * s)))),
         "convexity of the squared norm with t = mu s/2",
     ),
     Step(
@@ -372,7 +372,7 @@ def _ending(factor: str) -> tuple[Step, ...]:
         Step(
             "E13",
             sp.Le(dist2_1, contraction * dist2_0 + final_noise * sigma2),
-            ("end", "E9", *factor.split(","), "E11 noise", "requirement 1", "requirement 2", *POSITIVE),
+            ("end", "E9", factor, "E11 noise", "requirement 1", "requirement 2", *POSITIVE),
             Combine(),
             "the distance to the solution set is at most that to ts",
         ),
@@ -392,13 +392,20 @@ def _contraction(reading: str) -> tuple[Step, ...]:
         return (step, *_ending("E11'"))
     kappa = 8 if reading == "conservative" else 4
     use = Step(
-        "E12",
+        "E12.1",
         display(8) <= contraction,
         ("requirement 3", "s <= C", "requirement 1", "requirement 2", *POSITIVE),
         Decide(),
-        "the display E11, by the third requirement",
+        "what became of the bracket in E11, by the third requirement",
     )
-    return (IDENTITY, *SUBSTITUTED, _requirement(kappa), use, *_ending("E11,E12"))
+    chain = Step(
+        "E12",
+        bracket <= contraction,
+        ("E11", "E12.1", "requirement 1", "requirement 2", *POSITIVE),
+        Combine({"E11": 1, "E12.1": 1}),
+        "E11 and E12.1 in a row",
+    )
+    return (IDENTITY, *SUBSTITUTED, _requirement(kappa), use, chain, *_ending("E12"))
 
 
 def derivation(statement: Any) -> Derivation:

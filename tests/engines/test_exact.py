@@ -339,3 +339,45 @@ def test_progress_is_reported_and_ends_at_one():
     run_exact(fedavg(1, "1/2"), random_problem(), [1, 5, 10], on_progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1
+
+
+class NeighbourPairs:
+    """Clients {0, 1} or {1, 2}, each with probability 1/2: pair probabilities that differ."""
+
+    def period(self, n):
+        return 1
+
+    def fixed(self, round_index, n):
+        return None
+
+    def cohort_size(self, n):
+        return 2
+
+    def inclusion(self, n):
+        return [Fraction(1, 2), Fraction(1), Fraction(1, 2)]
+
+    def pair(self, i, j, n):
+        if i == j:
+            return self.inclusion(n)[i]
+        return Fraction(1, 2) if abs(i - j) == 1 else Fraction(0)
+
+
+def test_any_pair_probabilities_are_followed():
+    p = random_problem()
+    m = Method("neighbours", NeighbourPairs(), GradientSteps(2), Constant(Fraction(1, 6)))
+    runs = [brute(p, m, 3, cohorts) for cohorts in itertools.product([(0, 1), (1, 2)], repeat=3)]
+    curve = run_exact(m, p, [1, 3], arithmetic=Arithmetic.RATIONAL)
+    for position, t in enumerate((1, 3)):
+        mean = sum((p.metric("dist2", run[t]) for run in runs), Fraction(0)) / len(runs)
+        assert curve.exact["dist2"][position] == mean
+
+
+@pytest.mark.parametrize("E", [1, 3, 4, 9])
+def test_many_local_steps_are_the_same_by_power_and_one_by_one(E):
+    # up to D = 3 local steps the stepwise path applies them singly, beyond as a power
+    p = random_problem()
+    constant = scgd(E, "1/9")
+    slow = Method("slow", constant.participation, constant.local, InverseCycle(Fraction(1, 9), rounds_per_cycle=10**6))
+    grid = [0, 1, 5, 9]
+    jumps, steps = (run_exact(m, p, grid, arithmetic=Arithmetic.RATIONAL).exact for m in (constant, slow))
+    assert jumps == steps

@@ -98,7 +98,7 @@ def test_rank_deficient_instance_measures_to_the_whole_solution_set():
     assert p.constants()["mu"].value == 2
     assert p.metric("dist2", exact(5, -3)) == 0
     assert p.metric("gap", exact(3, 1)) == 2
-    assert all(p.violations(a) is None for a in ("strong_quasi_convexity", "finite_gradient_noise", "convex"))
+    assert all(p.violations(a) is None for a in ("strong_quasi_convexity", "finite_gradient_noise", "convexity"))
 
 
 def test_gradient_noise_without_bound_is_said():

@@ -51,7 +51,7 @@ def test_appendix_b_constants_and_objections():
     assert p.metric("dist2", np.array([Fraction(-5)], dtype=object)) == 0
     assert p.metric("dist2", np.array([2.5])) == 4.0
     assert p.violations("strong_quasi_convexity") is None
-    assert "concave" in p.violations("convex")
+    assert "concave" in p.violations("convexity")
     assert p.metric_range("dist2", Fraction(0), Fraction(1)) == (0, Fraction(1, 4))
     assert p.metric_range("dist2", Fraction(1), Fraction(2)) == (Fraction(1, 4), Fraction(9, 4))
 
@@ -85,7 +85,7 @@ def test_huber_function():
     assert [p.metric("gap", v) for v in x] == [Fraction(1, 4), 1, 5, 5]
     assert [p.metric("grad2", v) for v in x] == [1, 4, 4, 4]
     assert p.metric("gap", np.array([-3.0])) == 5.0
-    assert p.violations("convex") is None
+    assert p.violations("convexity") is None
     assert "linearly" in p.violations("strong_quasi_convexity")
     assert p.metric_range("gap", Fraction(-1), Fraction(1)) == (0, 1)
     with pytest.raises(BadInput, match="above 0"):

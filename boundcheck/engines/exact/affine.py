@@ -7,7 +7,7 @@ free of cancellation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -76,7 +76,7 @@ def cohort_at(method: Method, round_index: int, n: int) -> tuple[tuple[int, ...]
     return cohort, [method.server.eta_g * a for a in method.aggregation.coefficients(cohort, n)]
 
 
-def round_map(ring: Ring, visits: Mapping[int, Matrix], cohort: tuple[int, ...], factors: list[Fraction]) -> Matrix:
+def round_map(ring: Ring, visits: Sequence[Matrix], cohort: tuple[int, ...], factors: list[Fraction]) -> Matrix:
     """I + sum of factor_i (V_i - I) over the cohort, V_i the map of client i's visit."""
     if len(cohort) == 1 and factors[0] == 1:
         return visits[cohort[0]]

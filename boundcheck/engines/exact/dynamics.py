@@ -55,26 +55,39 @@ class Point:
         self._generators = [ring.lift(g) for g in affine.generators]
         self._quadratic = {name: ring.lift(q) for name, q in affine.quadratic.items()}
         self._linear = {name: ring.lift(v) for name, v in affine.linear.items()}
+        self._period = method.participation.period(self.n)
+        self._cohorts = [cohort_at(method, t, self.n) for t in range(self._period)]
+        # of each round of a period: the members, whether x is replaced by the only one, 1 - sum of factors, factors
+        self._plan = [
+            (c, len(c) == 1 and f[0] == 1, ring.scalar(1 - sum(f, Fraction(0))), [ring.scalar(v) for v in f])
+            for c, f in self._cohorts
+        ]
+        # a few products with the state are cheaper than the power of a matrix
+        self._singly = affine.repeats <= affine.start.nrows()
 
     def start(self) -> Matrix:
         return self.ring.lift(self.affine.start)
 
-    def visits(self, eta: Fraction) -> Mapping[int, Matrix]:
-        return dict(enumerate(self.ring.visits(self._generators, eta, self.affine.repeats)))
+    def visits(self, eta: Fraction) -> Sequence[Matrix]:
+        """The maps of one local step of each client, or of its whole visit where that has many steps."""
+        return self.ring.visits(self._generators, eta, 1 if self._singly else self.affine.repeats)
 
     def maps(self, eta: Fraction) -> Sequence[Matrix]:
-        visits = self.visits(eta)
-        period = self.method.participation.period(self.n)
-        return [round_map(self.ring, visits, *cohort_at(self.method, t, self.n)) for t in range(period)]
+        visits = self.ring.visits(self._generators, eta, self.affine.repeats)
+        return [round_map(self.ring, visits, cohort, factors) for cohort, factors in self._cohorts]
 
-    def advance(self, state: Matrix, visits: Mapping[int, Matrix], round_index: int) -> Matrix:
-        cohort, factors = cohort_at(self.method, round_index, self.n)
-        moved = [self.ring.mul(visits[i], state) for i in cohort]
-        if len(cohort) == 1 and factors[0] == 1:
-            return moved[0]
-        total = state * self.ring.scalar(1 - sum(factors, Fraction(0)))
-        for y, factor in zip(moved, factors, strict=True):
-            total = total + y * self.ring.scalar(factor)
+    def _visit(self, step: Matrix, state: Matrix) -> Matrix:
+        for _ in range(self.affine.repeats if self._singly else 1):
+            state = self.ring.mul(step, state)
+        return state
+
+    def advance(self, state: Matrix, visits: Sequence[Matrix], round_index: int) -> Matrix:
+        cohort, replaced, rest, factors = self._plan[round_index % self._period]
+        if replaced:
+            return self._visit(visits[cohort[0]], state)
+        total = state * rest
+        for i, factor in zip(cohort, factors, strict=True):
+            total = total + self._visit(visits[i], state) * factor
         return total
 
     def read(self, state: Matrix) -> Mapping[str, Any]:
@@ -103,9 +116,14 @@ class Moments:
             for a in range(self.size):
                 last[a, self.size - 1] = row[0, a]
             self._readers[name] = ring.lift(self._functional(last))
-        part, n = method.participation, self.n
-        self._inclusion = part.inclusion(n)
-        self._alike = n > 1 and len({part.pair(i, j, n) for i in range(n) for j in range(n) if i != j}) == 1
+        part, n, square = method.participation, self.n, self.factor**2
+        self._drift = [ring.scalar(p * self.factor) for p in part.inclusion(n)]
+        pairs = {part.pair(i, j, n) for i in range(n) for j in range(n) if i != j}
+        both = pairs.pop() if len(pairs) == 1 else Fraction(0)  # several different ones stay in `pairs`
+        # with one probability for all pairs, sum_ij p_ij G_i S G_j' = p (sum G)S(sum G)' + sum_i (p_i - p) G_i S G_i'
+        self._both = ring.scalar(square * both) if both else None
+        found = [(i, j, part.pair(i, j, n) - both) for i in range(n) for j in range(n) if i == j or pairs]
+        self._terms = [(i, j, ring.scalar(square * p)) for i, j, p in found if p]
 
     def _functional(self, q: fmpq_mat) -> fmpq_mat:
         """The row with trace(q S) = row * upper triangle of S."""
@@ -121,21 +139,13 @@ class Moments:
 
     def visits(self, eta: Fraction) -> Any:
         """(f G, [(weight, left, right)]) of the step size: the terms of the round's map on S."""
-        ring, part, n = self.ring, self.method.participation, self.n
-        one = ring.lift(identity(self.size))
-        moves = [v - one for v in ring.visits(self._generators, eta, self.affine.repeats)]
-        drift = _sum([g * ring.scalar(p * self.factor) for g, p in zip(moves, self._inclusion, strict=True)])
-        terms: list[tuple[Matrix, Matrix]] = []
-        square = self.factor**2
-        if self._alike:
-            both = part.pair(0, 1, n)
-            if both:
-                total = _sum(moves)
-                terms.append((total * ring.scalar(square * both), total.transpose()))
-            singles = [(i, i, part.pair(i, i, n) - both) for i in range(n)]
-        else:
-            singles = [(i, j, part.pair(i, j, n)) for i in range(n) for j in range(n)]
-        terms += [(moves[i] * ring.scalar(square * p), moves[j].transpose()) for i, j, p in singles if p]
+        one = self.ring.lift(identity(self.size))
+        moves = [v - one for v in self.ring.visits(self._generators, eta, self.affine.repeats)]
+        drift = _sum([g * p for g, p in zip(moves, self._drift, strict=True)])
+        terms = [(moves[i] * p, moves[j].transpose()) for i, j, p in self._terms]
+        if self._both is not None:
+            total = _sum(moves)
+            terms.append((total * self._both, total.transpose()))
         return drift, terms
 
     def _round(self, s: Matrix, visits: Any) -> Matrix:

@@ -14,6 +14,7 @@ from boundcheck.problems.problem import Arrays
 
 __all__ = ["UNROLLED", "compiled_advance"]
 
+PLAN_ENTRIES = 1 << 16  # how much of the plan is drawn ahead: it should stay in the processor's cache
 UNROLLED = 12  # dimensions up to this one are compiled as constants
 
 _COMPONENTS = {"isotropic": kernels.ISOTROPIC, "quadratic": kernels.MATRIX, "rows": kernels.ROWS}
@@ -36,27 +37,43 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
         kind = _COMPONENTS[arrays.kind]
     else:
         kind = kernels.SCALAR if _is_scalar(arrays.client_A) else kernels.DENSE
-    matrices = kind == kernels.MATRIX
-    fixed_arguments = (
-        lowered.clients,
-        np.array(lowered.fixed, dtype=np.int64),
-        _copy(lowered.coefficients),
-        _copy(lowered.steps),
-        lowered.rounds_per_cycle,
-        lowered.repeats,
-        lowered.batch,
-        np.array(arrays.offsets, dtype=np.int64),
+    offsets = np.array(arrays.offsets, dtype=np.int64)
+    sizes = np.diff(offsets)
+    drawn = not len(lowered.fixed)
+    fixed = np.array(lowered.fixed, dtype=np.uint32)
+    coefficients = _copy(lowered.coefficients)
+    m = lowered.cohort_size
+    longest = lowered.repeats * min(m * int(sizes.max()), int(sizes.sum())) if lowered.reshuffled else 0
+    oracle = (
         _copy(arrays.curvature),
         _copy(arrays.b),
         _copy(arrays.target),
-        _copy(arrays.A.transpose(0, 2, 1) if matrices else np.empty((0, dim, dim))),
+        _copy(arrays.A.transpose(0, 2, 1) if kind == kernels.MATRIX else np.empty((0, dim, dim))),
         _copy(arrays.client_A.transpose(0, 2, 1)),
         _copy(arrays.client_b),
     )
+    method = (coefficients, _copy(lowered.steps), lowered.rounds_per_cycle, lowered.repeats, lowered.batch)
     zero = (0.0,) * dim if dim <= UNROLLED else np.zeros(dim)
     kinds = (0.0,) * kind
+    single = (0.0,) if lowered.batch == 1 else ()
 
     def advance(seeds: Words, state: Floats, first: int, stops: Ints, points: Floats) -> None:
-        kernels.kernel(zero, kinds, seeds, state, first, stops, points, *fixed_arguments)
+        if stops[0] == first:
+            points[:, 0] = state
+        last = int(stops[-1])
+        chunk = max(1, min(last - first, PLAN_ENTRIES // (len(seeds) * (longest + m * drawn) or 1)))
+        cohort = np.empty((len(seeds), chunk, m) if drawn else (0, 0, 0), dtype=np.uint32)
+        sequence = np.empty((len(seeds), chunk * longest), dtype=np.uint32)
+        for begin in range(first, last, chunk):
+            rounds = min(chunk, last - begin)
+            if drawn or lowered.reshuffled:
+                kernels.draw(
+                    seeds, begin, rounds, offsets, fixed, drawn, lowered.reshuffled, lowered.repeats, cohort, sequence
+                )  # fmt: skip
+            stop = int(np.searchsorted(stops, begin, side="right"))
+            kernels.execute(
+                zero, kinds, single, state, begin, rounds, stop, stops, points,
+                drawn, fixed, cohort, sequence, sizes, *method, *oracle,
+            )  # fmt: skip
 
     return advance

@@ -1,9 +1,10 @@
-"""The compiled path's machine code: one kernel that draws the plan and carries it out, seed by seed.
+"""The compiled path's machine code: `draw` produces a stretch of the plan, `execute` carries it out.
 
-Specialisation happens through argument types: `dims` is a tuple whose length is the dimension (so loops over
-coordinates unroll), or empty for dimensions too large for that; `kind` is a tuple whose length is one of
-the oracles below. A length is a constant to the compiler and branches on it disappear. No fast-math flag is
-set: operations happen in the order written, which is the order of the NumPy path.
+`draw` serves every problem. `execute` is specialised through argument types: `zero` is a tuple whose length is
+the dimension (the point then lives in registers and loops over coordinates unroll), or an array for dimensions
+too large for that; `kind` is a tuple whose length is one of the oracles below; `single` has length 1 when steps
+use one sample, else 0. A length is a constant to the compiler, and branches on it disappear. No fast-math flag
+is set: operations happen in the order written, which is the order of the NumPy path.
 All compiled functions live in this one file, because numba's cache notices changes of a function's own file only.
 """
 
@@ -17,7 +18,7 @@ from numba import types
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import overload
 
-__all__ = ["DENSE", "ISOTROPIC", "MATRIX", "ROWS", "SCALAR", "kernel"]
+__all__ = ["DENSE", "ISOTROPIC", "MATRIX", "ROWS", "SCALAR", "draw", "execute"]
 
 # Lengths of `kind`: full gradients of clients (SCALAR: a multiple of the identity), or reshuffled components.
 SCALAR, DENSE, ISOTROPIC, MATRIX, ROWS = 1, 2, 3, 4, 5
@@ -73,7 +74,7 @@ generate = _jit(_generate)
 
 def _below(word: Any, bound: Any) -> Any:
     k = np.uint64(bound)
-    return np.int64(((word >> HALF) * k + (((word & MASK) * k) >> HALF)) >> HALF)
+    return ((word >> HALF) * k + (((word & MASK) * k) >> HALF)) >> HALF
 
 
 below = _jit(_below, forceinline=True)
@@ -91,30 +92,95 @@ def _request(block: Any, round_index: Any, client: Any, at: Any, count: Any, r: 
 request = _jit(_request, forceinline=True)
 
 
-def _cohorts(
-    seed: Any, first: Any, count: Any, n: Any, m: Any, identity: Any, swapped: Any, cohort: Any,
-    block: Any, round_index: Any, client: Any, word: Any,
+def _shuffle(order: Any, start: Any, word: Any) -> None:
+    """A uniformly random order of start, start + 1, ..., from the words of an epoch."""
+    size = len(order)
+    for t in range(size):
+        order[t] = start + t
+    for t in range(size - 1):
+        j = np.uint64(t) + below(word[t], size - t)
+        held = order[t]
+        order[t] = order[j]
+        order[j] = held
+
+
+shuffle = _jit(_shuffle, forceinline=True)
+
+
+def _draw(
+    seeds: Any, first: Any, rounds: Any, offsets: Any, fixed: Any, drawn: Any, reshuffled: Any, repeats: Any,
+    cohort: Any, sequence: Any,
 ) -> None:  # fmt: skip
-    """Cohorts of `count` rounds: cohort[q, p]; `identity` (n,) is 0..n-1 before and after."""
+    """The plan of rounds first..first+rounds-1 of every seed.
+
+    cohort (S, rounds, m) is filled when cohorts are drawn (`drawn`); otherwise fixed (P, m) says who takes part. sequence (S, W)
+    receives the components that the visits of a seed step through, one visit after the other.
+    """
+    n = len(offsets) - 1
+    m = cohort.shape[2] if drawn else fixed.shape[1]
+    period = len(fixed)
+    blocks = np.zeros(n, np.int64)  # generator blocks of each client's visit
+    if reshuffled:
+        for c in range(n):
+            blocks[c] = (repeats * (offsets[c + 1] - offsets[c] - 1) + 1) // 2
+    a_round = min(m * blocks.max(), blocks.sum())
     draws = min(m, n - 1)
-    blocks = (draws + 1) // 2
-    at = 0
-    for q in range(count):
-        at = request(block, round_index, client, at, blocks, first + q, 0)
-    generate(seed, at, block, round_index, client, COHORT, word)
-    for q in range(count):
-        for t in range(draws):
-            j = t + below(word[2 * blocks * q + t], n - t)
-            swapped[t] = j
-            identity[t], identity[j] = identity[j], identity[t]
-        for p in range(m):
-            cohort[q, p] = identity[p]
-        for t in range(draws - 1, -1, -1):
-            j = swapped[t]
-            identity[t], identity[j] = identity[j], identity[t]
+    if drawn:
+        a_round = max(a_round, (draws + 1) // 2)
+    chunk = max(1, min(REQUESTS // max(1, a_round), rounds))
+    room = chunk * a_round + LANES
+    block = np.zeros(room, np.uint32)
+    round_index = np.zeros(room, np.uint32)
+    client = np.zeros(room, np.uint32)
+    word = np.empty(2 * room, np.uint64)
+    identity = np.arange(n if drawn else 0)
+    swapped = np.empty(m, np.int64)
+
+    for s in range(len(seeds)):
+        place = 0
+        for begin in range(0, rounds, chunk):
+            count = min(chunk, rounds - begin)
+            if drawn:
+                at = 0
+                for q in range(count):
+                    at = request(block, round_index, client, at, (draws + 1) // 2, first + begin + q, 0)
+                generate(seeds[s], at, block, round_index, client, COHORT, word)
+                for q in range(count):
+                    w = 2 * ((draws + 1) // 2) * q
+                    for t in range(draws):
+                        j = np.int64(np.uint64(t) + below(word[w + t], n - t))
+                        swapped[t] = j
+                        identity[t], identity[j] = identity[j], identity[t]
+                    for p in range(m):
+                        cohort[s, begin + q, p] = identity[p]
+                    for t in range(draws - 1, -1, -1):  # back to 0..n-1 in as many steps
+                        j = swapped[t]
+                        identity[t], identity[j] = identity[j], identity[t]
+            if reshuffled:
+                at = 0
+                row = (first + begin) % max(1, period)
+                for q in range(count):
+                    for p in range(m):
+                        c = cohort[s, begin + q, p] if drawn else fixed[row, p]
+                        at = request(block, round_index, client, at, blocks[c], first + begin + q, c)
+                    row = row + 1 if row + 1 < period else 0
+                generate(seeds[s], at, block, round_index, client, ORDER, word)
+                w = 0
+                row = (first + begin) % max(1, period)
+                for q in range(count):
+                    for p in range(m):
+                        c = cohort[s, begin + q, p] if drawn else fixed[row, p]
+                        start = offsets[c]
+                        size = offsets[c + 1] - start
+                        for _ in range(repeats):
+                            shuffle(sequence[s, place : place + size], start, word[w : w + size - 1])
+                            w += size - 1
+                            place += size
+                        w = (w + 1) & -2  # the next visit starts with a new block
+                    row = row + 1 if row + 1 < period else 0
 
 
-cohorts = _jit(_cohorts)
+draw = _jit(_draw)
 
 
 def fresh(zero: Any) -> Any:
@@ -200,138 +266,83 @@ def _component(kind: Any, y: Any, g: Any, j: Any, curvature: Any, b: Any, target
 component = _jit(_component, forceinline=True)
 
 
-def _kernel(
-    zero: Any, kind: Any, seeds: Any, state: Any, first: Any, stops: Any, points: Any,
-    n: Any, fixed: Any, coefficients: Any, steps: Any, rounds_per_cycle: Any, repeats: Any, batch: Any,
-    offsets: Any, curvature: Any, b: Any, target: Any, columns: Any, client_columns: Any, client_b: Any,
+def _execute(
+    zero: Any, kind: Any, single: Any, state: Any, first: Any, rounds: Any, stop: Any, stops: Any, points: Any,
+    drawn: Any, fixed: Any, cohort: Any, sequence: Any, sizes: Any, coefficients: Any, steps: Any, rounds_per_cycle: Any,
+    repeats: Any, batch: Any, curvature: Any, b: Any, target: Any, columns: Any, client_columns: Any, client_b: Any,
 ) -> None:  # fmt: skip
-    """Run rounds first, ..., stops[-1] - 1 of every seed from state (S, d), updated in place.
+    """Carry out rounds first..first+rounds-1 of every seed from state (S, d), updated in place.
 
-    points (S, G, d) receives the state at each stop. `columns` (N, d, d) and `client_columns` (n, d, d) hold
-    the transposed matrices of components and clients.
+    points (S, G, d) receives the state after stops[g] rounds; `stop` is the first g with stops[g] > first. `columns`
+    (N, d, d) and `client_columns` (n, d, d) hold the transposed matrices of components and clients.
     """
     d = len(zero)
     m = coefficients.shape[1]
-    period = len(fixed)
-    last = stops[-1]
-    reshuffled = len(kind) >= ISOTROPIC
-
-    most = 0  # generator blocks of the largest visit
-    total = 0
-    longest = 1
-    if reshuffled:
-        for c in range(n):
-            size = offsets[c + 1] - offsets[c]
-            blocks = (repeats * (size - 1) + 1) // 2
-            most = max(most, blocks)
-            total += blocks
-            longest = max(longest, size)
-    a_round = max(min(m * most, total), (min(m, n - 1) + 1) // 2 if period == 0 else 0)
-    chunk = max(1, min(REQUESTS // max(1, a_round), last - first))
-    room = chunk * a_round + LANES
-    block = np.zeros(room, np.uint32)
-    round_index = np.zeros(room, np.uint32)
-    client = np.zeros(room, np.uint32)
-    word = np.empty(2 * room, np.uint64)
-    cohort = np.empty((chunk, m), np.int64)
-    identity = np.arange(n if period == 0 else 0)
-    swapped = np.empty(m, np.int64)
-    order = np.empty(longest, np.int64)
+    period = len(coefficients)
     x = fresh(zero)
     y = fresh(zero)
     g = fresh(zero)
     more = fresh(zero)
     after = fresh(zero)
-
-    for s in range(len(seeds)):
+    for s in range(len(state)):
         for k in range(d):
             x = put(x, k, state[s, k])
-        r = first
-        stop = 0
-        while stop < len(stops) and stops[stop] == r:
-            for k in range(d):
-                points[s, stop, k] = x[k]
-            stop += 1
-        while r < last:
-            count = min(chunk, last - r)
-            if period == 0:
-                cohorts(seeds[s], r, count, n, m, identity, swapped, cohort, block, round_index, client, word)
-            else:
-                row = r % period
-                for q in range(count):
-                    for p in range(m):
-                        cohort[q, p] = fixed[row, p]
-                    row = row + 1 if row + 1 < period else 0
-            if reshuffled:
-                at = 0
-                for q in range(count):
-                    for p in range(m):
-                        c = cohort[q, p]
-                        blocks = (repeats * (offsets[c + 1] - offsets[c] - 1) + 1) // 2
-                        at = request(block, round_index, client, at, blocks, r + q, c)
-                generate(seeds[s], at, block, round_index, client, ORDER, word)
-
-            at = 0
-            row = r % len(coefficients)
-            cycle = r // rounds_per_cycle
-            left = (cycle + 1) * rounds_per_cycle - r  # rounds of this cycle still to run
-            for q in range(count):
-                eta = steps[cycle]
-                after = assigned(after, x)
-                for p in range(m):
-                    c = cohort[q, p]
-                    y = assigned(y, x)
-                    if reshuffled:
-                        start = offsets[c]
-                        size = offsets[c + 1] - start
-                        for _ in range(repeats):
-                            for t in range(size):
-                                order[t] = start + t
-                            for t in range(size - 1):
-                                j = t + below(word[at + t], size - t)
-                                order[t], order[j] = order[j], order[t]
-                            at += size - 1
-                            begin = 0
-                            while begin < size:
-                                end = min(begin + batch, size)
-                                g = component(kind, y, g, order[begin], curvature, b, target, columns)
-                                if end - begin > 1:
-                                    for t in range(begin + 1, end):
-                                        more = component(kind, y, more, order[t], curvature, b, target, columns)
-                                        for k in range(d):
-                                            g = put(g, k, g[k] + more[k])
-                                    for k in range(d):
-                                        g = put(g, k, g[k] / (end - begin))
+        at = 0
+        next_stop = stop
+        row = first % period
+        cycle = first // rounds_per_cycle
+        left = (cycle + 1) * rounds_per_cycle - first  # rounds of this cycle still to run
+        for q in range(rounds):
+            eta = steps[cycle]
+            after = assigned(after, x)
+            for p in range(m):
+                c = cohort[s, q, p] if drawn else fixed[row, p]
+                y = assigned(y, x)
+                if len(kind) == SCALAR:
+                    h = client_columns[c, 0, 0]
+                    for _ in range(repeats):
+                        for k in range(d):
+                            y = put(y, k, y[k] - eta * (h * y[k] - client_b[c, k]))
+                elif len(kind) == DENSE:
+                    for _ in range(repeats):
+                        g = product(client_columns, c, y, g)
+                        for k in range(d):
+                            y = put(y, k, y[k] - eta * (g[k] - client_b[c, k]))
+                elif len(single) > 0:
+                    end = at + repeats * sizes[c]
+                    for i in range(at, end):
+                        g = component(kind, y, g, sequence[s, i], curvature, b, target, columns)
+                        for k in range(d):
+                            y = put(y, k, y[k] - eta * g[k])
+                    at = end
+                else:
+                    for _ in range(repeats):
+                        done = at + sizes[c]
+                        while at < done:
+                            end = min(at + batch, done)
+                            g = component(kind, y, g, sequence[s, at], curvature, b, target, columns)
+                            for i in range(at + 1, end):
+                                more = component(kind, y, more, sequence[s, i], curvature, b, target, columns)
                                 for k in range(d):
-                                    y = put(y, k, y[k] - eta * g[k])
-                                begin = end
-                        at += at % 2  # the next visit starts with a new block
-                    elif len(kind) == SCALAR:
-                        h = client_columns[c, 0, 0]
-                        for _ in range(repeats):
+                                    g = put(g, k, g[k] + more[k])
                             for k in range(d):
-                                y = put(y, k, y[k] - eta * (h * y[k] - client_b[c, k]))
-                    else:
-                        for _ in range(repeats):
-                            g = product(client_columns, c, y, g)
-                            for k in range(d):
-                                y = put(y, k, y[k] - eta * (g[k] - client_b[c, k]))
-                    weight = coefficients[row, p]
-                    for k in range(d):
-                        after = put(after, k, after[k] + weight * (y[k] - x[k]))
-                x = assigned(x, after)
-                row = row + 1 if row + 1 < len(coefficients) else 0
-                left -= 1
-                if left == 0:
-                    cycle += 1
-                    left = rounds_per_cycle
-                while stop < len(stops) and stops[stop] == r + q + 1:
-                    for k in range(d):
-                        points[s, stop, k] = x[k]
-                    stop += 1
-            r += count
+                                y = put(y, k, y[k] - eta * (g[k] / (end - at)))
+                            at = end
+                weight = coefficients[row, p]
+                for k in range(d):
+                    after = put(after, k, after[k] + weight * (y[k] - x[k]))
+            x = assigned(x, after)
+            row = row + 1 if row + 1 < period else 0
+            left -= 1
+            if left == 0:
+                cycle += 1
+                left = rounds_per_cycle
+            if next_stop < len(stops) and stops[next_stop] == first + q + 1:
+                for k in range(d):
+                    points[s, next_stop, k] = x[k]
+                next_stop += 1
         for k in range(d):
             state[s, k] = x[k]
 
 
-kernel = _jit(_kernel)
+execute = _jit(_execute)

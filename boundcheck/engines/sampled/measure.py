@@ -36,7 +36,8 @@ def _form(centre: Floats, matrix: Floats) -> Measure:
 
 def _pointwise(problem: Problem, name: str) -> Measure:
     def measure(points: Floats) -> Floats:
-        values = [float(problem.metric(name, x)) for x in points.reshape(-1, points.shape[2])]
+        flat = points.reshape(-1, points.shape[2])
+        values = [float(problem.metric(name, x)) if np.isfinite(x).all() else np.inf for x in flat]
         return np.array(values, dtype=np.float64).reshape(points.shape[:2])
 
     return measure
@@ -45,7 +46,8 @@ def _pointwise(problem: Problem, name: str) -> Measure:
 def _finite(measure: Measure) -> Measure:
     def guarded(points: Floats) -> Floats:
         values = measure(points)
-        return np.where(np.isfinite(values) & np.isfinite(points).all(axis=2), values, np.inf)
+        values[~np.isfinite(values)] = np.inf
+        return values
 
     return guarded
 

@@ -1,0 +1,208 @@
+"""boundcheck: whether a published convergence bound holds, where, how tightly, and how we know.
+
+    import boundcheck as bc
+
+    s = bc.statement("scgd/theorem_3_3/corrected")
+    problem = bc.problem(kind="least_squares", data="diabetes", clients=20)
+    curve = bc.run(bc.method(kind="scgd", E=4, eta="1/50000"), problem, rounds=200)
+    print(bc.compare(s, curve).reason)
+
+Names are loaded when they are first used: importing boundcheck alone loads no scientific package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from boundcheck._version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from boundcheck.engines.curve import Curve
+    from boundcheck.errors import BadInput, BoundcheckError
+    from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+    from boundcheck.evidence.falsify import FalsifyResult
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+    from boundcheck.proof.derivation import Derivation
+    from boundcheck.theory.statement import Statement
+    from boundcheck.theory.symbols import Symbol
+    from boundcheck.verdict import Grade, Outcome, Verdict
+
+__all__ = [
+    "BadInput",
+    "BoundcheckError",
+    "Claim",
+    "ClaimResult",
+    "Curve",
+    "Grade",
+    "Method",
+    "Outcome",
+    "Problem",
+    "Statement",
+    "Symbol",
+    "Verdict",
+    "__version__",
+    "compare",
+    "derivation",
+    "falsify",
+    "method",
+    "problem",
+    "run",
+    "run_claim",
+    "statement",
+    "statements",
+]
+
+# Public names that live elsewhere: name -> module.
+_ELSEWHERE = {
+    "BadInput": "boundcheck.errors",
+    "BoundcheckError": "boundcheck.errors",
+    "Claim": "boundcheck.evidence.claim",
+    "ClaimResult": "boundcheck.evidence.claim",
+    "Curve": "boundcheck.engines.curve",
+    "Grade": "boundcheck.verdict",
+    "Method": "boundcheck.methods.method",
+    "Outcome": "boundcheck.verdict",
+    "Problem": "boundcheck.problems.problem",
+    "Statement": "boundcheck.theory.statement",
+    "Symbol": "boundcheck.theory.symbols",
+    "Verdict": "boundcheck.verdict",
+    "run_claim": "boundcheck.evidence.claim",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module 'boundcheck' has no attribute '{name}'")
+    found = getattr(import_module(_ELSEWHERE[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def statement(id: str) -> Statement:
+    """The statement of a full id, or the best reading of `<paper>/<statement>`.
+
+    Raises UnknownName, with the nearest ids, where there is none.
+    """
+    from boundcheck.theory.discovery import statement as find
+
+    return find(id)
+
+
+def statements(paper: str | None = None) -> list[Statement]:
+    """Every reading of every statement (of one paper); raises UnknownName for a paper that does not exist."""
+    from boundcheck.theory.discovery import all_statements
+
+    return list(all_statements(paper))
+
+
+def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
+    """The method of a specification such as `method(kind="scgd", E=4, eta="1/100")`.
+
+    Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
+    """
+    from boundcheck.methods.build import build
+
+    return build({**(spec or {}), **parameters})
+
+
+def problem(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Problem:
+    """The problem of a specification such as `problem(kind="least_squares", data="diabetes", clients=20)`.
+
+    Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one,
+    DataNotFetched where its data set is not on this machine.
+    """
+    from boundcheck.problems.build import build
+
+    return build({**(spec or {}), **parameters})
+
+
+def run(
+    method: Method | Mapping[str, Any],
+    problem: Problem | Mapping[str, Any],
+    *,
+    rounds: int | Sequence[int],
+    engine: str = "exact",
+    seeds: int = 100,
+    metrics: Iterable[str] | None = None,
+    arithmetic: str = "ball",
+    assumptions: Iterable[str] = (),
+    on_progress: Callable[[float], None] | None = None,
+) -> Curve:
+    """The metrics of a method on a problem, by communication round.
+
+    method, problem: objects or specifications. rounds: a number of rounds (all are measured up to 2000, about 300
+    beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball",
+    "rational" or "float64") or "sampled" (`seeds` runs). metrics: default all that the problem has. assumptions:
+    names of hypotheses to ask the problem about. on_progress: called with the finished share, 0 to 1.
+    Raises UnknownName, BadInput and Unsupported (an engine cannot carry this; the message names one that can).
+    """
+    from collections.abc import Mapping as MappingType
+
+    from boundcheck.engines.run import run as carry_out
+
+    return carry_out(
+        _build_method(method) if isinstance(method, MappingType) else method,
+        _build_problem(problem) if isinstance(problem, MappingType) else problem,
+        rounds=rounds,
+        engine=engine,
+        seeds=seeds,
+        metrics=metrics,
+        arithmetic=arithmetic,
+        assumptions=assumptions,
+        on_progress=on_progress,
+    )
+
+
+_build_method, _build_problem, _find = method, problem, statement
+
+
+def compare(
+    statement: Statement | str, curve: Curve, constants: Mapping[str, Any] | None = None, *, level: float = 0.999
+) -> Verdict:
+    """The verdict on one run.
+
+    statement: object or id. constants: values by symbol name, over those that the curve carries. level: of the
+    sequential test on sampled curves.
+    Raises BadInput where a symbol has no value, the metric is missing or a value is outside its domain.
+    """
+    from boundcheck.evidence.compare import compare as judge
+
+    return judge(_find(statement) if isinstance(statement, str) else statement, curve, constants, level=level)
+
+
+def derivation(statement: Statement | str) -> Derivation:
+    """The derivation of a statement; its `check()` decides every step.
+
+    statement: object or id. Raises UnknownName for an unknown id, BadInput for a statement without a derivation.
+    """
+    from boundcheck.proof.discovery import derivation as find
+
+    return find(statement if isinstance(statement, str) else statement.id)
+
+
+def falsify(
+    statement: Statement | str,
+    *,
+    budget: float = 60.0,
+    seed: int = 0,
+    max_instances: int | None = None,
+    on_progress: Callable[[float, float], None] | None = None,
+) -> FalsifyResult:
+    """Searches for an instance in scope on which the metric exceeds the bound; finding none proves nothing.
+
+    statement: object or id. budget: seconds. seed: of the search. max_instances: stop after so many instead, which
+    makes the search independent of the clock. on_progress: called with (finished share, best score so far).
+    Raises Unsupported for statements that the search does not reach.
+    """
+    from boundcheck.evidence.falsify import falsify as search
+
+    found = _find(statement) if isinstance(statement, str) else statement
+    return search(found, budget=budget, seed=seed, max_instances=max_instances, on_progress=on_progress)

@@ -1,0 +1,66 @@
+"""Results of `boundcheck check` as JUnit XML, the form that CI services read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from boundcheck.cli._execute import Done, Refused
+from boundcheck.cli._files import write_whole
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.claim import ClaimResult
+
+__all__ = ["junit_xml", "write_junit"]
+
+
+def junit_xml(done: Sequence[Done | Refused], suite: str) -> bytes:
+    """One test case a claim: a failure where an expectation was missed, an error where the claim is bad input."""
+    failures = sum(isinstance(d, Done) and bool(d.result.failures) for d in done)
+    errors = sum(isinstance(d, Refused) for d in done)
+    counts = {"tests": str(len(done)), "failures": str(failures), "errors": str(errors), "skipped": "0"}
+    root = ElementTree.Element("testsuites", counts)
+    parent = ElementTree.SubElement(root, "testsuite", {"name": f"boundcheck {suite}", **counts})
+    for d in done:
+        claim = d.claim if isinstance(d, Refused) else d.result.claim
+        case = ElementTree.SubElement(
+            parent, "testcase", {"classname": claim.statement.replace("/", "."), "name": _legal(claim.label())}
+        )
+        if isinstance(d, Refused):
+            ElementTree.SubElement(case, "error", {"message": _legal(d.problem), "type": "BadInput"})
+        else:
+            _fill(case, d.result)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def _fill(case: ElementTree.Element, result: ClaimResult) -> None:
+    verdict = result.verdict
+    properties = ElementTree.SubElement(case, "properties")
+    values = {"statement": verdict.statement, "outcome": verdict.outcome.value, "points": str(verdict.points)}
+    if verdict.grade is not None:
+        values["grade"] = verdict.grade.value
+    if verdict.tightness is not None:
+        values["tightness"] = f"{verdict.tightness.ratio_min:.6g}"
+    if result.rate is not None:
+        values["slope"] = f"{result.rate.slope:.6g}"
+    for name, value in values.items():
+        ElementTree.SubElement(properties, "property", {"name": name, "value": _legal(value)})
+    if result.failures:
+        message = " ".join(result.failures)
+        failure = ElementTree.SubElement(case, "failure", {"message": _legal(message), "type": verdict.outcome.value})
+        witness = json.dumps(verdict.witness, indent=1, default=str)
+        failure.text = _legal(f"{verdict.reason}\nwitness: {witness}")
+
+
+def _legal(text: str) -> str:
+    """The text without the control characters that XML 1.0 has no way to write."""
+    return "".join(c if c in "\n\t" or " " <= c <= "\ud7ff" or c >= "\ue000" else "?" for c in text)
+
+
+def write_junit(done: Sequence[Done | Refused], suite: str, path: Path) -> None:
+    """Writes the file whole; raises StoreError where the disk refuses."""
+    write_whole(path, junit_xml(done, suite))

@@ -1,0 +1,121 @@
+"""Tables, CSV and plots of a bound over a grid of constants."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.cli._files import write_whole
+from boundcheck.cli._output import json_float, line, print_json, short, table
+from boundcheck.core.numbers import format_exact
+from boundcheck.errors import BadInput
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["run_sweep"]
+
+FORMATS = (".svg", ".png", ".pdf")
+MAX_TABLE = 2000  # rows printed as a table; CSV and JSON have no such limit
+
+
+def run_sweep(
+    statement: Statement,
+    fixed: dict[str, Fraction],
+    grids: dict[str, list[Fraction]],
+    *,
+    csv: bool,
+    plot: str,
+    as_json: bool,
+) -> int:
+    """Evaluates the bound on the product of the grids (the last varies fastest) and prints or draws it."""
+    target = _plot_file(plot, grids) if plot else None
+    names = list(grids)
+    points = list(itertools.product(*grids.values()))
+    columns: dict[str, Any] = {name: [p[i] for p in points] for i, name in enumerate(names)}
+    found = statement.evaluate(**fixed, **columns)
+    values = [float(v) for v in found.value]
+    scope = [bool(v) for v in found.in_scope]
+    vacuous = [bool(v) for v in found.vacuous]
+    if target is not None:
+        _draw(statement, names[0], grids[names[0]], values, scope, target)
+    if csv:
+        line(",".join([*names, "bound", "in_scope", "vacuous"]))
+        for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True):
+            cells = [_decimal(p) for p in point] + [repr(value), str(inside).lower(), str(empty).lower()]
+            line(",".join(cells))
+    elif as_json:
+        rows = [
+            {"at": {n: format_exact(p) for n, p in zip(names, point, strict=True)}, "value": json_float(value)}
+            | {"in_scope": inside, "vacuous": empty}
+            for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True)
+        ]
+        constants = {k: format_exact(v) for k, v in fixed.items()}
+        print_json({"statement": statement.id, "values": constants, "points": rows, "note": found.note})
+    elif target is None or len(points) <= MAX_TABLE:
+        _print_table(names, points, values, scope, vacuous)
+    if target is not None and not (csv or as_json):
+        line(f"drawn: {target}")
+    return 0
+
+
+def _decimal(value: Fraction) -> str:
+    return repr(value.numerator / value.denominator) if value.denominator != 1 else format_exact(value)
+
+
+def _print_table(
+    names: list[str],
+    points: list[tuple[Fraction, ...]],
+    values: list[float],
+    scope: list[bool],
+    vacuous: list[bool],
+) -> None:
+    rows = [
+        [*(short(p) for p in point), short(value), "yes" if inside else "no", "yes" if empty else "no"]
+        for point, value, inside, empty in zip(points, values, scope, vacuous, strict=True)
+    ]
+    table([*names, "bound", "in scope", "vacuous"], rows[:MAX_TABLE])
+    if len(rows) > MAX_TABLE:
+        line(f"... and {len(rows) - MAX_TABLE} more; --csv or --json gives them all.")
+
+
+def _plot_file(text: str, grids: dict[str, list[Fraction]]) -> Path:
+    target = Path(text)
+    if target.suffix.lower() not in FORMATS:
+        raise BadInput(f"--plot '{text}' has no known ending; {', '.join(FORMATS)} are allowed.")
+    if len(grids) != 1:
+        raise BadInput(f"--plot draws one sweep; {len(grids)} are given ({', '.join(grids)}).")
+    if not target.parent.is_dir():
+        raise BadInput(f"--plot '{text}': the folder '{target.parent}' does not exist.")
+    return target
+
+
+def _draw(
+    statement: Statement, name: str, grid: list[Fraction], values: list[float], scope: list[bool], target: Path
+) -> None:
+    import io
+
+    from matplotlib.figure import Figure  # draws to files alone; pyplot would look for a display
+
+    x = [float(g) for g in grid]
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.add_subplot()
+    inside = [v if s else float("nan") for v, s in zip(values, scope, strict=True)]
+    outside = [float("nan") if s else v for v, s in zip(values, scope, strict=True)]
+    axes.plot(x, inside, marker=".", label="in scope")
+    if not all(scope):
+        axes.plot(x, outside, linestyle="none", marker="x", color="0.6", label="out of scope")
+    if min(x) > 0 and max(x) > 30 * min(x):
+        axes.set_xscale("log")
+    finite = [v for v in values if 0 < v < float("inf")]
+    if len(finite) == len(values) and max(finite) > 30 * min(finite):
+        axes.set_yscale("log")
+    axes.set_xlabel(name)
+    axes.set_ylabel(f"bound on {statement.metric.quantity}" if statement.metric.quantity != "none" else "value")
+    axes.set_title(statement.id)
+    axes.legend()
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=target.suffix[1:].lower())
+    write_whole(target, drawn.getvalue())

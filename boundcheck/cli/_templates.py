@@ -1,0 +1,92 @@
+"""The texts of `boundcheck new`, with $names that are filled in."""
+
+from __future__ import annotations
+
+from string import Template
+
+__all__ = ["PAPER_INIT", "PYPROJECT", "STATEMENT", "TEST"]
+
+PYPROJECT = Template("""\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "$distribution"
+version = "0.1.0"
+dependencies = ["boundcheck"]
+
+# boundcheck finds the statements of this package through this entry point.
+[project.entry-points."boundcheck.papers"]
+$paper = "$paper"
+
+[tool.hatch.build.targets.wheel]
+packages = ["$paper"]
+""")
+
+PAPER_INIT = Template('''\
+"""Title of the paper (authors, venue, year): one module a numbered statement."""
+''')
+
+STATEMENT = Template('''\
+"""$title of the paper: what it claims, in one line."""
+
+from __future__ import annotations
+
+from boundcheck.theory.dimension import VALUE
+from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
+from boundcheck.theory.symbols import common
+
+# The symbols of the formula. `boundcheck.theory.symbols` lists the shared ones; others are declared with
+# Symbol(name, meaning, dimension, ...).
+L, eta, dist2_0, k = common.L.expr, common.eta.expr, common.dist2_0.expr, common.k.expr
+
+STATEMENTS = (
+    Statement(
+        source=Source("Title of the paper (authors, year)", "$title", "section and equation"),
+        reading="$reading",
+        title="What is bounded, for which method",
+        symbols=(common.L, common.eta, common.dist2_0, common.k),
+        metric=Metric("gap", VALUE, index="k", rounds=k),
+        # Type the formula here, with explicit constants, for example: dist2_0 / (eta * (4 * k + 2))
+        bound=TYPE_THE_FORMULA_HERE,
+        algorithm=Algorithm("gradient_descent", ("eta",)),
+        conditions=(Condition("step size", eta * L <= 1, "the step is at most 1/L"),),
+$correction    ),
+)
+''')
+
+TEST = Template('''\
+"""$id: found by its id, dimensions, a value, the scope, typesetting."""
+
+import math
+from fractions import Fraction
+
+import boundcheck as bc
+
+ID = "$id"
+CANDIDATES = [Fraction(1), Fraction(1, 2), Fraction(0), Fraction(2), Fraction(10), Fraction(-1)]
+
+
+def sample(statement):
+    """Some admissible value of every symbol."""
+    return {s.name: next(v for v in CANDIDATES if s.admits(v)) for s in statement.symbols}
+
+
+def test_is_found_and_scales():
+    statement = bc.statement(ID)
+    assert statement.id == ID
+    assert statement.dimension_errors() == []
+
+
+def test_has_a_value_and_a_scope():
+    statement = bc.statement(ID)
+    found = statement.evaluate(**sample(statement))
+    # Replace this by a value that you computed by hand: a second opinion is worth more than a finite number.
+    assert math.isfinite(found.value)
+    assert found.in_scope in (True, False)
+
+
+def test_is_typeset():
+    assert bc.statement(ID).latex()
+''')

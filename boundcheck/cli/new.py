@@ -1,0 +1,151 @@
+"""Commands that write skeletons: new paper, new statement."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boundcheck.cli._output import line, print_json
+from boundcheck.errors import BadInput, StoreError, UnknownName
+
+__all__ = ["register"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+FIRST = "theorem_1"  # the statement with which a new paper begins
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Skeletons: a paper or a statement.", rich_markup_mode=None)
+    group.command()(paper)
+    group.command()(statement)
+    app.add_typer(group, name="new")
+
+
+def _checked(name: str, what: str) -> str:
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        raise BadInput(f"{what} '{name}' is not allowed; write lower-case letters, digits and _, such as theorem_3_3.")
+    return name
+
+
+def paper(
+    name: Annotated[str, typer.Argument(help="Name of the paper, as ids will begin.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where to make the package.")] = Path(),
+    as_json: Json = False,
+) -> int:
+    """A package with one statement and its tests.
+
+    boundcheck finds it once it is installed. Type the formula where the skeleton says so; then `pip
+    install -e NAME` and `pytest NAME` pass.
+
+    \b
+    Example: boundcheck new paper my_paper
+    """
+    from boundcheck.cli._templates import PAPER_INIT, PYPROJECT
+    from boundcheck.theory.discovery import papers
+
+    _checked(name, "the paper")
+    if name in papers() or name in ("boundcheck", "tests"):
+        raise BadInput(f"the paper '{name}' exists already; choose another name, or use `boundcheck new statement`.")
+    root = folder / name
+    files = {
+        root / "pyproject.toml": PYPROJECT.substitute(paper=name, distribution=name.replace("_", "-")),
+        root / name / "__init__.py": PAPER_INIT.substitute(),
+        **_statement_files(root / name, root / "tests", name, FIRST, "as_printed"),
+    }
+    return _write(files, root / name / f"{FIRST}.py", as_json)
+
+
+def statement(
+    id: Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)],
+    package: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the paper's package.", show_default="where the paper is"),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """A statement's module and its tests.
+
+    One mark says where to type the formula.
+
+    \b
+    Example: boundcheck new statement my_paper/theorem_2 --package my_paper/my_paper
+    """
+    pieces = id.strip("/").split("/")
+    if len(pieces) not in (2, 3):
+        raise BadInput(f"'{id}' is not of the form <paper>/<statement> or <paper>/<statement>/<reading>.")
+    paper_name, name = _checked(pieces[0], "the paper"), _checked(pieces[1], "the statement")
+    reading = _checked(pieces[2], "the reading") if len(pieces) == 3 else "as_printed"
+    folder = _package_of(paper_name) if package is None else package
+    if not folder.is_dir():
+        raise BadInput(f"--package '{folder}' is not a folder; `boundcheck new paper {paper_name}` makes one.")
+    return _write(
+        _statement_files(folder, _tests_beside(folder), paper_name, name, reading), folder / f"{name}.py", as_json
+    )
+
+
+def _package_of(paper_name: str) -> Path:
+    from boundcheck.theory.discovery import papers
+
+    if paper_name not in papers():
+        raise UnknownName(
+            f"no --package is given, and `boundcheck new paper {paper_name}` was not run: the paper",
+            paper_name,
+            papers(),
+        )
+    found = importlib.util.find_spec(papers()[paper_name])
+    if found is None or not found.submodule_search_locations:
+        raise BadInput(f"the paper '{paper_name}' is one module, not a package of modules; give --package DIR.")
+    return Path(next(iter(found.submodule_search_locations)))
+
+
+def _tests_beside(folder: Path) -> Path:
+    """The folder of tests of the project that a package belongs to: that of the nearest pyproject.toml above."""
+    here = folder.resolve()
+    for above in (here, *here.parents):
+        if (above / "pyproject.toml").is_file():
+            return above / "tests"
+    return here.parent / "tests"
+
+
+def _statement_files(package: Path, tests: Path, paper_name: str, name: str, reading: str) -> dict[Path, str]:
+    from boundcheck.cli._templates import STATEMENT, TEST
+
+    correction = (
+        "" if reading.startswith("as_printed") else '        replaces="what it replaces",\n        why="why",\n'
+    )
+    title = name.replace("_", " ").capitalize()
+    title = re.sub(r"(?<=\d) (?=\d)", ".", title)
+    return {
+        package / f"{name}.py": STATEMENT.substitute(title=title, reading=reading, correction=correction),
+        tests / f"test_{paper_name}_{name}.py": TEST.substitute(id=f"{paper_name}/{name}/{reading}"),
+    }
+
+
+def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
+    from boundcheck.cli._files import write_whole
+    from boundcheck.core.places import reason
+
+    there = [path for path in files if path.exists()]
+    if there:
+        raise BadInput(f"{there[0]} is there already and is not overwritten; choose another name or remove it.")
+    for path, text in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder {path.parent} cannot be made: {reason(error)}.") from error
+        write_whole(path, text.encode("utf-8"))
+    if as_json:
+        print_json({"files": [str(path) for path in files], "formula": str(formula)})
+        return 0
+    for path in files:
+        line(f"written: {path}")
+    line(f"Type the formula into {formula}, where it says TYPE_THE_FORMULA_HERE.")
+    return 0

@@ -1,0 +1,171 @@
+"""Commands about evidence beyond runs: derive, falsify, replay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundcheck.cli._output import json_float, line, print_json, progress, short, table
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.witness import Witness
+    from boundcheck.proof.derivation import DerivationReport
+
+__all__ = ["register"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Id = Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)]
+
+EVIDENCE_WIDTH = 100  # characters of a certificate or witness in the table; --json has all of it
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command()(derive)
+    app.command()(falsify)
+    app.command()(replay)
+
+
+def derive(
+    id: Id,
+    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Limit of one solver call.")] = 10.0,
+    as_json: Json = False,
+) -> int:
+    """Checks a derivation step by step.
+
+    Its conclusion is compared with the statement's bound. Exit code 0 when every step is proved or
+    assumed from a named source, 1 when one is refuted (the statement may
+    still be true), 3 when one is undecided or the conclusion is not the bound.
+
+    \b
+    Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
+    """
+    from boundcheck.proof.discovery import derivation
+    from boundcheck.proof.step import Status
+
+    report = derivation(id).check(seconds)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _derive_text(report)
+    if report.status is Status.REFUTED:
+        return 1
+    return 3 if report.status is Status.UNDECIDED else 0
+
+
+def _derive_text(report: DerivationReport) -> None:
+    rows: list[list[str]] = []
+    for r in report.results:
+        evidence = ""
+        if r.finding.witness:
+            evidence = "witness " + ", ".join(f"{k} = {v}" for k, v in r.finding.witness.items())
+        elif r.finding.certificate is not None:
+            evidence = "certificate " + json.dumps(r.finding.certificate, default=str)
+        evidence = evidence if len(evidence) <= EVIDENCE_WIDTH else evidence[: EVIDENCE_WIDTH - 3] + "..."
+        rows.append([r.step.name, r.status.value, r.finding.how, r.step.text, evidence])
+    table(["step", "status", "how", "reason", "evidence"], rows, styles=["", "outcome"])
+    line()
+    for r in report.results:
+        if r.finding.note and r.status.value != "PROVED":
+            line(f"{r.step.name}: {r.finding.note}")
+    for remark in report.remarks:
+        line(remark)
+    line(", ".join(f"{count} {status}" for status, count in report.counts.items()))
+    line(f"{report.statement}: {report.status.value}")
+
+
+def falsify(
+    id: Id,
+    budget: Annotated[str, typer.Option(help="Time for the search, such as 60s or 10m.")] = "60s",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="Where to write a witness.", show_default="made of the id"),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Searches for a counterexample.
+
+    That is an instance in scope that breaks the bound: exit code 1 with one, 0 without. A search that
+    finds nothing proves nothing. A witness is re-evaluated in exact arithmetic and written as a file
+    that `boundcheck replay` runs.
+
+    \b
+    Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
+    """
+    from boundcheck.cli._values import parse_seconds
+    from boundcheck.evidence.falsify import falsify as search
+    from boundcheck.evidence.witness import save_witness
+    from boundcheck.theory.discovery import statement
+
+    found = statement(id)
+    seconds = parse_seconds(budget, "--budget")
+    with progress(f"searching {found.id}") as show:
+        result = search(found, budget=seconds, seed=seed, on_progress=lambda share, best: show(share))
+    path = None
+    if result.witness is not None:
+        path = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
+        save_witness(result.witness, path)
+    if as_json:
+        print_json(
+            {
+                "statement": found.id,
+                "witness": None if result.witness is None else result.witness.to_dict(),
+                "file": None if path is None else str(path),
+                "best": json_float(result.best),
+                "instances": result.instances,
+                "seconds": round(result.seconds, 3),
+                "seed": result.seed,
+                "budget": result.budget,
+            }
+        )
+    else:
+        searched = f"{result.instances} instances in {result.seconds:.1f} s, seed {result.seed}"
+        if result.witness is None:
+            line(f"{found.id}: no counterexample among {searched}; largest metric/bound {short(result.best)}.")
+        else:
+            line(f"{found.id}: broken after {searched}.")
+            _witness_text(result.witness)
+            line(f"written: {path}; `boundcheck replay {path}` runs it again.")
+    return 0 if result.witness is None else 1
+
+
+def _witness_text(witness: Witness) -> None:
+    for label, spec in (("problem", witness.problem), ("method", witness.method), ("at", witness.at)):
+        line(f"  {label}: {json.dumps(dict(spec), default=str)}")
+    line(f"  {witness.verdict.reason}")
+
+
+def replay(
+    witness: Annotated[Path, typer.Argument(metavar="WITNESS", help="A witness file.", show_default=False)],
+    as_json: Json = False,
+) -> int:
+    """Runs a witness again.
+
+    Exit code 1 if the violation still stands, 0 if it no longer does.
+
+    \b
+    Example: boundcheck replay examples/witnesses/scgd_theorem_3_3_as_printed_main.json
+    """
+    from boundcheck.evidence.witness import load_witness
+    from boundcheck.evidence.witness import replay as run_again
+    from boundcheck.verdict import Outcome
+
+    loaded = load_witness(witness)
+    verdict = run_again(loaded)
+    stands = verdict.outcome is Outcome.VIOLATED
+    if as_json:
+        data: dict[str, Any] = {"file": str(witness), "stands": stands, "verdict": _json_verdict(verdict.to_dict())}
+        print_json(data)
+    else:
+        grade = "" if verdict.grade is None else f" ({verdict.grade})"
+        line(f"{loaded.statement}: {verdict.outcome}{grade}. {verdict.reason}")
+        line("The witness still stands." if stands else "The witness no longer stands.")
+    return 1 if stands else 0
+
+
+def _json_verdict(data: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in data.items() if k != "details"}

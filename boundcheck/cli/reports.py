@@ -1,0 +1,96 @@
+"""Commands about reports: report, diff."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boundcheck.cli._output import line, print_json, table
+from boundcheck.errors import BadInput
+
+__all__ = ["default_spec", "register"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command()(report)
+    app.command()(diff)
+
+
+def default_spec() -> Path:
+    """The shipped claims: inside an installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for place in (package / "_examples" / "scgd.toml", package.parent / "examples" / "scgd.toml"):
+        if place.is_file():
+            return place
+    raise BadInput("this installation lacks the shipped claims (examples/scgd.toml); name a specification.")
+
+
+def report(
+    specs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[SPEC]...", help="TOML files of claims.", show_default="the shipped claims"),
+    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = Path("report"),
+    title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of processes.", show_default="one a processor"),
+    ] = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Pages of bounds against experiments.
+
+    HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts.
+
+    \b
+    Example: boundcheck report examples/scgd.toml -o report
+    """
+    from boundcheck.cli._execute import carry_out, results_of
+    from boundcheck.cli.runs import chosen_store
+    from boundcheck.evidence.spec import load_claims
+    from boundcheck.report import write_report
+    from boundcheck.verdict import count_by
+
+    claims = [claim for spec in specs or [default_spec()] for claim in load_claims(spec)]
+    results = results_of(carry_out(claims, store=chosen_store(no_store), workers=workers))
+    paths = write_report(results, out, title=title)
+    counts = count_by(r.verdict for r in results)
+    if as_json:
+        print_json({"files": [str(p) for p in paths], "counts": counts})
+        return 0
+    for what, of in counts.items():
+        line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
+    line(f"written: {out / 'index.html'} and {len(paths) - 1} more files")
+    return 0
+
+
+def diff(
+    old: Annotated[Path, typer.Argument(help="A report's folder or its report.json.", show_default=False)],
+    new: Annotated[Path, typer.Argument(help="The same, later.", show_default=False)],
+    as_json: Json = False,
+) -> int:
+    """What changed between two reports.
+
+    Exit code 1 if a claim lost its grade, became violated or is gone.
+
+    \b
+    Example: boundcheck diff report-before report-after
+    """
+    from boundcheck.cli._changes import changes_between, read_report
+
+    changes = changes_between(read_report(old), read_report(new))
+    if as_json:
+        print_json({"changes": [c.to_dict() for c in changes], "worse": sum(c.worse for c in changes)})
+    elif changes:
+        rows = [[c.claim, c.what, c.before, c.after, "no" if c.worse else ""] for c in changes]
+        table(["claim", "what", "before", "after", "acceptable"], rows, styles=["", "", "", "", "outcome"])
+        line(f"{len(changes)} changes, {sum(c.worse for c in changes)} for the worse.")
+    else:
+        line("nothing changed.")
+    return 1 if any(c.worse for c in changes) else 0

@@ -1,0 +1,242 @@
+"""Commands that carry out claims: constants, run, compare, check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundcheck.cli._output import json_float, line, print_json, short, table
+
+if TYPE_CHECKING:
+    from boundcheck.cli._execute import Done, Refused
+    from boundcheck.evidence.claim import Claim, ClaimResult
+
+__all__ = ["chosen_store", "register"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Spec = Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Number of processes.", show_default="one a processor, for many claims"),
+]
+NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command()(constants)
+    app.command()(run)
+    app.command()(compare)
+    app.command()(check)
+
+
+def chosen_store(no_store: bool) -> Path | None:
+    """The folder of the result store, or None."""
+    from boundcheck.core.places import store_dir
+
+    return None if no_store else store_dir()
+
+
+def constants(spec: Spec, as_json: Json = False) -> int:
+    """The constants of each claim's instance.
+
+    Each with how it is known, and the step sizes that follow from them.
+
+    \b
+    Example: boundcheck constants examples/scgd.toml
+    """
+    from boundcheck.evidence.claim import resolve_steps
+    from boundcheck.evidence.spec import load_claims
+    from boundcheck.problems.build import build
+    from boundcheck.theory.discovery import statement
+
+    found: list[dict[str, Any]] = []
+    for claim in load_claims(spec):
+        claimed = statement(claim.statement)
+        problem = build(claim.problem)
+        broken = {a.name: problem.violations(a.name) for a in claimed.assumptions}
+        found.append(
+            {
+                "claim": claim.label(),
+                "problem": problem.name,
+                "constants": dict(problem.constants()),
+                "method": resolve_steps(claim.method, claimed, problem),
+                "violations": {name: why for name, why in broken.items() if why is not None},
+            }
+        )
+    if as_json:
+        rows = [
+            {**f, "constants": {k: c.to_dict() | {"float": float(c.value)} for k, c in f["constants"].items()}}
+            for f in found
+        ]
+        print_json({"claims": rows})
+        return 0
+    for f in found:
+        line(f"{f['claim']}: {f['problem']}")
+        signs = {"upper": "<= ", "lower": ">= "}
+        cells = [
+            [name, signs.get(c.side, "") + short(c.value), c.known.value, c.how] for name, c in f["constants"].items()
+        ]
+        table(["constant", "value", "known", "how"], cells)
+        line("method: " + ", ".join(f"{k} = {v}" for k, v in f["method"].items()))
+        for name, why in f["violations"].items():
+            line(f"breaks assumption {name}: {why}")
+        line()
+    return 0
+
+
+def run(
+    spec: Spec,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Folder for the runs.", show_default="the result store"),
+    ] = None,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> int:
+    """Carries out the runs of all claims.
+
+    Says where their curves are (curve.npz, with spec.json beside it). What is there already is not run
+    again; an interrupted command continues where it was.
+
+    \b
+    Example: boundcheck run examples/scgd.toml -o runs
+    """
+    from boundcheck.cli._execute import Done, carry_out, results_of
+    from boundcheck.core.places import store_dir
+    from boundcheck.evidence.spec import load_claims
+
+    claims = load_claims(spec)
+    done = carry_out(claims, store=out or store_dir(), workers=workers)
+    results_of(done)
+    finished = [d for d in done if isinstance(d, Done)]
+    if as_json:
+        rows = [
+            {
+                "claim": d.result.claim.label(),
+                "folders": list(d.folders),
+                "rounds": list(d.result.rounds),
+                "failed": d.result.verdict.reason if d.result.verdict.outcome.value == "FAILED" else None,
+            }
+            for d in finished
+        ]
+        print_json({"runs": rows})
+        return 0
+    cells = [[d.result.claim.label(), str(len(d.result.rounds)), f] for d in finished for f in d.folders]
+    table(["claim", "points", "folder"], cells)
+    return 0
+
+
+def _row(result: ClaimResult) -> list[str]:
+    verdict = result.verdict
+    tight = "-" if verdict.tightness is None else short(verdict.tightness.ratio_min)
+    return [result.claim.label(), verdict.outcome.value, "-" if verdict.grade is None else verdict.grade.value, tight]
+
+
+def compare(spec: Spec, workers: Workers = None, no_store: NoStore = False, as_json: Json = False) -> int:
+    """The verdict on each claim.
+
+    Whatever it expects: exit code 0 if all hold, 1 if one is violated, 3 otherwise. The
+    tightness is bound over metric at the closest of the compared points (1 is tight).
+
+    \b
+    Example: boundcheck compare examples/scgd.toml
+    """
+    from boundcheck.cli._execute import carry_out, results_of
+    from boundcheck.evidence.spec import load_claims
+
+    results = results_of(carry_out(load_claims(spec), store=chosen_store(no_store), workers=workers))
+    if as_json:
+        print_json(_json_results(results))
+    else:
+        table(
+            ["claim", "outcome", "grade", "tightness", "reason"],
+            [[*_row(r), r.verdict.reason] for r in results],
+            styles=["", "outcome"],
+        )
+        _print_counts(results)
+    outcomes = {r.verdict.outcome.value for r in results}
+    if "VIOLATED" in outcomes:
+        return 1
+    return 0 if outcomes == {"HOLDS"} else 3
+
+
+def _json_results(results: Sequence[ClaimResult]) -> dict[str, Any]:
+    from boundcheck.report.data import claim_data
+    from boundcheck.verdict import count_by
+
+    return {"claims": [claim_data(r) for r in results], "counts": count_by(r.verdict for r in results)}
+
+
+def _print_counts(results: Sequence[ClaimResult]) -> None:
+    from boundcheck.verdict import count_by
+
+    counts = count_by(r.verdict for r in results)
+    line()
+    for what, of in counts.items():
+        line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
+
+
+def check(
+    claims: Spec,
+    junit: Annotated[
+        Path | None,
+        typer.Option("--junit", metavar="FILE", help="Write a JUnit XML file for CI.", show_default=False),
+    ] = None,
+    workers: Workers = None,
+    no_store: NoStore = False,
+    as_json: Json = False,
+) -> int:
+    """The CI gate: whether every claim meets its expect.
+
+    Exit code 0 only if every claim meets its expected outcome, tightness and rate.
+
+    \b
+    Example: boundcheck check examples/scgd.toml --junit boundcheck.xml
+    """
+    from boundcheck.cli._execute import carry_out
+    from boundcheck.evidence.spec import load_claims
+
+    done = carry_out(load_claims(claims, need_expect=True), store=chosen_store(no_store), workers=workers)
+    if junit is not None:
+        from boundcheck.cli._junit import write_junit
+
+        write_junit(done, str(claims), junit)
+    return _print_check(done, as_json)
+
+
+def _print_check(done: Sequence[Done | Refused], as_json: bool) -> int:
+    from boundcheck.cli._execute import Done, Refused
+
+    results = [d.result for d in done if isinstance(d, Done)]
+    refused = [d for d in done if isinstance(d, Refused)]
+    missed = sum(bool(r.failures) for r in results)
+    if as_json:
+        bad = [{"claim": r.claim.label(), "problem": r.problem} for r in refused]
+        met = {"met": len(results) - missed, "missed": missed, "bad input": len(bad)}
+        print_json({**_json_results(results), "expectations": met, "bad_input": bad})
+    else:
+        cells = [[*_row(r), _expected(r.claim), "no" if r.failures else "yes"] for r in results]
+        columns = ["claim", "outcome", "grade", "tightness", "expected", "met"]
+        table(columns, cells, styles=["", "outcome", "", "", "", "outcome"])
+        _print_counts(results)
+        for r in results:
+            for failure in r.failures:
+                line(f"MISSED {r.claim.label()}: {failure}")
+        for r in refused:
+            line(f"BAD INPUT {r.claim.label()}: {r.problem}")
+        line(f"{len(results) - missed} of {len(done)} claims met their expectation.")
+    return 2 if refused else 1 if missed else 0
+
+
+def _expected(claim: Claim) -> str:
+    parts = [] if claim.expect is None else [claim.expect.value]
+    least, largest = claim.tightness
+    if least is not None or largest is not None:
+        parts.append(f"tightness {'' if least is None else short(least)}..{'' if largest is None else short(largest)}")
+    if claim.rate is not None:
+        parts.append(f"slope {short(json_float(float(claim.rate.low)))}..{short(json_float(float(claim.rate.high)))}")
+    return ", ".join(parts)

@@ -1,0 +1,320 @@
+"""Commands about statements: list, show, evaluate, scope."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundcheck.cli._output import json_float, json_number, line, print_json, short, table
+from boundcheck.cli._values import parse_sets, parse_sweeps
+from boundcheck.core.numbers import format_exact
+from boundcheck.errors import BadInput
+
+if TYPE_CHECKING:
+    from boundcheck.theory.scope import Scope
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["register"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Id = Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A symbol's value: 3, 1e-3, 1/3. Repeatable.", show_default=False),
+]
+
+IN_SCOPE = {True: "in scope", False: "out of scope", None: "scope undecided"}
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("list")(list_statements)
+    app.command()(show)
+    app.command()(evaluate)
+    app.command()(scope)
+
+
+def _find(id: str) -> Statement:
+    from boundcheck.theory.discovery import statement
+
+    return statement(id)
+
+
+def _is_derived(id: str) -> bool:
+    from boundcheck.proof.discovery import derived_readings
+
+    paper, name, reading = id.split("/")
+    return reading in derived_readings(paper, name)
+
+
+def _note_reading(asked: str, found: Statement) -> None:
+    if asked.strip().strip("/") != found.id:
+        line(f"{asked}: taking the reading {found.id}")
+
+
+def list_statements(
+    paper: Annotated[str, typer.Option("--paper", help="Only this paper.", show_default=False)] = "",
+    reading: Annotated[str, typer.Option("--reading", help="Only this reading.", show_default=False)] = "",
+    as_json: Json = False,
+) -> int:
+    """The statements, with what is known of each.
+
+    \b
+    dimensions: whether all sides scale alike ("INCONSISTENT" is found from the declarations alone)
+    derivation: whether a machine-checked derivation is there (`boundcheck derive` runs it)
+
+    \b
+    Example: boundcheck list --paper scgd
+    """
+    from boundcheck.errors import UnknownName
+    from boundcheck.theory.discovery import all_statements
+
+    every = list(all_statements(paper or None))
+    if reading and reading not in {s.reading for s in every}:
+        raise UnknownName("the reading", reading, sorted({s.reading for s in every}))
+    chosen = [s for s in every if reading in ("", s.reading)]
+    errors = {s.id: s.dimension_errors() for s in chosen}
+    derived = {s.id for s in chosen if _is_derived(s.id)}
+    counts = {
+        "statements": len(chosen),
+        "dimensionally inconsistent": sum(bool(e) for e in errors.values()),
+        "without dimensions": sum(s.metric.dimension is None for s in chosen),
+        "with a derivation": len(derived),
+    }
+    if as_json:
+        rows = [
+            {
+                "id": s.id,
+                "title": s.title,
+                "reading": s.reading,
+                "kind": s.kind.value,
+                "belief": s.belief.value,
+                "dimensions": _dimensions(s, errors[s.id]),
+                "dimension_errors": errors[s.id],
+                "derivation": s.id in derived,
+                "source": {"paper": s.source.paper, "number": s.source.number, "where": s.source.where},
+            }
+            for s in chosen
+        ]
+        print_json({"statements": rows, "counts": counts})
+        return 0
+    cells = [
+        [
+            s.id,
+            s.title,
+            s.kind.value,
+            s.belief.value,
+            _dimensions(s, errors[s.id]),
+            _there(s.id in derived),
+        ]
+        for s in chosen
+    ]
+    table(["statement", "title", "kind", "belief", "dimensions", "derivation"], cells)
+    line()
+    line(", ".join(f"{count} {what}" for what, count in counts.items()) + ".")
+    return 0
+
+
+def _there(yes: bool) -> str:
+    return "yes" if yes else "none"
+
+
+def _dimensions(statement: Statement, errors: list[str]) -> str:
+    return "INCONSISTENT" if errors else "none declared" if statement.metric.dimension is None else "consistent"
+
+
+def show(
+    id: Id,
+    latex: Annotated[bool, typer.Option("--latex", help="The claim as LaTeX, nothing else.")] = False,
+    as_json: Json = False,
+) -> int:
+    """One statement in full.
+
+    Symbols, assumptions, conditions, bound, source, corrections and the evidence so far.
+
+    \b
+    Example: boundcheck show scgd/theorem_3_3/corrected
+    """
+    found = _find(id)
+    if latex:
+        line(found.latex())
+        return 0
+    if as_json:
+        own = {k: v for k, v in found.to_dict().items() if k != "schema"}
+        more = {
+            "latex": found.latex(),
+            "dimension_errors": found.dimension_errors(),
+            "derivation": _is_derived(found.id),
+        }
+        print_json({**own, **more})
+        return 0
+    _note_reading(id, found)
+    _show_text(found, _is_derived(found.id))
+    return 0
+
+
+def _show_text(found: Statement, derived: bool) -> None:
+    import sympy as sp
+
+    from boundcheck.theory.discovery import readings
+    from boundcheck.theory.typeset import relation_text
+
+    line(f"{found.id}: {found.title}")
+    line(f"  {found.source.paper}, {found.source.number} ({found.source.where})")
+    line(f"  {found.kind.value}, {found.belief.value}")
+    for label, text in (("replaces", found.replaces), ("why", found.why), ("remark", found.remark)):
+        if text:
+            line(f"  {label}: {text}")
+    line()
+    rows = [[s.name, s.meaning, str(s.dimension), s.allowed()] for s in found.symbols]
+    table(["symbol", "meaning", "dimension", "allowed"], rows)
+    line()
+    for assumption in found.assumptions:
+        line(f"assumption {assumption.name}: {assumption.meaning}")
+    for relation in found.domain:
+        line(f"needed to make sense: {relation_text(relation)}")
+    for c in found.conditions:
+        line(f"condition '{c.name}': {relation_text(c.relation)}" + (f"  ({c.meaning})" if c.meaning else ""))
+    if found.algorithm is not None:
+        line(f"method: {found.algorithm.kind}")
+    metric = found.metric
+    if metric.quantity != "none":
+        scaled = "" if metric.scale == 1 else f"{metric.scale} * "
+        line(f"metric: {scaled}{metric.quantity}; average: {metric.average}; expectation: {metric.expectation}")
+    line()
+    line(f"bound: {found.bound}")
+    line()
+    line(str(sp.pretty(found.bound, use_unicode=False, wrap_line=False)))
+    if found.printed_rate is not None:
+        line(f"printed order: {found.printed_rate}")
+    line()
+    errors = found.dimension_errors()
+    for error in errors:
+        line(f"DIMENSIONS INCONSISTENT: {error}")
+    if not errors:
+        declared = found.metric.dimension is not None
+        line("dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)")
+    line(f"derivation: {f'there; run `boundcheck derive {found.id}`' if derived else 'none'}")
+    paper, name, _ = found.id.split("/")
+    others = [s.id for s in readings(paper, name) if s.id != found.id]
+    if others:
+        line(f"other readings: {', '.join(others)}")
+
+
+def evaluate(
+    id: Id,
+    sets: Sets = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option("--sweep", metavar="NAME=LOW:HIGH:COUNT[:log]", help="Vary a symbol.", show_default=False),
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    plot: Annotated[
+        str, typer.Option("--plot", metavar="FILE", help="Draw the sweep (.svg, .png or .pdf).", show_default=False)
+    ] = "",
+    as_json: Json = False,
+) -> int:
+    """The bound and the scope at given constants.
+
+    The value is exact where it is rational; sweeps give a table.
+
+    \b
+    Example: boundcheck evaluate scgd/theorem_3_3 --set mu=1/10 --set L=1 --set n=20 --set E=4
+             --set sigma2=1 --set dist2_0=4 --set K=1000 --sweep eta=1e-6:1e-4:50:log
+    """
+    found = _find(id)
+    fixed = parse_sets(found, sets or [])
+    grids = parse_sweeps(found, sweep or [], fixed)
+    if not grids:
+        if csv or plot:
+            raise BadInput(f"{'--csv' if csv else '--plot'} needs a --sweep; one value makes no table.")
+        return _evaluate_point(id, found, fixed, as_json)
+    from boundcheck.cli._sweep import run_sweep
+
+    return run_sweep(found, fixed, grids, csv=csv, plot=plot, as_json=as_json)
+
+
+def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_json: bool) -> int:
+    result = found.evaluate(**fixed)
+    if as_json:
+        print_json({**result.to_dict(), "values": {k: json_number(v) for k, v in fixed.items()}})
+        return 0
+    _note_reading(id, found)
+    line(f"bound: {result.value!r}{_exact_text(result.exact, result.value)}")
+    line(f"scope: {IN_SCOPE[result.in_scope]}")
+    if result.in_scope is not True:
+        line(f"  see `boundcheck scope {found.id}` with the same values")
+    if result.trivial_declared:
+        line(f"vacuous: {'yes, the bound is not below its trivial value' if result.vacuous else 'no'}")
+    if result.note:
+        line(result.note)
+    return 0
+
+
+def _exact_text(exact: Any, value: float) -> str:
+    """What is known beyond the float: the fraction where it is short, else that it is exact or enclosed."""
+    if not isinstance(exact, Fraction):
+        return "" if exact is None else f", enclosed to {exact.bits} bits"
+    text = format_exact(exact)
+    if text == f"{value:.17g}":
+        return ", exactly"
+    return f" = {text} exactly" if len(text) <= 60 else f", a fraction of {len(text)} characters (--json gives it)"
+
+
+def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
+    """Which conditions hold, by how much.
+
+    Also gives the largest step size in scope. Exit code 0 in scope, 3 outside or undecided.
+
+    \b
+    Example: boundcheck scope scgd/theorem_3_3/as_printed_main --set mu=1/100 --set L=1/10
+             --set n=2 --set E=64 --set eta=10/256
+    """
+    found = _find(id)
+    values: dict[str, Any] = dict(parse_sets(found, sets or []))
+    decided = found.scope(**values)
+    largest = _largest_steps(found, values)
+    if as_json:
+        steps = {name: {"note": top} if isinstance(top, str) else json_number(top) for name, top in largest.items()}
+        print_json({**decided.to_dict(), "largest": steps})
+    else:
+        _note_reading(id, found)
+        _scope_text(decided, largest)
+    return 0 if decided.in_scope is True else 3
+
+
+def _largest_steps(found: Statement, values: dict[str, Any]) -> dict[str, Fraction | str]:
+    """The largest value in scope of each step size that a condition limits, or the sentence why there is none."""
+    from boundcheck.theory.dimension import STEP
+
+    used: set[str] = set()
+    for c in found.conditions:
+        used |= {s.name for s in c.relation.free_symbols}
+    steps = [s.name for s in found.symbols if s.name in used and (s.dimension == STEP or s.name.startswith("eta"))]
+    largest: dict[str, Fraction | str] = {}
+    for name in steps:
+        try:
+            largest[name] = found.largest(name, **{k: v for k, v in values.items() if k != name})
+        except BadInput as error:
+            largest[name] = str(error)
+    return largest
+
+
+def _scope_text(decided: Scope, largest: dict[str, Fraction | str]) -> None:
+    words = {True: "yes", False: "no", None: "undecided"}
+    rows: list[list[str]] = []
+    for c in decided.conditions:
+        middle = short(c.exact) if c.exact is not None else short(json_float((c.slack[0] + c.slack[1]) / 2))
+        rows.append([c.name, c.relation, words[c.holds], middle, short(json_float(c.relative))])
+    if rows:
+        table(["condition", "relation", "holds", "slack", "relative"], rows, styles=["", "", "outcome"])
+    for c in decided.conditions:
+        if c.note:
+            line(f"{c.name}: {c.note}")
+    for name, top in largest.items():
+        line(top if isinstance(top, str) else f"largest {name} in scope: {short(top)}")
+    if decided.assumptions:
+        line(f"not decidable from numbers, taken for granted: {', '.join(decided.assumptions)}")
+    line(f"{decided.statement_id}: {IN_SCOPE[decided.in_scope]}")

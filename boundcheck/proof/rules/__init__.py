@@ -1,0 +1,24 @@
+"""General rules, instantiated on explicit terms and checked mechanically each time they are used.
+
+A rule makes an instance (a relation or vector equality) and obligations. The step's claim must be identical to the
+instance, and every obligation is decided by the scalar or the Gram kernel from the facts of the step. No inequality
+of a paper is a rule.
+"""
+
+from boundcheck.proof.rules.base import Rule
+from boundcheck.proof.rules.calculus import Limit, MeanValue
+from boundcheck.proof.rules.norms import Jensen, Triangle, Young
+from boundcheck.proof.rules.sums import CauchySchwarz, PartialSum, SumOver, Telescoping
+
+__all__ = [
+    "CauchySchwarz",
+    "Jensen",
+    "Limit",
+    "MeanValue",
+    "PartialSum",
+    "Rule",
+    "SumOver",
+    "Telescoping",
+    "Triangle",
+    "Young",
+]

@@ -1,0 +1,95 @@
+"""Rules on functions of a real variable: mean value theorem, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.errors import BadInput
+from boundcheck.proof.identity import same
+from boundcheck.proof.polynomial import direction, factorised, rational_parts
+from boundcheck.proof.rules.base import Obligation, Rule
+
+__all__ = ["Limit", "MeanValue"]
+
+
+@dataclass(frozen=True)
+class Limit(Rule):
+    """From a(e) <= b(e) for every 0 < e < 1, both polynomial in e: a(0) <= b(0).
+
+    source: the fact or step that holds for every such e.
+    """
+
+    source: str
+    variable: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "limit of an inequality"
+
+    def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The open interval."""
+        return self.variable, (sp.Gt(value, 0), sp.Lt(value, 1))
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The inequality at 0; raises BadInput where the source is not polynomial in the variable."""
+        source = facts.get(self.source)
+        if not isinstance(source, sp.Le | sp.Ge):
+            raise BadInput(f"the limit needs the inequality '{self.source}'.")
+        gap = direction(source)[0]
+        if any(f.has(self.variable) for f in gap.atoms(sp.Function, sp.Sum, sp.Derivative)) or not gap.is_polynomial(
+            self.variable
+        ):
+            raise BadInput(f"'{self.source}' is not a polynomial in {self.variable}.")
+        return sp.Ge(gap.subs(self.variable, 0), 0, evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """None besides the form of the source."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class MeanValue(Rule):
+    """From q'(t) >= slope for every start <= t <= 1: q(1) - q(start) >= slope * (1 - start), for start < 1.
+
+    path: q, an expression in `variable` that is continuously differentiable on [start, 1]; source: the fact or step
+    that bounds its derivative for every such t.
+    """
+
+    path: Any
+    variable: Any
+    slope: Any
+    start: Any
+    source: str
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "mean value theorem"
+
+    def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The interval."""
+        return self.variable, (sp.Ge(value, self.start), sp.Le(value, 1))
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The increase is at least slope times length; raises BadInput where the source bounds something else."""
+        source = facts.get(self.source)
+        if not isinstance(source, sp.Le | sp.Ge):
+            raise BadInput(f"the mean value theorem needs the inequality '{self.source}'.")
+        if self.slope.has(self.variable) or not same(
+            direction(source)[0], sp.diff(self.path, self.variable) - self.slope
+        ):
+            raise BadInput(f"'{self.source}' does not bound the derivative of {self.path} by {self.slope}.")
+        rise = self.path.subs(self.variable, 1) - self.path.subs(self.variable, self.start)
+        return sp.Ge(rise, self.slope * (1 - self.start), evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The interval is not empty, and the path has no pole on it."""
+        yield sp.Lt(self.start, 1), {}
+        inside = {"_from": sp.Ge(self.variable, self.start), "_to": sp.Le(self.variable, 1)}
+        for factor, _ in factorised(rational_parts(self.path)[1])[1]:
+            yield sp.Ne(factor, 0), inside

@@ -1,0 +1,166 @@
+"""Rules on sums over an index with a symbolic number of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.errors import BadInput
+from boundcheck.proof.polynomial import direction
+from boundcheck.proof.rules.base import Obligation, Rule
+from boundcheck.proof.sums import total, vector_total
+from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
+
+__all__ = ["CauchySchwarz", "PartialSum", "SumOver", "Telescoping"]
+
+
+@dataclass(frozen=True)
+class CauchySchwarz(Rule):
+    """norm(sum_{m<count} r(m))**2 <= count * sum_{m<count} norm(r(m))**2, for an integer count >= 0."""
+
+    term: Vector
+    index: Any
+    count: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "Cauchy-Schwarz inequality"
+
+    def counts(self) -> tuple[Any, ...]:
+        """The number of terms and the index."""
+        return (self.count, self.index)
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The inequality for these terms."""
+        left = norm2(vector_total(self.term, self.index, self.count))
+        return sp.Le(left, self.count * total(norm2(self.term), self.index, self.count), evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The count is at least 0 (0 terms: both sides 0), and the step from k >= 1 terms to k + 1.
+
+        With R the sum and Q the sum of squares of k terms, k*Q >= norm(R)**2 must give
+        (k + 1)*(Q + norm(r)**2) >= norm(R + r)**2; one term gives an equation.
+        """
+        yield sp.Ge(self.count, 0), {}
+        k = sp.Symbol("_k", real=True)
+        sum_, last, squares = (vector(n) for n in ("_R", "_r", "_q"))
+        q = norm2(squares)  # any number that is at least 0 is a squared norm
+        before = {"_before": sp.Ge(k * q, norm2(sum_), evaluate=False), "_k": sp.Ge(k, 1)}
+        yield sp.Ge((k + 1) * (q + norm2(last)), norm2(sum_ + last), evaluate=False), before
+
+
+@dataclass(frozen=True)
+class PartialSum(Rule):
+    """sum_{j<part} a(j) <= sum_{j<whole} a(j) for a(j) >= 0 and 0 <= part <= whole."""
+
+    term: Any
+    index: Any
+    part: Any
+    whole: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "part of a sum of nonnegative terms"
+
+    def counts(self) -> tuple[Any, ...]:
+        """The numbers of terms and the index."""
+        return (self.part, self.whole, self.index)
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The inequality for this term."""
+        sums = (total(self.term, self.index, count) for count in (self.part, self.whole))
+        return sp.Le(*sums, evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The bounds are ordered and the term is at least 0."""
+        yield sp.Ge(self.part, 0), {}
+        yield sp.Le(self.part, self.whole), {}
+        yield sp.Ge(self.term, 0, evaluate=False), {}
+
+
+@dataclass(frozen=True)
+class SumOver(Rule):
+    """From a(m) <= b(m) for every 0 <= m < count: the sums over m are ordered alike.
+
+    source: name of the fact or step that holds for every m of this range.
+    """
+
+    source: str
+    index: Any
+    count: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "sum of inequalities"
+
+    def counts(self) -> tuple[Any, ...]:
+        """The number of terms and the index."""
+        return (self.count, self.index)
+
+    def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The terms of the sum."""
+        return self.index, (sp.Ge(value, 0), sp.Le(value, self.count - 1))
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The summed inequality; raises BadInput where the source is not an inequality."""
+        source = facts.get(self.source)
+        if not isinstance(source, sp.Le | sp.Ge):
+            raise BadInput(f"the sum needs the inequality '{self.source}' among the facts that the step uses.")
+        gap, _ = direction(source)
+        return sp.Ge(total(gap, self.index, self.count), 0, evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The count is at least 0; each closed form of a sum has been checked by induction already."""
+        yield sp.Ge(self.count, 0), {}
+
+
+@dataclass(frozen=True)
+class Telescoping(Rule):
+    """From x(m+1) == x(m) + d(m) for every m: x(count) == x(0) + sum_{m<count} d(m).
+
+    source: name of the vector equality; count must be at least 0.
+    """
+
+    source: str
+    index: Any
+    count: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "telescoping sum"
+
+    def _parts(self, facts: Mapping[str, Any]) -> tuple[Vector, Vector]:
+        source = facts.get(self.source)
+        if not isinstance(source, VectorEquality) or len(source.left.terms) != 1:
+            raise BadInput(f"telescoping needs the vector equality '{self.source}', x(m + 1) == x(m) + d(m).")
+        back = source.left.at(self.index, self.index - 1)
+        increment = source.right - back
+        shifts = back != source.left and back.at(self.index, self.index + 1) == source.left
+        if source.left.terms[0][1] != 1 or not shifts:
+            raise BadInput(f"the vector equality '{self.source}' is not of the form x(m + 1) == x(m) + d(m).")
+        return back, increment
+
+    def counts(self) -> tuple[Any, ...]:
+        """The number of terms and the index."""
+        return (self.count, self.index)
+
+    def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The terms of the sum."""
+        return self.index, (sp.Ge(value, 0), sp.Le(value, self.count - 1))
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The telescoped equality."""
+        position, increment = self._parts(facts)
+        end, start = position.at(self.index, self.count), position.at(self.index, 0)
+        return VectorEquality(end, start + vector_total(increment, self.index, self.count))
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The count is at least 0."""
+        yield sp.Ge(self.count, 0), {}

@@ -1,0 +1,261 @@
+"""What the pages show, as plain data: a pure function of the claims' results.
+
+`report_data` is the machine twin of the pages (`report.json`, schema 1). It holds no time and no path, so the
+same code on the same claims gives the same bytes. Numbers that JSON lacks are the texts "inf", "-inf", "nan".
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from boundcheck._version import __version__
+from boundcheck.core.numbers import format_exact
+from boundcheck.report.snippet import claim_toml
+from boundcheck.report.words import json_number, slug
+from boundcheck.theory.discovery import readings, statement
+from boundcheck.theory.typeset import relation_text
+from boundcheck.verdict import count_by
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.claim import ClaimResult
+    from boundcheck.theory.statement import Condition, Statement
+    from boundcheck.theory.symbols import Symbol
+
+__all__ = ["SCHEMA", "claim_data", "report_data"]
+
+SCHEMA = 1
+_PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "matplotlib")
+# Facts of a run that differ between two equal runs; they stay with the stored run and out of reports.
+_UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started", "host", "complete"}
+
+
+def report_data(results: Sequence[ClaimResult], title: str) -> dict[str, Any]:
+    """The whole report: title, versions, counts of all outcomes and grades (zeros included), and every claim."""
+    used: set[str] = set()
+    claims: list[dict[str, Any]] = []
+    for result in results:
+        name = _unused(slug(result.claim.label()), used)
+        claims.append({"page": f"{name}.html", "spec": f"{name}.toml", **claim_data(result)})
+    met = [c["expectation"]["met"] for c in claims]
+    return {
+        "schema": SCHEMA,
+        "kind": "boundcheck report",
+        "title": title,
+        "versions": versions(),
+        "counts": {
+            **count_by(r.verdict for r in results),
+            "expectation": {"met": met.count(True), "missed": met.count(False), "not stated": met.count(None)},
+        },
+        "claims": claims,
+    }
+
+
+def versions() -> dict[str, str]:
+    """What computed the report: boundcheck, Python and the packages that give the numbers."""
+    return {"boundcheck": __version__, "python": platform.python_version()} | {p: version(p) for p in _PACKAGES}
+
+
+def claim_data(result: ClaimResult) -> dict[str, Any]:
+    """One claim: the statement in words, the verdict, the constants, the points and the way to repeat it."""
+    claimed = statement(result.claim.statement)
+    details = result.verdict.details
+    verdict = result.verdict.to_dict()
+    tight = result.verdict.tightness
+    if tight is not None:
+        parts = {"ratio_min": tight.ratio_min, "ratio_max": tight.ratio_max, "decrease": tight.decrease}
+        verdict["tightness"] = {k: json_number(v) for k, v in parts.items()}
+    verdict["details"] = {}  # told below, in the page's own words
+    return {
+        "schema": SCHEMA,
+        "label": result.claim.label(),
+        "statement": _statement(claimed, result),
+        "verdict": _plain(verdict),
+        "expectation": _expectation(result),
+        "constants": _plain(details.get("constants", {})),
+        "scope": _plain(details.get("scope", {})),
+        "statistics": _plain(details.get("statistics")),
+        "curve": _curve(result, claimed),
+        "readings": _readings(result, claimed),
+        "rate": _rate(result),
+        "run": {
+            "engine": result.claim.engine,
+            "problem": _plain(result.claim.problem),
+            "method": _plain(result.method),
+            "info": _plain({k: v for k, v in result.info.items() if k not in _UNSTEADY}),
+        },
+        "toml": claim_toml(result.claim),
+    }
+
+
+def _unused(name: str, used: set[str]) -> str:
+    # "index" would overwrite the report's own page, "report" its twins
+    taken = {"index", "report"} | used
+    chosen, count = name, 1
+    while chosen in taken:
+        count += 1
+        chosen = f"{name}-{count}"
+    used.add(chosen)
+    return chosen
+
+
+def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
+    metric = claimed.metric
+    return {
+        "id": claimed.best_id,
+        "title": claimed.title,
+        "reading": claimed.reading,
+        "kind": claimed.kind.value,
+        "belief": claimed.belief.value,
+        "paper": claimed.source.paper,
+        "number": claimed.source.number,
+        "where": claimed.source.where,
+        "replaces": claimed.replaces,
+        "why": claimed.why,
+        "remark": claimed.remark,
+        "latex": claimed.latex(),
+        "dimension_errors": claimed.dimension_errors(),
+        "symbols": [_symbol(s, claimed) for s in claimed.symbols],
+        "conditions": [_condition(c) for c in claimed.conditions],
+        "assumptions": [
+            {"name": a.name, "meaning": a.meaning, "objection": _objection(a.name, result)} for a in claimed.assumptions
+        ],
+        "metric": {
+            "quantity": metric.quantity,
+            "scale": str(metric.scale),
+            "dimension": None if metric.dimension is None else str(metric.dimension),
+            "index": metric.index,
+            "average": metric.average,
+            "expectation": metric.expectation,
+        },
+    }
+
+
+def _symbol(symbol: Symbol, claimed: Statement) -> dict[str, Any]:
+    role = "constant of the problem"
+    if symbol.name == claimed.metric.index:
+        role = "index"
+    elif symbol.name in claimed.parameters:
+        role = "parameter of the method"
+    dimension = None if claimed.metric.dimension is None else str(symbol.dimension)
+    return {
+        "name": symbol.name,
+        "meaning": symbol.meaning,
+        "dimension": dimension,
+        "domain": symbol.allowed(),
+        "role": role,
+    }
+
+
+def _condition(condition: Condition) -> dict[str, Any]:
+    return {"name": condition.name, "relation": relation_text(condition.relation), "meaning": condition.meaning}
+
+
+def _objection(assumption: str, result: ClaimResult) -> str | None:
+    """Why the instance breaks the assumption; None when it was asked and does not."""
+    return result.verdict.details.get("violations", {}).get(assumption)
+
+
+def _expectation(result: ClaimResult) -> dict[str, Any]:
+    claim = result.claim
+    asked: list[str] = []
+    if claim.expect is not None:
+        asked.append(claim.expect.value)
+    least, largest = claim.tightness
+    if least is not None:
+        asked.append(f"bound over metric at least {least:g}")
+    if largest is not None:
+        asked.append(f"bound over metric at most {largest:g}")
+    if claim.rate is not None:
+        rate = claim.rate
+        asked.append(f"slope of {rate.metric} from {float(rate.low):g} to {float(rate.high):g}")
+    met = None if not asked else not result.failures
+    return {"asked": asked, "met": met, "failures": list(result.failures)}
+
+
+def _curve(result: ClaimResult, claimed: Statement) -> dict[str, Any]:
+    return {
+        "index": [format_exact(k) for k in result.index],
+        "rounds": list(result.rounds),
+        "metric_low": [json_number(v) for v in result.metric_low],
+        "metric_high": [json_number(v) for v in result.metric_high],
+        "bound": [json_number(v) for v in result.bound],
+        "trivial": [json_number(v) for v in _trivial(result, claimed)],
+    }
+
+
+def _trivial(result: ClaimResult, claimed: Statement) -> list[float]:
+    """The value that the bound must beat somewhere, at each point; empty where none is declared."""
+    if claimed.trivial is None or not result.index:
+        return []
+    from boundcheck.theory.decide import Point
+
+    index = str(claimed.metric.index)
+    own = {s.name for s in claimed.trivial.free_symbols}
+    known = {k: _fraction(c["value"]) for k, c in result.verdict.details.get("constants", {}).items() if k in own}
+    if own - set(known) - {index}:
+        return []
+    at = [{**known, index: k} for k in result.index] if index in own else [known]
+    values = [float(Point(claimed.trivial, where).enclose(96)[1]) for where in at]
+    return values if index in own else values * len(result.index)
+
+
+def _fraction(text: str) -> Fraction:
+    from boundcheck.core.numbers import parse_number
+
+    return parse_number(text, "a constant of the report", max_text=len(text))
+
+
+def _readings(result: ClaimResult, claimed: Statement) -> list[dict[str, Any]]:
+    """The other readings at the same constants; same_bound: they differ from the claimed one in scope alone."""
+    paper, name, _ = claimed.id.split("/")
+    known = {s.id: s for s in readings(paper, name)}
+    return [
+        {
+            "id": r.id,
+            "reading": known[r.id].reading if r.id in known else r.id,
+            "belief": known[r.id].belief.value if r.id in known else "",
+            "in_scope": r.in_scope,
+            "same_bound": r.bound == result.bound,
+            "bound": [json_number(v) for v in r.bound],
+        }
+        for r in result.readings
+    ]
+
+
+def _rate(result: ClaimResult) -> dict[str, Any] | None:
+    rate = result.rate
+    if rate is None:
+        return None
+    asked = result.claim.rate
+    return {
+        "metric": None if asked is None else asked.metric,
+        "slope": json_number(rate.slope),
+        "low": json_number(rate.low),
+        "high": json_number(rate.high),
+        "kind": rate.kind,
+        "level": rate.level,
+        "points": rate.points,
+        "span": [json_number(v) for v in rate.span],
+        "asked": None if asked is None else [float(asked.low), float(asked.high)],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The same in JSON's own types: fractions as exact text, numbers that JSON lacks as text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, Fraction):
+        return format_exact(value)
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return json_number(value)
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    return str(value)

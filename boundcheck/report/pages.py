@@ -1,0 +1,249 @@
+"""The HTML pages of a report, drawn from its data: one index, one page a claim. No network, no external file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.report.plot import claim_svg, describe, log_axes, sparkline
+from boundcheck.report.words import plain_number, pretty, prose, ratio, tightness
+from boundcheck.theory.discovery import statement
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["GRADES", "OUTCOMES", "claim_page", "flagged", "index_page"]
+
+OUTCOMES: Mapping[str, str] = {
+    "FAILED": "the run did not come about; nothing is known",
+    "OUT_OF_SCOPE": "a hypothesis of the statement does not hold here",
+    "VIOLATED": "in scope, and the inequality is false; there is a witness",
+    "VACUOUS": "the bound nowhere beats its trivial value",
+    "UNDECIDED": "the evidence does not decide",
+    "HOLDS": "true at every compared point",
+}
+GRADES: Mapping[str, str] = {
+    "PROVED": "an exact certificate covers all instances",
+    "EXACT": "exact arithmetic, or floats with a rigorous rounding bound, at these constants",
+    "SUPPORTED": "statistics, plain floating point, estimated constants or a finite range of a limit",
+    "none": "nothing was compared",
+}
+# An outcome is told by its sign and its name as well as by its colour.
+GLYPHS: Mapping[str, str] = {
+    "FAILED": "!",
+    "OUT_OF_SCOPE": "⊘",
+    "VIOLATED": "✗",
+    "VACUOUS": "○",
+    "UNDECIDED": "?",
+    "HOLDS": "✓",
+}
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("boundcheck.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["pretty"] = _pretty
+    environment.filters["prose"] = prose
+    environment.filters["tightness"] = tightness
+    environment.filters["ratio"] = lambda value: ratio(plain_number(value))
+    environment.filters["sentence"] = _sentence
+    environment.filters["plain_spec"] = lambda spec: json.dumps(spec, ensure_ascii=False)
+    words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES}
+    environment.globals.update(words)
+    return environment
+
+
+def flagged(report: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Statements of the report (other readings included) whose dimension check found something."""
+    ids = {c["statement"]["id"] for c in report["claims"]}
+    ids |= {r["id"] for c in report["claims"] for r in c["readings"]}
+    found = {i: statement(i).dimension_errors() for i in sorted(ids)}
+    return {i: errors for i, errors in found.items() if errors}
+
+
+def index_page(report: Mapping[str, Any]) -> str:
+    """The index: counts by outcome and grade (zeros included), what does not scale, and all claims."""
+    from markupsafe import Markup
+
+    claims = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
+    return (
+        _environment()
+        .get_template("index.html.j2")
+        .render(report={**report, "claims": claims, "flagged": flagged(report)})
+    )
+
+
+def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
+    """The page of one claim out of `report["claims"]`."""
+    from markupsafe import Markup
+
+    stated = statement(claim["statement"]["id"])
+    symbols, exact = _symbols(claim, stated)
+    return (
+        _environment()
+        .get_template("claim.html.j2")
+        .render(
+            report=report,
+            claim=claim,
+            svg=Markup(claim_svg(claim)),
+            caption=_caption(claim),
+            rows=_rows(claim),
+            mathml=_formula(stated),
+            conditions=_conditions(claim, stated),
+            symbols=symbols,
+            exact_values=exact,
+            witness=_witness(claim["verdict"]["witness"]),
+        )
+    )
+
+
+def _sentence(text: str) -> str:
+    """With a capital where it begins with a word, not where it begins with a symbol."""
+    return text[:1].upper() + text[1:] if text[:2].isalpha() and text[:2].islower() else text
+
+
+def _formula(stated: Statement) -> Markup:
+    """The claim in MathML: hypotheses on a line of their own, so that it fits a page."""
+    from markupsafe import Markup
+
+    from boundcheck.theory.mathml import latex_to_mathml
+    from boundcheck.theory.typeset import claim_latex
+
+    latex = claim_latex(stated)
+    for arrow in (r"\Longrightarrow", r"\Longleftrightarrow"):
+        hypotheses, found, conclusion = latex.partition(rf" \quad {arrow} \quad ")
+        if found:
+            lines = (hypotheses, rf"{arrow} \quad {conclusion}")
+            return Markup("\n").join(Markup(latex_to_mathml(line, block=True)) for line in lines)
+    return Markup(latex_to_mathml(latex, block=True))
+
+
+def _pretty(value: Any, digits: int = 3) -> str:
+    return pretty(plain_number(value), digits)
+
+
+def _caption(claim: Mapping[str, Any]) -> str:
+    curve = claim["curve"]
+    if not curve["index"]:
+        return ""
+    parts = [describe(claim).partition(" All numbers")[0]]
+    log_x, log_y = log_axes(claim)
+    if log_x and "0" in curve["index"]:
+        parts.append("Index 0, the start, has no place on a log axis and is not drawn.")
+    if log_y and 0 in curve["bound"]:
+        parts.append("The bound is 0 and lies below the picture.")
+    if claim["statistics"]:
+        parts.append("The band holds for the expected metric, at all drawn points at once.")
+    elif claim["run"]["engine"] == "exact":
+        parts.append(
+            "The metric is enclosed rigorously; where no shading shows, the enclosure is thinner than the line."
+        )
+    if curve["trivial"]:
+        parts.append("Dotted: the value at the start, below which the bound must fall to say anything.")
+    same = [r["reading"].replace("_", " ") for r in claim["readings"] if r["same_bound"]]
+    if same:
+        which = f"The reading {same[0]} has" if len(same) == 1 else f"The readings {', '.join(same)} have"
+        parts.append(f"{which} the same bound under other conditions.")
+    if claim["verdict"]["outcome"] == "OUT_OF_SCOPE":
+        parts.append("The statement says nothing about this run: the bound is drawn where it is not claimed.")
+    return " ".join(p for p in parts if p)
+
+
+def _rows(claim: Mapping[str, Any]) -> list[list[str]]:
+    curve = claim["curve"]
+    rows: list[list[str]] = []
+    for i, index in enumerate(curve["index"]):
+        low, high, bound = (plain_number(curve[k][i]) for k in ("metric_low", "metric_high", "bound"))
+        middle = low + (high - low) / 2
+        over = "–" if middle == 0 else _pretty(bound / middle, 5)
+        exact = parse_number(index, "the index", max_text=len(index))
+        rows.append([_pretty(exact, 7), str(curve["rounds"][i]), *(_pretty(v, 6) for v in (low, high, bound)), over])
+    return rows
+
+
+def _conditions(claim: Mapping[str, Any], stated: Statement) -> list[dict[str, Any]]:
+    from markupsafe import Markup
+
+    from boundcheck.theory.typeset import expr_mathml
+
+    decided = {c["name"]: c for c in claim["scope"].get("conditions", [])}
+    rows: list[dict[str, Any]] = []
+    for condition in stated.conditions:
+        here = decided.get(condition.name, {})
+        rows.append(
+            {
+                "name": condition.name,
+                "meaning": condition.meaning,
+                "mathml": Markup(expr_mathml(condition.relation, stated)),
+                "holds": here.get("holds"),
+                "slack": _slack(here),
+                "note": here.get("note", ""),
+            }
+        )
+    return rows
+
+
+def _slack(decided: Mapping[str, Any]) -> str:
+    ends = decided.get("slack", [None, None])
+    if ends[0] is None or ends[1] is None:
+        return "not a real number" if decided else "–"
+    share = decided.get("relative")
+    middle = _pretty((ends[0] + ends[1]) / 2, 4)
+    return middle if share is None else f"{middle} ({_pretty(100 * share)} %)"
+
+
+def _symbols(claim: Mapping[str, Any], stated: Statement) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    from markupsafe import Markup
+
+    from boundcheck.theory.typeset import expr_mathml
+
+    rows: list[dict[str, Any]] = []
+    exact: dict[str, str] = {}
+    for symbol in claim["statement"]["symbols"]:
+        name = symbol["name"]
+        constant = claim["constants"].get(name)
+        row = {**symbol, "mathml": Markup(expr_mathml(stated.symbol(name).expr, stated))}
+        row |= {"value": "all compared" if symbol["role"] == "index" else "–", "known": "", "side": "", "how": ""}
+        if constant is not None:
+            value = parse_number(constant["value"], name, max_text=len(constant["value"]))
+            row["value"] = _value(value)
+            row |= {"known": constant["known"], "how": constant["how"]}
+            row["side"] = {"upper": ", from above", "lower": ", from below"}.get(constant["side"], "")
+            if row["value"] != constant["value"] and Fraction(f"{float(value):.8g}") != value:
+                exact[name] = constant["value"]
+        rows.append(row)
+    return rows, exact
+
+
+def _value(value: Fraction) -> str:
+    """As a decimal where eight digits say it exactly or the ratio is long, else as a ratio such as 1/18."""
+    exact = format_exact(value)
+    return exact if len(exact) <= 9 and Fraction(f"{float(value):.8g}") != value else _pretty(value, 8)
+
+
+def _witness(witness: Mapping[str, Any]) -> list[tuple[str, str]]:
+    shown: list[tuple[str, str]] = []
+    for name, value in witness.items():
+        if isinstance(value, Mapping):
+            text = ", ".join(f"{k} = {v}" for k, v in value.items())
+        elif isinstance(value, list):
+            text = " to ".join(str(v) for v in dict.fromkeys(value)) if len(value) == 2 else json.dumps(value)
+        else:
+            text = str(value)
+        shown.append((name.replace("_", " "), text))
+    return shown

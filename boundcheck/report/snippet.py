@@ -1,0 +1,63 @@
+"""A claim written back as the TOML that `boundcheck compare` and `boundcheck check` read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.core.numbers import format_exact
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.claim import Claim
+
+__all__ = ["claim_toml"]
+
+_BARE = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def claim_toml(claim: Claim) -> str:
+    """The `[[claim]]` table of a specification file; reading it gives an equal claim. Defaults are left out."""
+    plain = type(claim)(claim.statement, claim.problem, claim.method)
+    entries: list[tuple[str, Any]] = [("name", claim.name)] if claim.name else []
+    entries += [("statement", claim.statement), ("problem", claim.problem), ("method", claim.method)]
+    for name in ("at", "constants", "engine", "arithmetic", "seeds", "level"):
+        if getattr(claim, name) != getattr(plain, name):
+            entries.append((name, getattr(claim, name)))
+    if claim.expect is not None:
+        entries.append(("expect", claim.expect.value))
+    limits = dict(zip(("at_least", "at_most"), claim.tightness, strict=True))
+    if any(v is not None for v in limits.values()):
+        entries.append(("tightness", {k: v for k, v in limits.items() if v is not None}))
+    if claim.rate is not None:
+        rate = claim.rate
+        slope = [_number(rate.low), _number(rate.high)]
+        entries.append(("rate", {"metric": rate.metric, "slope": slope, "last": _number(rate.last)}))
+    return "[[claim]]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in entries)
+
+
+def _number(value: Fraction) -> Any:
+    """A TOML number where one is exactly the value, otherwise text such as "1/3"."""
+    if value.denominator == 1:
+        return int(value)
+    return float(value) if Fraction(str(float(value))) == value else format_exact(value)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, Fraction):
+        return _value(format_exact(value))
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(str(k))} = {_value(v)}" for k, v in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(_value(v) for v in value) + "]"
+    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else f"\\U{ord(c):08x}") for c in str(value)) + '"'
+
+
+def _key(key: str) -> str:
+    return key if key and set(key) <= _BARE else _value(key)

@@ -1,0 +1,89 @@
+"""How numbers and names are written on the pages."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.core.numbers import format_short
+
+__all__ = ["json_number", "plain_number", "power_of_ten", "pretty", "prose", "ratio", "slug", "tightness"]
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def json_number(value: float | None) -> float | str | None:
+    """The number itself where JSON has it; "inf", "-inf" and "nan" (which `float` reads) otherwise."""
+    if value is None or math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def plain_number(value: float | str) -> float:
+    """Inverse of `json_number` for numbers."""
+    return float(value)
+
+
+def pretty(value: Any, digits: int = 3) -> str:
+    """A number for people: 0.0123, 12 345, 1.23 × 10⁻⁵; "∞" and "not a number" for what is neither.
+
+    Whole numbers keep all their digits up to 10^9, and beyond where few digits say it exactly.
+    """
+    if isinstance(value, Fraction) and value.denominator == 1 and abs(value) < 10**9:
+        whole = int(value)
+        if abs(whole) < 10**5 or whole % 10**4:
+            return f"{whole:,}".replace(",", "\u202f").replace("-", "−")
+    if isinstance(value, Fraction):
+        text = f"{float(value):.{digits}g}" if abs(value) < Fraction(10) ** 300 else format_short(value, digits)
+    else:
+        number = float(value) + 0.0  # no negative zero
+        if math.isnan(number):
+            return "not a number"
+        if math.isinf(number):
+            return "∞" if number > 0 else "−∞"
+        text = f"{number:.{digits}g}"
+    mantissa, e, exponent = text.partition("e")
+    mantissa = mantissa.replace("-", "−")
+    if not e:
+        return mantissa
+    power = "10" + str(int(exponent)).translate(_SUPERSCRIPTS)
+    return power if mantissa == "1" else f"{mantissa} × {power}"
+
+
+def power_of_ten(value: float) -> str:
+    """1, 10, and 10ᵏ for the other powers of ten."""
+    exponent = round(math.log10(value))
+    return f"{value:g}" if exponent in (0, 1) else "10" + str(exponent).translate(_SUPERSCRIPTS)
+
+
+def tightness(claim: Mapping[str, Any]) -> str:
+    """The least ratio of bound to metric of a claim's data, or "" where the claim is no bound or was not compared."""
+    found = claim["verdict"]["tightness"]
+    if found is None or claim["statement"]["kind"] not in ("upper bound", "limsup"):
+        return ""
+    return ratio(plain_number(found["ratio_min"]))
+
+
+def ratio(value: float) -> str:
+    """A ratio that is 1 when tight: what is close to 1 shows how close."""
+    excess = value - 1
+    if value == 1 or not abs(excess) < 0.01:
+        return pretty(value)
+    return f"1 {'+' if excess > 0 else '−'} {pretty(abs(excess), 2)}"
+
+
+def prose(text: str) -> str:
+    """Formulas inside sentences with the signs of print: x^2 and x**2 as x², <= as ≤."""
+    text = re.sub(r"(?:\*\*|\^)(-?\d+)", lambda m: m[1].translate(_SUPERSCRIPTS), text)
+    text = re.sub(r"\*\*(?=[A-Za-z(])", "^", text)
+    text = re.sub(r"(?<![\w)^-])-(?=\d)", "−", text)
+    text = re.sub(r"(?<=[\w)⁰¹²³⁴⁵⁶⁷⁸⁹])\*(?=[\w(])", "·", text)
+    return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")
+
+
+def slug(text: str) -> str:
+    """A file name of lower-case letters, digits and hyphens, at most 80 characters."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80].strip("-") or "claim"

@@ -1,0 +1,57 @@
+"""A report on disk: pages, the specification of each claim, and the JSON and Markdown twins."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boundcheck.errors import StoreError
+from boundcheck.report.data import report_data
+from boundcheck.report.markdown import markdown
+from boundcheck.report.pages import claim_page, index_page
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.claim import ClaimResult
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    results: Sequence[ClaimResult], folder: Path, *, title: str = "Bounds against experiments"
+) -> list[Path]:
+    """Writes the report of these results into `folder` (made if absent) and returns the paths written.
+
+    For each claim `<name>.html` and `<name>.toml`; `report.json` (schema 1: everything, curves included),
+    `report.md` (a summary for CI) and, last, `index.html`. Each file is there as a whole or not at all; files of an
+    older report in the folder are replaced, others left alone. Raises StoreError where the folder cannot be written.
+    """
+    report = report_data(results, title)
+    texts: dict[str, str] = {}
+    for claim in report["claims"]:
+        texts[claim["page"]] = claim_page(report, claim)
+        texts[claim["spec"]] = claim["toml"]
+    texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    texts["report.md"] = markdown(report)
+    texts["index.html"] = index_page(report)  # last: it names the others
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_write(folder / name, text) for name, text in texts.items()]
+    except OSError as error:
+        raise StoreError(f"The report cannot be written to {folder}: {error.strerror or error}.") from error
+
+
+def _write(path: Path, text: str) -> Path:
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,182 @@
+"""list, show, evaluate, scope."""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+THEOREM = "scgd/theorem_3_3"
+EDGE = ["--set", "mu=1/100", "--set", "L=1/10", "--set", "n=2", "--set", "E=64"]
+POINT = ["--set", "mu=1/10", "--set", "L=1", "--set", "n=20", "--set", "E=4", "--set", "dist2_0=4"]
+
+
+def test_list_flags_equation_2_from_the_declarations(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("list", "--paper", "scgd", "--json")
+    assert found.code == 0
+    rows = {r["id"]: r for r in found.json["statements"]}
+    assert rows["scgd/equation_2/as_printed_main"]["dimensions"] == "INCONSISTENT"
+    assert rows["scgd/equation_2/as_printed_main"]["dimension_errors"]
+    assert rows["scgd/equation_2/as_printed_appendix"]["dimensions"] == "consistent"
+    assert rows["scgd/lemma_3_1/corrected"]["derivation"] is True
+    assert rows["scgd/equation_2/conservative"]["derivation"] is False
+    counts = found.json["counts"]
+    assert counts["statements"] == len(rows)
+    assert counts["dimensionally inconsistent"] == sum(r["dimensions"] == "INCONSISTENT" for r in rows.values())
+    assert counts["without dimensions"] == sum(r["dimensions"] == "none declared" for r in rows.values())
+
+
+def test_list_as_a_table_and_by_reading(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("list", "--reading", "conservative")
+    lines = found.out.splitlines()
+    assert lines[0].split()[0] == "statement"
+    ids = [line.split()[0] for line in lines[1 : lines.index("")]]
+    assert "scgd/theorem_3_3/conservative" in ids
+    assert all(i.endswith("/conservative") for i in ids)
+    assert lines[-1].startswith(f"{len(ids)} statements, ")
+
+
+def test_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    from boundcheck.cli import main
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stdout", shown)
+    assert main(["list", "--reading", "conservative"]) == 0
+    assert "─" in shown.getvalue()
+
+
+def test_show_says_everything(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("show", "scgd/theorem_3_3/as_printed_main")
+    assert found.code == 0
+    for text in ("Theorem 3.3", "false", "strong_quasi_convexity", "step size", "DIMENSIONS INCONSISTENT", "mu <= L"):
+        assert text in found.out
+    assert "scgd/theorem_3_3/corrected" in found.out.splitlines()[-1]
+    corrected = boundcheck_cli("show", THEOREM)
+    assert corrected.out.startswith(f"{THEOREM}: taking the reading {THEOREM}/corrected\n")
+    assert "replaces: " in corrected.out
+    assert boundcheck_cli("show", THEOREM, "--latex").out.count(r"\mu") > 2
+    data = boundcheck_cli("show", THEOREM, "--json").json
+    assert data["schema"] == 1
+    assert data["id"] == f"{THEOREM}/corrected"
+    assert data["dimension_errors"] == []
+
+
+def test_evaluate_a_point(boundcheck_cli: Run) -> None:
+    # eta = 1/100000: s = 80/100000, 1 - mu s/3 = 1 - 1/37500; noise 12 s^2/mu^2 = 12 * 6.4e-7 * 100 = 0.000768
+    arguments = [*POINT, "--set", "sigma2=1", "--set", "eta=1/100000", "--set", "K=1"]
+    exact = 4 * (1 - Fraction(1, 37500)) + Fraction(768, 10**6)
+    data = boundcheck_cli("evaluate", THEOREM, *arguments, "--json").json
+    assert Fraction(data["exact"]) == exact
+    assert data["value"] == pytest.approx(float(exact), rel=1e-15)
+    assert data["in_scope"] is False  # the limit is C/80 with C = 0.000728897...
+    assert data["values"]["eta"] == {"exact": "1/100000", "float": 1e-5}
+    text = boundcheck_cli("evaluate", THEOREM, *arguments).out
+    assert f" = {exact.numerator}/{exact.denominator} exactly" in text
+    assert "out of scope" in text
+
+
+def test_evaluate_encloses_what_is_irrational(boundcheck_cli: Run) -> None:
+    data = boundcheck_cli(
+        "evaluate", "scgd/equation_2/as_printed_appendix", "--set", "mu=1", "--set", "L=1", "--json"
+    ).json
+    exact = math.sqrt(177) / 48 - 3 / 16
+    assert data["value"] == pytest.approx(exact, rel=1e-14)
+    assert data["exact"]["bits"] >= 100
+
+
+def test_a_power_too_long_becomes_a_ball_and_says_so(boundcheck_cli: Run) -> None:
+    arguments = [*POINT, "--set", "sigma2=0", "--set", "eta=1/123456", "--set", "K=1000000000000"]
+    found = boundcheck_cli("evaluate", THEOREM, *arguments)
+    assert found.code == 0
+    assert "rigorous ball" in found.out
+
+
+def test_evaluate_a_sweep(boundcheck_cli: Run) -> None:
+    arguments = [*POINT, "--set", "sigma2=0", "--set", "K=1", "--sweep", "eta=1e-6:1e-4:5:log"]
+    rows = boundcheck_cli("evaluate", THEOREM, *arguments, "--csv").out.splitlines()
+    assert rows[0] == "eta,bound,in_scope,vacuous"
+    assert len(rows) == 6
+    first = rows[1].split(",")
+    assert float(first[0]) == 1e-6
+    assert float(first[1]) == pytest.approx(4 * (1 - 0.1 * 80e-6 / 3), rel=1e-15)
+    assert [r.split(",")[2] for r in rows[1:]] == ["true"] * 2 + ["false"] * 3  # the limit is 9.11e-6
+    points = boundcheck_cli("evaluate", THEOREM, *arguments, "--json").json["points"]
+    assert [p["at"]["eta"] for p in points][0] == "1/1000000"
+    table = boundcheck_cli("evaluate", THEOREM, *arguments).out.splitlines()
+    assert table[0].split() == ["eta", "bound", "in", "scope", "vacuous"]
+    assert len(table) == 6
+
+
+def test_two_sweeps_make_a_product(boundcheck_cli: Run) -> None:
+    arguments = [
+        "--set",
+        "sigma2=0",
+        "--set",
+        "eta=1e-6",
+        "--sweep",
+        "K=0,1,7",
+        *POINT[:-2],
+        "--sweep",
+        "dist2_0=1:2:2",
+    ]
+    points = boundcheck_cli("evaluate", THEOREM, *arguments, "--json").json["points"]
+    assert [(p["at"]["K"], p["at"]["dist2_0"]) for p in points] == [(k, d) for k in ("0", "1", "7") for d in ("1", "2")]
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_a_sweep_is_drawn(boundcheck_cli: Run, tmp_path: Path, ending: str) -> None:
+    target = tmp_path / f"sweep.{ending}"
+    arguments = [*POINT, "--set", "sigma2=0", "--set", "K=1", "--sweep", "eta=1e-6:1e-4:5:log", "--plot", target]
+    found = boundcheck_cli("evaluate", THEOREM, *arguments)
+    assert found.code == 0
+    assert target.stat().st_size > 2000
+    assert [p.name for p in tmp_path.iterdir() if "partial" in p.name] == []
+
+
+def test_scope_on_the_edge(boundcheck_cli: Run) -> None:
+    # s = 2*64*10/256 = 5 = 1/(2 L), which is C of the main text exactly
+    inside = boundcheck_cli("scope", f"{THEOREM}/as_printed_main", *EDGE, "--set", "eta=10/256")
+    assert inside.code == 0
+    assert "largest eta in scope: 5/128" in inside.out
+    outside = boundcheck_cli("scope", f"{THEOREM}/corrected", *EDGE, "--set", "eta=10/256", "--json")
+    assert outside.code == 3
+    assert outside.json["in_scope"] is False
+    # with x = mu/L = 1/10: C = x^2-independent 0.00728897.../L, so eta = 0.0728897.../128
+    assert outside.json["largest"]["eta"]["float"] == pytest.approx(0.0728897 / 128, rel=1e-6)
+    assert outside.json["assumptions"] == ["strong_quasi_convexity", "smooth_clients", "finite_gradient_noise"]
+
+
+def test_scope_just_beyond_the_edge(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli(
+        "scope", f"{THEOREM}/as_printed_main", *EDGE, "--set", "eta=0.03906250000000000000000000000001"
+    )
+    assert found.code == 3
+
+
+def test_help_has_an_example_and_json_everywhere(boundcheck_cli: Run) -> None:
+    commands = boundcheck_cli("--help").out
+    for command in (
+        ["list"], ["show"], ["evaluate"], ["scope"], ["constants"], ["run"], ["compare"], ["check"], ["report"], ["diff"],
+        ["derive"], ["falsify"], ["replay"], ["clean"], ["data", "list"], ["data", "fetch"], ["new", "paper"],
+        ["new", "statement"],
+    ):  # fmt: skip
+        assert command[0] in commands
+        found = boundcheck_cli(*command, "--help")
+        assert found.code == 0
+        assert f"Example: boundcheck {' '.join(command)}" in found.out
+        assert "--json" in found.out
+
+
+def test_version(boundcheck_cli: Run) -> None:
+    import boundcheck
+
+    assert boundcheck_cli("--version").out == f"{boundcheck.__version__}\n"

@@ -1,0 +1,93 @@
+"""The public names of `boundcheck`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+import boundcheck as bc
+
+STEP = {"mu": 1, "L": 10, "n": 20, "E": 4}
+
+
+def test_every_public_name_is_there() -> None:
+    for name in bc.__all__:
+        assert getattr(bc, name) is not None
+    assert set(bc.__all__) <= set(dir(bc))
+
+
+def test_the_public_names_load_nothing_before_they_are_used() -> None:
+    code = (
+        "import sys, boundcheck as bc; dir(bc); "
+        "heavy = {'numpy', 'sympy', 'scipy', 'numba', 'matplotlib', 'torch', 'cvxpy', 'pydantic', 'flint'}; "
+        "print(sorted(heavy & set(sys.modules))); bc.statement('scgd/theorem_3_3'); print('sympy' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.split("\n")[:2] == ["[]", "True"]
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="worst_case"):
+        _ = bc.worst_case  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_scope_evaluate_and_largest_as_documented() -> None:
+    s = bc.statement("scgd/theorem_3_3/corrected")
+    # s = n*E*eta = 80/50000 = 0.0016; with x = mu/L = 1/10, L*C is 0.00728897..., so C = 0.000728897...
+    assert s.scope(**STEP, eta="1/50000").in_scope is False
+    assert s.scope(**STEP, eta="1/200000").in_scope is True
+    top = s.largest("eta", **STEP)
+    assert isinstance(top, Fraction)
+    assert float(top) == pytest.approx(0.000728897 / 80, rel=1e-6)
+    found = s.evaluate(**STEP, eta="1/200000", sigma2=0, dist2_0=3, K=[0, 1])
+    # contraction 1 - mu*s/3 with s = 80/200000
+    assert list(found.value) == pytest.approx([3.0, 3 * (1 - 0.0004 / 3)], rel=1e-15)
+
+
+def test_a_bare_id_takes_the_best_reading() -> None:
+    assert bc.statement("scgd/theorem_3_3").id == "scgd/theorem_3_3/corrected"
+    assert "scgd/theorem_3_3/as_printed_main" in [s.id for s in bc.statements("scgd")]
+
+
+def test_run_and_compare_take_objects_and_specifications() -> None:
+    spec = {"kind": "huber", "L": 1, "R": 1, "k": 3}
+    step = {"kind": "gradient_descent", "eta": 1}
+    one = bc.run(step, spec, rounds=3)
+    other = bc.run(bc.method(step), bc.problem(spec), rounds=3)
+    # x_k = R - k/(2*3 + 1), f - f* = L R^2/(4k + 2) at k = 3
+    assert one.values["gap"][3] == other.values["gap"][3] == pytest.approx(1 / 14, rel=1e-12)
+    assert bc.problem(kind="huber", k=3).constants()["dist2_0"].value == 1
+
+
+def test_compare_takes_an_id_and_a_claim_runs() -> None:
+    problem = {"kind": "scgd_appendix_c"}
+    curve = bc.run({"kind": "fedavg", "E": 2, "eta": "1/10"}, problem, rounds=3, arithmetic="rational")
+    verdict = bc.compare("scgd/example_app_c_fedavg/corrected", curve, {"x_0": 1})
+    assert verdict.outcome is bc.Outcome.HOLDS
+    assert verdict.grade is bc.Grade.EXACT
+    claim = bc.Claim(
+        "scgd/example_app_c_fedavg/as_printed",
+        problem,
+        {"kind": "fedavg", "E": 2, "eta": "1/10"},
+        arithmetic="rational",
+    )
+    assert bc.run_claim(claim).verdict.outcome is bc.Outcome.HOLDS  # 76/75, as printed, for f_3 = 3x^2
+
+
+def test_mistakes_are_sentences() -> None:
+    with pytest.raises(bc.BadInput, match="did you mean 'scgd/theorem_3_3"):
+        bc.statement("scgd/theorem_3_3/correctd")
+    with pytest.raises(bc.BadInput, match="mu = nan is not finite"):
+        bc.statement("scgd/theorem_3_3").scope(mu=float("nan"), L=1, n=1, E=1, eta=1)
+    with pytest.raises(bc.BadInput, match="'gradient_descent': parameter 'et' is unknown"):
+        bc.run({"kind": "gradient_descent", "et": 1}, {"kind": "huber"}, rounds=2)
+
+
+def test_derivation_and_falsify_say_what_they_do_not_reach() -> None:
+    with pytest.raises(bc.BadInput, match="has no derivation"):
+        bc.derivation("scgd/equation_2/as_printed_appendix")
+    with pytest.raises(bc.BoundcheckError, match="only upper bounds"):
+        bc.falsify("scgd/equation_2/as_printed_appendix", budget=0.1)

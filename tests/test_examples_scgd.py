@@ -1,0 +1,224 @@
+"""The shipped claims about SCGD: all are met, and each notices a named mutation of method, problem or bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from boundcheck.cli import main
+from boundcheck.evidence import claim as claims_module
+from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.spec import load_claims
+from boundcheck.methods.build import build as build_method
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Constant, Cyclic, Full, GradientSteps, InverseCycle, LogHorizon
+from boundcheck.problems.build import build as build_problem
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Condition, Statement
+
+FILE = Path(__file__).parents[1] / "examples" / "scgd.toml"
+CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
+
+
+# Parts that say of themselves what the sound ones say, and do something else.
+
+
+@dataclass(frozen=True)
+class HalvedStep(Constant):
+    def step(self, cycle: int) -> Fraction:
+        return self.eta / 2
+
+
+@dataclass(frozen=True)
+class HalvedHorizonStep(LogHorizon):
+    def step(self, cycle: int) -> Fraction:
+        return super().step(cycle) / 2
+
+
+@dataclass(frozen=True)
+class NoStep(Constant):
+    def step(self, cycle: int) -> Fraction:
+        return self.eta / 10**30
+
+
+@dataclass(frozen=True)
+class UnshrunkStep(InverseCycle):
+    def step(self, cycle: int) -> Fraction:
+        return self.eta0 / 100
+
+
+@dataclass(frozen=True)
+class LastClientSkipped(Cyclic):
+    def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
+        return (round_index % n % (n - 1),)
+
+
+@dataclass(frozen=True)
+class LastClientAbsent(Full):
+    def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
+        return tuple(range(n - 1))
+
+    def cohort_size(self, n: int) -> int:
+        return n - 1
+
+
+def _schedule(cls: type[Constant]) -> Callable[[Method], Method]:
+    def mutate(method: Method) -> Method:
+        assert isinstance(method.schedule, Constant)
+        return replace(method, schedule=cls(method.schedule.eta))
+
+    return mutate
+
+
+def halved_horizon_step(method: Method) -> Method:
+    assert isinstance(method.schedule, LogHorizon)
+    return replace(method, schedule=HalvedHorizonStep(method.schedule.ell, method.schedule.T))
+
+
+def constant_step(method: Method) -> Method:
+    assert isinstance(method.schedule, InverseCycle)
+    return replace(method, schedule=UnshrunkStep(method.schedule.eta0))
+
+
+def client_skipped(method: Method) -> Method:
+    return replace(method, participation=LastClientSkipped())
+
+
+def client_absent(method: Method) -> Method:
+    return replace(method, participation=LastClientAbsent())
+
+
+def extra_local_step(method: Method) -> Method:
+    assert isinstance(method.local, GradientSteps)
+    return replace(method, local=GradientSteps(method.local.E + 1))
+
+
+def one_local_step(method: Method) -> Method:
+    return replace(method, local=GradientSteps(1))
+
+
+def bound_divided(claimed: Statement) -> Statement:
+    return replace(claimed, bound=claimed.bound / Fraction(101, 100))
+
+
+def condition_dropped(claimed: Statement) -> Statement:
+    lax = [Condition(c.name, c.relation.func(c.relation.lhs / 10**6, c.relation.rhs)) for c in claimed.conditions]
+    return replace(claimed, conditions=tuple(lax))
+
+
+def quadratic_instead(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {**spec, "cubic": False}
+
+
+def other_seed(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {**spec, "seed": 1}
+
+
+def random_split(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {**spec, "split": "random", "seed": 0}
+
+
+def half_the_start(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {**spec, "start": "1/2"}
+
+
+METHODS: dict[str, Callable[[Method], Method]] = {
+    "half the step": _schedule(HalvedStep),
+    "half the step of the horizon": halved_horizon_step,
+    "a lazy method": _schedule(NoStep),
+    "a client skipped": client_skipped,
+    "a client absent": client_absent,
+    "one local step more": extra_local_step,
+    "a single local step": one_local_step,
+    "a step that does not shrink": constant_step,
+}
+PROBLEMS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "another random split": other_seed,
+    "a random split": random_split,
+    "3x^2 for 3x^3": quadratic_instead,
+    "half the start": half_the_start,
+}
+STATEMENTS: dict[str, Callable[[Statement], Statement]] = {
+    "the bound divided by 1.01": bound_divided,
+    "the step condition dropped": condition_dropped,
+}
+
+MUTATIONS = [
+    ("Theorem 3.3 on diabetes, random split", "half the step"),
+    ("Theorem 3.3 on diabetes, random split", "a lazy method"),
+    ("Theorem 3.3 on diabetes, random split", "another random split"),
+    ("Theorem 3.3 on diabetes, sorted split", "a client skipped"),
+    ("Theorem 3.3 on diabetes, sorted split", "a random split"),
+    ("Theorem 3.3 on diabetes, conservative constant", "one local step more"),
+    ("Lemma 3.1 on diabetes, one cycle", "the bound divided by 1.01"),
+    ("FedAvg with all devices on diabetes", "half the step"),
+    ("FedAvg with all devices on diabetes", "a client absent"),
+    ("Choice of E on diabetes", "a client skipped"),
+    ("Rate of the horizon-dependent step on diabetes", "half the step of the horizon"),
+    ("Theorem 3.3 on Appendix B", "the bound divided by 1.01"),
+    ("Theorem 3.3 on Appendix B", "a lazy method"),
+    ("Appendix C's step size is outside Theorem 3.3", "the step condition dropped"),
+    ("Appendix C, FedAvg as printed", "one local step more"),
+    ("Appendix C, FedAvg as printed, on the printed 3x^3", "3x^2 for 3x^3"),
+    ("Appendix C, SCGD's factor", "a client skipped"),
+    ("Appendix C, FedAvg's factor at eta = 0.09", "half the start"),
+    ("Appendix C, FedAvg's factor at eta = 0.09", "a client absent"),
+    ("Appendix C, FedAvg's factor at eta = 0.092", "half the step"),
+    ("Appendix C, FedAvg's factor below 1 at eta = 0.09", "a lazy method"),
+    ("Appendix C, FedAvg's factor above 1 at eta = 0.092", "the step condition dropped"),
+    ("Theorem 3.4, rate 1/K^2", "a step that does not shrink"),
+    ("Theorem 3.3 as printed in the main text is false", "half the step"),
+    ("Theorem 3.3 as printed in the main text is false", "a single local step"),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
+
+
+@pytest.mark.usefixtures("store")
+def test_every_claim_is_met(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["check", str(FILE), "--junit", str(tmp_path / "junit.xml"), "--workers", "1"]) == 0
+    assert f"{len(CLAIMS)} of {len(CLAIMS)} claims met" in capsys.readouterr().out
+    assert len(CLAIMS) >= 12
+    text = (tmp_path / "junit.xml").read_text()
+    assert f'tests="{len(CLAIMS)}" failures="0" errors="0"' in text
+
+
+def test_every_claim_has_a_mutation() -> None:
+    assert {name for name, _ in MUTATIONS} == set(CLAIMS)
+    assert {mutation for _, mutation in MUTATIONS} == set(METHODS) | set(PROBLEMS) | set(STATEMENTS)
+
+
+@pytest.mark.parametrize(("name", "mutation"), MUTATIONS)
+def test_a_mutation_is_noticed(name: str, mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim: Claim = CLAIMS[name]
+    if mutation in METHODS:
+        monkeypatch.setattr(claims_module, "build_method", lambda spec: METHODS[mutation](build_method(spec)))
+    elif mutation in PROBLEMS:
+        claim = replace(claim, problem=PROBLEMS[mutation](claim.problem))
+        monkeypatch.setattr(claims_module, "build_problem", build_problem)
+    else:
+        monkeypatch.setattr(claims_module, "statement", lambda id: STATEMENTS[mutation](statement(id)))
+    assert run_claim(claim).failures
+
+
+def test_the_witness_file_is_the_claim_that_was_found() -> None:
+    """The numbers of the last claim are those of the witness that the search wrote, not typed by hand."""
+    from boundcheck.evidence.witness import load_witness
+
+    found = [load_witness(path) for path in sorted((FILE.parent / "witnesses").glob("*.json"))]
+    claim = CLAIMS["Theorem 3.3 as printed in the main text is false"]
+    same = [w for w in found if w.statement == claim.statement and build_problem(w.problem).spec]
+    wanted = _numbers(build_problem(claim.problem).spec)
+    assert any(_numbers(build_problem(w.problem).spec) == wanted for w in same)
+
+
+def _numbers(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: spec[k] for k in ("clients", "start")}

@@ -1,0 +1,133 @@
+"""Signs and enclosures: exact edges, near misses, huge powers, what stays undecided."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from boundcheck.errors import BadInput
+from boundcheck.theory.decide import Point, Undefined, enclose, sign
+
+x, y, z, k = sp.symbols("x y z k", real=True)
+TINY = Fraction(1, 10**40)
+
+
+@pytest.mark.parametrize(
+    ("expr", "values", "expected"),
+    [
+        (sp.sqrt(x) - y, {"x": "9/4", "y": "3/2"}, 0),
+        (sp.sqrt(x) - y, {"x": 2, "y": Fraction(14142135623730950488, 10**19)}, 1),
+        (sp.sqrt(x) - y, {"x": 2, "y": Fraction(14142135623730950489, 10**19)}, -1),
+        (x ** sp.Rational(2, 3) - y, {"x": "8/27", "y": "4/9"}, 0),
+        (sp.Min(x, sp.sqrt(y)) - x, {"x": 2, "y": 4}, 0),
+        (sp.Max(x, sp.sqrt(y)) - sp.Abs(z), {"x": 1, "y": 2, "z": -1}, 1),
+        (sp.floor(x) + sp.ceiling(x) - y, {"x": "-3/2", "y": -3}, 0),
+        (sp.ceiling(x) - y, {"x": 4, "y": 4}, 0),
+        (sp.floor(sp.sqrt(x)) - y, {"x": 49, "y": 7}, 0),
+        (sp.log(x) - y, {"x": 1, "y": 0}, 0),
+        (sp.exp(x) - y, {"x": 0, "y": 1}, 0),
+        (sp.exp(x) - y, {"x": 1, "y": "2.718281828459045"}, 1),
+        (x**k - y, {"x": "1/4", "k": "3/2", "y": "1/8"}, 0),
+        (x**k - y, {"x": "1/4", "k": "-1/2", "y": 2}, 0),
+        ((1 - x) ** k, {"x": 1, "k": 0}, 1),
+    ],
+)
+def test_sign(expr: sp.Expr, values: dict, expected: int) -> None:
+    assert sign(expr, values) == expected
+
+
+@pytest.mark.parametrize("offset", [Fraction(0), TINY, -TINY])
+def test_irrational_values_that_are_equal_or_differ_by_1e_40(offset: Fraction) -> None:
+    # sqrt(2) + sqrt(3) = sqrt(5 + 2 sqrt 6), and nested: sqrt(7 + 4 sqrt 3) = 2 + sqrt 3
+    expected = (offset > 0) - (offset < 0)
+    assert (
+        sign(sp.sqrt(x) + sp.sqrt(y) - sp.sqrt(5 + 2 * sp.sqrt(z)) + k, {"x": 2, "y": 3, "z": 6, "k": offset})
+        == expected
+    )
+    assert sign(sp.sqrt(7 + 4 * sp.sqrt(x)) - y - sp.sqrt(x) + k, {"x": 3, "y": 2, "k": offset}) == expected
+
+
+def test_sums_of_square_roots_against_integer_arithmetic() -> None:
+    """sqrt a + sqrt b < sqrt c decided by squaring twice in integers."""
+    rng = random.Random(7)
+    for _ in range(200):
+        a, b = rng.randint(1, 400), rng.randint(1, 400)
+        c = a + b + math.isqrt(4 * a * b) + rng.randint(-1, 1)
+        # sign of (sqrt a + sqrt b)^2 - c = 2 sqrt(ab) - (c - a - b)
+        rest = c - a - b
+        expected = 1 if rest < 0 else (4 * a * b > rest**2) - (4 * a * b < rest**2)
+        assert sign(sp.sqrt(x) + sp.sqrt(y) - sp.sqrt(z), {"x": a, "y": b, "z": c}) == expected
+
+
+def test_a_billion_cycles_go_through_balls() -> None:
+    point = Point((1 - x) ** k * y + z, {"x": "1/1000000000", "k": 10**9, "y": 1, "z": 1})
+    assert point.exact() is None
+    assert point.too_large
+    low, high = point.enclose(100)
+    # (1 - 1/K)^K = exp(-1) (1 - 1/(2K) - ...)
+    assert 0 < float(low) - 1 - math.exp(-1) * (1 - 0.5e-9) < 1e-9 or float(low) == pytest.approx(1.36787944, abs=1e-8)
+    assert high - low < Fraction(1, 2**95)
+    assert sign((1 - x) ** k, {"x": "1/3", "k": 10**9}) == 1
+    assert sign((x - 1) ** k, {"x": "1/3", "k": 10**9 + 1}) == -1
+
+
+def test_powers_within_the_stated_digits_stay_exact() -> None:
+    point = Point((1 - x) ** k, {"x": "1/3", "k": 1000})
+    assert point.exact() == Fraction(2, 3) ** 1000
+    assert not point.too_large
+
+
+def test_transcendental_equality_is_left_undecided() -> None:
+    # exp(log-like identities) that balls cannot separate: log 4 = 2 log 2
+    assert sign(sp.log(x) - 2 * sp.log(y), {"x": 4, "y": 2}) is None
+    assert sign(sp.log(x) - 2 * sp.log(y) + z, {"x": 4, "y": 2, "z": TINY}) == 1
+
+
+@pytest.mark.parametrize(
+    ("expr", "values"),
+    [
+        (1 / (x - y), {"x": 1, "y": 1}),
+        (1 / (sp.sqrt(x) - y), {"x": 4, "y": 2}),
+        (sp.sqrt(x), {"x": -1}),
+        (sp.sqrt(sp.sqrt(x) - y), {"x": 2, "y": "1.5"}),
+        (sp.log(x), {"x": 0}),
+        (x**k, {"x": 0, "k": -1}),
+        (x**k, {"x": -2, "k": "1/2"}),
+        (y * sp.log(x), {"x": 0, "y": 0}),
+    ],
+)
+def test_undefined_values_are_refused(expr: sp.Expr, values: dict) -> None:
+    with pytest.raises(Undefined):
+        sign(expr, values)
+
+
+def test_enclosures_hold_the_value_and_are_narrow() -> None:
+    low, high = enclose(sp.sqrt(x) / 3, {"x": 2}, bits=200)
+    assert low < high
+    assert low**2 <= Fraction(2, 9) <= high**2
+    assert (high - low) / low < Fraction(1, 2**199)
+    assert enclose(x / 3, {"x": 2}) == (Fraction(2, 3), Fraction(2, 3))
+    # heavy cancellation still gives relative bits
+    low, high = enclose(sp.sqrt(x + 1) - sp.sqrt(x), {"x": 10**60}, bits=64)
+    assert Fraction(49, 100) < low * 10**30 <= high * 10**30 < Fraction(51, 100)
+    assert (high - low) / low < Fraction(1, 2**63)
+
+
+def test_a_missing_symbol_and_an_unknown_function_are_named() -> None:
+    with pytest.raises(BadInput, match="y"):
+        sign(x + y, {"x": 1})
+    with pytest.raises(BadInput, match="sin"):
+        sign(sp.sin(x), {"x": 1})
+
+
+def test_moving_one_symbol_keeps_the_rest() -> None:
+    point = Point(sp.Min(x**k, y) - z, {"x": "1/2", "k": 1, "y": "1/3", "z": "1/4"})
+    found = []
+    for exponent in (1, 2, 3):
+        point.move("k", Fraction(exponent))
+        found.append(point.exact())
+    assert found == [Fraction(1, 12), Fraction(0), Fraction(-1, 8)]

@@ -1,0 +1,298 @@
+"""Values of Theorem 3.3 at constants worked out by hand, exactly, in balls and over arrays."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.theory.decide import sign
+from boundcheck.theory.dimension import ONE
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.evaluation import Enclosure, enclose_many
+from boundcheck.theory.statement import Condition, Metric, Source, Statement
+from boundcheck.theory.symbols import Symbol
+
+# mu = L = 1, s = n E eta = 6/100: contraction 1 - 2/100, floor 12 * (6/100)^2 = 432/10000
+POINT = {"mu": 1, "L": 1, "n": 2, "E": 3, "eta": "1/100", "sigma2": 1, "dist2_0": 4}
+
+
+def formula(bound: sp.Expr, *symbols: Symbol, conditions: tuple[Condition, ...] = (), **more: object) -> Statement:
+    return Statement(
+        source=Source("none", "Test 1", "here"),
+        reading="as_printed",
+        title="test",
+        symbols=symbols,
+        metric=Metric("none", None),
+        bound=bound,
+        conditions=conditions,
+        name="test_1",
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("K", "expected"),
+    [
+        (0, Fraction(4) + Fraction(432, 10000)),
+        (1, Fraction(98, 100) * 4 + Fraction(432, 10000)),
+        (2, Fraction(9604, 10000) * 4 + Fraction(432, 10000)),
+    ],
+)
+def test_exact_values_by_hand(K: int, expected: Fraction) -> None:
+    found = statement("scgd/theorem_3_3").evaluate(**POINT, K=K)
+    assert found.exact == expected
+    assert found.value == float(expected)
+    assert found.in_scope is True
+    assert found.vacuous is (expected >= 4)
+    assert found.trivial_declared
+
+
+def test_vacuous_turns_at_the_trivial_value_exactly() -> None:
+    """4 (1 - c) + floor < 4 iff floor < 4 c; at sigma2 = 8/43.2 the two are equal after one cycle."""
+    s = statement("scgd/theorem_3_3")
+    edge = Fraction(8, 100) / Fraction(432, 10000)
+    assert s.evaluate(**{**POINT, "sigma2": edge}, K=1).vacuous is True
+    assert s.evaluate(**{**POINT, "sigma2": edge - Fraction(1, 10**30)}, K=1).vacuous is False
+
+
+def test_out_of_scope_is_said_and_the_value_still_given() -> None:
+    found = statement("scgd/theorem_3_3").evaluate(**{**POINT, "eta": "1/10"}, K=1)
+    assert found.in_scope is False
+    assert found.exact == 4 * Fraction(4, 5) + Fraction(432, 100)
+
+
+def test_lemma_3_1_has_the_cubic_noise_term() -> None:
+    found = statement("scgd/lemma_3_1").evaluate(**POINT)
+    assert found.exact == Fraction(98, 100) * 4 + 4 * Fraction(6, 100) ** 3
+
+
+def test_a_billion_cycles_become_a_ball_and_say_so() -> None:
+    found = statement("scgd/theorem_3_3").evaluate(**{**POINT, "eta": Fraction(1, 2 * 10**9)}, K=10**9)
+    # s = 3e-9, contraction 1 - 1e-9: (1 - 1/K)^K = exp(-1) (1 - 1/(2K) + O(1/K^2))
+    assert isinstance(found.exact, Enclosure)
+    assert "20000 digits" in found.note
+    expected = 4 * math.exp(-1) * (1 - 0.5e-9) + 12 * 9e-18
+    assert found.value == pytest.approx(expected, rel=1e-15)
+    width = found.exact.high - found.exact.low
+    assert 0 < width < found.exact.low / 10**30
+    assert Fraction(found.value) - found.exact.low < Fraction(1, 10**15)
+
+
+def test_underflow_and_overflow_are_quiet() -> None:
+    s = statement("scgd/theorem_3_3")
+    tiny = s.evaluate(**{**POINT, "sigma2": 0}, K=10**9)
+    assert tiny.value == 0.0
+    assert tiny.exact is not None
+    assert tiny.vacuous is False
+    assert np.all(s.evaluate(**{**POINT, "sigma2": 0}, K=[10**8, 10**9]).value == 0)
+    far = {**POINT, "eta": 10, "sigma2": 0}
+    assert s.evaluate(**far, K=10**9 + 1).value == -math.inf
+    assert s.evaluate(**far, K=10**9).value == math.inf
+    assert s.evaluate(**far, K=[10**9, 10**9 + 1]).value.tolist() == [math.inf, -math.inf]
+
+
+def test_algebraic_values_come_with_thirty_digits_and_a_form() -> None:
+    a = Symbol("a", "number", ONE)
+    found = formula(sp.sqrt(a.expr) + 1, a).evaluate(a=2)
+    assert isinstance(found.exact, Enclosure)
+    low, high = found.exact.low - 1, found.exact.high - 1
+    assert low**2 < 2 < high**2
+    assert high - low < Fraction(1, 10**37)
+    assert found.form == sp.sqrt(2) + 1
+    assert not found.trivial_declared
+    assert found.vacuous is False
+    assert formula(sp.sqrt(a.expr) + 1, a).evaluate(a="9/4").exact == Fraction(5, 2)
+
+
+def test_an_undefined_bound_is_nan_with_a_sentence() -> None:
+    found = statement("scgd/theorem_3_4").evaluate(mu=1, L=1, n=1, E=1, eta0=6, sigma2=1)
+    assert math.isnan(found.value)
+    assert found.exact is None
+    assert found.in_scope is False
+    assert "denominator is zero" in found.note
+
+
+def test_constants_of_the_two_page_ledger_of_values() -> None:
+    """Theorem 3.4 at its best s0 = 9/mu: 2916 L^2 sigma2 / mu^4."""
+    found = statement("scgd/theorem_3_4").evaluate(mu="1/2", L=3, n=3, E=2, eta0=3, sigma2=5)
+    assert found.exact == 2916 * 9 * 5 * 16
+    app_c = statement("scgd/example_app_c_fedavg").evaluate(eta="1/10", E=2, x_0=1, K=1)
+    assert app_c.exact == Fraction(76, 75)
+    assert statement("scgd/example_app_c_fedavg").evaluate(eta="1/10", E=2, x_0=1, K=100).value == pytest.approx(
+        3.76039, abs=1e-5
+    )
+    assert statement("scgd/example_app_b").evaluate().value == pytest.approx(0.02240311711700457, abs=1e-16)
+
+
+def test_arrays_broadcast_and_agree_with_single_points() -> None:
+    s = statement("scgd/theorem_3_3")
+    K = np.array([[0], [10], [100]])
+    eta = np.array([1e-3, 1e-2, 0.0149, 0.015, 0.1])
+    found = s.evaluate(**{**POINT, "eta": eta}, K=K)
+    assert found.value.shape == found.in_scope.shape == found.vacuous.shape == (3, 5)
+    assert found.exact is None
+    for i in range(3):
+        for j in range(5):
+            one = s.evaluate(**{**POINT, "eta": eta[j]}, K=K[i, 0])
+            assert found.value[i, j] == pytest.approx(one.value, rel=1e-13)
+            assert found.in_scope[i, j] == one.in_scope
+            assert found.vacuous[i, j] == one.vacuous
+
+
+@pytest.mark.parametrize(
+    "K", [[0, 10, 100], (0, 10, 100), range(0, 101, 10), np.array([0, 10]), ["0", "1e2"], [Fraction(3), 2.0]]
+)
+def test_lists_of_many_kinds(K: object) -> None:
+    found = statement("scgd/theorem_3_3").evaluate(**POINT, K=K)
+    expected = [4 * 0.98 ** float(k) + 0.0432 for k in K]
+    assert found.value.tolist() == pytest.approx(expected, rel=1e-13)
+
+
+def test_the_mask_is_exact_around_an_irrational_edge() -> None:
+    """C = (sqrt(177) - 9)/48 at mu = L = 1: of the floats around it, exactly those below it are in scope."""
+    s = statement("scgd/lemma_3_1")
+    edge = (math.sqrt(177) - 9) / 48
+    etas = edge + np.arange(-40, 41) * math.ulp(edge)
+    found = s.evaluate(mu=1, L=1, n=1, E=1, eta=etas, sigma2=0, dist2_0=1)
+    expected = [(48 * Fraction(e) + 9) ** 2 <= 177 for e in etas]
+    assert True in expected
+    assert False in expected
+    assert found.in_scope.tolist() == expected
+
+
+def test_the_mask_is_exact_on_a_rational_edge_in_any_units() -> None:
+    """The main text's C is 5 at L = 1/10, mu = 1/100 in text, and the float list is read at its binary values."""
+    s = statement("scgd/theorem_3_3/as_printed_main")
+    eta = Fraction(10, 256)
+    etas = [eta, eta + Fraction(1, 10**40), eta - Fraction(1, 10**40)]
+    found = s.evaluate(mu="1/100", L="1/10", n=2, E=64, eta=etas, sigma2=0, dist2_0=1, K=1)
+    assert found.in_scope.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-60, 1.0, 1e60, 1e150])
+def test_the_mask_survives_extreme_units(scale: float) -> None:
+    """Intermediate powers such as L^8 leave the floats; the mask must not."""
+    s = statement("scgd/theorem_3_3")
+    rng = np.random.default_rng(5)
+    mu = scale * rng.uniform(0.01, 1, 20)
+    L = mu * rng.uniform(1, 30, 20)
+    eta = 10 ** rng.uniform(-4, -1, 20) / L
+    found = s.evaluate(mu=mu, L=L, n=1, E=1, eta=eta, sigma2=0, dist2_0=1, K=1)
+    expected = [s.scope(mu=m, L=ell, n=1, E=1, eta=e).in_scope for m, ell, e in zip(mu, L, eta, strict=True)]
+    assert found.in_scope.tolist() == expected
+    assert True in expected
+    assert False in expected
+
+
+def test_the_mask_under_cancellation_against_exact_signs() -> None:
+    """Differences of nearly equal roots, quotients by differences, symbolic powers, logarithms: all at float points."""
+    a, b = (Symbol(n, "number", ONE, low=Fraction(0), low_open=True) for n in "ab")
+    x, y = a.expr, b.expr
+    relations = [
+        sp.Le(sp.sqrt(x + 1) - sp.sqrt(x), y),
+        sp.Le(1 / (x - y), 3),
+        sp.Ge((1 - x) ** 3, (1 - y) ** 3),
+        sp.Gt(sp.log(x) - sp.log(y), 0),
+        sp.Lt(sp.exp(x - y), 1),
+        sp.Ne(x**2 - y**2, (x - y) * (x + y)),
+        sp.Eq(sp.Min(x, y), y),
+        sp.Le(x**y, y**x),
+        sp.Le(sp.floor(x), y),
+        sp.Le(sp.sqrt(sp.sqrt(x) - sp.sqrt(y)), sp.Rational(1, 2)),
+    ]
+    rng = np.random.default_rng(11)
+    xs = rng.choice([1.0, 2.0, 0.1, 3.7], 40) * (1 + rng.integers(-2, 3, 40) * 2.0**-52)
+    ys = np.where(rng.random(40) < 0.7, xs * (1 + rng.integers(-2, 3, 40) * 2.0**-52), rng.uniform(0.01, 4, 40))
+    for relation in relations:
+        s = formula(x + y, a, b, conditions=(Condition("c", relation),))
+        found = s.evaluate(a=xs, b=ys).in_scope.tolist()
+        expected = [s.scope(a=p, b=q).in_scope is True for p, q in zip(xs, ys, strict=True)]
+        assert found == expected, relation
+
+
+def test_undecided_points_are_counted_out_and_said() -> None:
+    a, b = (Symbol(n, "number", ONE, low=Fraction(0), low_open=True) for n in "ab")
+    s = formula(a.expr + b.expr, a, b, conditions=(Condition("c", sp.Le(sp.log(a.expr), 2 * sp.log(b.expr))),))
+    found = s.evaluate(a=[4.0, 4.0], b=[2.0, 3.0])
+    assert found.in_scope.tolist() == [False, True]
+    assert "1 points" in found.note
+    assert s.evaluate(a=4, b=2).in_scope is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"eta": [0.1, 0.0, 0.2]}, ["eta = 0", "entry 1"]),
+        ({"eta": np.array([0.1, math.nan])}, ["eta[1]", "nan"]),
+        ({"eta": np.array([0.1, math.inf])}, ["eta[1]", "inf"]),
+        ({"K": [1, -1]}, ["K = -1", "entry 1"]),
+        ({"K": np.array([0.5, 1.0])}, ["K = 1/2", "integers"]),
+        ({"K": ["1", "x"]}, ["K", "'x'"]),
+        ({"mu": [0.5, 2.0]}, ["mu = 2", "L = 1"]),
+        ({"K": [1, 2], "eta": [0.1, 0.2, 0.3]}, ["broadcast", "K (2,)", "eta (3,)"]),
+        ({"eta": np.array([True])}, ["eta", "bool"]),
+        ({"eta": np.array([1j])}, ["eta", "complex"]),
+        ({"K": [[1, 2], [3, 4]]}, ["list of lists"]),
+    ],
+)
+def test_bad_entries_of_arrays_are_named(change: dict, words: list[str]) -> None:
+    with pytest.raises(BadInput) as caught:
+        statement("scgd/theorem_3_3").evaluate(**{**POINT, "K": 1, **change})
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_missing_and_unknown_symbols() -> None:
+    s = statement("scgd/theorem_3_3")
+    with pytest.raises(BadInput, match="sigma2, dist2_0"):
+        s.evaluate(mu=1, L=1, n=1, E=1, eta="1/100", K=1)
+    with pytest.raises(UnknownName, match="'dist2_0'"):
+        s.evaluate(**POINT, K=1, dist2=1)
+
+
+def test_an_empty_array_gives_empty_answers() -> None:
+    found = statement("scgd/theorem_3_3").evaluate(**POINT, K=np.array([], dtype=int))
+    assert found.value.shape == found.in_scope.shape == (0,)
+
+
+def test_enclosing_a_whole_curve() -> None:
+    s = statement("scgd/theorem_3_3")
+    cycles = [0, 1, 2, 1000, 10**6, 10**9]
+    low, high = enclose_many(s, POINT, cycles)
+    assert np.all(low <= high)
+    assert np.all(high - low <= 4e-16 * high)
+    for K, below, above in zip(cycles[:4], low, high, strict=False):
+        exact = s.evaluate(**POINT, K=K).exact
+        assert isinstance(exact, Fraction)
+        assert Fraction(below) <= exact <= Fraction(above)
+    assert Fraction(low[-1]) <= Fraction(432, 10000) <= Fraction(high[-1])
+    with pytest.raises(BadInput, match="-1"):
+        enclose_many(s, POINT, [-1])
+    tiny_low, tiny_high = enclose_many(s, {**POINT, "sigma2": 0}, [10**9])
+    assert tiny_low[0] == 0.0
+    assert 0.0 < tiny_high[0] < 1e-300
+
+
+def test_readable_and_json_able() -> None:
+    s = statement("scgd/theorem_3_3")
+    for found in (s.evaluate(**POINT, K=1), s.evaluate(**POINT, K=[1, 2]), s.evaluate(**POINT, K=10**9)):
+        assert s.id in repr(found)
+        assert "<code>" in found._repr_html_()
+        text = json.dumps(found.to_dict(), allow_nan=False)
+        assert json.loads(text)["schema"] == 1
+    exact = json.loads(json.dumps(s.evaluate(**POINT, K=1).to_dict()))["exact"]
+    assert Fraction(exact) == Fraction(98, 100) * 4 + Fraction(432, 10000)
+
+
+def test_the_exact_sign_agrees_with_the_vacuous_flag_on_a_grid() -> None:
+    s = statement("scgd/theorem_3_3")
+    for eta in ("1/1000", "1/100", "1/70"):
+        for K in (0, 1, 5, 50):
+            values = {**POINT, "eta": eta, "K": K}
+            assert s.evaluate(**values).vacuous is (sign(s.bound - s.trivial, values) >= 0)
