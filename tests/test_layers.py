@@ -13,7 +13,7 @@ PACKAGE = ROOT / "boundcheck"
 
 # From top to bottom. A file may import its own layer and those below.
 LAYERS: dict[str, set[str]] = {
-    "faces": {"typer", "click", "rich", "jinja2", "matplotlib", "numpy", "pytest", "sympy"},
+    "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "evidence": {"numpy", "scipy", "clarabel", "pydantic", "sympy"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "cvxpy", "numpy"},
