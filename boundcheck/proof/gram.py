@@ -100,7 +100,12 @@ class _Combination:
                            claim=self.text)  # fmt: skip
         if not self._denominators():
             return self._undecided("a denominator is not proved to differ from 0")
+        tried: set[tuple[Any, ...]] = set()
         for multipliers in self._candidates():
+            values = tuple(sp.factor(v) for v in multipliers.values())
+            if values in tried:
+                continue
+            tried.add(values)
             before = len(self.parts)
             certificate = self._verify(multipliers)
             if certificate is not None:
@@ -175,6 +180,8 @@ class _Combination:
 
     def _verify(self, multipliers: Mapping[str, Any]) -> dict[str, Any] | None:
         """The certificate where the identity and all signs are shown."""
+        if any(self._negative(v) for v in multipliers.values()):
+            return None
         rest: dict[Any, Any] = {}
         for atom in [*self.atoms, sp.Integer(1)]:
             value = self._remainder(multipliers, atom)
@@ -184,7 +191,7 @@ class _Combination:
         signs = {a: v for a, v in rest.items() if a not in form}
         if any(not (a == 1 or is_nonnegative_atom(a, self.setting.quantities)) for a in signs):
             return None
-        if any(self._negative(v) for v in (*multipliers.values(), *signs.values())):
+        if any(self._negative(v) for v in signs.values()):
             return None
         if not all(self._shown(sp.Ge(sp.factor(v), 0)) for v in (*multipliers.values(), *signs.values())):
             return None

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.core.numbers import format_exact, parse_number, round_down
 from boundcheck.report.plot import claim_svg, describe, log_axes, sparkline
 from boundcheck.report.words import plain_number, pretty, prose, ratio, tightness
 from boundcheck.theory.discovery import statement
@@ -134,7 +134,7 @@ def _formula(stated: Statement) -> Markup:
 
 
 def _pretty(value: Any, digits: int = 3) -> str:
-    return pretty(plain_number(value), digits)
+    return pretty(plain_number(value) if isinstance(value, str) else value, digits)
 
 
 def _caption(claim: Mapping[str, Any]) -> str:
@@ -170,9 +170,10 @@ def _rows(claim: Mapping[str, Any]) -> list[list[str]]:
     for i, index in enumerate(curve["index"]):
         low, high, bound = (plain_number(curve[k][i]) for k in ("metric_low", "metric_high", "bound"))
         middle = low + (high - low) / 2
-        over = "–" if middle == 0 else _pretty(bound / middle, 5)
+        over = "–" if middle == 0 else ratio(bound / middle)
         exact = parse_number(index, "the index", max_text=len(index))
-        rows.append([_pretty(exact, 7), str(curve["rounds"][i]), *(_pretty(v, 6) for v in (low, high, bound)), over])
+        start = [_pretty(exact, 7)] if claim["statement"]["metric"]["index"] else []
+        rows.append([*start, str(curve["rounds"][i]), *(_pretty(v, 6) for v in (low, high, bound)), over])
     return rows
 
 
@@ -224,7 +225,7 @@ def _symbols(claim: Mapping[str, Any], stated: Statement) -> tuple[list[dict[str
             row["value"] = _value(value)
             row |= {"known": constant["known"], "how": constant["how"]}
             row["side"] = {"upper": ", from above", "lower": ", from below"}.get(constant["side"], "")
-            if row["value"] != constant["value"] and Fraction(f"{float(value):.8g}") != value:
+            if row["value"] != constant["value"] and round_down(value, 8) != value:
                 exact[name] = constant["value"]
         rows.append(row)
     return rows, exact
@@ -233,7 +234,7 @@ def _symbols(claim: Mapping[str, Any], stated: Statement) -> tuple[list[dict[str
 def _value(value: Fraction) -> str:
     """As a decimal where eight digits say it exactly or the ratio is long, else as a ratio such as 1/18."""
     exact = format_exact(value)
-    return exact if len(exact) <= 9 and Fraction(f"{float(value):.8g}") != value else _pretty(value, 8)
+    return exact if len(exact) <= 9 and round_down(value, 8) != value else pretty(value, 8)
 
 
 def _witness(witness: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -98,7 +98,7 @@ def describe(data: Mapping[str, Any]) -> str:
     """The picture in words, for those who do not see it."""
     curve, metric = data["curve"], data["statement"]["metric"]
     first, last, name = curve["index"][0], curve["index"][-1], metric["index"] or "rounds"
-    ends = [f"{pretty(float(curve[k][0]))} to {pretty(float(curve[k][-1]))}" for k in ("metric_high", "bound")]
+    ends = [f"{pretty(float(curve[k][0]), 4)} to {pretty(float(curve[k][-1]), 4)}" for k in ("metric_high", "bound")]
     return (
         f"Over {name} from {_short(first)} to {_short(last)} the metric {metric['quantity']} goes from "
         f"{ends[0]}, the bound from {ends[1]}. All numbers stand in the table below the picture."

@@ -37,7 +37,8 @@ def pretty(value: Any, digits: int = 3) -> str:
         if abs(whole) < 10**5 or whole % 10**4:
             return f"{whole:,}".replace(",", "\u202f").replace("-", "−")
     if isinstance(value, Fraction):
-        text = f"{float(value):.{digits}g}" if abs(value) < Fraction(10) ** 300 else format_short(value, digits)
+        usual = Fraction(1, 10**300) < abs(value) < 10**300
+        text = f"{float(value):.{digits}g}" if usual else format_short(value, digits)
     else:
         number = float(value) + 0.0  # no negative zero
         if math.isnan(number):

@@ -41,6 +41,8 @@ class Undefined(BadInput):
 class Point:
     """An expression at exact constants; balls and exact values are computed on demand and kept.
 
+    flint's precision is global to the process: threads may widen one another's balls, never make them wrong.
+
     Raises BadInput where a symbol has no value.
     """
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.core.numbers import as_fraction, format_exact, format_short
+from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
 from boundcheck.theory.scope import decide_condition, float_above, float_below, read_values, require
+from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
@@ -73,12 +74,36 @@ class Evaluation:
             "statement": self.statement_id,
             "value": _plain(self.value),
             "exact": exact,
-            "form": None if self.form is None else str(self.form),
+            "form": None if self.form is None else expr_to_json(self.form),
             "in_scope": _plain(self.in_scope),
             "vacuous": _plain(self.vacuous),
             "trivial_declared": self.trivial_declared,
             "note": self.note,
         }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Evaluation:
+        """Inverse of `to_dict`, but that infinities come back as nan."""
+        exact: Any = data["exact"]
+        if isinstance(exact, str):
+            exact = parse_number(exact, "the exact value", max_text=MAX_TEXT)
+        elif exact is not None:
+            low, high = (parse_number(exact[e], "the exact value", max_text=MAX_TEXT) for e in ("low", "high"))
+            exact = Enclosure(low, high, exact["bits"])
+        value, in_scope, vacuous = data["value"], data["in_scope"], data["vacuous"]
+        if isinstance(value, list):
+            value = np.array(value, dtype=np.float64)  # null becomes nan
+            in_scope, vacuous = np.array(in_scope, dtype=bool), np.array(vacuous, dtype=bool)
+        return Evaluation(
+            statement_id=data["statement"],
+            value=math.nan if value is None else value,
+            exact=exact,
+            in_scope=in_scope,
+            vacuous=vacuous,
+            trivial_declared=data["trivial_declared"],
+            note=data["note"],
+            form=None if data["form"] is None else expr_from_json(data["form"]),
+        )
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):

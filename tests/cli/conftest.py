@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cli_tools import Answer, Run
 
 from boundcheck.cli import main
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a command returned and printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Run = Callable[..., Answer]
 
 
 @pytest.fixture(autouse=True)
@@ -43,37 +25,6 @@ def boundcheck_cli(capsys: pytest.CaptureFixture[str]) -> Run:
         return Answer(code, captured.out, captured.err)
 
     return run
-
-
-FEDAVG = """
-[[claim]]
-name = "one round"
-statement = "scgd/example_app_c_fedavg/as_printed"
-problem = { kind = "scgd_appendix_c" }
-method = { kind = "fedavg", E = 2, eta = "1/10" }
-arithmetic = "rational"
-expect = "HOLDS"
-"""
-
-OUT = """
-[[claim]]
-name = "outside"
-statement = "scgd/theorem_3_3"
-problem = { kind = "scgd_appendix_c" }
-method = { kind = "scgd", E = 2, eta = 0.1 }
-at = { K = [1, 2] }
-expect = "OUT_OF_SCOPE"
-"""
-
-FALSE = """
-[[claim]]
-name = "false"
-statement = "scgd/example_app_c_scgd/as_printed"
-problem = { kind = "scgd_appendix_c" }
-method = { kind = "scgd", E = 3, eta = "1/10" }
-arithmetic = "rational"
-expect = "HOLDS"
-"""
 
 
 @pytest.fixture

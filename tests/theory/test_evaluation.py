@@ -14,7 +14,7 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.decide import sign
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.evaluation import Enclosure, enclose_many
+from boundcheck.theory.evaluation import Enclosure, Evaluation, enclose_many
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 
@@ -286,6 +286,10 @@ def test_readable_and_json_able() -> None:
         assert "<code>" in found._repr_html_()
         text = json.dumps(found.to_dict(), allow_nan=False)
         assert json.loads(text)["schema"] == 1
+        assert Evaluation.from_dict(json.loads(text)).to_dict() == json.loads(text)
+    a = Symbol("a", "number", ONE)
+    root = formula(sp.sqrt(a.expr), a).evaluate(a=2)
+    assert Evaluation.from_dict(json.loads(json.dumps(root.to_dict()))).form == sp.sqrt(2)
     exact = json.loads(json.dumps(s.evaluate(**POINT, K=1).to_dict()))["exact"]
     assert Fraction(exact) == Fraction(98, 100) * 4 + Fraction(432, 10000)
 

@@ -44,12 +44,16 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
     coefficients = _copy(lowered.coefficients)
     m = lowered.cohort_size
     longest = lowered.repeats * min(m * int(sizes.max()), int(sizes.sum())) if lowered.reshuffled else 0
+
+    def laid_out(matrices: Floats) -> Floats:
+        return matrices if dim <= UNROLLED else matrices.transpose(0, 2, 1)
+
     oracle = (
         _copy(arrays.curvature),
         _copy(arrays.b),
         _copy(arrays.target),
-        _copy(arrays.A.transpose(0, 2, 1) if kind == kernels.MATRIX else np.empty((0, dim, dim))),
-        _copy(arrays.client_A.transpose(0, 2, 1)),
+        _copy(laid_out(arrays.A) if kind == kernels.MATRIX else np.empty((0, dim, dim))),
+        _copy(laid_out(arrays.client_A)),
         _copy(arrays.client_b),
     )
     method = (coefficients, _copy(lowered.steps), lowered.rounds_per_cycle, lowered.repeats, lowered.batch)

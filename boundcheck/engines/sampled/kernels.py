@@ -113,8 +113,8 @@ def _draw(
 ) -> None:  # fmt: skip
     """The plan of rounds first..first+rounds-1 of every seed.
 
-    cohort (S, rounds, m) is filled when cohorts are drawn (`drawn`); otherwise fixed (P, m) says who takes part. sequence (S, W)
-    receives the components that the visits of a seed step through, one visit after the other.
+    cohort (S, rounds, m) is filled when cohorts are drawn (`drawn`); otherwise fixed (P, m) says who takes part.
+    sequence (S, W) receives the components that the visits of a seed step through, one visit after the other.
     """
     n = len(offsets) - 1
     m = cohort.shape[2] if drawn else fixed.shape[1]
@@ -230,20 +230,34 @@ def _assigned(vector: Any, source: Any) -> Any:
     return assigned_array
 
 
-def _product(columns: Any, j: Any, y: Any, g: Any) -> Any:
-    """(matrix j) y, where columns[j, k] is column k; sums run over k in order."""
-    for i in range(len(y)):
-        g = put(g, i, columns[j, 0, i] * y[0])
-    for k in range(1, len(y)):
+def product(matrices: Any, j: Any, y: Any, g: Any) -> Any:
+    """(matrix j) y, each sum over k in order; `matrices` holds rows for a tuple y and columns for an array."""
+    raise TypeError("compiled code only")
+
+
+@overload(product, inline="always", strict=False)
+def _product(matrices: Any, j: Any, y: Any, g: Any) -> Any:
+    def by_rows(matrices: Any, j: Any, y: Any, g: Any) -> Any:
         for i in range(len(y)):
-            g = put(g, i, g[i] + columns[j, k, i] * y[k])
-    return g
+            total = matrices[j, i, 0] * y[0]
+            for k in range(1, len(y)):
+                total += matrices[j, i, k] * y[k]
+            g = put(g, i, total)
+        return g
+
+    def by_columns(matrices: Any, j: Any, y: Any, g: Any) -> Any:
+        # entry by entry the same sums, but neighbours in memory go side by side
+        for i in range(len(y)):
+            g[i] = matrices[j, 0, i] * y[0]
+        for k in range(1, len(y)):
+            for i in range(len(y)):
+                g[i] += matrices[j, k, i] * y[k]
+        return g
+
+    return by_rows if isinstance(y, types.BaseTuple) else by_columns
 
 
-product = _jit(_product, forceinline=True)
-
-
-def _component(kind: Any, y: Any, g: Any, j: Any, curvature: Any, b: Any, target: Any, columns: Any) -> Any:
+def _component(kind: Any, y: Any, g: Any, j: Any, curvature: Any, b: Any, target: Any, matrices: Any) -> Any:
     """Gradient of component j at y."""
     if len(kind) == ISOTROPIC:
         h = curvature[j]
@@ -257,7 +271,7 @@ def _component(kind: Any, y: Any, g: Any, j: Any, curvature: Any, b: Any, target
         for k in range(len(y)):
             g = put(g, k, residual * b[j, k])
     else:
-        g = product(columns, j, y, g)
+        g = product(matrices, j, y, g)
         for k in range(len(y)):
             g = put(g, k, g[k] - b[j, k])
     return g
@@ -268,13 +282,14 @@ component = _jit(_component, forceinline=True)
 
 def _execute(
     zero: Any, kind: Any, single: Any, state: Any, first: Any, rounds: Any, stop: Any, stops: Any, points: Any,
-    drawn: Any, fixed: Any, cohort: Any, sequence: Any, sizes: Any, coefficients: Any, steps: Any, rounds_per_cycle: Any,
-    repeats: Any, batch: Any, curvature: Any, b: Any, target: Any, columns: Any, client_columns: Any, client_b: Any,
+    drawn: Any, fixed: Any, cohort: Any, sequence: Any, sizes: Any,
+    coefficients: Any, steps: Any, rounds_per_cycle: Any, repeats: Any, batch: Any,
+    curvature: Any, b: Any, target: Any, matrices: Any, client_matrices: Any, client_b: Any,
 ) -> None:  # fmt: skip
     """Carry out rounds first..first+rounds-1 of every seed from state (S, d), updated in place.
 
-    points (S, G, d) receives the state after stops[g] rounds; `stop` is the first g with stops[g] > first. `columns`
-    (N, d, d) and `client_columns` (n, d, d) hold the transposed matrices of components and clients.
+    points (S, G, d) receives the state after stops[g] rounds; `stop` is the first g with stops[g] > first.
+    `matrices` (N, d, d) and `client_matrices` (n, d, d) belong to components and clients, as `product` wants them.
     """
     d = len(zero)
     m = coefficients.shape[1]
@@ -299,19 +314,19 @@ def _execute(
                 c = cohort[s, q, p] if drawn else fixed[row, p]
                 y = assigned(y, x)
                 if len(kind) == SCALAR:
-                    h = client_columns[c, 0, 0]
+                    h = client_matrices[c, 0, 0]
                     for _ in range(repeats):
                         for k in range(d):
                             y = put(y, k, y[k] - eta * (h * y[k] - client_b[c, k]))
                 elif len(kind) == DENSE:
                     for _ in range(repeats):
-                        g = product(client_columns, c, y, g)
+                        g = product(client_matrices, c, y, g)
                         for k in range(d):
                             y = put(y, k, y[k] - eta * (g[k] - client_b[c, k]))
                 elif len(single) > 0:
                     end = at + repeats * sizes[c]
                     for i in range(at, end):
-                        g = component(kind, y, g, sequence[s, i], curvature, b, target, columns)
+                        g = component(kind, y, g, sequence[s, i], curvature, b, target, matrices)
                         for k in range(d):
                             y = put(y, k, y[k] - eta * g[k])
                     at = end
@@ -320,9 +335,9 @@ def _execute(
                         done = at + sizes[c]
                         while at < done:
                             end = min(at + batch, done)
-                            g = component(kind, y, g, sequence[s, at], curvature, b, target, columns)
+                            g = component(kind, y, g, sequence[s, at], curvature, b, target, matrices)
                             for i in range(at + 1, end):
-                                more = component(kind, y, more, sequence[s, i], curvature, b, target, columns)
+                                more = component(kind, y, more, sequence[s, i], curvature, b, target, matrices)
                                 for k in range(d):
                                     g = put(g, k, g[k] + more[k])
                             for k in range(d):

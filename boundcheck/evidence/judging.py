@@ -1,0 +1,283 @@
+"""Which way a comparison goes, by the statement's kind: inequality, equality, or a limit.
+
+Both sides are enclosures, so that an order is decided only where they are apart. What touches is decided in exact
+arithmetic where the metric is known exactly, and stays undecided otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from boundcheck.core.numbers import format_short
+from boundcheck.engines.curve import Floats
+from boundcheck.errors import BadInput
+from boundcheck.evidence.confidence import Decision, SequentialTest
+from boundcheck.evidence.points import FLOAT_EQUAL, Mask, Points, index_name
+from boundcheck.theory.statement import Kind
+from boundcheck.verdict import Grade, Outcome, Tightness
+
+__all__ = ["Judgement", "judge", "tightness_of"]
+
+# Share of the points (the last ones) over which a limit superior is looked at.
+TAIL = 0.5
+# Two sides that are both below this are zero for every purpose and are not compared where doubles cannot order them.
+NEGLIGIBLE = 1e-300
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the points say. at: the point that shows it (None: none does). negligible: points left out because both
+    sides are below 1e-300. statistics: JSON-able account of a sequential test, or None.
+    """
+
+    outcome: Outcome
+    grade: Grade | None
+    reason: str
+    at: int | None = None
+    negligible: int = 0
+    statistics: Mapping[str, Any] | None = None
+
+
+def judge(points: Points, level: float) -> Judgement:
+    """The judgement on at least one point; level: of the sequential test on random sampled curves."""
+    kind = points.statement.kind
+    if kind is Kind.UPPER_BOUND:
+        return _upper_bound(points, level)
+    statistics = None
+    if points.samples is not None:
+        points, statistics = _banded(points, level)
+    found = _equality(points) if kind is Kind.EQUALITY else _limit(points)
+    return replace(found, statistics=statistics)
+
+
+def _name(points: Points, at: int) -> str:
+    return f"{index_name(points.statement)} = {format_short(points.index[at])}"
+
+
+# --- upper bounds -----------------------------------------------------------------------------------------
+
+
+def _upper_bound(points: Points, level: float) -> Judgement:
+    exceeds, within = _order(points)
+    statistics = None
+    if points.samples is not None:
+        exceeds, within, statistics = _sampled_order(points, exceeds, within, level)
+    open_ = ~exceeds & ~within
+    tiny = open_ & (points.high <= NEGLIGIBLE) & (points.bound_low >= 0) & (points.bound_high <= NEGLIGIBLE)
+    negligible = int(tiny.sum())
+    if exceeds.any():
+        at = _worst(points, exceeds)
+        mean = "" if points.samples is None or points.fixed[at] else f"mean of the metric over {len(points.samples)} seeds"
+        return Judgement(
+            Outcome.VIOLATED,
+            Grade.EXACT,
+            f"At {_name(points, at)} the {mean or 'metric'} is {points.low[at]:.6g}, above the bound "
+            f"{points.bound_high[at]:.6g}.",
+            at,
+            negligible,
+            statistics,
+        )
+    if _vacuous(points):
+        reason = "The bound is nowhere in the compared range below its trivial value."
+        return Judgement(Outcome.VACUOUS, Grade.EXACT, reason, None, negligible, statistics)
+    open_ &= ~tiny
+    if open_.any() or tiny.all():
+        at = _worst(points, open_ if open_.any() else tiny)
+        reason = f"Metric and bound are too close to decide at {_name(points, at)}."
+        return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, at, negligible, statistics)
+    at = _worst(points, within)
+    reason = f"The metric is at most the bound at all {int(within.sum())} compared points; closest at {_name(points, at)}."
+    if negligible:
+        reason += f" {negligible} more, where both are below 1e-300, were left out."
+    return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)
+
+
+def _order(points: Points) -> tuple[Mask, Mask]:
+    """Where the metric exceeds the bound, and where it is at most the bound; neither: undecided."""
+    exceeds = points.low > _moved(points.bound_high, points.slack)
+    within = points.high <= _moved(points.bound_low, -points.slack)
+    for at, metric in enumerate(points.exact):
+        if metric is not None and (points.slack or not (exceeds[at] or within[at])):
+            sign = points.sign_of(points.statement.bound - _rational(metric), at)
+            exceeds[at], within[at] = sign is not None and sign < 0, sign is not None and sign >= 0
+    return exceeds, within
+
+
+def _moved(bound: Floats, share: float) -> Floats:
+    """The bound moved by a share of its size; an infinite one stays."""
+    return np.where(np.isinf(bound), bound, bound + share * np.abs(np.where(np.isinf(bound), 0.0, bound)))
+
+
+def _sampled_order(
+    points: Points, exceeds: Mask, within: Mask, level: float
+) -> tuple[Mask, Mask, Mapping[str, Any]]:
+    """The same for expectations: rounds where nothing is random keep their order, a sequential test has the others."""
+    assert points.samples is not None
+    drawn = ~points.fixed
+    exceeds, within = exceeds & points.fixed, within & points.fixed
+    samples = points.samples[:, drawn]
+    if not drawn.any():
+        return exceeds, within, {}
+    # A non-negative metric exceeds a negative bound whatever is drawn. What exceeds must exceed the upper end of the
+    # bound's enclosure, what stays within the lower end; of the two claims only one can be false.
+    negative = drawn & (points.bound_high < 0)
+    top = np.maximum(points.bound_high[drawn], 0.0)
+    bottom = points.bound_low[drawn]
+    beyond = np.isinf(top)
+    upper = SequentialTest(np.where(beyond, np.finfo(np.float64).max, top), level=level)
+    upper = upper.update(np.where(beyond & np.isinf(samples), 0.0, samples))
+    lower = upper
+    if not np.array_equal(bottom, upper.bound):
+        lower = SequentialTest(np.maximum(bottom, 0.0), level=level).update(samples)
+    if upper.decision is Decision.EXCEEDS:
+        exceeds[np.flatnonzero(drawn)[upper.worst_round]] = True
+    elif lower.decision is Decision.WITHIN and (bottom >= 0).all():
+        within[drawn] = True
+    exceeds |= negative
+    return exceeds, within, _statistics(points, upper, lower)
+
+
+def _statistics(points: Points, test: SequentialTest, lower: SequentialTest | None = None) -> dict[str, Any]:
+    """The test's account, with the band at every compared round (text "inf" where nothing is known)."""
+    low, high = points.low.copy(), points.high.copy()
+    low[~points.fixed], high[~points.fixed] = test.lower, test.upper
+    account = (lower or test).summary()
+    account |= {
+        "decision": test.decision.value if test.decision is Decision.EXCEEDS else account["decision"],
+        "e_value": test.e_value,
+        "sample_ratio": float(test.sample_ratio.max()),
+        "lower": [float(v) for v in low],
+        "upper": [float(v) for v in high],
+    }
+    return account
+
+
+def _banded(points: Points, level: float) -> tuple[Points, Mapping[str, Any] | None]:
+    """The points with the always-valid band of the expectation in place of the sample mean."""
+    assert points.samples is not None
+    drawn = ~points.fixed
+    if not drawn.any():
+        return points, None
+    samples = points.samples[:, drawn]
+    if not (samples >= 0).all():
+        raise BadInput(
+            f"{points.statement.best_id}: the statistics of sampled runs need a metric that is never negative; "
+            "use the exact engine."
+        )
+    test = SequentialTest(np.zeros(int(drawn.sum())), level=level).update(samples)
+    account = _statistics(points, test)
+    for key in ("decision", "e_value", "e_within", "worst_round"):  # these are about a bound, and none was tested
+        account.pop(key)
+    return replace(points, low=np.array(account["lower"]), high=np.array(account["upper"]), slack=0.0), account
+
+
+def _worst(points: Points, among: Mask) -> int:
+    """The point with the largest metric over bound; at a bound that is not positive it is infinite."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(points.bound_low > 0, points.high / points.bound_low, np.inf)
+    ratio = np.where((points.high == 0) & (points.bound_low == 0), 0.0, np.nan_to_num(ratio, nan=np.inf, posinf=np.inf))
+    return int(np.argmax(np.where(among, ratio, -np.inf)))
+
+
+def _vacuous(points: Points) -> bool:
+    """Whether no compared point is known to have a bound below the trivial value."""
+    low, high, trivial = points.trivial_low, points.trivial_high, points.statement.trivial
+    if low is None or high is None:
+        return False
+    if (points.bound_high < low).any():
+        return False
+    near = np.flatnonzero(points.bound_low < high)
+    return not any(points.sign_of(points.statement.bound - trivial, int(at)) == -1 for at in near)
+
+
+# --- equalities and limits --------------------------------------------------------------------------------
+
+
+def _equality(points: Points) -> Judgement:
+    """VIOLATED where the two sides are apart; HOLDS where exact arithmetic, or closeness, says that they are equal."""
+    size = np.maximum(np.abs(points.bound_low), np.abs(points.bound_high))
+    with np.errstate(invalid="ignore"):
+        gap = np.maximum(points.low - points.bound_high, points.bound_low - points.high)
+        reach = np.maximum(points.high, points.bound_high) - np.minimum(points.low, points.bound_low)
+        apart = (gap > 0) & (gap > points.slack * size)
+        close = reach <= FLOAT_EQUAL * size
+    exactly = np.zeros(len(points), dtype=bool)
+    for at, metric in enumerate(points.exact):
+        if metric is not None:
+            sign = points.sign_of(points.statement.bound - _rational(metric), at)
+            apart[at], close[at], exactly[at] = sign not in (None, 0), sign == 0, sign is not None
+    if apart.any():
+        at = int(np.argmax(apart))
+        return Judgement(
+            Outcome.VIOLATED,
+            Grade.EXACT if exactly[at] or not points.slack else Grade.SUPPORTED,
+            f"At {_name(points, at)} the metric is {points.low[at]:.10g}, not {points.bound_low[at]:.10g}.",
+            at,
+        )
+    if not close.all():
+        at = int(np.argmin(close))
+        reason = f"The equality could not be decided at {_name(points, at)}."
+        return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, at)
+    grade = Grade.EXACT if exactly.all() else Grade.SUPPORTED
+    how = "" if grade is Grade.EXACT else f" to a relative {FLOAT_EQUAL:g}"
+    return Judgement(Outcome.HOLDS, grade, f"Both sides are equal at all {len(points)} compared points{how}.")
+
+
+def _limit(points: Points) -> Judgement:
+    """A limit is seen over a finite range only: HOLDS at most SUPPORTED, never VIOLATED."""
+    tail = slice(int(len(points) * (1 - TAIL)), None)
+    if points.statement.kind is Kind.LIMIT:
+        with np.errstate(invalid="ignore"):
+            away = np.maximum(points.high - points.bound_low, points.bound_high - points.low)
+        arrived = len(points) > 1 and bool(away[-1] <= 1e-3 * away[0])
+        text = "The metric tends to its limit over the compared range."
+        fallback = "The metric does not come within 1/1000 of its start's distance to the limit."
+    else:
+        arrived = bool((points.high[tail] <= points.bound_low[tail]).all())
+        text = "The scaled metric stays at most the limit over the last half of the compared points."
+        fallback = "The scaled metric is above its limit superior in the last half of the compared points."
+    if arrived:
+        return Judgement(Outcome.HOLDS, Grade.SUPPORTED, text, len(points) - 1)
+    return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, f"{fallback} A finite range decides no limit.", len(points) - 1)
+
+
+# --- tightness --------------------------------------------------------------------------------------------
+
+
+def tightness_of(points: Points) -> Tightness:
+    """Ratios bound/metric where the bound says something, and promised over actual log-decrease.
+
+    "Says something": is at most half the trivial value, where one is declared and some point is. The decrease is
+    taken from the first point to the first such point (to the last point where there is none).
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = np.where(points.low == points.high, points.low, points.low + (points.high - points.low) / 2)
+    trivial = points.trivial_low
+    telling = np.ones(len(middle), dtype=bool) if trivial is None else points.bound_high <= trivial / 2
+    target = int(np.argmax(telling)) if trivial is not None and telling.any() else len(middle) - 1
+    if not telling.any():
+        telling[:] = True
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(middle == 0, np.inf, points.bound_high / middle)[telling]
+    decrease = None
+    ends = (middle[0], middle[target], points.bound_high[0], points.bound_high[target])
+    if target > 0 and min(ends) > 0 and all(math.isfinite(v) for v in ends):
+        actual = math.log(ends[0]) - math.log(ends[1])
+        promised = math.log(ends[2]) - math.log(ends[3])
+        decrease = promised / actual if actual > 0 else None
+    ratio = ratio[~np.isnan(ratio)]
+    if not len(ratio):
+        return Tightness(math.nan, math.nan, decrease)
+    return Tightness(float(ratio.min()), float(ratio.max()), decrease)
+
+
+def _rational(value: Fraction) -> Any:
+    import sympy as sp
+
+    return sp.Rational(value.numerator, value.denominator)

@@ -1,0 +1,195 @@
+"""What a comparison compares: a curve's rounds that fall on the statement's index, both sides enclosed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.engines.curve import Arithmetic, Curve, Floats
+from boundcheck.errors import BadInput
+from boundcheck.theory.statement import Kind, Statement
+from boundcheck.verdict import plain
+
+__all__ = ["FLOAT_EQUAL", "Mask", "Points", "index_name", "points_of"]
+
+Mask = NDArray[np.bool_]
+
+# Relative distance below which two plain doubles of a curve and a bound are called equal, not ordered.
+FLOAT_EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class Points:
+    """P compared points, with enclosures of the scaled metric and of the bound at each (float64, (P,)).
+
+    slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
+    exact: the scaled metric where it is known exactly, else None. samples: (S, P) scaled, for random sampled runs;
+    low and high are then the sample means. fixed: (P,) where nothing is random (round 0; all of a deterministic run).
+    trivial_low, trivial_high: around the statement's trivial value, None where it declares none.
+    """
+
+    statement: Statement
+    values: Mapping[str, Fraction]
+    rounds: tuple[int, ...]
+    index: tuple[Fraction, ...]
+    low: Floats
+    high: Floats
+    bound_low: Floats
+    bound_high: Floats
+    slack: float
+    exact: tuple[Fraction | None, ...]
+    samples: Floats | None
+    fixed: Mask
+    trivial_low: Floats | None = None
+    trivial_high: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def sign_of(self, expr: Any, at: int) -> int | None:
+        """Sign of an expression in the statement's symbols at one point, decided exactly; None where undecided."""
+        from boundcheck.theory.decide import sign
+
+        return sign(expr, {**self.values, index_name(self.statement): self.index[at]})
+
+    def witness(self, at: int) -> dict[str, Any]:
+        """The numbers of one point, JSON-able."""
+        return plain(
+            {
+                "constants": {k: format_exact(v) for k, v in self.values.items()},
+                "index": {index_name(self.statement): format_exact(self.index[at])},
+                "round": self.rounds[at],
+                "metric": [float(self.low[at]), float(self.high[at])],
+                "bound": [float(self.bound_low[at]), float(self.bound_high[at])],
+            }
+        )
+
+
+def index_name(statement: Statement) -> str:
+    """The statement's index symbol; "rounds" where it has none."""
+    return statement.metric.index or "rounds"
+
+
+def points_of(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> Points:
+    """The curve's rounds that fall on an index of the statement, with both sides enclosed.
+
+    Raises BadInput where the curve has not the metric or the statement is a formula.
+    """
+    metric = statement.metric
+    if statement.kind is Kind.FORMULA:
+        raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; evaluate it instead.")
+    name = metric.quantity
+    if name not in curve.values:
+        raise BadInput(
+            f"{statement.best_id} is about the metric '{name}', which the curve does not hold "
+            f"(it holds {', '.join(curve.values) or 'none'})."
+        )
+    chosen, index = _indices(statement, curve, values)
+    rounds = tuple(int(curve.rounds[i]) for i in chosen)
+    random = name in curve.samples and curve.expectation
+    low = curve.low[name][chosen] if name in curve.low else curve.values[name][chosen]
+    high = curve.high[name][chosen] if name in curve.high else curve.values[name][chosen]
+    samples = curve.samples[name][:, chosen] if random else None
+    exact: list[Fraction | None] = [None] * len(chosen)
+    for position, (grid_place, done) in enumerate(zip(chosen, rounds, strict=True)):
+        if name in curve.exact:
+            exact[position] = curve.exact[name][grid_place]
+        elif done == 0:
+            exact[position] = curve.start.get(name)
+    if metric.scale != 1:
+        scale_low, scale_high = _enclose(metric.scale, statement, values, index)
+        low, high = _times(low, high, scale_low, scale_high)
+        exact = _scaled_exactly(exact, metric.scale, statement, values, index)
+        if samples is not None:
+            with np.errstate(invalid="ignore", over="ignore"):
+                samples = np.where(scale_high == 0, 0.0, samples * scale_high)
+    bound_low, bound_high = _enclose(statement.bound, statement, values, index)
+    trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, index)
+    return Points(
+        statement=statement,
+        values=values,
+        rounds=rounds,
+        index=tuple(index),
+        low=low,
+        high=high,
+        bound_low=bound_low,
+        bound_high=bound_high,
+        slack=FLOAT_EQUAL if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) else 0.0,
+        exact=tuple(exact),
+        samples=samples,
+        fixed=np.array([samples is None or done == 0 for done in rounds], dtype=bool),
+        trivial_low=trivial[0],
+        trivial_high=trivial[1],
+    )
+
+
+def _indices(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> tuple[list[int], list[Fraction]]:
+    """Positions on the curve's grid that are an admissible index, and those indices; rounds is affine in it.
+
+    A statement without index has one number of rounds; its index is then that number.
+    """
+    metric = statement.metric
+    if metric.index is None:
+        only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
+        found = [position for position, done in enumerate(curve.rounds) if int(done) == only]
+        return found, [only] * len(found)
+    symbol = statement.symbol(str(metric.index))
+    other = {s: values[s.name] for s in metric.rounds.free_symbols if s.name != symbol.name}
+    at0, at1 = (as_fraction(metric.rounds.subs({**other, symbol.expr: k}), "the rounds of the metric") for k in (0, 1))
+    if at1 <= at0:
+        raise BadInput(f"{statement.best_id}: the metric's rounds do not grow with {symbol.name}.")
+    chosen: list[int] = []
+    index: list[Fraction] = []
+    for position, done in enumerate(curve.rounds):
+        k = (int(done) - at0) / (at1 - at0)
+        if symbol.admits(k):
+            chosen.append(position)
+            index.append(k)
+    return chosen, index
+
+
+def _enclose(
+    expr: Any, statement: Statement, values: Mapping[str, Fraction], index: Sequence[Fraction]
+) -> tuple[Floats, Floats]:
+    from boundcheck.theory.evaluation import enclose_along
+
+    return enclose_along(expr, values, index_name(statement), index)
+
+
+def _times(low: Floats, high: Floats, scale_low: Floats, scale_high: Floats) -> tuple[Floats, Floats]:
+    """The product of two intervals, rounded outwards. NaN stays NaN; infinity times 0 is 0."""
+    unknown = np.isnan(low) | np.isnan(high)
+    with np.errstate(invalid="ignore", over="ignore"):
+        products = np.stack([a * b for a in (low, high) for b in (scale_low, scale_high)])
+    products = np.where(np.isnan(products), 0.0, products)
+    bottom, top = products.min(axis=0), products.max(axis=0)
+    # a zero factor makes an exact zero; everything else may have been rounded
+    zero = ((scale_low == 0) & (scale_high == 0)) | ((low == 0) & (high == 0))
+    sign_known = (low >= 0) & (scale_low >= 0)
+    bottom = np.where(zero, bottom, np.nextafter(bottom, -np.inf))
+    bottom = np.where(sign_known, np.maximum(bottom, 0.0), bottom)
+    top = np.where(zero, top, np.nextafter(top, np.inf))
+    return np.where(unknown, np.nan, bottom), np.where(unknown, np.nan, top)
+
+
+def _scaled_exactly(
+    exact: Sequence[Fraction | None],
+    scale: Any,
+    statement: Statement,
+    values: Mapping[str, Fraction],
+    index: Sequence[Fraction],
+) -> list[Fraction | None]:
+    """The exact metrics times the scale, where that is rational."""
+    from boundcheck.theory.decide import Point
+
+    found: list[Fraction | None] = []
+    for metric, k in zip(exact, index, strict=True):
+        factor = None if metric is None else Point(scale, {**values, index_name(statement): k}).exact()
+        found.append(None if metric is None or factor is None else metric * factor)
+    return found

@@ -1,0 +1,55 @@
+"""What the tests of the command line share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command returned and printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Answer]
+
+
+FEDAVG = """
+[[claim]]
+name = "one round"
+statement = "scgd/example_app_c_fedavg/as_printed"
+problem = { kind = "scgd_appendix_c" }
+method = { kind = "fedavg", E = 2, eta = "1/10" }
+arithmetic = "rational"
+expect = "HOLDS"
+"""
+
+OUT = """
+[[claim]]
+name = "outside"
+statement = "scgd/theorem_3_3"
+problem = { kind = "scgd_appendix_c" }
+method = { kind = "scgd", E = 2, eta = 0.1 }
+at = { K = [1, 2] }
+expect = "OUT_OF_SCOPE"
+"""
+
+FALSE = """
+[[claim]]
+name = "false"
+statement = "scgd/example_app_c_scgd/as_printed"
+problem = { kind = "scgd_appendix_c" }
+method = { kind = "scgd", E = 3, eta = "1/10" }
+arithmetic = "rational"
+expect = "HOLDS"
+"""

@@ -1,0 +1,206 @@
+"""constants, run, compare, check, report, diff, derive, falsify, replay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from cli_tools import FALSE, FEDAVG, OUT, Run
+
+Write = Callable[..., Path]
+
+THEOREM_3_3 = """
+[[claim]]
+name = "diabetes"
+statement = "scgd/theorem_3_3"
+problem = { kind = "least_squares", data = "diabetes", clients = 20 }
+method = { kind = "scgd", E = 4, eta = "0.9*largest" }
+at = { K = [0, 1_000, 1_000_000] }
+expect = "HOLDS"
+"""
+
+
+def test_constants_say_how_they_are_known(boundcheck_cli: Run, spec: Write) -> None:
+    path = spec(THEOREM_3_3, OUT)
+    data = boundcheck_cli("constants", path, "--json").json["claims"]
+    known = {name: c["known"] for name, c in data[0]["constants"].items()}
+    assert known["n"] == "exact"
+    assert known["mu"] == known["L"] == "certified"
+    assert data[0]["constants"]["mu"]["side"] == "lower"
+    # the step is 0.9 times the largest one, rounded down to 13 digits
+    assert Fraction(data[0]["method"]["eta"]) > 0
+    assert data[1]["violations"] == {}
+    text = boundcheck_cli("constants", path).out
+    assert "mu        >= " in text
+    assert "certified" in text
+
+
+def test_run_writes_curves_once(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
+    path, out = spec(THEOREM_3_3, FEDAVG), tmp_path / "runs"
+    first = boundcheck_cli("run", path, "-o", out, "--json")
+    assert first.code == 0
+    folders = [Path(r["folders"][0]) for r in first.json["runs"]]
+    assert [f.parent for f in folders] == [out, out]
+    with np.load(folders[0] / "curve.npz") as curve:
+        assert list(curve["rounds"]) == [0, 20_000, 20_000_000]
+    spec_json = json.loads((folders[1] / "spec.json").read_text())
+    assert spec_json["spec"]["problem"]["kind"] == "scgd_appendix_c"
+    before = {f: (f / "environment.json").stat().st_mtime_ns for f in folders}
+    again = boundcheck_cli("run", path, "-o", out, "--json")
+    assert [r["folders"] for r in again.json["runs"]] == [[str(f)] for f in folders]
+    assert {f: (f / "environment.json").stat().st_mtime_ns for f in folders} == before
+
+
+def test_compare_ignores_expect_and_its_exit_code_says_the_worst(boundcheck_cli: Run, spec: Write) -> None:
+    assert boundcheck_cli("compare", spec(FEDAVG)).code == 0
+    outside = boundcheck_cli("compare", spec(FEDAVG, OUT))
+    assert outside.code == 3
+    assert "OUT_OF_SCOPE" in outside.out
+    worst = boundcheck_cli("compare", spec(FEDAVG, OUT, FALSE), "--json")
+    assert worst.code == 1
+    assert [c["verdict"]["outcome"] for c in worst.json["claims"]] == ["HOLDS", "OUT_OF_SCOPE", "VIOLATED"]
+    assert worst.json["counts"]["outcome"]["HOLDS"] == 1
+    assert worst.json["counts"]["outcome"]["UNDECIDED"] == 0
+    assert boundcheck_cli("compare", spec(FEDAVG.replace('expect = "HOLDS"', ""))).code == 0
+
+
+def test_check_is_a_gate(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    good = boundcheck_cli("check", spec(FEDAVG, OUT), "--junit", junit, "--no-store")
+    assert good.code == 0
+    assert "2 of 2 claims met" in good.out
+    assert not (tmp_path / "store").exists()
+    bad = boundcheck_cli("check", spec(FEDAVG, OUT, FALSE), "--junit", junit)
+    assert bad.code == 1
+    assert "MISSED false: expected HOLDS, got VIOLATED" in bad.out
+    suite = ElementTree.parse(junit).getroot()
+    assert suite.attrib["failures"] == "1"
+    cases = suite.findall(".//testcase")
+    assert [c.find("failure") is None for c in cases] == [True, True, False]
+    failure = cases[2].find("failure")
+    assert failure is not None
+    assert "witness" in (failure.text or "")
+    properties = {p.attrib["name"]: p.attrib["value"] for p in cases[0].iter("property")}
+    assert properties["outcome"] == "HOLDS"
+    assert properties["grade"] == "EXACT"
+    assert properties["tightness"] == "1"
+    assert properties["statement"] == "scgd/example_app_c_fedavg/as_printed"
+    data = boundcheck_cli("check", spec(FEDAVG, FALSE), "--json")
+    assert data.code == 1
+    assert data.json["expectations"] == {"met": 1, "missed": 1, "bad input": 0}
+
+
+def test_check_notices_tightness_and_rate(boundcheck_cli: Run, spec: Write) -> None:
+    assert boundcheck_cli("check", spec(FEDAVG + "tightness = { at_least = 1, at_most = 1 }\n")).code == 0
+    found = boundcheck_cli("check", spec(FEDAVG + "tightness = { at_least = 1.01 }\n"))
+    assert found.code == 1
+    assert "tightness 1 is outside" in found.out
+
+
+def test_check_on_several_processes(boundcheck_cli: Run, spec: Write) -> None:
+    found = boundcheck_cli("check", spec(FEDAVG, OUT, FALSE), "--workers", "2", "--json")
+    assert found.code == 1
+    assert [c["label"] for c in found.json["claims"]] == ["one round", "outside", "false"]
+
+
+def test_a_claim_that_turns_out_bad_input_does_not_stop_the_others(boundcheck_cli: Run, spec: Write) -> None:
+    # no step size is left in scope: the main text's constant is negative for L much above mu >= 2
+    hopeless = """
+    [[claim]]
+    name = "hopeless"
+    statement = "scgd/theorem_3_3/as_printed_main"
+    problem = { kind = "quadratics", clients = [{ A = [[2, 0], [0, 10]] }, { A = [[2, 0], [0, 10]] }] }
+    method = { kind = "scgd", E = 1, eta = "largest" }
+    at = { K = [1] }
+    expect = "HOLDS"
+    """
+    found = boundcheck_cli("check", spec(hopeless, FEDAVG), "--json")
+    assert found.code == 2
+    assert [c["label"] for c in found.json["claims"]] == ["one round"]
+    assert "no positive eta" in found.json["bad_input"][0]["problem"]
+    assert "BAD INPUT hopeless" in boundcheck_cli("check", spec(hopeless, FEDAVG)).out
+    assert boundcheck_cli("compare", spec(hopeless, FEDAVG)).code == 2
+
+
+def test_report_and_diff(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert boundcheck_cli("report", spec(FEDAVG, OUT), "-o", old).code == 0
+    assert (old / "index.html").is_file()
+    assert json.loads((old / "report.json").read_text())["counts"]["outcome"]["HOLDS"] == 1
+    same = boundcheck_cli("diff", old, old / "report.json")
+    assert (same.code, same.out) == (0, "nothing changed.\n")
+    broken = FEDAVG.replace("E = 2", "E = 3")
+    added = FALSE.replace("E = 3", "E = 2")
+    assert boundcheck_cli("report", spec(broken, added), "-o", new).code == 0
+    found = boundcheck_cli("diff", old, new, "--json")
+    assert found.code == 1
+    changes = {(c["claim"], c["what"]): (c["before"], c["after"], c["worse"]) for c in found.json["changes"]}
+    assert changes["one round", "outcome"] == ("HOLDS", "VIOLATED", True)
+    assert changes["outside", "claim"] == ("there", "gone", True)
+    assert changes["false", "claim"] == ("absent", "new", False)
+    assert boundcheck_cli("diff", new, old).code == 1  # "false" is gone
+
+
+def test_diff_sees_a_lost_grade_and_a_tightness(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert boundcheck_cli("report", spec(FEDAVG), "-o", old).code == 0
+    assert boundcheck_cli("report", spec(FEDAVG.replace("rational", "ball")), "-o", new).code == 0
+    found = boundcheck_cli("diff", old, new)
+    assert found.code == 1
+    assert "EXACT" in found.out
+    assert "SUPPORTED" in found.out
+    assert boundcheck_cli("diff", new, old).code == 0  # a stronger grade is a change, not for the worse
+
+
+def test_the_default_report_has_a_specification() -> None:
+    from boundcheck.cli.reports import default_spec
+
+    assert default_spec().name == "scgd.toml"
+
+
+@pytest.mark.parametrize(("reading", "code"), [("as_printed_appendix", 1), ("corrected", 0)])
+def test_derive(boundcheck_cli: Run, reading: str, code: int) -> None:
+    found = boundcheck_cli("derive", f"scgd/lemma_3_1/{reading}", "--json")
+    assert found.code == code
+    refuted = [s["name"] for s in found.json["steps"] if s["status"] == "REFUTED"]
+    assert len(refuted) == code
+    assert found.json["bound_matches"] is True
+
+
+def test_derive_prints_the_witness(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("derive", "scgd/lemma_3_1/as_printed_appendix")
+    line = next(line for line in found.out.splitlines() if "REFUTED" in line)
+    assert "witness" in line
+    assert "mu = " in line
+    assert found.out.splitlines()[-1] == "scgd/lemma_3_1/as_printed_appendix: REFUTED"
+
+
+def test_falsify_writes_a_witness_that_replays(boundcheck_cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "witness.json"
+    statement = "scgd/theorem_3_3/as_printed_main"
+    found = boundcheck_cli("falsify", statement, "--budget", "60s", "--seed", "1", "-o", path)
+    assert found.code == 1
+    assert f"`boundcheck replay {path}`" in found.out
+    again = boundcheck_cli("replay", path, "--json")
+    assert again.code == 1
+    assert again.json["stands"] is True
+    assert again.json["verdict"]["grade"] == "EXACT"
+    data = json.loads(path.read_text())
+    data["method"]["eta"] = "1/1000000"
+    path.write_text(json.dumps(data))
+    gone = boundcheck_cli("replay", path)
+    assert gone.code == 0
+    assert "no longer stands" in gone.out
+
+
+def test_falsify_without_a_find(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("falsify", "scgd/theorem_3_3/corrected", "--budget", "0.5s", "--json")
+    assert found.code == 0
+    assert found.json["witness"] is None
+    assert found.json["instances"] > 0
+    assert found.json["best"] <= 1
