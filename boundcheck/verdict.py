@@ -123,9 +123,7 @@ class Verdict:
             grade=None if data["grade"] is None else Grade(data["grade"]),
             reason=data["reason"],
             witness=data.get("witness", {}),
-            tightness=None
-            if tight is None
-            else Tightness(**{k: None if v is None else float(v) for k, v in tight.items()}),
+            tightness=None if tight is None else _tightness(tight),
             points=data.get("points", 0),
             details=data.get("details", {}),
         )
@@ -133,6 +131,11 @@ class Verdict:
     def _repr_html_(self) -> str:
         grade = "" if self.grade is None else f" ({self.grade})"
         return f"<b>{self.outcome}</b>{grade} <code>{html.escape(self.statement)}</code>: {html.escape(self.reason)}"
+
+
+def _tightness(data: Mapping[str, Any]) -> Tightness:
+    decrease = data.get("decrease")
+    return Tightness(float(data["ratio_min"]), float(data["ratio_max"]), None if decrease is None else float(decrease))
 
 
 def count_by(verdicts: Iterable[Verdict]) -> dict[str, dict[str, int]]:

@@ -170,10 +170,10 @@ def mark_round(ax: Axes, at: int, text: str, colour: str, height: float, side: s
 
 def new_figure() -> tuple[Figure, Axes, Axes]:
     """A figure with two panels side by side, and room for the caption below."""
-    figure = Figure(figsize=(12, 6.9))
+    figure = Figure(figsize=(12, 6.8))
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.075, right=0.985, top=0.94, bottom=0.37, wspace=0.2)
+    figure.subplots_adjust(left=0.075, right=0.985, top=0.94, bottom=0.36, wspace=0.2)
     return figure, left, right
 
 
@@ -182,7 +182,7 @@ def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> l
     caption = [facts["caption"], "Agrees with the paper: " + " ".join(facts["agrees"] or ["Nothing."])]
     caption.append("Does not: " + " ".join(facts["differs"] or ["Nothing was found."]))
     wrapped = "\n".join(textwrap.fill(part, 178) for part in caption)
-    figure.text(0.02, 0.285, wrapped, va="top", fontsize=8.3, linespacing=1.35, color="#24282d")
+    figure.text(0.02, 0.275, wrapped, va="top", fontsize=8.3, linespacing=1.35, color="#24282d")
     folder.mkdir(parents=True, exist_ok=True)
     lists = "".join(
         f"\n## {head}\n\n" + "".join(f"- {s}\n" for s in facts[key] or ["Nothing found."])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.store import Store, Stored
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, MissingExtra, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.verdict import Outcome, Verdict
 
@@ -30,7 +30,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Refused:
-    """A claim whose specification turned out to be bad input while it was carried out."""
+    """A claim whose specification turned out to be bad input, or beyond its engine, while it was carried out."""
 
     claim: Claim
     problem: str
@@ -64,7 +64,7 @@ def _carry_out(job: _Job) -> Done | Refused:
     store = None if job.store is None else _NotedStore(job.store)
     try:
         result = run_claim(job.claim, store, job.on_progress)
-    except BadInput as error:
+    except (BadInput, MissingExtra, Unsupported) as error:  # a StoreError concerns all claims and is passed on
         return Refused(job.claim, str(error))
     if store is None:
         return Done(result)

@@ -17,16 +17,19 @@ import numpy as np
 
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_grid, parse_number, round_down
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, run
+from boundcheck.engines.run import ENGINES, describe
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.evidence.compare import compare, points_of, resolve
+from boundcheck.evidence.assumptions import check_assumption
+from boundcheck.evidence.compare import compare, points_of, resolve, standing
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import readings, statement
+from boundcheck.theory.largest import NothingAllowed
+from boundcheck.theory.scope import scope_symbols
 from boundcheck.theory.statement import Kind, Statement
-from boundcheck.verdict import Outcome, Verdict
+from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store
@@ -136,9 +139,7 @@ def resolve_steps(method: Mapping[str, Any], claimed: Statement, problem: Proble
         for other, value in method.items():
             if other != name and other in claimed.parameters:
                 values[other] = as_fraction(value, other)
-        used: set[str] = set()
-        for relation in [c.relation for c in claimed.conditions] + list(claimed.domain):
-            used |= {s.name for s in relation.free_symbols}
+        used = scope_symbols(claimed)
         top = claimed.largest(name, **{k: v for k, v in values.items() if k in used and k != name})
         solved[name] = format_exact(factor * top if factor == 1 else round_down(factor * top))
     return solved
@@ -182,21 +183,33 @@ def _rounds(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, 
 def run_claim(
     claim: Claim, store: Store | None = None, on_progress: Callable[[float], None] | None = None
 ) -> ClaimResult:
-    """Resolve, run, compare. Raises the errors of bad input; a run that does not come about is a FAILED verdict."""
+    """Resolve, run, compare.
+
+    A step size that is asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the
+    problem cannot decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of
+    bad input; where the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
+    """
     claimed = statement(claim.statement)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     problem = build_problem(claim.problem)
-    method_spec = resolve_steps(claim.method, claimed, problem)
+    try:
+        method_spec = resolve_steps(claim.method, claimed, problem)
+    except NothingAllowed as error:
+        verdict = Verdict(claimed.best_id, Outcome.VACUOUS, Grade.EXACT, f"The hypotheses cannot be met: {error}")
+        result = ClaimResult(claim, verdict, dict(claim.method), ())
+        return replace(result, failures=tuple(_failures(claim, result)))
     method = build_method(method_spec)
     values = _values(claim, claimed, problem, method)
     index = _index(claim, claimed, values)
     rounds = _rounds(claimed, index, values)
-    curve, verdict = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, store, on_progress)
+    curve = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, store, on_progress)
+    curve = _with_assumptions(curve, claim, claimed, problem)
+    verdict = compare(claimed, curve, claim.constants, level=claim.level)
     result = ClaimResult(claim, verdict, method_spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
         result = _with_points(result, claimed, curve, claim)
-    rate = None if claim.rate is None else _rate(claim.rate, curve, claimed, problem)
+    rate = None if claim.rate is None else _rate(claim.rate, curve)
     result = replace(result, rate=rate)
     return replace(result, failures=tuple(_failures(claim, result)))
 
@@ -233,30 +246,48 @@ def _run_until_decided(
     rounds: list[int],
     store: Store | None,
     on_progress: Callable[[float], None] | None,
-) -> tuple[Curve, Verdict]:
+) -> Curve:
+    """The run; a sampled one gets seeds, in blocks that double their number, until decided or out of budget."""
+    from boundcheck.engines.sampled import concatenate
     from boundcheck.evidence.stored import run_or_recall
 
-    metrics = {claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set())
-    seeds = claim.seeds if claim.engine == "exact" else min(FIRST_SEEDS, claim.seeds)
+    metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
+    how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
+    if claim.engine == "exact":
+        how["arithmetic"] = Arithmetic(claim.arithmetic).value
+        return run_or_recall(store, method, problem, method_spec, seeds=range(0), on_progress=on_progress, **how)
+    curve: Curve | None = None
+    done, stop = 0, min(FIRST_SEEDS, claim.seeds)
     while True:
-        curve = run_or_recall(
-            store,
-            run,
-            method,
-            problem,
-            method_spec,
-            rounds=rounds,
-            engine=claim.engine,
-            seeds=seeds,
-            metrics=sorted(metrics),
-            arithmetic=Arithmetic(claim.arithmetic),
-            assumptions=[a.name for a in claimed.assumptions],
-            on_progress=on_progress,
-        )
+
+        def share(part: float, done: int = done, stop: int = stop) -> None:
+            if on_progress is not None:
+                on_progress((done + part * (stop - done)) / claim.seeds)
+
+        block = run_or_recall(store, method, problem, method_spec, seeds=range(done, stop), on_progress=share, **how)
+        curve = block if curve is None else describe(concatenate([curve, block]), method, problem)
         verdict = compare(claimed, curve, claim.constants, level=claim.level)
-        if claim.engine == "exact" or verdict.outcome is not Outcome.UNDECIDED or seeds >= claim.seeds:
-            return curve, verdict
-        seeds = min(2 * seeds, claim.seeds)
+        if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.seeds or not method.is_random(problem.clients):
+            return curve
+        done, stop = stop, min(2 * stop, claim.seeds)
+
+
+def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: Problem) -> Curve:
+    """The curve with the assumptions that the problem has not decided at these constants tried at many points."""
+    _, known = resolve(claimed, curve, claim.constants)
+    states = standing(claimed, curve, known)
+    values = {name: c.value for name, c in known.items()}
+    tried, broken = dict(curve.assumptions), dict(curve.violations)
+    for assumption in claimed.assumptions:
+        if states[assumption.name] != "granted":
+            continue
+        tried.pop(assumption.name, None)
+        found = check_assumption(assumption, problem, values)
+        if found.outcome is Outcome.VIOLATED:
+            broken[assumption.name] = found.reason
+        elif found.outcome is Outcome.HOLDS:
+            tried[assumption.name] = "sampled"
+    return replace(curve, assumptions=tried, violations=broken)
 
 
 def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim) -> ClaimResult:
@@ -265,7 +296,7 @@ def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: C
     low, high = points.low, points.high
     statistics = result.verdict.details.get("statistics")
     if statistics is not None:
-        low, high = np.array(statistics["lower"]), np.array(statistics["upper"])
+        low, high = (np.array([float(v) for v in statistics[end]]) for end in ("lower", "upper"))
     paper, name, _ = claimed.id.split("/")
     beside: list[Reading] = []
     for other in readings(paper, name):
@@ -276,11 +307,7 @@ def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: C
         if own - set(at) - {str(other.metric.index)}:
             continue
         bound = points_of(other, curve, at).bound_high
-        names: set[str] = set()
-        for c in other.conditions:
-            names |= {s.name for s in c.relation.free_symbols}
-        for relation in other.domain:
-            names |= {s.name for s in relation.free_symbols}
+        names = scope_symbols(other)
         in_scope = other.scope(**{k: v for k, v in at.items() if k in names}).in_scope
         beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))
     return replace(
@@ -294,7 +321,7 @@ def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: C
     )
 
 
-def _rate(claim: RateClaim, curve: Curve, claimed: Statement, problem: Problem) -> Rate:
+def _rate(claim: RateClaim, curve: Curve) -> Rate:
     if claim.metric not in curve.values:
         raise UnknownName("the rate: metric", claim.metric, curve.values)
     positive = curve.rounds > 0
@@ -314,7 +341,9 @@ def _failures(claim: Claim, result: ClaimResult) -> list[str]:
         found = math.nan if verdict.tightness is None else verdict.tightness.ratio_min
         if not (least is None or found >= least) or not (largest is None or found <= largest):
             missed.append(f"tightness {found:.6g} is outside [{least}, {largest}]")
-    if claim.rate is not None and result.rate is not None:
+    if claim.rate is not None and result.rate is None:
+        missed.append("no slope was measured, because nothing was run")
+    elif claim.rate is not None and result.rate is not None:
         decided = within(result.rate, float(claim.rate.low), float(claim.rate.high))
         if decided is not Outcome.HOLDS:
             missed.append(

@@ -107,7 +107,8 @@ def compare(
     constants: values (or Constant objects) by symbol name, over those that the curve carries. level: of the
     sequential test on sampled curves. `details` (JSON-able) holds the constants and how each is known, the scope
     with slacks, `assumptions` (name -> broken, decided, sampled or granted), `taken_for_granted` (the names that are
-    not decided), `violations`, `negligible` (points left out, both sides below 1e-300) and for sampled runs `statistics`.
+    not decided), `violations`, `negligible` (how many points were left out because both sides are below 1e-300) and
+    for sampled runs `statistics`.
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
@@ -163,7 +164,8 @@ def _failure(statement: Statement, points: Points) -> str | None:
         return f"The run gave no number at round {points.rounds[int(np.argmax(broken))]}."
     unknown = np.isnan(points.bound_low) | np.isnan(points.bound_high)
     if unknown.any():
-        return f"The bound has no value at {index_name(statement)} = {format_short(points.index[int(np.argmax(unknown))])}."
+        k = format_short(points.index[int(np.argmax(unknown))])
+        return f"The bound has no value at {index_name(statement)} = {k}."
     return None
 
 

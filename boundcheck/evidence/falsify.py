@@ -23,6 +23,7 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.witness import Witness, shrink
 from boundcheck.methods.build import build as build_method
+from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Kind, Statement
 
 __all__ = ["FalsifyResult", "falsify"]
@@ -172,7 +173,7 @@ class _Search:
             raise Unsupported(f"{statement.best_id}: the search gives no value to {', '.join(sorted(unknown))}.")
         symbols = [own[name].expr for name in self.names]
         self.bound = sp.lambdify(symbols, statement.bound, "numpy", cse=True)
-        self.gaps = [sp.lambdify(symbols, _gap(c.relation), "numpy", cse=True) for c in statement.conditions]
+        self.gaps = [sp.lambdify(symbols, difference(c.relation), "numpy", cse=True) for c in statement.conditions]
         self.rounds = sp.lambdify(symbols, statement.metric.rounds, "numpy")
         trivial = sp.nan if statement.trivial is None else statement.trivial
         self.trivial = sp.lambdify(symbols, trivial, "numpy")
@@ -293,10 +294,3 @@ def _score(metric: Floats, bound: Floats, trivial: Floats) -> Floats:
     score = excess / np.clip(np.where(np.isnan(promised), 1.0, promised), DOUBT, 1.0)
     # a bound above the start, or within rounding of it, guides nowhere unless the metric is clearly above it
     return np.where((promised <= DOUBT) & (excess < PROMISING), UNINFORMATIVE, score)
-
-
-def _gap(relation: Any) -> Any:
-    """An expression that is non-negative where the relation holds (strictness aside)."""
-    if isinstance(relation, sp.Le | sp.Lt):
-        return sp.Add(relation.rhs, -relation.lhs)  # pyright: ignore[reportOperatorIssue]
-    return relation.lhs - relation.rhs

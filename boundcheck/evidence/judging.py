@@ -73,12 +73,11 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     negligible = int(tiny.sum())
     if exceeds.any():
         at = _worst(points, exceeds)
-        mean = "" if points.samples is None or points.fixed[at] else f"mean of the metric over {len(points.samples)} seeds"
+        what = "metric" if points.samples is None or points.fixed[at] else "mean over the seeds"
         return Judgement(
             Outcome.VIOLATED,
             Grade.EXACT,
-            f"At {_name(points, at)} the {mean or 'metric'} is {points.low[at]:.6g}, above the bound "
-            f"{points.bound_high[at]:.6g}.",
+            f"At {_name(points, at)} the {what} is {points.low[at]:.6g}, above the bound {points.bound_high[at]:.6g}.",
             at,
             negligible,
             statistics,
@@ -92,7 +91,9 @@ def _upper_bound(points: Points, level: float) -> Judgement:
         reason = f"Metric and bound are too close to decide at {_name(points, at)}."
         return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, at, negligible, statistics)
     at = _worst(points, within)
-    reason = f"The metric is at most the bound at all {int(within.sum())} compared points; closest at {_name(points, at)}."
+    reason = (
+        f"The metric is at most the bound at all {int(within.sum())} compared points; closest at {_name(points, at)}."
+    )
     if negligible:
         reason += f" {negligible} more, where both are below 1e-300, were left out."
     return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)
@@ -114,9 +115,7 @@ def _moved(bound: Floats, share: float) -> Floats:
     return np.where(np.isinf(bound), bound, bound + share * np.abs(np.where(np.isinf(bound), 0.0, bound)))
 
 
-def _sampled_order(
-    points: Points, exceeds: Mask, within: Mask, level: float
-) -> tuple[Mask, Mask, Mapping[str, Any]]:
+def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) -> tuple[Mask, Mask, Mapping[str, Any]]:
     """The same for expectations: rounds where nothing is random keep their order, a sequential test has the others."""
     assert points.samples is not None
     drawn = ~points.fixed
@@ -244,7 +243,9 @@ def _limit(points: Points) -> Judgement:
         fallback = "The scaled metric is above its limit superior in the last half of the compared points."
     if arrived:
         return Judgement(Outcome.HOLDS, Grade.SUPPORTED, text, len(points) - 1)
-    return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, f"{fallback} A finite range decides no limit.", len(points) - 1)
+    return Judgement(
+        Outcome.UNDECIDED, Grade.SUPPORTED, f"{fallback} A finite range decides no limit.", len(points) - 1
+    )
 
 
 # --- tightness --------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ class RateSpec(_Model):
     """The log-log slope of `metric` over the last share `last` of the log range of rounds."""
 
     metric: str
-    slope: tuple[Number, Number]
+    slope: Annotated[list[Number], Field(min_length=2, max_length=2)]
     last: Number = Fraction(1, 2)
 
 
@@ -95,7 +95,7 @@ class ClaimSpec(_Model):
         limits = [None if v is None else float(v) for v in (tight.at_least, tight.at_most)]
         rate = None
         if self.rate is not None:
-            rate = RateClaim(self.rate.metric, *self.rate.slope, last=self.rate.last)
+            rate = RateClaim(self.rate.metric, self.rate.slope[0], self.rate.slope[1], self.rate.last)
         return Claim(
             statement=self.statement,
             problem=self.problem,

@@ -1,17 +1,23 @@
-"""Runs through the result store: what is there is not run again."""
+"""Runs through the result store: what is there is not run again, what was cut off goes on from its checkpoint."""
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.core.digest import Undigestible, run_key
+from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import describe
+from boundcheck.engines.run import describe, run
+from boundcheck.engines.sampled import concatenate
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store
@@ -20,13 +26,25 @@ if TYPE_CHECKING:
 
 __all__ = ["arrays_of", "curve_from", "run_or_recall"]
 
+CHUNK_SECONDS = 2.0  # work between two looks at whether a checkpoint is due, roughly
+
 # The code whose change makes an old curve stale; their imports are followed.
 _CODE = (
     "boundcheck.engines.run",
     "boundcheck.engines.exact",
     "boundcheck.engines.sampled",
     "boundcheck.problems.build",
+    "boundcheck.methods.build",
 )
+# Facts of a run that differ between two equal runs; they are not stored.
+_UNSTEADY = {"seconds", "threads", "complete"}
+_META = "meta"  # the checkpoint's array with the JSON text of what the curve says of itself
+
+
+def code_of(problem: Problem, method_spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """The modules that compute a run; those found by name at run time are no imports that could be followed."""
+    named = {f"boundcheck.problems.{problem.spec.get(key)}" for key in ("kind", "data") if key in problem.spec}
+    return tuple(sorted({*_CODE, type(problem).__module__, f"boundcheck.methods.{method_spec.get('kind')}", *named}))
 
 
 def arrays_of(curve: Curve) -> dict[str, NDArray[Any]]:
@@ -36,23 +54,35 @@ def arrays_of(curve: Curve) -> dict[str, NDArray[Any]]:
         for name, array in getattr(curve, part).items():
             arrays[f"{part}/{name}"] = array
     for name, fractions in curve.exact.items():
-        arrays[f"exact/{name}"] = np.array([f"{q.numerator}/{q.denominator}" for q in fractions])
+        arrays[f"exact/{name}"] = np.array([f"{q.numerator:x}/{q.denominator:x}" for q in fractions])
     return arrays
 
 
+def _fraction(text: str) -> Fraction:
+    # hexadecimal: Python limits the digits of decimal text, and exact runs go beyond
+    top, _, bottom = text.partition("/")
+    return Fraction(int(top, 16), int(bottom, 16))
+
+
+def meta_of(curve: Curve) -> dict[str, Any]:
+    """What a curve says of itself beside its arrays, as reproducible as they are."""
+    info = {k: v for k, v in curve.info.items() if k not in _UNSTEADY}
+    return {"arithmetic": curve.arithmetic.value, "expectation": curve.expectation, "info": info}
+
+
 def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Curve:
-    """Inverse of `arrays_of`."""
+    """Inverse of `arrays_of` and `meta_of`; the time of a recalled run is 0."""
     parts: dict[str, dict[str, Any]] = {"values": {}, "low": {}, "high": {}, "samples": {}, "exact": {}}
     for key, array in arrays.items():
         if key == "rounds":
             continue
         part, _, name = key.partition("/")
-        parts[part][name] = tuple(Fraction(str(q)) for q in array) if part == "exact" else array
+        parts[part][name] = tuple(_fraction(str(q)) for q in array) if part == "exact" else array
     return Curve(
         rounds=arrays["rounds"],
         arithmetic=Arithmetic(meta["arithmetic"]),
         expectation=bool(meta["expectation"]),
-        info=dict(meta["info"]),
+        info={"seconds": 0.0, "complete": True, **meta["info"]},
         values=parts["values"],
         low=parts["low"],
         high=parts["high"],
@@ -63,26 +93,80 @@ def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> C
 
 def run_or_recall(
     store: Store | None,
-    run: Callable[..., Curve],
     method: Method,
     problem: Problem,
     method_spec: Mapping[str, Any],
     *,
-    assumptions: list[str],
+    seeds: range,
     on_progress: Callable[[float], None] | None = None,
     **how: Any,
 ) -> Curve:
-    """`run(method, problem, **how)`, or its stored result where the same code has already run the same thing."""
-    if store is None:
-        return run(method, problem, assumptions=assumptions, on_progress=on_progress, **how)
-    from boundcheck.core.digest import run_key
+    """`engines.run.run(method, problem, **how)`, or its stored result where the same code has run the same thing.
 
-    spec = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
-    key = run_key(spec, _CODE)
-    stored = store.get(key)
-    if stored is None:
-        curve = run(method, problem, assumptions=assumptions, on_progress=on_progress, **how)
-        meta = {"arithmetic": curve.arithmetic.value, "expectation": curve.expectation, "info": dict(curve.info)}
-        store.put(key, spec, arrays_of(curve), meta)
-        return curve
-    return describe(replace(curve_from(stored.arrays, stored.meta)), method, problem, assumptions)
+    seeds: of the sampled engine, which is carried out in chunks of seeds and saved in between, so that a run that is
+    killed goes on where it was at most 10 s before (one seed that takes longer is repeated). An exact run is begun
+    again. What cannot be digested is run without the store, and `info["not_stored"]` says why.
+    """
+    sampled = how["engine"] == "sampled"
+    spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
+    if sampled:
+        spec["seeds"] = {"start": seeds.start, "stop": seeds.stop}
+
+    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        if sampled:
+            curve = _sampled(partial(run, method, problem, **how), seeds, checkpoint, on_progress)
+        else:
+            curve = run(method, problem, on_progress=on_progress, **how)
+        return arrays_of(curve), meta_of(curve)
+
+    why = None
+    try:
+        key = "" if store is None else run_key(spec, code_of(problem, method_spec))
+    except Undigestible as error:
+        store, key, why = None, "", str(error)
+    stored = run_stored(store, key, spec, compute)
+    curve = curve_from(stored.arrays, stored.meta)
+    if why is not None:
+        curve = replace(curve, info={**curve.info, "not_stored": why})
+    return describe(curve, method, problem)
+
+
+def _sampled(
+    run_seeds: Callable[..., Curve],
+    seeds: range,
+    checkpoint: AnyCheckpoint,
+    on_progress: Callable[[float], None] | None,
+) -> Curve:
+    """The curve of a range of seeds, in chunks; the checkpoint holds the leading rows. Rows do not depend on chunks."""
+    saved = checkpoint.load()
+    curve = None if saved is None else _unpacked(saved)
+    size = 1
+    while curve is None or _count(curve) < len(seeds):
+        first = 0 if curve is None else _count(curve)
+        chunk = seeds[first : first + size]
+
+        def share(part: float, first: int = first, count: int = len(chunk)) -> None:
+            if on_progress is not None:
+                on_progress((first + part * count) / len(seeds))
+
+        began = time.monotonic()
+        more = run_seeds(seeds=chunk, on_progress=share)
+        curve = more if curve is None else concatenate([curve, more])
+        spent = max(time.monotonic() - began, 1e-3)
+        size = max(1, min(8 * size, int(len(chunk) * CHUNK_SECONDS / spent)))
+        if checkpoint.due() and _count(curve) < len(seeds):
+            checkpoint.save(_packed(curve))
+    return curve
+
+
+def _count(curve: Curve) -> int:
+    return int(curve.info["seeds"]["count"])
+
+
+def _packed(curve: Curve) -> dict[str, NDArray[Any]]:
+    return {**arrays_of(curve), _META: np.array(json.dumps(meta_of(curve)))}
+
+
+def _unpacked(saved: Mapping[str, NDArray[Any]]) -> Curve:
+    arrays = {name: array for name, array in saved.items() if name != _META}
+    return curve_from(arrays, json.loads(str(saved[_META])))

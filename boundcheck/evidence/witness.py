@@ -76,9 +76,10 @@ def load_witness(path: Path) -> Witness:
         raise BadInput(f"the witness file {path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise BadInput(f"the witness file {path} is not JSON: {error}.") from error
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        raise BadInput(f"the witness file {path} has schema {schema!r}; this version reads {SCHEMA}.")
     try:
-        if data["schema"] != SCHEMA:
-            raise BadInput(f"the witness file {path} has schema {data['schema']}; this version reads {SCHEMA}.")
         return Witness(
             str(data["statement"]),
             dict(data["problem"]),
@@ -87,8 +88,10 @@ def load_witness(path: Path) -> Witness:
             Verdict.from_dict(data["verdict"]),
             dict(data["provenance"]),
         )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"the witness file {path} lacks or garbles {error}.") from error
+    except KeyError as error:
+        raise BadInput(f"the witness file {path} lacks the entry {error}.") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise BadInput(f"the witness file {path} holds something else than a witness does: {error}.") from error
 
 
 def replay(witness: Witness) -> Verdict:

@@ -188,6 +188,18 @@ class QuadraticInstance:
         u = x - centre
         return float(u @ form @ u)
 
+    def nearest(self, x: Vector) -> Vector:
+        """x - P(x - c): the minimiser nearest to x (d,), float64 or exact as x is.
+
+        Raises BadInput where F has no minimiser.
+        """
+        centre = self.shape.minimiser
+        if centre is None:
+            raise BadInput("F has no minimiser, so that none is nearest.")
+        projector: Any = to_fractions(self.shape.projector) if x.dtype == object else floats(self.shape.projector)
+        middle: Any = to_fractions(centre)[:, 0] if x.dtype == object else floats(centre)[:, 0]
+        return x - projector @ (x - middle)
+
     def _layout(self) -> dict[str, Any]:
         """The parts of the sampled engine's `Arrays` that do not depend on the kind of component."""
         forms = self._float_forms

@@ -89,6 +89,15 @@ class ScalarInstance:
         value = x[0] if x.dtype == object else float(x[0])
         return value if name == "x" else self.measure(name, value)
 
+    def project(self, x: Real) -> Real:
+        """The minimiser nearest to x."""
+        raise TypeError(f"{type(self).__name__} has no solution set.")
+
+    def nearest(self, x: Vector) -> Vector:
+        """The minimiser nearest to x (1,), float64 or exact as x is."""
+        out: Any = np.array([self.project(x[0] if x.dtype == object else float(x[0]))], dtype=x.dtype)
+        return out
+
     def metric_range(self, name: str, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
         """Exact bounds of a metric over the interval [low, high] of points."""
         if name == "x":

@@ -58,6 +58,10 @@ class Huber(ScalarInstance):
         size: Real = x if x >= 0 else -x
         return L * x * x / 2 if size <= delta else L * (delta * size - delta * delta / 2)
 
+    def project(self, x: Real) -> Real:
+        """0, the only minimiser."""
+        return x * 0
+
     def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
         """Whether 0 lies between."""
         return low <= 0 <= high

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant
 
-__all__ = ["Arrays", "Floats", "Forms", "IntervalProblem", "Problem", "QuadraticProblem", "Vector"]
+__all__ = [
+    "Arrays",
+    "Floats",
+    "Forms",
+    "IntervalProblem",
+    "LocatedProblem",
+    "Problem",
+    "QuadraticProblem",
+    "ValuedProblem",
+    "Vector",
+]
 
 Floats = NDArray[np.float64]
 # A point: float64, or dtype object holding Fractions; arithmetic is the same.
@@ -125,4 +135,22 @@ class IntervalProblem(Protocol):
 
     def metric_range(self, name: str, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
         """Exact bounds of a metric over all points of [low, high]."""
+        ...
+
+
+@runtime_checkable
+class LocatedProblem(Protocol):
+    """What a problem offers in addition when it knows its solution set."""
+
+    def nearest(self, x: Vector) -> Vector:
+        """The minimiser of F nearest to x (dim,), float64 or exact as x is."""
+        ...
+
+
+@runtime_checkable
+class ValuedProblem(Protocol):
+    """What a problem offers in addition when F(x) - F* is known but not rational. Dimension 1 only."""
+
+    def gap_bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
+        """Rational bounds of F(x) - F*, within 1e-30."""
         ...

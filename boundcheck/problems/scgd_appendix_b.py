@@ -31,12 +31,17 @@ from boundcheck.problems._specs import whole
 __all__ = ["AppendixB", "build", "largest_mu", "value"]
 
 
+def arb_ends(ball: arb) -> tuple[Fraction, Fraction]:
+    """The two ends of a finite ball, exactly."""
+    pairs = [end.man_exp() for end in (ball.lower(), ball.upper())]
+    low, high = (Fraction(int(m)) * Fraction(2) ** int(e) for m, e in pairs)
+    return low, high
+
+
 def largest_mu() -> Constant:
     """5/6 - log(9/4) from below, to 13 digits."""
     with precision(128):
-        low = (fmpq(5, 6) - arb(fmpq(9, 4)).log()).lower()
-        mantissa, exponent = (int(v) for v in low.man_exp())
-    exact = Fraction(mantissa) * Fraction(2) ** exponent
+        exact = arb_ends(fmpq(5, 6) - arb(fmpq(9, 4)).log())[0]
     how = "5/6 - log(9/4), the least of 2(F* - F + F'(x)(x - 1/2))/(x - 1/2)^2, at x = 3/2; ball arithmetic"
     return Constant(round_down(exact), Known.CERTIFIED, "lower", how)
 
@@ -81,6 +86,15 @@ class AppendixB(ScalarInstance):
     def measure(self, name: str, x: Real) -> Real:
         """dist2 = max(0, x - 1/2)^2."""
         return x * 0 if 2 * x <= 1 else (x - type(x)(0.5)) ** 2
+
+    def project(self, x: Real) -> Real:
+        """min(x, 1/2)."""
+        return x if 2 * x <= 1 else type(x)(0.5)
+
+    def gap_bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
+        """F(x) + 1/4 in ball arithmetic of 128 bits."""
+        with precision(128):
+            return arb_ends(value(x) + arb(fmpq(1, 4)))
 
     def vanishes_between(self, low: Fraction, high: Fraction) -> bool:
         """Whether low lies in (-oo, 1/2]."""

@@ -40,14 +40,19 @@ def decide(claim: Any, hypotheses: Mapping[str, Any], setting: Setting | None = 
     setting = setting or Setting()
     parts = _conjuncts(claim)
     if len(parts) > 1:
-        return _all(claim, [decide(part, hypotheses, setting) for part in parts])
+        return _all(claim, [_decide(part, claim, hypotheses, setting) for part in parts])
+    return _decide(claim, claim, hypotheses, setting)
+
+
+def _decide(claim: Any, whole: Any, hypotheses: Mapping[str, Any], setting: Setting) -> Finding:
+    """Decide one part of the claim `whole`; a counterexample must break the whole."""
     flat: dict[str, Any] = {}
     for name, hypothesis in hypotheses.items():
         for k, part in enumerate(_conjuncts(hypothesis)):
             flat[f"{name}.{k}" if k else name] = part
-    key = (claim, tuple(sorted(flat.items(), key=lambda item: item[0])), *_part(setting))
+    key = (claim, whole, tuple(sorted(flat.items(), key=lambda item: item[0])), *_part(setting))
     if key not in _known:
-        found = _Question(claim, flat, setting).answer()
+        found = _Question(claim, flat, setting, whole).answer()
         if found.status is Status.UNDECIDED:
             return found
         _known[key] = found
@@ -101,8 +106,9 @@ def _all(claim: Any, findings: list[Finding]) -> Finding:
 
 
 class _Question:
-    def __init__(self, claim: Any, hypotheses: Mapping[str, Any], setting: Setting) -> None:
+    def __init__(self, claim: Any, hypotheses: Mapping[str, Any], setting: Setting, whole: Any = None) -> None:
         self.original = claim
+        self.whole = claim if whole is None else whole
         self.hypotheses = dict(hypotheses)
         self.setting = setting
         self.claim, self.rest, self.eliminated = eliminate(claim, dict(hypotheses))
@@ -215,7 +221,7 @@ class _Question:
         formula = [*self._formula(encoder, poly), (Constraint(poly, op).negation(),)]
         answer, solver, _, self.gave_up = self._ask_all(formula)
         if answer == "sat":
-            return None
+            return self._over_integers(formula, text)
         if op in (">", ">="):
             usable = [(c.poly, c.op, c.origin) for c in encoder.active(poly)[0]]
             certificate = find_products(poly, op == ">", usable)
@@ -230,10 +236,18 @@ class _Question:
             solver = "z3 and cvc5" if second == "unsat" else solver
         return Finding(Status.PROVED, solver, claim=text)
 
+    def _over_integers(self, formula: Formula, text: str) -> Finding | None:
+        """What fails over the reals may hold for the integers among the symbols."""
+        names = {s.name for clause in formula for poly, _ in clause for s in poly.free_symbols}
+        if not names & self.setting.integers:
+            return None
+        answer, _, _ = self._ask("z3", formula, self.setting.integers, min(FIRST_TRY, self.setting.seconds))
+        return Finding(Status.PROVED, "z3 over the integers", claim=text) if answer == "unsat" else None
+
     def _refute(self, goal: Constraint, notes: list[str]) -> Finding:
         """Look for a rational point at which every hypothesis holds and the claim fails."""
         formula = [*self._formula(self.encoder, goal.poly), (goal.negation(),)]
-        symbols = {s.name for r in (self.original, *self.hypotheses.values()) for s in r.free_symbols}
+        symbols = {s.name for r in (self.whole, *self.hypotheses.values()) for s in r.free_symbols}
         pins = sorted(symbols - {s.name for s in self.eliminated})
 
         def solve(extra: Formula, integers: frozenset[str]) -> Any:
@@ -242,9 +256,9 @@ class _Question:
 
         relations = [*self.hypotheses.values()]
         relations += [sp.Ge(s, 0, evaluate=False) for s in self._quantities()]
-        search = find_witness(solve, self.original, relations, pins, self.eliminated, self.setting.integers)
+        search = find_witness(solve, self.whole, relations, pins, self.eliminated, self.setting.integers)
         if search.point is not None:
-            point = shorten(search.point, self.original, relations, self.eliminated, self.setting.integers)
+            point = shorten(search.point, self.whole, relations, self.eliminated, self.setting.integers)
             return self._finding(
                 Status.REFUTED,
                 "exact rational witness",
@@ -259,7 +273,7 @@ class _Question:
         return [f"hypotheses left out because a sign is not proved: {names}"] if names else []
 
     def _quantities(self) -> list[Any]:
-        every = {s for r in (self.original, *self.hypotheses.values()) for s in r.free_symbols}
+        every = {s for r in (self.whole, *self.hypotheses.values()) for s in r.free_symbols}
         return sorted((s for s in every if s.name in self.setting.quantities), key=lambda s: s.name)
 
 

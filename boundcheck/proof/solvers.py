@@ -45,17 +45,17 @@ class _Process:
         )
         self.fresh = True
 
-    def ask(self, question: bytes, seconds: float) -> bytes | None:
-        """One line in, one line out; None when the process died or was killed at the limit."""
+    def ask(self, question: bytes, seconds: float) -> tuple[bytes, str]:
+        """One line in, (one line out, ""); or (b"", why) when the process died or was killed at the limit."""
         stdin, stdout = self.child.stdin, self.child.stdout
         if stdin is None or stdout is None:
-            return None
+            return b"", "has no pipes"
         try:
             stdin.write(question)
             stdin.flush()
         except BrokenPipeError:
             self.close()
-            return None
+            return b"", "had ended before the question"
         deadline = monotonic() + seconds
         reply = b""
         with selectors.DefaultSelector() as selector:
@@ -64,13 +64,13 @@ class _Process:
                 left = deadline - monotonic()
                 if left <= 0 or not selector.select(left):
                     self.close()
-                    return None
+                    return b"", f"was stopped after {seconds:g} s"
                 chunk = os.read(stdout.fileno(), 65536)
                 if not chunk:
                     self.close()
-                    return None
+                    return b"", "ended without an answer"
                 reply += chunk
-        return reply
+        return reply, ""
 
     def close(self) -> None:
         """Kill the child and close the pipes."""
@@ -121,13 +121,14 @@ def ask(solver: str, text: str, names: Sequence[str], seconds: float) -> Answer:
     with process.lock:
         if process.fresh:
             hello = json.dumps({"text": "(assert true)", "names": [], "seconds": _START}).encode() + b"\n"
-            if process.ask(hello, _START) is None:
-                return Answer("unknown", {}, f"{solver} could not be started")
+            _, why = process.ask(hello, _START)
+            if why:
+                return Answer("unknown", {}, f"{solver} {why} while it was started")
             process.fresh = False
         question = json.dumps({"text": text, "names": list(names), "seconds": seconds}).encode() + b"\n"
-        reply = process.ask(question, seconds)
-    if reply is None:
-        return Answer("unknown", {}, f"{solver} was stopped after {seconds:g} s")
+        reply, why = process.ask(question, seconds)
+    if why:
+        return Answer("unknown", {}, f"{solver} {why}")
     data = json.loads(reply)
     values = {name: (Fraction(text), bool(exact)) for name, (text, exact) in data["model"].items()}
     return Answer(data["answer"], values, "" if data["answer"] != "unknown" else f"{solver} does not know")

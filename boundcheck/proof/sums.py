@@ -18,14 +18,14 @@ __all__ = ["closed_form", "total", "vector_total"]
 
 def closed_form(term: Any, index: Any, count: Any) -> Any:
     """The sum of a polynomial in the index over 0 <= index < count, proved by induction on the count."""
+    if not term.is_polynomial(index):
+        raise BadInput(f"the sum of {term} over {index} has no closed form here; the term must be a polynomial in it.")
     free = sp.Symbol("_count", real=True)
     degree = int(sp.degree(term, index)) if term.has(index) else 0
     unknown: Any = sp.symbols(f"_c1:{degree + 2}")
     guess: Any = sum((c * free**k for k, c in enumerate(unknown, start=1)), sp.Integer(0))
     growth = sp.expand(guess.subs(free, index + 1) - guess.subs(free, index) - term)
     solution = sp.solve(sp.Poly(growth, index).coeffs(), unknown, dict=True)
-    if not solution:
-        raise BadInput(f"the sum of {term} over {index} has no closed form here; the term must be a polynomial in it.")
     result = guess.subs(solution[0])
     if result.subs(free, 0) != 0 or sp.expand(result.subs(free, index + 1) - result.subs(free, index) - term) != 0:
         raise BadInput(f"the closed form {result} of the sum of {term} fails its induction step.")

@@ -72,9 +72,11 @@ def find_witness(
     tries = 0
     for _ in range(len(names) + 1):
         point = {name: values.get(name, (Fraction(0), True))[0] for name in names}
-        full = complete(point, eliminated)
-        if full is not None and refutes(full, claim, hypotheses, integers):
-            return Search(full)
+        for rest in (0, 1):  # what the question does not mention is free
+            free = {name: Fraction(rest) for name in names if name not in values}
+            full = complete(point | free, eliminated)
+            if full is not None and refutes(full, claim, hypotheses, integers):
+                return Search(full)
         rough = [n for n in names if not values.get(n, (Fraction(0), True))[1]]
         if not rough:
             return Search(None, "the solver's model does not survive the exact check on the original relations")

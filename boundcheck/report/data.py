@@ -22,6 +22,7 @@ from boundcheck.verdict import count_by
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
+    from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Condition, Statement
     from boundcheck.theory.symbols import Symbol
 
@@ -120,9 +121,7 @@ def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
         "dimension_errors": claimed.dimension_errors(),
         "symbols": [_symbol(s, claimed) for s in claimed.symbols],
         "conditions": [_condition(c) for c in claimed.conditions],
-        "assumptions": [
-            {"name": a.name, "meaning": a.meaning, "objection": _objection(a.name, result)} for a in claimed.assumptions
-        ],
+        "assumptions": [_assumption(a, result) for a in claimed.assumptions],
         "metric": {
             "quantity": metric.quantity,
             "scale": str(metric.scale),
@@ -154,9 +153,15 @@ def _condition(condition: Condition) -> dict[str, Any]:
     return {"name": condition.name, "relation": relation_text(condition.relation), "meaning": condition.meaning}
 
 
-def _objection(assumption: str, result: ClaimResult) -> str | None:
-    """Why the instance breaks the assumption; None when it was asked and does not."""
-    return result.verdict.details.get("violations", {}).get(assumption)
+def _assumption(assumption: Assumption, result: ClaimResult) -> dict[str, Any]:
+    """standing: "decided" (exactly, by the problem), "sampled" (at many points), "granted" or "broken"."""
+    details = result.verdict.details
+    return {
+        "name": assumption.name,
+        "meaning": assumption.meaning,
+        "standing": details.get("assumptions", {}).get(assumption.name, "granted"),
+        "objection": details.get("violations", {}).get(assumption.name),
+    }
 
 
 def _expectation(result: ClaimResult) -> dict[str, Any]:

@@ -35,6 +35,12 @@ GRADES: Mapping[str, str] = {
     "SUPPORTED": "statistics, plain floating point, estimated constants or a finite range of a limit",
     "none": "nothing was compared",
 }
+STANDING: Mapping[str, str] = {
+    "decided": "✓ decided exactly by the problem",
+    "sampled": "~ holds at many points; not decided",
+    "granted": "? taken for granted",
+    "broken": "✗ broken",
+}
 # An outcome is told by its sign and its name as well as by its colour.
 GLYPHS: Mapping[str, str] = {
     "FAILED": "!",
@@ -63,7 +69,7 @@ def _environment() -> Environment:
     environment.filters["ratio"] = lambda value: ratio(plain_number(value))
     environment.filters["sentence"] = _sentence
     environment.filters["plain_spec"] = lambda spec: json.dumps(spec, ensure_ascii=False)
-    words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES}
+    words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
     environment.globals.update(words)
     return environment
 

@@ -53,3 +53,14 @@ method = { kind = "scgd", E = 3, eta = "1/10" }
 arithmetic = "rational"
 expect = "HOLDS"
 """
+
+# two visits a cycle: some seconds of work for 900_000 cycles, and beyond the engine's limit for 3_000_000
+LONG = """
+[[claim]]
+name = "long"
+statement = "scgd/theorem_3_4"
+problem = { kind = "quadratics", clients = [{ A = [[1.5, 0], [0, 0.5]], b = [1, 0] }, { A = [[0.5, 0], [0, 1.5]] }] }
+method = { kind = "scgd", E = 8, eta0 = "1/2" }
+at = { K = [1, CYCLES] }
+expect = "HOLDS"
+"""

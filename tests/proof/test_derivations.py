@@ -20,7 +20,7 @@ from boundcheck.theory.symbols import common
 L, eta, dist2_0, gap = (sp.Symbol(n, real=True) for n in ["L", "eta", "dist2_0", "gap"])
 
 
-def toy(limit=sp.Integer(1), factor=sp.Integer(1)):
+def toy(limit=1, factor=1):
     """gap <= factor * L * dist2_0 under eta L <= limit."""
     return SimpleNamespace(
         id="toy/lemma_1/corrected",

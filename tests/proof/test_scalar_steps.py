@@ -143,7 +143,11 @@ def test_integers_can_prove_more_than_reals():
     real = decide(claim, facts)
     assert real.status is Status.REFUTED
     assert 0 < point(real)["t"] < 1
-    assert decide(claim, facts, Setting(integers=frozenset({"t"}))).status is not Status.REFUTED
+    whole = decide(claim, facts, Setting(integers=frozenset({"t"})))
+    assert whole.status is Status.PROVED
+    assert whole.how == "z3 over the integers"
+    wrong = decide(t * (t - 3) >= 0, facts, Setting(integers=frozenset({"t"})))
+    assert point(wrong)["t"] in (1, 2)
 
 
 def test_scalar_young():

@@ -15,6 +15,7 @@ from boundcheck.problems.problem import Arrays
 __all__ = ["UNROLLED", "compiled_advance"]
 
 PLAN_ENTRIES = 1 << 16  # how much of the plan is drawn ahead: it should stay in the processor's cache
+PLAN_ROUNDS = 1 << 9  # rounds of a seed drawn ahead: enough to fill vectors
 UNROLLED = 12  # dimensions up to this one are compiled as constants
 
 _COMPONENTS = {"isotropic": kernels.ISOTROPIC, "quadratic": kernels.MATRIX, "rows": kernels.ROWS}
@@ -65,19 +66,24 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
         if stops[0] == first:
             points[:, 0] = state
         last = int(stops[-1])
-        chunk = max(1, min(last - first, PLAN_ENTRIES // (len(seeds) * (longest + m * drawn) or 1)))
-        cohort = np.empty((len(seeds), chunk, m) if drawn else (0, 0, 0), dtype=np.uint32)
-        sequence = np.empty((len(seeds), chunk * longest), dtype=np.uint32)
+        entries = max(1, longest + m * drawn)
+        chunk = max(1, min(last - first, PLAN_ROUNDS, PLAN_ENTRIES // entries))
+        together = max(1, min(len(seeds), PLAN_ENTRIES // (entries * chunk)))
+        cohort = np.empty((together, chunk, m) if drawn else (0, 0, 0), dtype=np.uint32)
+        sequence = np.empty((together, chunk * longest), dtype=np.uint32)
         for begin in range(first, last, chunk):
             rounds = min(chunk, last - begin)
-            if drawn or lowered.reshuffled:
-                kernels.draw(
-                    seeds, begin, rounds, offsets, fixed, drawn, lowered.reshuffled, lowered.repeats, cohort, sequence
-                )  # fmt: skip
             stop = int(np.searchsorted(stops, begin, side="right"))
-            kernels.execute(
-                zero, kinds, single, state, begin, rounds, stop, stops, points,
-                drawn, fixed, cohort, sequence, sizes, *method, *oracle,
-            )  # fmt: skip
+            for i in range(0, len(seeds), together):
+                rows = slice(i, i + together)
+                if drawn or lowered.reshuffled:
+                    kernels.draw(
+                        seeds[rows], begin, rounds, offsets, fixed, drawn, lowered.reshuffled, lowered.repeats,
+                        cohort, sequence, longest,
+                    )  # fmt: skip
+                kernels.execute(
+                    zero, kinds, single, state[rows], begin, rounds, stop, stops, points[rows],
+                    drawn, fixed, cohort, sequence, longest, sizes, *method, *oracle,
+                )  # fmt: skip
 
     return advance

@@ -92,15 +92,15 @@ def _request(block: Any, round_index: Any, client: Any, at: Any, count: Any, r: 
 request = _jit(_request, forceinline=True)
 
 
-def _shuffle(order: Any, start: Any, word: Any) -> None:
-    """A uniformly random order of start, start + 1, ..., from the words of an epoch."""
-    size = len(order)
+def _shuffle(order: Any, to: Any, size: Any, start: Any, word: Any, w: Any) -> None:
+    """A uniformly random order of start, ..., start + size - 1 to order[to] and after, from word[w] and after."""
     for t in range(size):
-        order[t] = start + t
+        order[to + t] = start + t
     for t in range(size - 1):
-        j = np.uint64(t) + below(word[t], size - t)
-        held = order[t]
-        order[t] = order[j]
+        i = to + t
+        j = i + np.int64(below(word[w + t], size - t))
+        held = order[i]
+        order[i] = order[j]
         order[j] = held
 
 
@@ -109,12 +109,13 @@ shuffle = _jit(_shuffle, forceinline=True)
 
 def _draw(
     seeds: Any, first: Any, rounds: Any, offsets: Any, fixed: Any, drawn: Any, reshuffled: Any, repeats: Any,
-    cohort: Any, sequence: Any,
+    cohort: Any, sequence: Any, width: Any,
 ) -> None:  # fmt: skip
     """The plan of rounds first..first+rounds-1 of every seed.
 
     cohort (S, rounds, m) is filled when cohorts are drawn (`drawn`); otherwise fixed (P, m) says who takes part.
-    sequence (S, W) receives the components that the visits of a seed step through, one visit after the other.
+    sequence (S, rounds * width) receives the components that the visits of a seed step through, one visit after the
+    other; each round starts at a multiple of `width`.
     """
     n = len(offsets) - 1
     m = cohort.shape[2] if drawn else fixed.shape[1]
@@ -123,21 +124,21 @@ def _draw(
     if reshuffled:
         for c in range(n):
             blocks[c] = (repeats * (offsets[c + 1] - offsets[c] - 1) + 1) // 2
-    a_round = min(m * blocks.max(), blocks.sum())
     draws = min(m, n - 1)
-    if drawn:
-        a_round = max(a_round, (draws + 1) // 2)
-    chunk = max(1, min(REQUESTS // max(1, a_round), rounds))
-    room = chunk * a_round + LANES
+    most = max(1, blocks.max(), (draws + 1) // 2 if drawn else 0)  # blocks at one position of a round
+    chunk = max(1, min(REQUESTS // most, rounds))
+    room = chunk * most + LANES
     block = np.zeros(room, np.uint32)
     round_index = np.zeros(room, np.uint32)
     client = np.zeros(room, np.uint32)
     word = np.empty(2 * room, np.uint64)
     identity = np.arange(n if drawn else 0)
     swapped = np.empty(m, np.int64)
+    place = np.empty(chunk, np.int64)
+    visitor = np.empty(chunk, np.int64)
 
     for s in range(len(seeds)):
-        place = 0
+        order = sequence[s]
         for begin in range(0, rounds, chunk):
             count = min(chunk, rounds - begin)
             if drawn:
@@ -157,27 +158,28 @@ def _draw(
                         j = swapped[t]
                         identity[t], identity[j] = identity[j], identity[t]
             if reshuffled:
-                at = 0
-                row = (first + begin) % max(1, period)
                 for q in range(count):
-                    for p in range(m):
+                    place[q] = (begin + q) * width
+                # position by position, so that neighbouring visits are alike where cohorts are fixed
+                for p in range(m):
+                    at = 0
+                    row = (first + begin) % max(1, period)
+                    for q in range(count):
                         c = cohort[s, begin + q, p] if drawn else fixed[row, p]
+                        visitor[q] = c
                         at = request(block, round_index, client, at, blocks[c], first + begin + q, c)
-                    row = row + 1 if row + 1 < period else 0
-                generate(seeds[s], at, block, round_index, client, ORDER, word)
-                w = 0
-                row = (first + begin) % max(1, period)
-                for q in range(count):
-                    for p in range(m):
-                        c = cohort[s, begin + q, p] if drawn else fixed[row, p]
+                        row = row + 1 if row + 1 < period else 0
+                    generate(seeds[s], at, block, round_index, client, ORDER, word)
+                    w = 0
+                    for q in range(count):
+                        c = visitor[q]
                         start = offsets[c]
                         size = offsets[c + 1] - start
-                        for _ in range(repeats):
-                            shuffle(sequence[s, place : place + size], start, word[w : w + size - 1])
-                            w += size - 1
-                            place += size
-                        w = (w + 1) & -2  # the next visit starts with a new block
-                    row = row + 1 if row + 1 < period else 0
+                        to = place[q]
+                        for e in range(repeats):
+                            shuffle(order, to + e * size, size, start, word, w + e * (size - 1))
+                        place[q] = to + repeats * size
+                        w += 2 * blocks[c]  # the next visit starts with a new block
 
 
 draw = _jit(_draw)
@@ -282,7 +284,7 @@ component = _jit(_component, forceinline=True)
 
 def _execute(
     zero: Any, kind: Any, single: Any, state: Any, first: Any, rounds: Any, stop: Any, stops: Any, points: Any,
-    drawn: Any, fixed: Any, cohort: Any, sequence: Any, sizes: Any,
+    drawn: Any, fixed: Any, cohort: Any, sequence: Any, width: Any, sizes: Any,
     coefficients: Any, steps: Any, rounds_per_cycle: Any, repeats: Any, batch: Any,
     curvature: Any, b: Any, target: Any, matrices: Any, client_matrices: Any, client_b: Any,
 ) -> None:  # fmt: skip
@@ -302,13 +304,13 @@ def _execute(
     for s in range(len(state)):
         for k in range(d):
             x = put(x, k, state[s, k])
-        at = 0
         next_stop = stop
         row = first % period
         cycle = first // rounds_per_cycle
         left = (cycle + 1) * rounds_per_cycle - first  # rounds of this cycle still to run
         for q in range(rounds):
             eta = steps[cycle]
+            at = q * width
             after = assigned(after, x)
             for p in range(m):
                 c = cohort[s, q, p] if drawn else fixed[row, p]

@@ -71,6 +71,10 @@ class PartialSum(Rule):
         """The numbers of terms and the index."""
         return (self.part, self.whole, self.index)
 
+    def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The terms of the whole sum."""
+        return self.index, (sp.Ge(value, 0), sp.Le(value, self.whole - 1))
+
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The inequality for this term."""
         sums = (total(self.term, self.index, count) for count in (self.part, self.whole))

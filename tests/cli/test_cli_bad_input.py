@@ -1,0 +1,245 @@
+"""Bad input of every kind: one sentence, the right exit code, nothing half-written, and a second run continues."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_tools import FEDAVG, LONG, Run
+
+from boundcheck.cli import main
+
+THEOREM = "scgd/theorem_3_3"
+VALUES = {"mu": "1/10", "L": "1", "n": "20", "E": "4", "eta": "1e-5"}
+MAIN = "import sys; from boundcheck.cli import main; sys.exit(main())"
+
+
+def sets(**changed: str | None) -> list[str]:
+    given = {**VALUES, **changed}
+    return [part for name, value in given.items() if value is not None for part in ("--set", f"{name}={value}")]
+
+
+def sentence(err: str) -> str:
+    """What was said, which is one line of text and no traceback."""
+    assert err.startswith("boundcheck: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err.removeprefix("boundcheck: ").strip()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"mu": None, "mue": "1"}, "symbol 'mue' is unknown; did you mean 'mu'?"),
+        ({"mu": None}, "the scope needs a value for mu"),
+        ({"eta": "0"}, "eta = 0 is outside its domain: real numbers eta > 0."),
+        ({"eta": "nan"}, "eta = 'nan' is not a number"),
+        ({"eta": "inf"}, "eta = 'inf' is not a number"),
+        ({"n": "-2"}, "n = -2 is outside its domain: integers n >= 1."),
+        ({"n": "2.5"}, "n = 5/2 is outside its domain: integers n >= 1."),
+        ({"mu": "3"}, "mu <= L is needed"),
+        ({"mu": "__import__('os').system('x')"}, "is not a number"),
+        ({"mu": "9**9**9**9"}, "mu = '9**9**9**9' is not a number"),
+        ({"mu": "1e999999999"}, "exponent beyond"),
+        ({"mu": "1/0"}, "divides by zero"),
+        ({"mu": "sqrt(2)"}, "is not a number"),
+        ({"mu": "1" * 5000}, "5000 characters"),
+    ],
+)
+def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) -> None:
+    for command, more in (("scope", []), ("evaluate", ["--set", "sigma2=1", "--set", "dist2_0=1", "--set", "K=3"])):
+        found = boundcheck_cli(command, THEOREM, *sets(**changed), *more)
+        assert found.code == 2
+        assert found.out == ""
+        expected = said.replace("the scope needs", "the bound needs") if command == "evaluate" else said
+        assert expected in sentence(found.err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", "scgd/theorem_33"], "the statement 'scgd/theorem_33' is unknown; did you mean 'scgd/theorem_3_3'"),
+        (["show", "scgd"], "is unknown"),
+        (["show", ""], "is unknown"),
+        (["list", "--paper", "scdg"], "the paper 'scdg' is unknown; did you mean 'scgd'?"),
+        (["list", "--reading", "corected"], "did you mean 'corrected'"),
+        (["evalute"], "evaluate"),
+        (["evaluate", THEOREM, "--sett", "mu=1"], "--set"),
+        (["evaluate"], "Missing argument"),
+        (["scope", THEOREM, "--set", "mu"], "--set 'mu' is not of the form NAME=VALUE, such as mu=1/10."),
+        (["scope", THEOREM, "--set", "mu=1", "--set", "mu=2"], "--set gives mu twice"),
+        (["evaluate", THEOREM, *sets(eta=None), "--sweep", "eta=1:2"], "is not of the form NAME=LOW:HIGH:COUNT"),
+        (["evaluate", THEOREM, *sets(eta=None), "--sweep", "eta=0:1:3"], "eta = 0 is outside its domain"),
+        (["evaluate", THEOREM, *sets(), "--sweep", "eta=1:2:3"], "either set it or sweep it"),
+        (["evaluate", THEOREM, *sets(), "--sweep", "K=0:1e9:1000001"], "from 2 to 1000000"),
+        (["evaluate", THEOREM, *sets(), "--csv"], "--csv needs a --sweep"),
+        (["evaluate", THEOREM, *sets(), "--sweep", "K=1,2", "--plot", "x.bmp"], "no known ending"),
+        (["evaluate", THEOREM, *sets(), "--sweep", "K=1,2", "--plot", "no/such/x.svg"], "does not exist"),
+        (["data", "fetch", "diabets"], "the data set 'diabets' is unknown; did you mean 'diabetes'?"),
+        (["data", "fetch", "diabetes", "--from", "/no/such"], "no such file or directory"),
+        (["derive", "scgd/equation_2/conservative"], "has no derivation"),
+        (["falsify", "scgd/equation_2/conservative"], "only upper bounds"),
+        (["falsify", THEOREM, "--budget", "soon"], "--budget = 'soon' is no duration; write 60s, 10m or 1h."),
+        (["falsify", THEOREM, "--budget", "0s"], "more than 0 s"),
+        (["replay", "/no/such.json"], "cannot be read"),
+        (["diff", "/no/such", "/no/such"], "cannot be read: no such file or directory"),
+        (["check", "/no/such.toml"], "does not exist"),
+        (["new", "paper", "scgd"], "exists already"),
+        (["new", "paper", "My Paper"], "lower-case letters"),
+        (["new", "statement", "theorem_1"], "not of the form"),
+        (["new", "statement", "nopaper/theorem_1"], "is unknown"),
+    ],
+)
+def test_commands(boundcheck_cli: Run, arguments: list[str], said: str) -> None:
+    found = boundcheck_cli(*arguments)
+    assert found.code == 2
+    assert found.out == ""
+    assert said in sentence(found.err)
+
+
+def test_json_errors_are_json(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("scope", THEOREM, *sets(eta="0"), "--json")
+    assert found.code == 2
+    assert found.json["schema"] == 1
+    assert "eta = 0" in found.json["error"]
+    assert found.json["kind"] == "BadInput"
+    usage = boundcheck_cli("scope", "--nonsense", "--json")
+    assert usage.code == 2
+    assert "--nonsense" in usage.json["error"]
+
+
+def test_a_broken_toml_line(boundcheck_cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text(FEDAVG + 'rate = { metric = "x" \nlast = 3\n')
+    found = boundcheck_cli("check", path)
+    assert found.code == 2
+    assert sentence(found.err).startswith(f"{path}:9: ")
+
+
+def test_a_data_set_that_is_not_there(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from boundcheck.problems import diabetes
+
+    monkeypatch.setattr(diabetes, "FILES", dict.fromkeys(diabetes.FILES, "0" * 64))
+    diabetes.load.cache_clear()
+    try:
+        path = tmp_path / "claims.toml"
+        path.write_text(
+            '[[claim]]\nstatement = "scgd/theorem_3_3"\nproblem = { kind = "least_squares", data = "diabetes" }\n'
+            'method = { kind = "scgd", E = 1, eta = "largest" }\n'
+        )
+        found = boundcheck_cli("compare", path)
+        assert found.code == 2
+        assert "has the sha256" in sentence(found.err)
+        listed = boundcheck_cli("data", "list", "--json").json["data"][0]
+        assert listed["there"] is False
+        assert "sha256" in listed["problem"]
+        fetched = boundcheck_cli("data", "fetch", "diabetes", "--from", tmp_path)
+        assert fetched.code == 2
+        assert not (tmp_path / "data" / "diabetes").exists()
+    finally:
+        diabetes.load.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (MemoryError(), 2, "not enough memory"),
+        (RecursionError(), 2, "nested too deeply"),
+        (OSError(28, "No space left on device", "/some/file"), 2, "'/some/file': no space left on device."),
+        (KeyboardInterrupt(), 130, "interrupted; what is finished is kept"),
+    ],
+)
+def test_what_the_machine_runs_out_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("boundcheck.theory.discovery.all_statements", fail)
+    assert main(["list"]) == code
+    assert said in sentence(capsys.readouterr().err)
+
+
+def test_a_programming_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("boundcheck.theory.discovery.all_statements", fail)
+    with pytest.raises(ZeroDivisionError):
+        main(["list"])
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait() == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+# A file size limit stands in for a full disk: the system refuses to write in just the same way.
+LIMITED = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); {MAIN}"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits on file sizes are POSIX")
+def test_a_full_disk(boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path) -> None:
+    path = spec(FEDAVG)
+
+    def limited(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    checked = limited("check", path)
+    assert checked.returncode == 2
+    assert "cannot be written: file too large" in sentence(checked.stderr)
+    store = tmp_path / "store"
+    assert [p for p in store.rglob("*") if p.is_file() and p.parent != store] == []
+    reported = limited("report", path, "-o", tmp_path / "report", "--no-store")
+    assert reported.returncode == 2
+    assert "cannot be written" in sentence(reported.stderr)
+    assert [p.name for p in (tmp_path / "report").iterdir() if "partial" in p.name or p.suffix == ".html"] == []
+    junit = tmp_path / "junit.xml"
+    assert limited("check", path, "--no-store", "--junit", junit).returncode == 2
+    assert not junit.exists()
+    again = boundcheck_cli("check", path)  # space again: the second run does it all
+    assert again.code == 0
+    assert len([p for p in store.iterdir() if p.is_dir() and len(p.name) == 64]) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_interrupted_and_continued(boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path) -> None:
+    path = spec(FEDAVG, LONG.replace("CYCLES", "900_000"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "compare", str(path), "--workers", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    store = tmp_path / "store"
+    deadline = time.monotonic() + 120
+    while not list(store.glob("*/done.json")):  # the first claim is finished, the second one begins
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert sentence(err) == "interrupted; what is finished is kept, and the same command continues from there."
+    (kept,) = store.glob("*/done.json")
+    before = kept.stat().st_mtime_ns
+    # a second run takes what is there; the long claim is cut short here only to save the time of this test
+    again = boundcheck_cli("run", spec(FEDAVG, LONG.replace("CYCLES", "3000")), "--json")
+    assert again.code == 0
+    assert again.json["runs"][0]["folders"] == [str(kept.parent)]
+    assert kept.stat().st_mtime_ns == before

@@ -1,0 +1,127 @@
+"""new paper, new statement; data and clean."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_tools import Run
+
+MARK = "TYPE_THE_FORMULA_HERE"
+
+
+def run_tests(package: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """The skeleton's own tests, with the package and its entry point on the path as an installation puts them."""
+    info = site / "skeleton-0.1.0.dist-info"
+    info.mkdir(parents=True, exist_ok=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: skeleton\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text(f"[boundcheck.papers]\n{package.name} = {package.name}\n")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(package), str(package)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{package}", "PYTHONDONTWRITEBYTECODE": "1"},
+        check=False,
+    )
+
+
+def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: Run, tmp_path: Path) -> None:
+    found = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json")
+    assert found.code == 0
+    formula = Path(found.json["formula"])
+    package = tmp_path / "my_paper"
+    assert 'my_paper = "my_paper"' in (package / "pyproject.toml").read_text()
+    assert formula.read_text().count(MARK) == 1
+    assert all(Path(p).is_file() for p in found.json["files"])
+    untyped = run_tests(package, tmp_path / "site")
+    assert untyped.returncode == 1
+    assert MARK in untyped.stdout
+    # a second statement, in a reading that corrects the paper
+    second = boundcheck_cli("new", "statement", "my_paper/theorem_2_1/corrected", "--package", package / "my_paper")
+    assert second.code == 0
+    other = package / "my_paper" / "theorem_2_1.py"
+    assert f"written: {other}" in second.out
+    assert '"Theorem 2.1"' in other.read_text()
+    text = formula.read_text()
+    for path in (formula, other):
+        path.write_text(path.read_text().replace(MARK, "dist2_0 / (eta * (4 * k + 2))"))
+    typed = run_tests(package, tmp_path / "site")
+    assert typed.returncode == 0, typed.stdout
+    formula.write_text(text.replace(MARK, "dist2_0 / (4 * k + 2)"))  # a factor 1/eta is missing
+    wrong = run_tests(package, tmp_path / "site")
+    assert wrong.returncode == 1
+    assert "test_is_found_and_scales" in wrong.stdout
+
+
+def test_nothing_is_overwritten(boundcheck_cli: Run, tmp_path: Path) -> None:
+    assert boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path).code == 0
+    (tmp_path / "my_paper" / "pyproject.toml").write_text("mine")
+    again = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path)
+    assert again.code == 2
+    assert "is not overwritten" in again.err
+    assert (tmp_path / "my_paper" / "pyproject.toml").read_text() == "mine"
+
+
+def test_a_statement_of_a_known_paper_goes_to_its_folder(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("new", "statement", "scgd/theorem_3_3")
+    assert found.code == 2  # it is there already: found in the package, and left alone
+    assert "theorem_3_3.py is there already" in found.err
+
+
+def test_data_is_listed_and_fetched(boundcheck_cli: Run, tmp_path: Path) -> None:
+    listed = boundcheck_cli("data", "list", "--json").json["data"]
+    (diabetes,) = [d for d in listed if d["name"] == "diabetes"]
+    assert (diabetes["there"], diabetes["rows"], diabetes["columns"]) == (True, 442, 10)
+    assert "BSD" in diabetes["licence"]
+    assert "442 x 10" in boundcheck_cli("data", "list").out
+    assert "442 rows of 10 columns" in boundcheck_cli("data", "fetch", "diabetes").out
+    import sklearn
+
+    folder = Path(next(iter(sklearn.__path__))) / "datasets" / "data"
+    found = boundcheck_cli("data", "fetch", "diabetes", "--from", folder, "--json")
+    assert found.code == 0
+    assert sorted(Path(p).name for p in found.json["copied"]) == sorted(diabetes["sha256"])
+    for path in map(Path, found.json["copied"]):
+        assert path.parent == tmp_path / "data" / "diabetes"
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == diabetes["sha256"][path.name]
+
+
+def test_a_wrong_file_is_not_copied(boundcheck_cli: Run, tmp_path: Path) -> None:
+    from boundcheck.problems import diabetes
+
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name in diabetes.FILES:
+        (folder / name).write_bytes(b"something else")
+    found = boundcheck_cli("data", "fetch", "diabetes", "--from", folder)
+    assert found.code == 2
+    assert "not the expected" in found.err
+    assert not (tmp_path / "data").exists()
+
+
+def test_clean_shows_and_empties(boundcheck_cli: Run, tmp_path: Path) -> None:
+    from boundcheck.core.places import prepare
+
+    assert boundcheck_cli("clean", "--json").json["store"]["files"] == 0
+    (prepare(tmp_path / "store") / "run").write_text("abc")
+    shown = boundcheck_cli("clean", "--json").json
+    assert shown["store"] == {"folder": str(tmp_path / "store"), "files": 1, "bytes": 3, "emptied": False}
+    assert boundcheck_cli("clean", "--data").code == 0
+    assert (tmp_path / "store" / "run").exists()
+    assert "emptied" in boundcheck_cli("clean", "--all").out
+    assert not (tmp_path / "store" / "run").exists()
+
+
+def test_clean_leaves_what_is_not_ours(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "letter").write_text("dear")
+    monkeypatch.setenv("BOUNDCHECK_STORE", str(home))
+    found = boundcheck_cli("clean", "--store")
+    assert found.code == 2
+    assert "is not emptied" in found.err
+    assert (home / "letter").exists()

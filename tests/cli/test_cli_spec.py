@@ -1,0 +1,180 @@
+"""Specification files: every mistake at once, each with its line, before anything runs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from cli_tools import FEDAVG, OUT, Run
+
+from boundcheck.errors import BadInput, SpecError
+from boundcheck.evidence.claim import RateClaim
+from boundcheck.evidence.spec import claims_from_text, load_claims
+from boundcheck.report.snippet import claim_toml
+from boundcheck.verdict import Outcome
+
+
+def problems(text: str, *, need_expect: bool = False) -> dict[int, list[str]]:
+    with pytest.raises(SpecError) as caught:
+        claims_from_text(text, "file.toml", need_expect=need_expect)
+    found: dict[int, list[str]] = {}
+    for line, problem in caught.value.problems:
+        found.setdefault(line, []).append(problem)
+    return found
+
+
+def test_a_claim_with_every_key() -> None:
+    (claim,) = claims_from_text("""
+    schema = 1
+    [[claim]]
+    name = "all"
+    statement = "scgd/theorem_3_3"
+    problem = { kind = "least_squares", data = "diabetes", clients = 5 }
+    method = { kind = "scgd", E = 4, eta = 0.001 }
+    at = { K = [1, 2] }
+    constants = { sigma2 = "1/3" }
+    engine = "sampled"
+    arithmetic = "float64"
+    seeds = 12
+    level = 0.99
+    expect = "HOLDS"
+    tightness = { at_least = 1e-6, at_most = 10 }
+    rate = { metric = "dist2", slope = [-2.2, -1.8], last = "1/4" }
+    """)
+    assert claim.method["eta"] == "0.001"  # exactly what is written, not the nearest binary number
+    assert claim.constants == {"sigma2": "1/3"}
+    assert (claim.engine, claim.arithmetic, claim.seeds, claim.level) == ("sampled", "float64", 12, 0.99)
+    assert claim.expect is Outcome.HOLDS
+    assert claim.tightness == (1e-6, 10.0)
+    assert claim.rate == RateClaim("dist2", Fraction(-11, 5), Fraction(-9, 5), Fraction(1, 4))
+
+
+def test_a_claim_survives_being_written_back() -> None:
+    for claim in claims_from_text(FEDAVG + OUT):
+        assert claims_from_text(claim_toml(claim)) == [claim]
+
+
+MISTAKES = """[[claim]]
+statement = "scgd/theorem_3_3/correct"
+problem = { kind = "least_squares", data = "diabets" }
+method = { kind = "scgd", E = 4, eta = "0.9*larges" }
+expect = "HOLD"
+tightness = { at_least = 3, at_most = 2, at_mos = 3 }
+
+[[claim]]
+statement = "scgd/theorem_3_3/corrected"
+problem = { kind = "quadratics", client = [] }
+method = { kind = "sgd", E = 0 }
+at = { k = 3 }
+constants = { mu = 0, sigma = 3, L = "x" }
+expekt = "HOLDS"
+level = 2
+seeds = 1.5
+engine = "exakt"
+rate = { metric = "dist2", slope = [2, 1], last = 0 }
+
+[[claim]]
+statement = "scgd/equation_2"
+problem = { kind = "huber" }
+method = { kind = "scgd", E = 1, et = 1, eta = 1 }
+at = { K = "log:0:3:2" }
+
+[[claim]]
+statement = "scgd/theorem_3_3"
+problem = { kind = "huber", k = 1.5 }
+method.kind = "scgd"
+method.E = 0
+method.eta = "1/0"
+at = { K = [1, -3] }
+rate = { metric = "dist", slope = [1] }
+"""
+
+EXPECTED = {
+    2: ["the statement 'scgd/theorem_3_3/correct' is unknown; did you mean 'scgd/theorem_3_3/corrected'"],
+    3: ["the data set 'diabets' is unknown; did you mean 'diabetes'?"],
+    4: ["eta = '0.9*larges' is not a number"],
+    5: ["expect = 'HOLD' is not allowed; did you mean 'HOLDS'"],
+    6: ["the key 'tightness.at_mos' is unknown; did you mean 'at_most'", "at_least = 3 is above at_most = 2"],
+    8: ["the claim has no expect"],
+    10: ["the problem 'quadratics': parameter 'client' is unknown; did you mean 'clients'?"],
+    11: ["the method 'sgd' is unknown; did you mean 'scgd'?"],
+    12: ["the index 'k' is unknown; known: K"],
+    13: [
+        "mu = 0 is outside its domain",
+        "symbol 'sigma' is unknown; did you mean 'sigma2'?",
+        "L = 'x' is not a number",
+    ],
+    14: ["the key 'expekt' is unknown; did you mean 'expect'"],
+    15: ["level = 2 is not allowed; 1/2 < level < 1 is."],
+    16: ["seeds = '1.5' is not allowed; it must be an integer"],
+    17: ["the engine 'exakt' is unknown; did you mean 'exact'?"],
+    18: ["low = 2 is above high = 1", "last = 0 is not allowed; 0 < last <= 1 is."],
+    20: ["the claim has no expect"],
+    21: ["scgd/equation_2/as_printed_appendix is a formula"],
+    23: ["the method 'scgd': parameter 'et' is unknown"],
+    26: ["the claim has no expect"],
+    28: ["k = 3/2 is not allowed"],
+    30: ["E = 0 is not allowed; it must be an integer of at least 1."],
+    32: ["K = -3 is outside its domain: integers K >= 0."],
+    33: ["rate.slope = [1] is not allowed: list should have at least 2 items"],
+}
+
+
+def test_all_mistakes_at_once_each_with_its_line() -> None:
+    found = problems(MISTAKES, need_expect=True)
+    assert set(found) == set(EXPECTED)
+    for line, texts in EXPECTED.items():
+        for text in texts:
+            assert any(text in problem for problem in found[line]), (line, text, found[line])
+        assert len(found[line]) == len(texts), (line, found[line])
+
+
+def test_a_symbol_without_a_value_is_found_before_the_run() -> None:
+    text = OUT.replace('kind = "scgd_appendix_c"', 'kind = "huber"')
+    assert problems(text) == {
+        4: [
+            "scgd/theorem_3_3/corrected: no value for mu; neither the problem nor the method gives one, so write it "
+            "under constants."
+        ]
+    }
+    assert claims_from_text(text + "constants = { mu = 1 }")[0].constants == {"mu": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("", 0, "the key 'claim' is missing"),
+        ("claim = []", 1, "claim"),
+        ("claim = 3", 1, "claim = 3 is not allowed; it must be a list"),
+        ("[[claim]\n", 1, ""),
+        ("[[claim]]\nstatement = 3", 2, "must be text"),
+        (FEDAVG + "at = { K = [1] }", 9, "leave out 'K'"),
+        (OUT.replace("0.1", '"0*largest"'), 6, "the factor must be above 0"),
+        (OUT.replace("0.1", "nan"), 6, "eta = 'nan' is not a number"),
+        ("schema = 2\n" + OUT, 1, "schema"),
+    ],
+)
+def test_broken_files(text: str, line: int, problem: str) -> None:
+    found = problems(text)
+    assert line in found
+    assert any(problem in p for p in found[line]), found
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="does not exist"):
+        load_claims(tmp_path / "absent.toml")
+    with pytest.raises(BadInput, match="is a folder"):
+        load_claims(tmp_path)
+
+
+def test_the_command_prints_them_and_runs_nothing(boundcheck_cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(FEDAVG + MISTAKES)
+    found = boundcheck_cli("check", path, "--json")
+    assert found.code == 2
+    assert not (tmp_path / "store").exists()
+    assert found.json["kind"] == "SpecError"
+    assert [p["line"] for p in found.json["problems"]] == sorted(p["line"] for p in found.json["problems"])
+    assert f"{path}:10: the statement 'scgd/theorem_3_3/correct' is unknown" in found.err
+    assert "Traceback" not in found.err

@@ -1,0 +1,271 @@
+"""The pages: complete, escaped, readable offline and by everybody, whole or not there, the same every time."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_tools import SCOPE_IN, SCOPE_OUT, hand_made
+
+import boundcheck.report
+from boundcheck.errors import StoreError
+from boundcheck.evidence.claim import ClaimResult, run_claim
+from boundcheck.evidence.spec import load_claims
+from boundcheck.report import write_report
+from boundcheck.report.data import report_data
+from boundcheck.report.pages import claim_page, index_page
+from boundcheck.report.plot import claim_svg, log_axes
+from boundcheck.verdict import Grade, Outcome
+
+PACKAGE = Path(boundcheck.report.__file__).parent
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Elements, attributes and text of a page; fails on tags that do not nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def all_kinds() -> list[ClaimResult]:
+    evil = '<script>alert("x")</script> & </svg>'
+    sampled = {**SCOPE_IN, "statistics": {"seeds": 200, "level": 0.999, "assumptions": "Seeds are independent."}}
+    witness = {"constants": {"mu": "1/3"}, "index": {"K": "1"}, "round": 20, "metric": [9.0, 9.0], "bound": [8.0, 8.0]}
+    return [
+        hand_made(Outcome.HOLDS, Grade.EXACT, name=evil, reason=evil, expect=Outcome.HOLDS),
+        hand_made(
+            Outcome.VIOLATED,
+            Grade.EXACT,
+            name="violated",
+            statement="scgd/theorem_3_3/as_printed_main",
+            witness=witness,
+        ),
+        hand_made(Outcome.OUT_OF_SCOPE, Grade.EXACT, name="out", details=SCOPE_OUT),
+        hand_made(Outcome.UNDECIDED, Grade.SUPPORTED, name="sampled", details=sampled, high=[float("inf"), 4, 1, 0.25]),
+        hand_made(Outcome.VACUOUS, Grade.EXACT, name="vacuous", expect=Outcome.HOLDS, failures=("expected HOLDS",)),
+        hand_made(Outcome.FAILED, None, name="failed", points=0),
+    ]
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    report = report_data(all_kinds(), "Title <i>")
+    return {"index": index_page(report)} | {c["verdict"]["outcome"]: claim_page(report, c) for c in report["claims"]}
+
+
+def test_pages_nest_name_their_language_and_load_nothing(pages: dict[str, str]) -> None:
+    for text in pages.values():
+        page = Page(text)
+        assert ("html", "lang", "en") in page.attributes
+        assert page.tags["title"] >= 1
+        loading = [a for a in page.attributes if a[1] in ("src", "srcset", "data", "action", "poster")]
+        assert loading == []
+        assert page.tags["link"] == 0
+        assert page.tags["img"] == 0
+        links = [value for tag, name, value in page.attributes if tag == "a" and name == "href"]
+        assert all(re.fullmatch(r"[a-z0-9.-]+", link) for link in links)
+        assert "url(" not in text.split("<body>")[0]
+        assert "@import" not in text
+
+
+def test_names_and_reasons_are_text_not_markup(pages: dict[str, str]) -> None:
+    for name in ("index", "HOLDS"):
+        page = Page(pages[name])
+        assert page.tags["script"] == 1  # the page's own
+        assert '<script>alert("x")</script> & </svg>' in page.text
+    assert "Title <i>" in Page(pages["index"]).text
+
+
+def test_tables_have_headers_and_pictures_have_words(pages: dict[str, str]) -> None:
+    for outcome, text in pages.items():
+        page = Page(text)
+        assert page.tags["th"] >= page.tags["table"]
+        assert all(value in ("col", "row") for tag, name, value in page.attributes if tag == "th" and name == "scope")
+        heads = sum(1 for tag, name, _ in page.attributes if tag == "th" and name == "scope")
+        assert heads == page.tags["th"]
+        if outcome not in ("index", "FAILED"):
+            assert ("svg", "role", "img") in page.attributes
+            assert page.tags["desc"] == 1
+            assert page.tags["math"] >= 3
+    assert Page(pages["FAILED"]).tags["svg"] == 0
+
+
+def test_the_index_shows_every_outcome_grade_and_claim(pages: dict[str, str]) -> None:
+    text = Page(pages["index"]).text
+    for outcome in Outcome:
+        assert outcome.value.replace("_", " ") in text
+    for grade in Grade:
+        assert grade.value in text
+    for result in all_kinds():
+        assert result.claim.name in text
+    assert "1 missed what was expected" in text
+    assert "met" in text
+
+
+def test_the_index_flags_what_does_not_scale_and_nothing_else(pages: dict[str, str]) -> None:
+    text = pages["index"]
+    flagged = text.split("do not scale alike</h2>")[1].split("<h2>")[0]
+    assert re.findall(r"<code>([^<]*)</code>", flagged) == ["scgd/theorem_3_3/as_printed_main"]
+    assert text.count("</span> dimensions</span>") == 1
+    assert "does not scale" in pages["VIOLATED"]
+    assert "does not scale" not in pages["HOLDS"]
+
+
+def test_a_claim_page_tells_provenance_scope_and_the_way_back(pages: dict[str, str]) -> None:
+    text = Page(pages["HOLDS"]).text
+    for part in (
+        "certified , from below: exact LDL^T of A − mu·P",
+        "estimated , from above: mean of 10 measurements",
+        "0.00125 (12.5 %)",
+        "✓ holds",
+        "? taken for granted",
+        "conservative",
+        "boundcheck compare script-alert-x-script-svg.toml",
+        "bound over metric".capitalize(),
+    ):
+        assert part in text
+    out = Page(pages["OUT_OF_SCOPE"]).text
+    assert "✗ fails" in out
+    assert "not claimed here" in out
+    assert "These numbers break the claim" in Page(pages["VIOLATED"]).text
+    assert "99.9% band" in Page(pages["UNDECIDED"]).text
+    assert "200 seeds" in Page(pages["UNDECIDED"]).text
+
+
+def test_readings_of_another_bound_are_drawn_and_named_once(pages: dict[str, str]) -> None:
+    svg = pages["HOLDS"].split("<svg")[1].split("</svg>")[0]
+    assert svg.count("conservative") == 1
+    assert "(in scope)" in svg
+    assert "as printed main" not in svg  # the same bound: it would hide the claimed one
+    assert "as printed main has the same bound" in Page(pages["HOLDS"]).text
+
+
+def test_pictures_take_their_colours_from_the_page(pages: dict[str, str]) -> None:
+    css = (PACKAGE / "templates" / "style.css").read_text()
+    for name in ("HOLDS", "OUT_OF_SCOPE", "UNDECIDED"):
+        svg = pages[name].split('class="plot"')[1].split("</svg>")[0]
+        used = set(re.findall(r"var\(--([a-z-]+)\)", svg))
+        assert used >= {"ink", "series-metric", "series-bound"}
+        assert all(f"--{variable}:" in css for variable in used)
+        assert not re.findall(r"#[0-9a-f]{6}", svg)
+
+
+def _palettes() -> list[dict[str, str]]:
+    css = (PACKAGE / "templates" / "style.css").read_text()
+    dark, light = css.split("{% endmacro %}")[:2]
+    return [dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", part)) for part in (light, dark)]
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("palette", _palettes(), ids=["light", "dark"])
+def test_text_and_lines_stand_out_from_the_page(palette: dict[str, str]) -> None:
+    assert len(palette) == 16
+    for name, colour in palette.items():
+        if name in ("paper", "tint", "rule"):
+            continue
+        for ground in ("paper", "tint"):
+            pair = sorted((_luminance(colour), _luminance(palette[ground])))
+            assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.0, (name, ground)
+
+
+def test_axes_are_logarithmic_only_where_the_values_allow_it() -> None:
+    def axes(**changes: Any) -> tuple[bool, bool]:
+        result = replace(hand_made(Outcome.HOLDS, Grade.EXACT), **changes)
+        (data,) = report_data([result], "t")["claims"]
+        assert claim_svg(data).startswith("<svg")
+        return log_axes(data)
+
+    assert axes() == (True, True)
+    assert axes(metric_low=(-1.0, -1.0, -1.0, -1.0)) == (True, False)
+    assert axes(metric_low=(0.0, 0.0, 0.0, 0.0), metric_high=(0.0, 0.0, 0.0, 0.0)) == (True, False)
+    assert axes(metric_low=(9.0, 9.0, 0.0, 0.0), metric_high=(9.0, 9.0, 0.0, 0.001)) == (True, True)
+    assert axes(index=tuple(range(4))) == (False, True)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir()}
+
+
+def test_equal_results_give_equal_bytes(tmp_path: Path) -> None:
+    first = write_report(all_kinds(), tmp_path / "a")
+    second = write_report(all_kinds(), tmp_path / "b" / "c")
+    assert [p.name for p in first] == [p.name for p in second]
+    assert _contents(tmp_path / "a") == _contents(tmp_path / "b" / "c")
+    assert {p.name for p in first} == set(_contents(tmp_path / "a"))
+    assert first[-1].name == "index.html"
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_the_old_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_report(all_kinds()[:1], tmp_path, title="old")
+    before = _contents(tmp_path)
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("boundcheck.report.write.os.fsync", full)
+    with pytest.raises(StoreError, match=r"cannot be written to .*No space left"):
+        write_report(all_kinds()[:1], tmp_path, title="new")
+    assert _contents(tmp_path) == before
+
+
+def test_a_folder_that_is_a_file_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "report").write_text("")
+    with pytest.raises(StoreError, match="The report cannot be written"):
+        write_report(all_kinds()[:1], tmp_path / "report")
+
+
+def test_the_shipped_report_shows_what_it_says(tmp_path: Path) -> None:
+    claims = load_claims(PACKAGE / "default.toml", need_expect=True)
+    results = [run_claim(claim) for claim in claims]
+    assert [f for r in results for f in r.failures] == []
+    assert {"HOLDS", "OUT_OF_SCOPE", "VIOLATED"} == {r.verdict.outcome.value for r in results}
+    write_report(results, tmp_path)
+    for path in tmp_path.glob("*.html"):
+        page = Page(path.read_text())
+        assert "Undefined" not in page.text
+        assert "None" not in page.text.replace("None beyond the domains", "")
+        for link in [value for tag, name, value in page.attributes if tag == "a" and name == "href"]:
+            assert (tmp_path / link).is_file()
+    for path in tmp_path.glob("*.toml"):
+        assert load_claims(path)[0] in claims
