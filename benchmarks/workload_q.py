@@ -23,6 +23,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -182,7 +183,7 @@ def threaded(loop: Callable[..., None], threads: int) -> np.ndarray:
         loop(0, SEEDS, ROUNDS, ETA, points, GRID, out)
         return out
     with ThreadPoolExecutor(threads) as pool:
-        for job in [pool.submit(loop, a, b, ROUNDS, ETA, points, GRID, out) for a, b in zip(cuts, cuts[1:])]:  # noqa: B905, RUF007
+        for job in [pool.submit(loop, a, b, ROUNDS, ETA, points, GRID, out) for a, b in pairwise(cuts)]:
             job.result()
     return out
 

@@ -183,7 +183,7 @@ def draw(r: Results, found: dict[str, Any]) -> Figure:
     right.set_xlabel(f"cycle K ({c.DEVICES} rounds)")
     right.set_ylabel("K² times squared distance to the solution, in [x]²")
     right.set_title("Theorem 3.4, corrected", loc="left", fontsize=11)
-    right.legend(loc="lower left", bbox_to_anchor=(0.2, 0.09), frameon=False, fontsize=8.5)
+    right.legend(loc="lower left", bbox_to_anchor=(0.14, 0.09), frameon=False, fontsize=8.5)
     c.style(right)
     return figure
 

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
-from boundcheck.errors import BadInput
 
 __all__ = ["default_spec", "register"]
 
@@ -22,12 +21,8 @@ def register(app: typer.Typer) -> None:
 
 
 def default_spec() -> Path:
-    """The shipped claims: inside an installed package, or beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    for place in (package / "_examples" / "scgd.toml", package.parent / "examples" / "scgd.toml"):
-        if place.is_file():
-            return place
-    raise BadInput("this installation lacks the shipped claims (examples/scgd.toml); name a specification.")
+    """The claims that a report without specification shows, shipped with the package."""
+    return Path(__file__).resolve().parents[1] / "report" / "default.toml"
 
 
 def report(

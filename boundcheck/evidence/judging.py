@@ -128,33 +128,32 @@ def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) ->
     negative = drawn & (points.bound_high < 0)
     top = np.maximum(points.bound_high[drawn], 0.0)
     bottom = points.bound_low[drawn]
-    beyond = np.isinf(top)
-    upper = SequentialTest(np.where(beyond, np.finfo(np.float64).max, top), level=level)
-    upper = upper.update(np.where(beyond & np.isinf(samples), 0.0, samples))
-    lower = upper
-    if not np.array_equal(bottom, upper.bound):
-        lower = SequentialTest(np.maximum(bottom, 0.0), level=level).update(samples)
+    beyond = np.isinf(top)  # a bound above all doubles is not exceeded by a value above all doubles
+    lower = SequentialTest(np.maximum(bottom, 0.0), level=level).update(samples)
+    upper = lower
+    if beyond.any() or not np.array_equal(top, lower.bound):
+        kept = np.where(beyond & np.isinf(samples), 0.0, samples)
+        upper = SequentialTest(np.where(beyond, np.finfo(np.float64).max, top), level=level).update(kept)
+    decision = Decision.UNDECIDED
     if upper.decision is Decision.EXCEEDS:
+        decision = Decision.EXCEEDS
         exceeds[np.flatnonzero(drawn)[upper.worst_round]] = True
     elif lower.decision is Decision.WITHIN and (bottom >= 0).all():
+        decision = Decision.WITHIN
         within[drawn] = True
-    exceeds |= negative
-    return exceeds, within, _statistics(points, upper, lower)
+    account = {**lower.summary(), "decision": decision.value, "e_value": upper.e_value}
+    return exceeds | negative, within, account | _band(points, lower)
 
 
-def _statistics(points: Points, test: SequentialTest, lower: SequentialTest | None = None) -> dict[str, Any]:
-    """The test's account, with the band at every compared round (text "inf" where nothing is known)."""
+def _band(points: Points, test: SequentialTest) -> dict[str, Any]:
+    """The test's band at every compared round, and the largest ratio of mean square to squared mean."""
     low, high = points.low.copy(), points.high.copy()
     low[~points.fixed], high[~points.fixed] = test.lower, test.upper
-    account = (lower or test).summary()
-    account |= {
-        "decision": test.decision.value if test.decision is Decision.EXCEEDS else account["decision"],
-        "e_value": test.e_value,
+    return {
         "sample_ratio": float(test.sample_ratio.max()),
         "lower": [float(v) for v in low],
         "upper": [float(v) for v in high],
     }
-    return account
 
 
 def _banded(points: Points, level: float) -> tuple[Points, Mapping[str, Any] | None]:
@@ -170,9 +169,8 @@ def _banded(points: Points, level: float) -> tuple[Points, Mapping[str, Any] | N
             "use the exact engine."
         )
     test = SequentialTest(np.zeros(int(drawn.sum())), level=level).update(samples)
-    account = _statistics(points, test)
-    for key in ("decision", "e_value", "e_within", "worst_round"):  # these are about a bound, and none was tested
-        account.pop(key)
+    # of the test's account only what is about no bound: none was tested
+    account = {k: v for k, v in test.summary().items() if k in ("level", "seeds", "assumptions")} | _band(points, test)
     return replace(points, low=np.array(account["lower"]), high=np.array(account["upper"]), slack=0.0), account
 
 

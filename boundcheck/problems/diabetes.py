@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from boundcheck.core.numbers import parse_number
+from boundcheck.core.places import data_dir
 from boundcheck.errors import DataNotFetched
 
 __all__ = ["NAMES", "Table", "load"]
@@ -43,6 +44,10 @@ class Table:
 
 
 def _folder() -> Path:
+    """The data cache where `data fetch --from` has put the files, otherwise the installed package."""
+    cached = data_dir() / "diabetes"
+    if all((cached / name).is_file() for name in FILES):
+        return cached
     found = importlib.util.find_spec("sklearn")  # locates the package without importing it
     if found is None or not found.submodule_search_locations:
         raise DataNotFetched(
@@ -63,8 +68,8 @@ def _lines(folder: Path, name: str) -> list[list[Fraction]]:
     digest = hashlib.sha256(packed).hexdigest()
     if digest != FILES[name]:
         raise DataNotFetched(
-            f"{name} of the installed scikit-learn has the sha256 {digest[:16]}..., not the expected "
-            f"{FILES[name][:16]}...; install a known one with 'pip install scikit-learn==1.9.1'."
+            f"{path} has the sha256 {digest[:16]}..., not the expected "
+            f"{FILES[name][:16]}...; get the known one with 'pip install scikit-learn==1.9.1'."
         )
     text = gzip.decompress(packed).decode("ascii")
     return [[parse_number(word, name) for word in line.split()] for line in text.splitlines()]

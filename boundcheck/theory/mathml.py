@@ -136,7 +136,8 @@ class _Parser:
             return f"<mi>{token}</mi>"
         if token == "}":
             raise self._broken()
-        return f"<mo>{html.escape({'-': '−', '*': '∗'}.get(token, token))}</mo>"
+        plain = ' stretchy="false"' if token in "()[]|" else ""
+        return f"<mo{plain}>{html.escape({'-': '−', '*': '∗'}.get(token, token))}</mo>"
 
     def _command(self, name: str) -> str:
         if name in _LETTERS:

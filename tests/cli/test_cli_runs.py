@@ -169,7 +169,7 @@ def test_diff_sees_a_lost_grade_and_a_tightness(boundcheck_cli: Run, spec: Write
 def test_the_default_report_has_a_specification() -> None:
     from boundcheck.cli.reports import default_spec
 
-    assert default_spec().name == "scgd.toml"
+    assert default_spec().name == "default.toml"
 
 
 def test_derive_finds_the_step_that_does_not_follow(boundcheck_cli: Run) -> None:

@@ -92,16 +92,47 @@ def _request(block: Any, round_index: Any, client: Any, at: Any, count: Any, r: 
 request = _jit(_request, forceinline=True)
 
 
+def _exchange(places: Any, t: Any, word: Any, size: Any) -> Any:
+    """The swap of step t on places of four bits in one word: no load has to wait for a store."""
+    i = np.uint64(4 * t)
+    j = i + np.uint64(4) * below(word, size - t)
+    change = ((places >> i) ^ (places >> j)) & np.uint64(15)
+    return places ^ (change << i) ^ (change << j)
+
+
+exchange = _jit(_exchange, forceinline=True)
+
+
 def _shuffle(order: Any, to: Any, size: Any, start: Any, word: Any, w: Any) -> None:
-    """A uniformly random order of start, ..., start + size - 1 to order[to] and after, from word[w] and after."""
-    for t in range(size):
-        order[to + t] = start + t
-    for t in range(size - 1):
-        i = to + t
-        j = i + np.int64(below(word[w + t], size - t))
+    """A uniformly random order of start, ..., start + size - 1 to order[to] on, from word[w] on."""
+    # unsigned numbers throughout: numba then checks no index for being counted from the end
+    first, base, v = np.uint64(start), np.uint64(to), np.uint64(w)
+    one, low = np.uint64(1), np.uint64(15)
+    if size < 4:  # the same, without loops
+        if size == 1:
+            order[base] = first
+        elif size == 2:
+            j = below(word[v], 2)
+            order[base] = first + j
+            order[base + one] = first + (j ^ one)
+        else:
+            places = exchange(exchange(np.uint64(0x210), 0, word[v], 3), 1, word[v + one], 3)
+            order[base] = first + (places & low)
+            order[base + one] = first + ((places >> np.uint64(4)) & low)
+            order[base + one + one] = first + (places >> np.uint64(8))
+        return
+    n, t = np.uint64(size), np.uint64(0)
+    while t < n:
+        order[base + t] = first + t
+        t += one
+    t = np.uint64(0)
+    while t + one < n:
+        i = base + t
+        j = i + below(word[v + t], n - t)
         held = order[i]
         order[i] = order[j]
         order[j] = held
+        t += one
 
 
 shuffle = _jit(_shuffle, forceinline=True)
@@ -124,18 +155,18 @@ def _draw(
     if reshuffled:
         for c in range(n):
             blocks[c] = (repeats * (offsets[c + 1] - offsets[c] - 1) + 1) // 2
+    a_round = min(m * blocks.max(), blocks.sum())
     draws = min(m, n - 1)
-    most = max(1, blocks.max(), (draws + 1) // 2 if drawn else 0)  # blocks at one position of a round
-    chunk = max(1, min(REQUESTS // most, rounds))
-    room = chunk * most + LANES
+    if drawn:
+        a_round = max(a_round, (draws + 1) // 2)
+    chunk = max(1, min(REQUESTS // max(1, a_round), rounds))
+    room = chunk * a_round + LANES
     block = np.zeros(room, np.uint32)
     round_index = np.zeros(room, np.uint32)
     client = np.zeros(room, np.uint32)
     word = np.empty(2 * room, np.uint64)
     identity = np.arange(n if drawn else 0)
     swapped = np.empty(m, np.int64)
-    place = np.empty(chunk, np.int64)
-    visitor = np.empty(chunk, np.int64)
 
     for s in range(len(seeds)):
         order = sequence[s]
@@ -158,28 +189,28 @@ def _draw(
                         j = swapped[t]
                         identity[t], identity[j] = identity[j], identity[t]
             if reshuffled:
+                at = 0
+                row = (first + begin) % max(1, period)
                 for q in range(count):
-                    place[q] = (begin + q) * width
-                # position by position, so that neighbouring visits are alike where cohorts are fixed
-                for p in range(m):
-                    at = 0
-                    row = (first + begin) % max(1, period)
-                    for q in range(count):
+                    for p in range(m):
                         c = cohort[s, begin + q, p] if drawn else fixed[row, p]
-                        visitor[q] = c
                         at = request(block, round_index, client, at, blocks[c], first + begin + q, c)
-                        row = row + 1 if row + 1 < period else 0
-                    generate(seeds[s], at, block, round_index, client, ORDER, word)
-                    w = 0
-                    for q in range(count):
-                        c = visitor[q]
+                    row = row + 1 if row + 1 < period else 0
+                generate(seeds[s], at, block, round_index, client, ORDER, word)
+                w = 0
+                row = (first + begin) % max(1, period)
+                for q in range(count):
+                    place = (begin + q) * width
+                    for p in range(m):
+                        c = cohort[s, begin + q, p] if drawn else fixed[row, p]
                         start = offsets[c]
                         size = offsets[c + 1] - start
-                        to = place[q]
-                        for e in range(repeats):
-                            shuffle(order, to + e * size, size, start, word, w + e * (size - 1))
-                        place[q] = to + repeats * size
-                        w += 2 * blocks[c]  # the next visit starts with a new block
+                        for _ in range(repeats):
+                            shuffle(order, place, size, start, word, w)
+                            w += size - 1
+                            place += size
+                        w = (w + 1) & -2  # the next visit starts with a new block
+                    row = row + 1 if row + 1 < period else 0
 
 
 draw = _jit(_draw)
