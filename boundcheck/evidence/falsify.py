@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,7 +30,10 @@ __all__ = ["FalsifyResult", "falsify"]
 
 BATCH = 512  # candidates a generation
 PARENTS = 32
-GENERATIONS = 14  # of local search before a fresh start
+GENERATIONS = 14  # of local search before the next start
+FRESH = 24  # starts that are drawn afresh before every other one goes on from what scored best so far
+KEPT = 6  # ends of local searches that are kept for that
+MOST = 64  # largest integer parameter that is drawn
 CYCLES = 2**20
 PROMISING = 1e-6  # a score above this is tried in exact arithmetic
 REACH = 4.0  # genes stay within this many standard deviations, which bounds the condition numbers
@@ -59,6 +62,13 @@ class _Candidates:
     n: int
     parameters: Mapping[str, int]  # integer parameters of the method, one choice for the batch
     genes: Floats
+
+    def offspring(self, random: np.random.Generator, width: float) -> _Candidates:
+        """These and mutants of them, a whole batch; width: standard deviation of the mutated genes."""
+        children = self.genes[random.integers(len(self.genes), size=BATCH - len(self.genes))]
+        mask = random.random(children.shape) < 0.5
+        children = children + width * mask * random.standard_normal(children.shape)
+        return replace(self, genes=np.clip(np.concatenate([self.genes, children]), -REACH, REACH))
 
 
 @dataclass(frozen=True)
@@ -120,16 +130,22 @@ def falsify(
     search = _Search(statement)
     random = np.random.default_rng(seed)
     began = time.monotonic()
-    best, instances = -np.inf, 0
+    best, instances, starts = -np.inf, 0, 0
+    kept: list[tuple[float, _Candidates]] = []
     while True:
-        shape = search.draw_shape(random)
-        parents = _Candidates(*shape, random.standard_normal((BATCH, _gene_count(shape[0]))))
-        width = 0.6
+        starts += 1
+        if starts > FRESH and starts % 2:
+            parents = search.resume(random, kept)
+        else:
+            shape = search.draw_shape(random)
+            parents = _Candidates(*shape, random.standard_normal((BATCH, _gene_count(shape[0]))))
+        width, reached = 0.6, -np.inf
         for _ in range(GENERATIONS):
             scores = search.score(parents)
             instances += len(scores)
             order = np.argsort(-scores)
-            best = max(best, float(scores[order[0]]))
+            reached = max(reached, float(scores[order[0]]))
+            best = max(best, reached)
             for candidate in order[:3]:
                 if scores[candidate] > PROMISING:
                     found_by = {"search": "falsify", "seed": seed, "instances": instances}
@@ -143,12 +159,10 @@ def falsify(
                 on_progress(min(1.0, done), best)
             if done >= 1:
                 return FalsifyResult(statement.best_id, None, best, instances, spent, seed, budget)
-            elite = parents.genes[order[:PARENTS]]
-            children = elite[random.integers(PARENTS, size=BATCH - PARENTS)]
-            mask = random.random(children.shape) < 0.5
-            children = children + width * mask * random.standard_normal(children.shape)
-            parents = _Candidates(*shape, np.clip(np.concatenate([elite, children]), -REACH, REACH))
+            elite = replace(parents, genes=parents.genes[order[:PARENTS]])
+            parents = elite.offspring(random, width)
             width *= 0.85
+        kept = sorted([*kept, (reached, elite)], key=lambda end: -end[0])[:KEPT]
 
 
 class _Search:
@@ -181,7 +195,13 @@ class _Search:
     def draw_shape(self, random: np.random.Generator) -> tuple[int, dict[str, int]]:
         """Number of clients and integer parameters of one batch."""
         n = int(random.integers(2, 4))
-        return n, {name: int(np.exp(random.uniform(0, np.log(64)))) for name in self.integers}
+        return n, {name: int(np.exp(random.uniform(0, np.log(MOST)))) for name in self.integers}
+
+    def resume(self, random: np.random.Generator, kept: list[tuple[float, _Candidates]]) -> _Candidates:
+        """A batch around one of the best ends so far, with integer parameters near its own."""
+        end = kept[int(random.integers(len(kept)))][1]
+        near = {k: min(MOST, max(1, round(v * np.exp(random.uniform(-1, 1))))) for k, v in end.parameters.items()}
+        return replace(end, parameters=near).offspring(random, 0.3)
 
     def values(self, instances: _Instances, candidates: _Candidates) -> dict[str, Any]:
         mean = instances.A.mean(1)

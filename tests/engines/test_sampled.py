@@ -63,15 +63,9 @@ class Toy:
 
 
 def make_toy(
-    kind: str,
-    sizes: Sequence[int],
-    matrices: Any,
-    b: Any,
-    start: Sequence[int | Fraction],
-    centre: Any = None,
-    scale: Any = None,
-    target: Any = None,
-) -> Toy:
+    kind: str, sizes: Sequence[int], matrices: Any, b: Any, start: Sequence[int | Fraction],
+    centre: Any = None, scale: Any = None, target: Any = None,
+) -> Toy:  # fmt: skip
     """Components with dense matrices A_j and vectors b_j ("rows": vectors a_j, scales and targets)."""
     b = np.array(b, dtype=np.float64)
     count, d = b.shape
@@ -424,19 +418,10 @@ def test_bad_arguments_are_named() -> None:
         run_sampled(method, toy, 5, 1, ("dist",))
     with pytest.raises(UnknownName, match="'numbs' is unknown; did you mean 'numba'"):
         run_sampled(method, toy, 5, 1, path="numbs")  # pyright: ignore[reportArgumentType]
-    for wrong in (
-        {"rounds": -1},
-        {"rounds": 2**32, "grid": [2**32]},
-        {"seeds": 0},
-        {"seeds": range(-1, 3)},
-        {"grid": [0, 6]},
-        {"grid": [3, 2]},
-        {"grid": [-1, 2]},
-        {"threads": 0},
-        {"block": 0},
-        {"metrics": ()},
-        {"memory_limit": 10},
-    ):
+    wrongs: list[dict[str, Any]] = [{"rounds": -1}, {"rounds": 2**32, "grid": [2**32]}, {"seeds": 0}]
+    wrongs += [{"seeds": range(-1, 3)}, {"grid": [0, 6]}, {"grid": [3, 2]}, {"grid": [-1, 2]}]
+    wrongs += [{"threads": 0}, {"block": 0}, {"metrics": ()}, {"memory_limit": 10}]
+    for wrong in wrongs:
         arguments: dict[str, Any] = {"rounds": 5, "seeds": 2, **wrong}
         with pytest.raises(BadInput):
             run_sampled(method, toy, **arguments)
