@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_assumption", "covers"]
 
-_PAIRED = {"grad_difference2", "point_difference2"}  # quantities of two points and a client
+_PAIRED = {"grad_difference2", "point_difference2", "monotonicity"}  # quantities of two points (and a client)
 _SEARCHES = 3  # local searches, from the worst trials
 _STEPS = 120  # of each
+_POOL = 10  # random trials in double precision for each exact one
 _REFINED = 6  # worst trials that are rounded in several ways
 
 
@@ -62,7 +63,7 @@ def covers(assumption: Assumption, own: Mapping[str, Constant], values: Mapping[
 
 def _direction(slack: Any, symbol: Any) -> int | None:
     """1 where a larger value of the symbol makes the slack larger, -1 where smaller, None where that depends."""
-    signed = {"inner"}  # all other quantities and constants are non-negative
+    signed = {"inner", "monotonicity"}  # all other quantities and constants are non-negative
     table = {s: sp.Dummy(s.name, real=True, nonnegative=None if s.name in signed else True) for s in slack.free_symbols}
     slope = sp.diff(slack, symbol).xreplace(table)
     return 1 if slope.is_nonnegative else -1 if slope.is_nonpositive else None
@@ -193,6 +194,8 @@ class _Oracle:
         if wanted & _PAIRED:
             moved = problem.gradient(trial.client, trial.x) - problem.gradient(trial.client, trial.y)
             found |= {"grad_difference2": _square(moved), "point_difference2": _square(trial.x - trial.y)}
+        if "monotonicity" in wanted:
+            found["monotonicity"] = _dot(self.gradient(trial.x) - self.gradient(trial.y), trial.x - trial.y)
         return {k: v for k, v in found.items() if k in wanted}
 
     def score(self, trial: _Trial) -> float:
@@ -246,7 +249,7 @@ class _Search:
 
     def trials(self, count: int) -> Iterator[_Trial]:
         """At least `count` exact trials: the worst of the pool, refined ones, and the rest of the pool."""
-        pool = [*self._structured(), *self._random(count)]
+        pool = [*self._structured(), *self._random(_POOL * count)]
         scored = sorted(((self.oracle.score(t), k) for k, t in enumerate(pool)))
         worst = [pool[k] for _, k in scored]
         refined = [self._refine(t) for t in worst[:_SEARCHES]]
@@ -267,7 +270,9 @@ class _Search:
                     values, vectors = self._hessian(lambda x, i=client: problem.gradient(i, x), base)
                     k = int(np.argmax(np.abs(values)))
                     found.append((-abs(float(values[k])), client, vectors[:, k]))
-                for _, client, direction in sorted(found, key=lambda f: f[:2])[:3]:
+                _, mean = self._hessian(self.oracle.gradient, base)
+                ends = [*sorted(found, key=lambda f: f[:2])[:3], (0.0, 0, mean[:, 0])]
+                for _, client, direction in ends:
                     for scale in (0.01, 1.0, 100.0):
                         yield _Trial(base, base + scale * self.reach * direction, client)
             return
@@ -283,7 +288,8 @@ class _Search:
         dim, clients = len(self.start), self.oracle.problem.clients
         for _ in range(count):
             scales = self.reach * 10.0 ** self.random.uniform(-2, 2, size=2)
-            x, y = (self.centre + s * self.random.standard_normal(dim) for s in scales)
+            x = self.centre + scales[0] * self.random.standard_normal(dim)
+            y = x + scales[1] * self.random.standard_normal(dim)
             yield _Trial(x, y, int(self.random.integers(clients)))
 
     def _hessian(self, gradient: Callable[[Floats], Any], base: Floats) -> tuple[Floats, Floats]:

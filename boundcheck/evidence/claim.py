@@ -181,15 +181,20 @@ def _rounds(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, 
 
 
 def run_claim(
-    claim: Claim, store: Store | None = None, on_progress: Callable[[float], None] | None = None
+    claim: Claim,
+    store: Store | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    *,
+    claimed: Statement | None = None,
 ) -> ClaimResult:
     """Resolve, run, compare.
 
-    A step size that is asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the
-    problem cannot decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of
-    bad input; where the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
+    claimed: the statement itself, where it is none that discovery finds under the claim's id. A step size that is
+    asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the problem cannot
+    decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of bad input; where
+    the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
     """
-    claimed = statement(claim.statement)
+    claimed = statement(claim.statement) if claimed is None else claimed
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     problem = build_problem(claim.problem)
@@ -297,9 +302,9 @@ def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: C
     statistics = result.verdict.details.get("statistics")
     if statistics is not None:
         low, high = (np.array([float(v) for v in statistics[end]]) for end in ("lower", "upper"))
-    paper, name, _ = claimed.id.split("/")
+    paper, _, rest = claimed.id.partition("/")
     beside: list[Reading] = []
-    for other in readings(paper, name):
+    for other in readings(paper, rest.partition("/")[0]) if rest else ():
         if other.id == claimed.id or other.metric != claimed.metric:
             continue
         own = {s.name for s in other.symbols}

@@ -23,6 +23,7 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.witness import Witness, shrink
 from boundcheck.methods.build import build as build_method
+from boundcheck.methods.parts import Constant
 from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Kind, Statement
 
@@ -31,9 +32,8 @@ __all__ = ["FalsifyResult", "falsify"]
 BATCH = 512  # candidates a generation
 PARENTS = 32
 GENERATIONS = 14  # of local search before the next start
-FRESH = 24  # starts that are drawn afresh before every other one goes on from what scored best so far
-KEPT = 6  # ends of local searches that are kept for that
 MOST = 64  # largest integer parameter that is drawn
+NICHE = 0.1  # the genes of scale and condition number stay so near to those of their start
 CYCLES = 2**20
 PROMISING = 1e-6  # a score above this is tried in exact arithmetic
 REACH = 4.0  # genes stay within this many standard deviations, which bounds the condition numbers
@@ -57,10 +57,15 @@ class FalsifyResult:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """B instances of n clients: genes (B, G) in an unbounded search space, decoded by `_decode`."""
+    """B instances of n clients: genes (B, G) in an unbounded search space, decoded by `_decode`.
+
+    niche: where the first two genes (scale and condition number) are held. Left free they run to where all clients are
+    alike: there the score is best on average, and no bound is broken.
+    """
 
     n: int
     parameters: Mapping[str, int]  # integer parameters of the method, one choice for the batch
+    niche: tuple[float, float]
     genes: Floats
 
     def offspring(self, random: np.random.Generator, width: float) -> _Candidates:
@@ -68,7 +73,10 @@ class _Candidates:
         children = self.genes[random.integers(len(self.genes), size=BATCH - len(self.genes))]
         mask = random.random(children.shape) < 0.5
         children = children + width * mask * random.standard_normal(children.shape)
-        return replace(self, genes=np.clip(np.concatenate([self.genes, children]), -REACH, REACH))
+        genes = np.clip(np.concatenate([self.genes, children]), -REACH, REACH)
+        for k, middle in enumerate(self.niche):
+            genes[:, k] = np.clip(genes[:, k], middle - NICHE, middle + NICHE)
+        return replace(self, genes=genes)
 
 
 @dataclass(frozen=True)
@@ -130,25 +138,18 @@ def falsify(
     search = _Search(statement)
     random = np.random.default_rng(seed)
     began = time.monotonic()
-    best, instances, starts = -np.inf, 0, 0
-    kept: list[tuple[float, _Candidates]] = []
+    best, instances = -np.inf, 0
     while True:
-        starts += 1
-        if starts > FRESH and starts % 2:
-            parents = search.resume(random, kept)
-        else:
-            shape = search.draw_shape(random)
-            parents = _Candidates(*shape, random.standard_normal((BATCH, _gene_count(shape[0]))))
-        width, reached = 0.6, -np.inf
+        parents = search.draw(random)
+        width = 0.6
         for _ in range(GENERATIONS):
             scores = search.score(parents)
             instances += len(scores)
             order = np.argsort(-scores)
-            reached = max(reached, float(scores[order[0]]))
-            best = max(best, reached)
+            best = max(best, float(scores[order[0]]))
             for candidate in order[:3]:
                 if scores[candidate] > PROMISING:
-                    found_by = {"search": "falsify", "seed": seed, "instances": instances}
+                    found_by = {"search": "falsify", "seed": seed, "budget": f"{instances} instances"}
                     witness = search.confirm(parents, int(candidate), found_by)
                     if witness is not None:
                         spent = time.monotonic() - began
@@ -159,10 +160,8 @@ def falsify(
                 on_progress(min(1.0, done), best)
             if done >= 1:
                 return FalsifyResult(statement.best_id, None, best, instances, spent, seed, budget)
-            elite = replace(parents, genes=parents.genes[order[:PARENTS]])
-            parents = elite.offspring(random, width)
+            parents = replace(parents, genes=parents.genes[order[:PARENTS]]).offspring(random, width)
             width *= 0.85
-        kept = sorted([*kept, (reached, elite)], key=lambda end: -end[0])[:KEPT]
 
 
 class _Search:
@@ -180,6 +179,9 @@ class _Search:
         if len(reals) != 1:
             raise Unsupported(f"{statement.best_id}: the search needs exactly one step size among the parameters.")
         self.step = reals[0]
+        spec = {"kind": statement.algorithm.kind, **dict.fromkeys(self.integers, 2), self.step: Fraction(1)}
+        if not isinstance(build_method(spec).schedule, Constant):
+            raise Unsupported(f"{statement.best_id}: the search carries out constant step sizes only.")
         index = statement.metric.index
         self.names = [s.name for s in statement.symbols]
         unknown = set(self.names) - set(statement.parameters) - {index, "mu", "L", "n", "sigma2", "dist2_0"}
@@ -192,16 +194,14 @@ class _Search:
         trivial = sp.nan if statement.trivial is None else statement.trivial
         self.trivial = sp.lambdify(symbols, trivial, "numpy")
 
-    def draw_shape(self, random: np.random.Generator) -> tuple[int, dict[str, int]]:
-        """Number of clients and integer parameters of one batch."""
+    def draw(self, random: np.random.Generator) -> _Candidates:
+        """A fresh batch: number of clients, integer parameters, niche, and random genes in it."""
         n = int(random.integers(2, 4))
-        return n, {name: int(np.exp(random.uniform(0, np.log(MOST)))) for name in self.integers}
-
-    def resume(self, random: np.random.Generator, kept: list[tuple[float, _Candidates]]) -> _Candidates:
-        """A batch around one of the best ends so far, with integer parameters near its own."""
-        end = kept[int(random.integers(len(kept)))][1]
-        near = {k: min(MOST, max(1, round(v * np.exp(random.uniform(-1, 1))))) for k, v in end.parameters.items()}
-        return replace(end, parameters=near).offspring(random, 0.3)
+        parameters = {name: int(np.exp(random.uniform(0, np.log(MOST)))) for name in self.integers}
+        niche = (float(random.standard_normal()), float(random.uniform(0, 3)))
+        genes = random.standard_normal((BATCH, _gene_count(n)))
+        genes[:, :2] = np.array(niche) + NICHE * random.uniform(-1, 1, size=(BATCH, 2))
+        return _Candidates(n, parameters, niche, genes)
 
     def values(self, instances: _Instances, candidates: _Candidates) -> dict[str, Any]:
         mean = instances.A.mean(1)
@@ -282,7 +282,7 @@ class _Search:
     def confirm(self, candidates: _Candidates, at: int, provenance: Mapping[str, Any]) -> Witness | None:
         """The candidate as a shrunk witness in exact arithmetic, or None when exactness takes it back."""
         assert self.statement.algorithm is not None
-        one = _Candidates(candidates.n, candidates.parameters, candidates.genes[at : at + 1])
+        one = replace(candidates, genes=candidates.genes[at : at + 1])
         instances = _decode(one.genes, one.n)
         values = self.values(instances, one)
         step = self.largest_step(values) * instances.edge
@@ -296,7 +296,7 @@ class _Search:
             b=instances.b[0],
             start=instances.start[0],
             method={"kind": self.statement.algorithm.kind, **one.parameters},
-            step=(self.step, float(instances.edge[0]), float(step[0])),
+            step=(self.step, float(instances.edge[0])),
             index=violating,
             provenance=dict(provenance),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.core.numbers import format_exact, simplest_between
+from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, BoundcheckError, StoreError
-from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 __all__ = ["Witness", "load_witness", "replay", "save_witness", "shrink"]
 
 SCHEMA = 1
+VISIBLE = 2e-3  # shrinking leaves the metric so far above the bound, or half as far as it was found
+_LADDER = sorted({k for power in range(12) for k in (2**power, 3 * 2**power // 2)})
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ def save_witness(witness: Witness, path: Path) -> None:
         partial.write_text(json.dumps(witness.to_dict(), indent=2) + "\n")
         os.replace(partial, path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the message is about the first error
+            partial.unlink()
         raise StoreError(f"the witness file {path} cannot be written: {error.strerror}.") from error
 
 
@@ -109,6 +113,7 @@ class _Exact:
     A: tuple[tuple[Fraction, ...], ...]
     b: tuple[tuple[Fraction, ...], ...]
     start: tuple[Fraction, ...]
+    counts: tuple[tuple[str, int], ...]  # integer parameters of the method
     step: str
     index: int
 
@@ -131,44 +136,68 @@ def shrink(
     b: Floats,
     start: Floats,
     method: Mapping[str, Any],
-    step: tuple[str, float, float],
+    step: tuple[str, float],
     index: Sequence[int],
     provenance: Mapping[str, Any],
 ) -> Witness | None:
     """A violation found in double precision, as a witness in short fractions; None where exactness takes it back.
 
-    A (n, 2, 2), b (n, 2), start (2,): the instance. step: symbol, share of the largest step in scope, and value.
-    index: values of the statement's index at which it was violated.
+    A (n, 2, 2), b (n, 2), start (2,): the instance. method: kind and integer parameters. step: symbol, and share of the
+    largest step in scope. index: values of the statement's index at which it was violated.
     """
-    name, share, value = step
+    name, share = step
+    kind = {"kind": method["kind"]}
+    counts = tuple((k, int(v)) for k, v in method.items() if k != "kind")
 
-    def verdict_of(candidate: _Exact) -> Verdict | None:
+    def carry_out(candidate: _Exact) -> ClaimResult | None:
         at = {} if statement.metric.index is None else {statement.metric.index: [candidate.index]}
-        spec = {**method, name: candidate.step}
+        spec = {**kind, **dict(candidate.counts), name: candidate.step}
         try:
-            verdict = run_claim(Claim(statement.id, candidate.problem(), spec, at=at)).verdict
+            result = run_claim(Claim(statement.best_id, candidate.problem(), spec, at=at), claimed=statement)
         except BoundcheckError:
             return None  # the shrunk instance left the family (no minimiser, mu > L, no step in scope)
-        return verdict if verdict.outcome is Outcome.VIOLATED and verdict.grade is Grade.EXACT else None
+        verdict = result.verdict
+        return result if verdict.outcome is Outcome.VIOLATED and verdict.grade is Grade.EXACT else None
 
-    exact = _coarsest(A, b, start, share, index, verdict_of)
+    exact = _coarsest(A, b, start, share, counts, index, carry_out)
     if exact is None:
         return None
-    exact = _shorter_step(exact, value, verdict_of)
-    exact = _plainer_entries(exact, verdict_of)
-    exact = _earlier(exact, verdict_of)
-    verdict = verdict_of(exact)
-    if verdict is None:
+    kept = min(VISIBLE, _excess(carry_out(exact)) / 2)
+
+    def visible(candidate: _Exact) -> ClaimResult | None:
+        result = carry_out(candidate)
+        return result if _excess(result) >= kept else None
+
+    exact = _smaller_counts(exact, visible)
+    exact = _shorter_step(exact, name, visible)
+    exact = _plainer_entries(exact, visible)
+    exact = _earlier(exact, visible)
+    found = carry_out(exact)
+    if found is None:
         return None
     at = {} if statement.metric.index is None else {statement.metric.index: [exact.index]}
-    spec = {**method, name: exact.step}
-    return Witness(statement.id, exact.problem(), spec, at, replace(verdict, details={}), provenance)
+    spec = {**kind, **dict(exact.counts), name: exact.step}
+    return Witness(statement.best_id, exact.problem(), spec, at, replace(found.verdict, details={}), provenance)
 
 
-_Check = Callable[[_Exact], Verdict | None]
+def _excess(result: ClaimResult | None) -> float:
+    """Metric over bound less 1, at the closest point; -1 where nothing is violated."""
+    tight = None if result is None else result.verdict.tightness
+    return -1.0 if tight is None or not tight.ratio_min > 0 else 1 / tight.ratio_min - 1
 
 
-def _coarsest(A: Floats, b: Floats, start: Floats, share: float, index: Sequence[int], check: _Check) -> _Exact | None:
+_Check = Callable[[_Exact], ClaimResult | None]
+
+
+def _coarsest(
+    A: Floats,
+    b: Floats,
+    start: Floats,
+    share: float,
+    counts: tuple[tuple[str, int], ...],
+    index: Sequence[int],
+    check: _Check,
+) -> _Exact | None:
     """The instance on the coarsest grid (relative to its curvature) on which it is still violated."""
     unit = 2.0 ** np.round(np.log2(np.abs(A).max()))
     for parts in (1, 2, 4, 8, 10, 16, 32, 64, 100, 1000, 10**4, 10**6):
@@ -181,6 +210,7 @@ def _coarsest(A: Floats, b: Floats, start: Floats, share: float, index: Sequence
                 tuple((on_grid(m[0, 0]), on_grid(m[0, 1]), on_grid(m[1, 1])) for m in A),
                 tuple(tuple(on_grid(v) for v in push) for push in b[:-1]),
                 tuple(on_grid(v, 1.0, max(parts, 4)) for v in start),
+                counts,
                 f"{Fraction(share).limit_denominator(10**9)}*largest" if share < 1 - 1e-6 else "largest",
                 int(k),
             )
@@ -189,9 +219,30 @@ def _coarsest(A: Floats, b: Floats, start: Floats, share: float, index: Sequence
     return None
 
 
-def _shorter_step(exact: _Exact, value: float, check: _Check) -> _Exact:
+def _smaller_counts(exact: _Exact, check: _Check) -> _Exact:
+    """Each integer parameter as small as a ladder 1, 2, 3, 4, 6, 8, ... and then single steps down bring it."""
+    for k in range(len(exact.counts)):
+        top = exact.counts[k][1]
+        for value in [*(v for v in _LADDER if v < top), *range(top - 1, 0, -1)]:
+            if value < exact.counts[k][1]:
+                candidate = replace(exact, counts=_with(exact.counts, k, value))
+                if check(candidate) is not None:
+                    exact = candidate
+                elif value not in _LADDER:
+                    break
+    return exact
+
+
+def _with(counts: tuple[tuple[str, int], ...], k: int, value: int) -> tuple[tuple[str, int], ...]:
+    return tuple((name, value if j == k else old) for j, (name, old) in enumerate(counts))
+
+
+def _shorter_step(exact: _Exact, name: str, check: _Check) -> _Exact:
     """The step as the shortest fraction that keeps the violation."""
-    top = Fraction(value)
+    found = check(exact)
+    if found is None:
+        return exact
+    top = parse_number(str(found.method[name]), name)
     for slack in (
         Fraction(1, 2),
         Fraction(1, 4),
@@ -243,8 +294,7 @@ def _shorter(value: Fraction) -> list[Fraction]:
 
 def _earlier(exact: _Exact, check: _Check) -> _Exact:
     """The smallest index among 1, 2, 3, 4, 6, 8, ... at which it is violated."""
-    ladder = [k for power in range(12) for k in (2**power, 3 * 2**power // 2)]
-    for k in sorted(set(ladder)):
+    for k in _LADDER:
         if 0 < k < exact.index:
             candidate = replace(exact, index=k)
             if check(candidate) is not None:

@@ -206,7 +206,7 @@ class Derivation:
         raise UnknownName(f"{self.statement.id}: the step", name, [s.name for s in self.steps])
 
     def _setting(self, seconds: float) -> Setting:
-        return Setting(self.quantities, self._integers(), self.ranges(), seconds)
+        return Setting(self.quantities, self._integers(), self.ranges(), seconds, self.statement)
 
     def _report(self, results: tuple[StepResult, ...], seconds: float) -> DerivationReport:
         remarks: list[str] = []

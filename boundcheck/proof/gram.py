@@ -35,9 +35,12 @@ def _none() -> Mapping[str, Any]:
 
 
 def prepare(claim: Any, facts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Claim and facts with the vector equalities and the equations `symbol == expression` put in, and removed."""
+    """Claim and facts with the vector equalities and the equations `symbol == expression` put in, and removed.
+
+    Implications among the facts are of no use here and left out.
+    """
     rules = dict(f.rewriting() for f in facts.values() if isinstance(f, VectorEquality))
-    relations = {name: f for name, f in facts.items() if not isinstance(f, VectorEquality)}
+    relations = {name: f for name, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
     for _ in rules:
         claim = substitute(claim, rules)
         relations = {name: substitute(f, rules) for name, f in relations.items()}
@@ -126,6 +129,8 @@ class _Combination:
     def _shown(self, relation: Any) -> bool:
         if relation in (sp.true, sp.false):
             return relation is sp.true
+        if any(_states(fact, relation) for fact in self.scalar.values()):
+            return True
         finding = decide(relation, self.scalar, self.setting)
         if finding.status is Status.PROVED:
             self.parts.append(finding)
@@ -204,6 +209,17 @@ class _Combination:
             "remainder": {str(a): str(v) for a, v in rest.items()},
             "pivots": [str(p) for p in pivots],
         }
+
+
+def _states(fact: Any, relation: Any) -> bool:
+    """Whether the fact is the relation `v >= 0` in another form that has a value wherever v has one."""
+    if not isinstance(fact, sp.Le | sp.Ge) or not isinstance(relation, sp.Ge):
+        return False
+    given, wanted = direction(fact)[0], relation.lhs - relation.rhs
+    if given.free_symbols != wanted.free_symbols or rational_parts(given - wanted)[0] != 0:
+        return False
+    poles, others = ({f for f, _ in factorised(rational_parts(v)[1])[1]} for v in (given, wanted))
+    return all(f in others or -f in others for f in poles)
 
 
 def contradictory(relations: Mapping[str, Any], setting: Setting) -> bool:

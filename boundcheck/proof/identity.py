@@ -32,8 +32,10 @@ class Decide:
         return "scalar inequality"
 
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
-        """See `proof.scalar.decide`; vector facts among `facts` are of no use here and left out."""
-        return decide(claim, {k: f for k, f in facts.items() if not isinstance(f, VectorEquality)}, setting)
+        """See `proof.scalar.decide`; vector facts and implications among `facts` are of no use here and left out."""
+        return decide(
+            claim, {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}, setting
+        )
 
 
 @dataclass(frozen=True)

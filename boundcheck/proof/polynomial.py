@@ -16,7 +16,7 @@ import sympy as sp
 from boundcheck.proof.step import Finding
 from boundcheck.proof.vectors import is_nonnegative_atom
 
-__all__ = ["Constraint", "Encoder", "Unsigned", "direction", "factorised", "rational_parts", "smt"]
+__all__ = ["Constraint", "Encoder", "Unsigned", "direction", "factorised", "rational_parts", "smt", "split_power"]
 
 _NEGATED = {">=": "<", ">": "<=", "==": "!=", "!=": "=="}
 
@@ -61,9 +61,27 @@ def direction(relation: Any) -> tuple[Any, str]:
 
 
 def rational_parts(expr: Any) -> tuple[Any, Any]:
-    """Numerator (expanded) and denominator (as it factors by itself) of a rational expression."""
-    top, bottom = sp.fraction(sp.together(expr))
-    return sp.expand(top), bottom
+    """Numerator (expanded) and denominator (as it factors by itself) of a rational expression.
+
+    Powers with a symbolic exponent are taken as they are, but for base**(e + 1) == base * base**e.
+    """
+    expr = sp.sympify(expr)
+    powers = {p: split_power(p) for p in expr.atoms(sp.Pow) if not p.exp.is_Rational}
+    if not powers:
+        top, bottom = sp.fraction(sp.together(expr))
+        return sp.expand(top), bottom
+    names = {rest: sp.Dummy("power", real=True) for _, rest in powers.values()}
+    top, bottom = rational_parts(expr.xreplace({p: factor * names[rest] for p, (factor, rest) in powers.items()}))
+    back = {name: rest for rest, name in names.items()}
+    return top.xreplace(back), bottom.xreplace(back)
+
+
+def split_power(power: Any) -> tuple[Any, Any]:
+    """base**(e + j) as (base**j, base**e) for a positive integer j, else (1, the power)."""
+    shift, exponent = power.exp.as_coeff_Add()
+    if shift.is_Integer and shift > 0:
+        return power.base**shift, power.base**exponent
+    return sp.Integer(1), power
 
 
 def factorised(poly: Any) -> tuple[Any, list[tuple[Any, int]]]:
@@ -219,6 +237,9 @@ class Encoder:
             return self._replace(expr.base) ** expr.exp
         if expr.is_Pow and expr.exp.is_Rational and expr.exp.q == 2:
             return self._root(expr.base) ** expr.exp.p
+        if expr.is_Pow and not expr.exp.is_Rational:
+            factor, rest = split_power(expr)
+            return self._replace(factor) * self._generalise(rest)
         if isinstance(expr, sp.Min | sp.Max):
             return self._extreme(expr)
         if isinstance(expr, sp.Abs):

@@ -29,8 +29,9 @@ def gram_matrix(form: Mapping[Any, Any]) -> tuple[list[Any], list[list[Any]]]:
 
 
 def semidefinite(form: Mapping[Any, Any], shown: Callable[[Any], bool]) -> list[Any] | None:
-    """The positive pivots of an LDL^T elimination when the form's matrix is positive semidefinite, else None.
+    """The pivots of an LDL^T elimination when the form's matrix is positive semidefinite, else None.
 
+    A pivot must be positive, but where its row holds nothing else it need only be at least 0.
     `shown(relation)` decides signs of symbolic entries; None also means that a sign was not shown.
     """
     _, matrix = gram_matrix(form)
@@ -44,6 +45,13 @@ def semidefinite(form: Mapping[Any, Any], shown: Callable[[Any], bool]) -> list[
         # a zero on the diagonal of a row that does not vanish rules semidefiniteness out
         if any(matrix[i][i] == 0 or (matrix[i][i].is_Rational and matrix[i][i] < 0) for i in left):
             return None
+        alone = [i for i in sorted(left) if all(matrix[i][j] == 0 for j in left if j != i)]
+        if alone:
+            if not all(shown(sp.Ge(matrix[i][i], 0)) for i in alone):
+                return None
+            pivots += [matrix[i][i] for i in alone]
+            left -= set(alone)
+            continue
         pivot = next((i for i in sorted(left) if shown(sp.Gt(matrix[i][i], 0))), None)
         if pivot is None:
             return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-Proposition = Any  # a SymPy relational, a conjunction of such, or a VectorEquality
+Proposition = Any  # a SymPy relational, a conjunction or implication of such, or a VectorEquality
 
 __all__ = ["Fact", "Finding", "Method", "Setting", "Status", "Step", "StepResult", "weakest"]
 
@@ -77,13 +77,15 @@ class Setting:
 
     quantities: names of symbols that stand for squared norms, sums of such, or gaps: real and at least 0, and free
     to be 0 together; integers: names of integer symbols; ranges: (index, relation) pairs, for all of whose values
-    the claims with that index hold; seconds: limit of one solver call.
+    the claims with that index hold; seconds: limit of one solver call; statement: what is being derived, for steps
+    that cite another statement (None: no step may).
     """
 
     quantities: frozenset[str] = frozenset()
     integers: frozenset[str] = frozenset()
     ranges: tuple[tuple[Any, Any], ...] = ()
     seconds: float = 10.0
+    statement: Any = None
 
 
 class Method(Protocol):

@@ -17,7 +17,10 @@ __all__ = ["CLASSES", "Assumption", "convexity", "finite_gradient_noise", "smoot
 
 _q = {
     name: sp.Symbol(name, real=True)
-    for name in ("gap", "inner", "dist2", "grad_difference2", "point_difference2", "noise2", "mu", "L", "sigma2")
+    for name in (
+        *("gap", "inner", "dist2", "monotonicity", "grad_difference2", "point_difference2", "noise2"),
+        *("mu", "L", "sigma2"),
+    )
 }
 
 # What each pointwise quantity means; x and y range over all points, i over all clients.
@@ -25,6 +28,7 @@ QUANTITIES: Mapping[str, str] = {
     "gap": "F(x) - F*",
     "inner": "<grad F(x), x - x*>, x* the minimiser nearest to x",
     "dist2": "|x - x*|^2",
+    "monotonicity": "<grad F(x) - grad F(y), x - y>",
     "grad_difference2": "|grad f_i(x) - grad f_i(y)|^2",
     "point_difference2": "|x - y|^2",
     "noise2": "mean over i of |grad f_i(x*)|^2, x* any minimiser",
@@ -66,7 +70,7 @@ finite_gradient_noise = Assumption(
 convexity = Assumption(
     "convexity",
     "F is convex, and a minimiser exists.",
-    sp.Ge(_q["inner"], _q["gap"]),
+    sp.Ge(_q["monotonicity"], 0),
 )
 
 CLASSES: Mapping[str, Assumption] = {

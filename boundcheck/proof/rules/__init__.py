@@ -7,17 +7,20 @@ of a paper is a rule.
 
 from boundcheck.proof.rules.base import Rule
 from boundcheck.proof.rules.calculus import Limit, MeanValue
+from boundcheck.proof.rules.induction import Induction, Supposing
 from boundcheck.proof.rules.norms import Jensen, Triangle, Young
 from boundcheck.proof.rules.sums import CauchySchwarz, PartialSum, SumOver, Telescoping
 
 __all__ = [
     "CauchySchwarz",
+    "Induction",
     "Jensen",
     "Limit",
     "MeanValue",
     "PartialSum",
     "Rule",
     "SumOver",
+    "Supposing",
     "Telescoping",
     "Triangle",
     "Young",

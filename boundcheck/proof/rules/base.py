@@ -69,7 +69,7 @@ class Rule(ABC):
                 return Finding(Status.UNDECIDED, "no decision", note=note, claim=text)
         parts: list[Finding] = []
         for relation, own in (*self.obligations(facts), *self._ranges(setting)):
-            scalar = {k: f for k, f in facts.items() if not isinstance(f, VectorEquality)}
+            scalar = {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
             found = _oblige(relation, scalar | dict(own), setting)
             if found.status is not Status.PROVED:
                 return Finding(Status.UNDECIDED, "no decision", note=f"not shown: {relation}", claim=text,

@@ -91,7 +91,8 @@ class PartialSum(Rule):
 class SumOver(Rule):
     """From a(m) <= b(m) for every 0 <= m < count: the sums over m are ordered alike.
 
-    source: name of the fact or step that holds for every m of this range.
+    Likewise from a vector equality v(m) == w(m): the sums are equal. source: name of the fact or step that holds for
+    every m of this range.
     """
 
     source: str
@@ -101,7 +102,7 @@ class SumOver(Rule):
     @property
     def label(self) -> str:
         """What the report calls it."""
-        return "sum of inequalities"
+        return "sum over an index"
 
     def counts(self) -> tuple[Any, ...]:
         """The number of terms and the index."""
@@ -112,8 +113,11 @@ class SumOver(Rule):
         return self.index, (sp.Ge(value, 0), sp.Le(value, self.count - 1))
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
-        """The summed inequality; raises BadInput where the source is not an inequality."""
+        """The summed inequality or vector equality; raises BadInput where the source is neither."""
         source = facts.get(self.source)
+        if isinstance(source, VectorEquality):
+            sides = (vector_total(side, self.index, self.count) for side in (source.left, source.right))
+            return VectorEquality(*sides)
         if not isinstance(source, sp.Le | sp.Ge):
             raise BadInput(f"the sum needs the inequality '{self.source}' among the facts that the step uses.")
         gap, _ = direction(source)

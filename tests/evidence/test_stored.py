@@ -1,0 +1,180 @@
+"""Runs through the store: recalled, byte for byte alike, resumed seed by seed after an interruption, never stale."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundcheck.core.store import Store
+from boundcheck.engines.curve import Curve
+from boundcheck.engines.run import run
+from boundcheck.evidence import stored
+from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.stored import arrays_of, code_of, curve_from, meta_of, run_or_recall
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+
+PROBLEM = build_problem({"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1})
+SPEC = {"kind": "fedavg", "E": 2, "eta": "1/100", "size": 1}
+METHOD = build_method(SPEC)
+HOW: dict[str, Any] = {"rounds": [0, 1, 10, 40], "engine": "sampled", "metrics": ["dist2"]}
+EXACT: dict[str, Any] = {"rounds": [0, 3, 9], "engine": "exact", "metrics": ["dist2"], "arithmetic": "rational"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def recall(store: Store | None, seeds: range = range(20), how: dict[str, Any] = HOW) -> Curve:
+    return run_or_recall(store, METHOD, PROBLEM, SPEC, seeds=seeds, **how)
+
+
+def contents(store: Store) -> dict[str, bytes]:
+    return {
+        f"{key}/{name}": (store.path / key / name).read_bytes()
+        for key in store.keys()  # noqa: SIM118  (a store is no mapping)
+        for name in ("spec.json", "curve.npz")
+    }
+
+
+def same(a: Curve, b: Curve) -> bool:
+    first, second = arrays_of(a), arrays_of(b)
+    return list(first) == list(second) and all(np.array_equal(first[k], second[k]) for k in first)
+
+
+@pytest.mark.parametrize("how", [HOW, EXACT])
+def test_a_run_is_recalled_and_not_run_again(
+    store: Store, how: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = recall(store, how=how)
+    monkeypatch.setattr(stored, "run", lambda *args, **kwargs: pytest.fail("it was run again"))
+    second = recall(store, how=how)
+    assert same(first, second)
+    assert first == replace(
+        second, rounds=first.rounds, values=first.values, samples=first.samples, low=first.low, high=first.high
+    )
+    assert second.exact == first.exact
+    assert second.constants["mu"] == PROBLEM.constants()["mu"]
+    assert second.assumptions["smooth_clients"] == "decided"
+
+
+@pytest.mark.parametrize("how", [HOW, EXACT])
+def test_what_is_stored_does_not_depend_on_time_or_machine(tmp_path: Path, how: dict[str, Any]) -> None:
+    stores = [Store(tmp_path / name) for name in "ab"]
+    for s in stores:
+        recall(s, how=how)
+    assert contents(stores[0]) == contents(stores[1])
+    assert contents(stores[0])
+    assert not {"seconds", "threads"} & set(meta_of(recall(None, how=how))["info"])
+
+
+def test_equal_to_a_plain_run_of_the_engine(store: Store) -> None:
+    plain = run(METHOD, PROBLEM, seeds=20, **HOW)
+    assert same(recall(store), plain)
+    assert recall(store).info["seeds"] == plain.info["seeds"]
+
+
+def test_round_trip_of_long_fractions() -> None:
+    curve = run(METHOD, PROBLEM, rounds=[0, 40], arithmetic="rational")
+    longest = max(len(str(q.denominator.bit_length())) for q in curve.exact["dist2"])
+    assert longest >= 3
+    again = curve_from(arrays_of(curve), meta_of(curve))
+    assert again.exact == curve.exact
+    sys.set_int_max_str_digits(640)
+    try:
+        assert curve_from(arrays_of(curve), meta_of(curve)).exact == curve.exact
+    finally:
+        sys.set_int_max_str_digits(4300)
+
+
+class Killed(BaseException):
+    """Stands for a signal that ends the process."""
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[range]:
+    """Every chunk is saved, and the process ends before the chunk number `after`. Returns the chunks that ran."""
+    ran: list[range] = []
+    whole = stored.run
+
+    def noted(*args: Any, **kwargs: Any) -> Curve:
+        if len(ran) == after:
+            raise Killed
+        ran.append(kwargs["seeds"])
+        return whole(*args, **kwargs)
+
+    monkeypatch.setattr(stored, "run", noted)
+    monkeypatch.setattr("boundcheck.core.store.Checkpoint.due", lambda self: True)
+    return ran
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_killed_run_goes_on_where_it_was(store: Store, tmp_path: Path, after: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        first = interrupt(patch, after)
+        with pytest.raises(Killed):
+            recall(store, range(5, 45))
+    assert store.keys() == []
+    done = sum(len(chunk) for chunk in first)
+    assert 0 < done < 40
+    with pytest.MonkeyPatch.context() as patch:
+        second = interrupt(patch, 10**9)
+        resumed = recall(store, range(5, 45))
+    assert second[0].start == 5 + done
+    assert sum(len(chunk) for chunk in second) == 40 - done
+    undisturbed = Store(tmp_path / "other")
+    assert same(resumed, recall(undisturbed, range(5, 45)))
+    assert contents(store) == contents(undisturbed)
+    assert list((store.path / ".checkpoint").iterdir()) == []
+
+
+def test_a_claim_recalls_block_by_block(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A budget that grows runs the new seeds only."""
+    monkeypatch.setattr("boundcheck.engines.run.algorithms", lambda method: ("fedavg",))
+    claim = Claim(
+        "scgd/fedavg_full_participation",
+        {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1, "noise": "1/4"},
+        {"kind": "fedavg", "E": 1, "eta": "largest", "size": 1},
+        engine="sampled",
+        at={"R": [0, 1]},
+        seeds=100,
+        level=0.999999,
+    )
+    small = run_claim(claim, store)
+    assert len(store.keys()) == 2
+    ran = interrupt(monkeypatch, 10**9)
+    large = run_claim(replace(claim, seeds=200), store)
+    assert len(store.keys()) == 3
+    assert (ran[0].start, ran[-1].stop) == (100, 200)
+    assert (small.info["seeds"]["count"], large.info["seeds"]["count"]) == (100, 200)
+    assert run_claim(replace(claim, seeds=200), None).verdict == large.verdict
+
+
+def test_the_code_of_problem_method_and_data_counts() -> None:
+    """Modules that are found by name are named, so that a mended problem never serves an old curve."""
+    diabetes = build_problem({"kind": "least_squares", "data": "diabetes"})
+    modules = code_of(diabetes, {"kind": "scgd"})
+    assert {
+        "boundcheck.problems.least_squares",
+        "boundcheck.problems.diabetes",
+        "boundcheck.methods.scgd",
+        "boundcheck.engines.exact",
+        "boundcheck.engines.sampled",
+    } <= set(modules)
+
+
+def test_what_cannot_be_digested_is_run_and_says_so(store: Store) -> None:
+    curve = run_or_recall(store, METHOD, PROBLEM, {**SPEC, "note": object()}, seeds=range(2), **HOW)
+    assert store.keys() == []
+    assert "cannot be digested" in curve.info["not_stored"]
+    assert same(curve, recall(None, range(2)))
+
+
+def test_meta_is_json() -> None:
+    json.dumps(meta_of(recall(None)), allow_nan=False)
