@@ -105,7 +105,6 @@ def pool(runs: Runs, size: int) -> Source:
 
 def fresh(runs: Runs, first: int) -> Source:
     """Seeds first, first + 1, ... of the sampled engine, each given out once; what `draw` is handed has no say."""
-
     left, following = np.empty((0, ROUNDS)), first
 
     def draw(generator: np.random.Generator, size: int) -> NDArray[np.float64]:

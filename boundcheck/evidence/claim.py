@@ -198,12 +198,14 @@ def run_claim(
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     problem = build_problem(claim.problem)
+    beyond = _beyond(claim, claimed, problem)
+    if beyond is not None:
+        return _without_run(claim, Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, beyond))
     try:
         method_spec = resolve_steps(claim.method, claimed, problem)
     except NothingAllowed as error:
-        verdict = Verdict(claimed.best_id, Outcome.VACUOUS, Grade.EXACT, f"The hypotheses cannot be met: {error}")
-        result = ClaimResult(claim, verdict, dict(claim.method), ())
-        return replace(result, failures=tuple(_failures(claim, result)))
+        reason = f"The hypotheses cannot be met: {error}"
+        return _without_run(claim, Verdict(claimed.best_id, Outcome.VACUOUS, Grade.EXACT, reason))
     method = build_method(method_spec)
     values = _values(claim, claimed, problem, method)
     index = _index(claim, claimed, values)
@@ -217,6 +219,30 @@ def run_claim(
     rate = None if claim.rate is None else _rate(claim.rate, curve)
     result = replace(result, rate=rate)
     return replace(result, failures=tuple(_failures(claim, result)))
+
+
+def _without_run(claim: Claim, verdict: Verdict) -> ClaimResult:
+    result = ClaimResult(claim, verdict, dict(claim.method), ())
+    return replace(result, failures=tuple(_failures(claim, result)))
+
+
+def _beyond(claim: Claim, claimed: Statement, problem: Problem) -> str | None:
+    """Which assumption the problem breaks, where it therefore lacks the metric or a constant; None: it can be run."""
+    known = {*problem.constants(), *claim.constants, *claimed.parameters, str(claimed.metric.index)}
+    lacking = [s.name for s in claimed.symbols if s.name not in known]
+    if claimed.metric.quantity not in problem.metrics:
+        lacking.append(f"the metric {claimed.metric.quantity}")
+    if not lacking:
+        return None
+    for assumption in claimed.assumptions:
+        try:
+            objection = problem.violations(assumption.name)
+        except UnknownName:  # the problem cannot tell
+            continue
+        if objection is not None:
+            why = objection.rstrip(".")
+            return f"Out of scope: assumption {assumption.name} fails: {why}. There is no {', '.join(lacking)}."
+    return None
 
 
 def _values(claim: Claim, claimed: Statement, problem: Problem, method: Method) -> dict[str, Fraction]:

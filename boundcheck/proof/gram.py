@@ -215,7 +215,7 @@ def _states(fact: Any, relation: Any) -> bool:
     """Whether the fact is the relation `v >= 0` in another form that has a value wherever v has one."""
     if not isinstance(fact, sp.Le | sp.Ge) or not isinstance(relation, sp.Ge):
         return False
-    given, wanted = direction(fact)[0], relation.lhs - relation.rhs
+    given, wanted = direction(fact)[0], direction(relation)[0]
     if given.free_symbols != wanted.free_symbols or rational_parts(given - wanted)[0] != 0:
         return False
     poles, others = ({f for f, _ in factorised(rational_parts(v)[1])[1]} for v in (given, wanted))

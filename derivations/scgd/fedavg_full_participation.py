@@ -405,7 +405,7 @@ ROUNDS = (
 
 def derivation(statement: Any) -> Derivation:
     """The derivation; the step condition is the statement's."""
-    condition = next(f for f in statement.conditions)
+    condition = statement.conditions[0]
     name = f"condition {condition.name}"
     limit = Step(
         "s <= C",

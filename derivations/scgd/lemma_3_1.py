@@ -373,7 +373,7 @@ def _ending(factor: str) -> tuple[Step, ...]:
             "E13",
             sp.Le(dist2_1, contraction * dist2_0 + final_noise * sigma2),
             ("end", "E9", factor, "E11 noise", "requirement 1", "requirement 2", *POSITIVE),
-            Combine(),
+            Combine({"end": 1, "E9": 1}),
             "the distance to the solution set is at most that to ts",
         ),
     )

@@ -60,7 +60,7 @@ def after(cycles: Any) -> Any:
 
 
 def _steps(statement: Any) -> tuple[Step, ...]:
-    condition = next(f for f in statement.conditions)
+    condition = statement.conditions[0]
     limit = f"condition {condition.name}"
     return (
         Step("s > 0", s > 0, ("s", "domain n", "domain E", "domain eta"), Decide(), "the total step is positive"),

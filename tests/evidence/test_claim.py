@@ -1,4 +1,4 @@
-"""Claims end to end: steps resolved, grids chosen, seeds added until decided, expectations held; lazy methods noticed."""
+"""Claims end to end: steps resolved, grids chosen, seeds added until decided; lazy methods noticed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from boundcheck.verdict import Grade, Outcome, Verdict
 
 APP_C = {"kind": "scgd_appendix_c"}
 DIABETES = {"kind": "least_squares", "data": "diabetes", "clients": 20, "split": "sorted"}
-SAMPLED = {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1, "noise": "1/4"}
+# f_i = (x -+ 1)^2/2: mu = L = sigma2 = 1. One client a round: x -> (1 - eta) x +- eta, and E x^2 -> eta/(2 - eta).
+SAMPLED = {"kind": "quadratics", "clients": [{"A": 1, "b": 1}, {"A": 1, "b": -1}], "start": ["1/10"]}
 
 
 # --- steps, grids and bad input ---------------------------------------------------------------------------
@@ -84,7 +85,6 @@ def test_the_default_grid_reaches_the_floor() -> None:
         ({"at": {"K": [-1]}}, "outside its domain"),
         ({"constants": {"nu": 1}}, "unknown"),
         ({"statement": "scgd/equation_2"}, "is a formula"),
-        ({"problem": {"kind": "scgd_appendix_c", "cubic": True}}, "no value"),
         ({"constants": {"mu": 100}}, "mu <= L is needed"),
     ],
 )
@@ -92,6 +92,16 @@ def test_bad_input(changes: dict[str, Any], text: str) -> None:
     base = Claim("scgd/theorem_3_3", APP_C, {"kind": "scgd", "E": 1, "eta": "1/10000"}, at={"K": [0, 1]})
     with pytest.raises(BadInput, match=text):
         run_claim(replace(base, **changes))
+
+
+def test_an_instance_that_lacks_what_it_breaks_is_out_of_scope() -> None:
+    """F = x^3 - 2x^2/3 has no minimiser, so neither mu nor dist2: a hypothesis fails, and nothing was mistyped."""
+    cubic = {"kind": "scgd_appendix_c", "cubic": True}
+    asked = Claim("scgd/theorem_3_3", cubic, {"kind": "scgd", "E": 2, "eta": "1/10"}, expect=Outcome.OUT_OF_SCOPE)
+    result = run_claim(asked)
+    assert (result.verdict.outcome, result.verdict.grade, result.failures) == (Outcome.OUT_OF_SCOPE, Grade.EXACT, ())
+    assert "unbounded below" in result.verdict.reason
+    assert "no mu, L, sigma2, dist2_0, the metric dist2" in result.verdict.reason
 
 
 def test_a_rate_of_a_metric_that_the_problem_has_not() -> None:
@@ -175,7 +185,7 @@ def loose(monkeypatch: pytest.MonkeyPatch) -> None:
 RANDOM = Claim(
     "scgd/fedavg_full_participation",
     SAMPLED,
-    {"kind": "fedavg", "E": 1, "eta": "largest", "size": 1},
+    {"kind": "fedavg", "E": 1, "eta": "1/100", "size": 1},
     engine="sampled",
     seeds=400,
 )
@@ -184,8 +194,8 @@ RANDOM = Claim(
 @pytest.mark.usefixtures("loose")
 def test_seeds_are_added_until_decided_and_only_new_ones_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    result = run_claim(replace(RANDOM, at={"R": [0, 1, 10, 50000]}))
-    # a random cohort has an O(eta) floor, which is above the O(eta^2) one of the statement
+    result = run_claim(replace(RANDOM, at={"R": [0, 100, 2000]}))
+    # the statement's floor is 12 eta^2 = 0.0012, that of a random cohort 1/199 = 0.005
     assert (result.verdict.outcome, result.verdict.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)
     stops = [b.stop for b in counting.blocks]
     assert [b.start for b in counting.blocks] == [0, *stops[:-1]]
@@ -206,7 +216,7 @@ def test_seeds_are_added_until_decided_and_only_new_ones_are_run(monkeypatch: py
 @pytest.mark.usefixtures("loose")
 def test_an_undecided_claim_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    result = run_claim(replace(RANDOM, at={"R": [0, 1]}, seeds=120, level=0.999999))
+    result = run_claim(replace(RANDOM, at={"R": [0, 600]}, seeds=120, level=1 - 1e-12))
     assert result.verdict.outcome is Outcome.UNDECIDED
     assert [(b.start, b.stop) for b in counting.blocks] == [(0, 50), (50, 100), (100, 120)]
 
@@ -214,15 +224,15 @@ def test_an_undecided_claim_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.usefixtures("loose")
 def test_progress_of_a_sampled_claim_never_falls() -> None:
     seen: list[float] = []
-    run_claim(replace(RANDOM, at={"R": [0, 1]}, seeds=120, level=0.999999), on_progress=seen.append)
+    run_claim(replace(RANDOM, at={"R": [0, 600]}, seeds=120, level=1 - 1e-12), on_progress=seen.append)
     assert seen == sorted(seen)
-    assert 0 <= seen[0]
+    assert seen[0] >= 0
     assert seen[-1] == pytest.approx(1)
 
 
 def test_a_deterministic_method_needs_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    result = run_claim(replace(RANDOM, method={"kind": "fedavg", "E": 1, "eta": "largest"}, at={"R": [1, 10, 100]}))
+    result = run_claim(replace(RANDOM, method={"kind": "fedavg", "E": 1, "eta": "1/100"}, at={"R": [1, 10, 1000]}))
     assert (result.verdict.outcome, result.verdict.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert counting.blocks == [range(50)]
 
@@ -251,21 +261,19 @@ def half(method: Method) -> Method:
 
 
 @dataclass(frozen=True)
-class NotTheFirst(Cyclic):
+class NotTheLast(Cyclic):
     def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
-        return (max(1, round_index % n),)
+        return (min(n - 2, round_index % n),)
 
 
 @dataclass(frozen=True)
-class WithoutTheFirst(Full):
+class WithoutTheLast(Full):
     def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
-        return tuple(range(1, n))
+        return tuple(range(n - 1))
 
 
 def skipping(method: Method) -> Method:
-    return replace(
-        method, participation=NotTheFirst() if isinstance(method.participation, Cyclic) else WithoutTheFirst()
-    )
+    return replace(method, participation=NotTheLast() if isinstance(method.participation, Cyclic) else WithoutTheLast())
 
 
 def judged(claim: Claim, mutant: Any) -> Verdict:
@@ -303,7 +311,7 @@ def test_on_diabetes_half_the_step_doubles_promised_over_actual() -> None:
     sound, halved = judged(DIABETES_CLAIM, lambda method: method), judged(DIABETES_CLAIM, half)
     assert sound.tightness is not None
     assert halved.tightness is not None
-    assert halved.tightness.decrease == pytest.approx(2 * (sound.tightness.decrease or 0), rel=0.02)
+    assert halved.tightness.decrease == pytest.approx(2 * (sound.tightness.decrease or 0), rel=0.1)
 
 
 def test_on_diabetes_a_skipped_client_violates() -> None:

@@ -108,6 +108,16 @@ def test_a_square_alone_needs_a_factor_of_at_least_0():
     assert Combine().check(claim, {"t": t >= -1}, COUNTS).status is UNDECIDED
 
 
+def test_a_fact_is_a_sign_only_where_it_has_a_value():
+    u = vector("u")
+    claim = sp.Ge((t * x + t) * norm2(u), 0, evaluate=False)
+    pole = sp.Ge(t * (x**2 - 1) / (x - 1), 0, evaluate=False)
+    assert Combine().check(claim, {"f": sp.Ge(t + t * x, 0)}, COUNTS).status is PROVED
+    assert Combine().check(claim, {"f": pole}, COUNTS).status is UNDECIDED
+    assert Combine().check(claim, {"f": pole, "x": x > 1}, COUNTS).status is PROVED
+    assert Combine().check(claim, {"f": sp.Ge(t + t * x, -1)}, COUNTS).status is UNDECIDED
+
+
 CIRCLE = """
     import sympy as sp
     from boundcheck.proof.cited import Cited

@@ -1,0 +1,150 @@
+"""Methods as compositions: what each kind is made of, which kinds a composition is an instance of, bad parameters."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.build import algorithms, build, kinds
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Average,
+    Constant,
+    Cyclic,
+    Full,
+    GradientSteps,
+    InverseCycle,
+    LogHorizon,
+    ReshuffledEpochs,
+    ServerStep,
+    Uniform,
+)
+
+
+def test_the_shipped_kinds() -> None:
+    assert set(kinds()) >= {"scgd", "fedavg", "fedavg_reshuffled", "gradient_descent"}
+    assert not {"build", "method", "parts"} & set(kinds())
+
+
+def test_scgd() -> None:
+    method = build({"kind": "scgd", "E": 4, "eta": "1/3"})
+    assert (method.participation, method.local, method.schedule) == (
+        Cyclic(),
+        GradientSteps(4),
+        Constant(Fraction(1, 3)),
+    )
+    assert (method.aggregation, method.server) == (Average(), ServerStep())
+    assert method.parameters() == {"E": 4, "eta": Fraction(1, 3), "eta_g": 1}
+    assert not method.is_random(5)
+    assert algorithms(method) == ("scgd",)
+    assert [method.participation.fixed(t, 3) for t in range(4)] == [(0,), (1,), (2,), (0,)]
+
+
+def test_a_visiting_order() -> None:
+    method = build({"kind": "scgd", "E": 1, "eta": 1, "order": [2, 0, 1]})
+    assert [method.participation.fixed(t, 3) for t in range(4)] == [(2,), (0,), (1,), (2,)]
+    for order in ([0, 1], [0, 0, 1], [1, 2, 3]):
+        with pytest.raises(BadInput, match="not a permutation of the clients 0 to 2"):
+            build({"kind": "scgd", "E": 1, "eta": 1, "order": order}).participation.fixed(0, 3)
+
+
+def test_fedavg_full_and_uniform() -> None:
+    full, some = (build({"kind": "fedavg", "E": 2, "eta": 1, **more}) for more in ({}, {"size": 3}))
+    assert (full.participation, some.participation) == (Full(), Uniform(3))
+    assert algorithms(full) == ("fedavg",)
+    assert algorithms(some) == ()
+    assert (full.is_random(20), some.is_random(20), some.is_random(3)) == (False, True, False)
+    assert some.participation.fixed(7, 3) == (0, 1, 2)
+    assert full.aggregation.coefficients((0, 1, 2), 3) == [Fraction(1, 3)] * 3
+
+
+def test_gradient_descent_is_fedavg_with_one_step() -> None:
+    assert algorithms(build({"kind": "gradient_descent", "eta": 1})) == ("fedavg", "gradient_descent")
+    assert algorithms(build({"kind": "fedavg", "E": 1, "eta": 1})) == ("fedavg", "gradient_descent")
+    assert algorithms(build({"kind": "fedavg_reshuffled", "eta": 1})) == ("fedavg_reshuffled",)
+
+
+def test_a_composition_of_ones_own_is_an_instance_of_nothing() -> None:
+    odd = Method("odd", Cyclic(), ReshuffledEpochs(1), Constant(Fraction(1)))
+    assert algorithms(odd) == ()
+    relaxed = Method("relaxed", Full(), GradientSteps(1), Constant(Fraction(1)), server=ServerStep(Fraction(1, 2)))
+    assert algorithms(relaxed) == ()
+
+
+def test_cohort_probabilities() -> None:
+    part = Uniform(3)
+    assert part.inclusion(20) == [Fraction(3, 20)] * 20
+    assert part.pair(0, 0, 20) == Fraction(3, 20)
+    assert part.pair(0, 1, 20) == Fraction(3, 190)  # 3*2/(20*19)
+    assert sum(part.pair(0, j, 20) for j in range(20)) == 3 * Fraction(3, 20)
+    for size in (0, 21):
+        with pytest.raises(BadInput, match="1 to 20 are allowed"):
+            Uniform(size).cohort_size(20)
+    assert Cyclic().inclusion(4) == [Fraction(1, 4)] * 4
+    assert (Cyclic().pair(1, 1, 4), Cyclic().pair(0, 1, 4)) == (Fraction(1, 4), 0)
+
+
+def test_diminishing_steps_by_cycle() -> None:
+    scgd = build({"kind": "scgd", "E": 1, "eta0": "1/2"})
+    assert scgd.schedule == InverseCycle(Fraction(1, 2))
+    # n = 3 rounds share a step: eta0/1 in rounds 0 to 2, eta0/2 in rounds 3 to 5
+    assert [scgd.cycle_of(t, 3) for t in range(7)] == [1, 1, 1, 2, 2, 2, 3]
+    assert scgd.schedule.step(3) == Fraction(1, 6)
+    fedavg = build({"kind": "fedavg", "E": 1, "eta0": 1})
+    assert [fedavg.cycle_of(t, 3) for t in range(3)] == [1, 2, 3]
+    shared = build({"kind": "fedavg", "E": 1, "eta0": 1, "rounds_per_cycle": 20})
+    assert [shared.cycle_of(t, 3) for t in (0, 19, 20, 40)] == [1, 1, 2, 3]
+
+
+def test_the_horizon_dependent_step_is_just_below_its_formula() -> None:
+    schedule = LogHorizon(Fraction(2), 1000)
+    step = schedule.step(1)
+    exact = 2 * math.log(1000) / 1000  # 0.0138155...
+    assert 0 < 1 - float(step) / exact < 1e-12
+    assert schedule.is_constant()
+    assert schedule.step(77) == step
+
+
+def test_local_steps_of_a_visit() -> None:
+    assert GradientSteps(4).program().steps(10) == 4
+    assert ReshuffledEpochs(2).program().steps(10) == 20
+    assert ReshuffledEpochs(2, 3).program().steps(10) == 8  # three full batches and one of a single sample
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ({"kind": "scdg", "E": 1, "eta": 1}, "did you mean 'scgd'"),
+        ({}, "the method '' is unknown"),
+        ({"kind": "method"}, "unknown"),
+        ({"kind": "scgd", "eta": 1}, "needs the parameter 'E'"),
+        ({"kind": "scgd", "E": 1, "ete": 1}, "parameter 'ete' is unknown; did you mean"),
+        ({"kind": "scgd", "E": 0, "eta": 1}, "E = 0 is not allowed"),
+        ({"kind": "scgd", "E": "1/2", "eta": 1}, "integer of at least 1"),
+        ({"kind": "scgd", "E": 1, "eta": 0}, "eta = 0 is not a step size"),
+        ({"kind": "scgd", "E": 1, "eta": "-1/2"}, "eta = -1/2 is not a step size"),
+        ({"kind": "scgd", "E": 1, "eta": float("nan")}, "eta = nan is not finite"),
+        ({"kind": "scgd", "E": 1, "eta": "9**9"}, "is not a number"),
+        ({"kind": "scgd", "E": 1}, "exactly one of"),
+        ({"kind": "scgd", "E": 1, "eta": 1, "eta0": 1}, "exactly one of.*Given: eta, eta0"),
+        ({"kind": "scgd", "E": 1, "ell": 1}, "exactly one of"),
+        ({"kind": "scgd", "E": 1, "ell": 1, "T": 1}, "at least 2"),
+        ({"kind": "fedavg", "E": 1, "eta": 1, "size": -3}, "size = -3 is not allowed"),
+        ({"kind": "fedavg_reshuffled", "eta": 1, "batch": 0}, "batch = 0 is not allowed"),
+    ],
+)
+def test_bad_parameters(spec: dict[str, Any], text: str) -> None:
+    with pytest.raises(BadInput, match=text) as caught:
+        build(spec)
+    assert caught.value.exit_code == 2
+
+
+def test_unknown_kinds_are_unknown_names() -> None:
+    with pytest.raises(UnknownName):
+        build({"kind": "__init__"})
+    with pytest.raises(UnknownName):
+        build({"kind": "parts.schedule"})
