@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
 def derive(
     id: Id,
     seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Limit of one solver call.")] = 10.0,
+    record: Annotated[bool, typer.Option("--record", help="Also write the outcome beside the derivation.")] = False,
     as_json: Json = False,
 ) -> int:
     """Checks a derivation step by step.
@@ -47,6 +48,8 @@ def derive(
     from boundcheck.proof.step import Status
 
     report = derivation(id).check(seconds)
+    if record:
+        _record(report)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -54,6 +57,18 @@ def derive(
     if report.status is Status.REFUTED:
         return 1
     return 3 if report.status is Status.UNDECIDED else 0
+
+
+def _record(report: DerivationReport) -> None:
+    """Puts the outcome into the record beside the derivation, where `list` and `show` read it."""
+    from boundcheck.cli._files import write_whole
+    from boundcheck.proof.discovery import derived_readings, record_file, recorded
+
+    paper, name, reading = report.statement.split("/")
+    known = {**recorded(paper, name), reading: report.summary()}
+    kept = {r: known[r] for r in derived_readings(paper, name) if r in known}
+    text = json.dumps({"schema": 1, "statement": f"{paper}/{name}", "readings": kept}, indent=2)
+    write_whole(record_file(paper, name), (text + "\n").encode())
 
 
 def _derive_text(report: DerivationReport) -> None:

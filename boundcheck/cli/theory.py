@@ -13,6 +13,9 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
 
@@ -42,11 +45,21 @@ def _find(id: str) -> Statement:
     return statement(id)
 
 
-def _is_derived(id: str) -> bool:
-    from boundcheck.proof.discovery import derived_readings
+def _derivation(id: str) -> str:
+    """ "none", "unchecked", or what the record beside the derivation says of this reading."""
+    from boundcheck.proof.discovery import derived_readings, recorded
 
     paper, name, reading = id.split("/")
-    return reading in derived_readings(paper, name)
+    if reading not in derived_readings(paper, name):
+        return "none"
+    return str(recorded(paper, name).get(reading, {}).get("status", "unchecked"))
+
+
+def _evidence(id: str, witnesses: Mapping[str, Path]) -> str:
+    """The evidence so far, in a few words: the recorded derivation and a shipped witness against the statement."""
+    derived = _derivation(id)
+    parts = [] if derived == "none" else [f"derivation {derived}"]
+    return ", ".join([*parts, *(["VIOLATED by a witness"] if id in witnesses else [])]) or "none"
 
 
 def _note_reading(asked: str, found: Statement) -> None:
@@ -63,12 +76,14 @@ def list_statements(
 
     \b
     dimensions: whether all sides scale alike ("INCONSISTENT" is found from the declarations alone)
-    derivation: whether a machine-checked derivation is there (`boundcheck derive` runs it)
+    evidence: how the machine-checked derivation came out (`boundcheck derive` runs it again), and whether a
+    witness against the statement is shipped (`boundcheck replay` runs it again)
 
     \b
     Example: boundcheck list --paper scgd
     """
     from boundcheck.errors import UnknownName
+    from boundcheck.evidence.shipped import shipped_witnesses
     from boundcheck.theory.discovery import all_statements
 
     every = list(all_statements(paper or None))
@@ -76,12 +91,14 @@ def list_statements(
         raise UnknownName("the reading", reading, sorted({s.reading for s in every}))
     chosen = [s for s in every if reading in ("", s.reading)]
     errors = {s.id: s.dimension_errors() for s in chosen}
-    derived = {s.id for s in chosen if _is_derived(s.id)}
+    derived = {s.id: _derivation(s.id) for s in chosen}
+    witnesses = shipped_witnesses()
     counts = {
         "statements": len(chosen),
         "dimensionally inconsistent": sum(bool(e) for e in errors.values()),
         "without dimensions": sum(s.metric.dimension is None for s in chosen),
-        "with a derivation": len(derived),
+        "with a proved derivation": sum(status == "PROVED" for status in derived.values()),
+        "with a witness against them": sum(s.id in witnesses for s in chosen),
     }
     if as_json:
         rows = [
@@ -93,7 +110,8 @@ def list_statements(
                 "belief": s.belief.value,
                 "dimensions": _dimensions(s, errors[s.id]),
                 "dimension_errors": errors[s.id],
-                "derivation": s.id in derived,
+                "derivation": derived[s.id],
+                "witness": str(witnesses[s.id]) if s.id in witnesses else None,
                 "source": {"paper": s.source.paper, "number": s.source.number, "where": s.source.where},
             }
             for s in chosen
@@ -107,18 +125,14 @@ def list_statements(
             s.kind.value,
             s.belief.value,
             _dimensions(s, errors[s.id]),
-            _there(s.id in derived),
+            _evidence(s.id, witnesses),
         ]
         for s in chosen
     ]
-    table(["statement", "title", "kind", "belief", "dimensions", "derivation"], cells)
+    table(["statement", "title", "kind", "belief", "dimensions", "evidence"], cells)
     line()
     line(", ".join(f"{count} {what}" for what, count in counts.items()) + ".")
     return 0
-
-
-def _there(yes: bool) -> str:
-    return "yes" if yes else "none"
 
 
 def _dimensions(statement: Statement, errors: list[str]) -> str:
@@ -137,7 +151,10 @@ def show(
     \b
     Example: boundcheck show scgd/theorem_3_3/corrected
     """
+    from boundcheck.evidence.shipped import shipped_witnesses
+
     found = _find(id)
+    witnesses = shipped_witnesses()
     if latex:
         line(found.latex())
         return 0
@@ -146,16 +163,17 @@ def show(
         more = {
             "latex": found.latex(),
             "dimension_errors": found.dimension_errors(),
-            "derivation": _is_derived(found.id),
+            "derivation": _derivation(found.id),
+            "witness": str(witnesses[found.id]) if found.id in witnesses else None,
         }
         print_json({**own, **more})
         return 0
     _note_reading(id, found)
-    _show_text(found, _is_derived(found.id))
+    _show_text(found, _evidence(found.id, witnesses))
     return 0
 
 
-def _show_text(found: Statement, derived: bool) -> None:
+def _show_text(found: Statement, evidence: str) -> None:
     import sympy as sp
 
     from boundcheck.theory.discovery import readings
@@ -196,7 +214,7 @@ def _show_text(found: Statement, derived: bool) -> None:
     if not errors:
         declared = found.metric.dimension is not None
         line("dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)")
-    line(f"derivation: {f'there; run `boundcheck derive {found.id}`' if derived else 'none'}")
+    line(f"evidence: {evidence}")
     paper, name, _ = found.id.split("/")
     others = [s.id for s in readings(paper, name) if s.id != found.id]
     if others:

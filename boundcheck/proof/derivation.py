@@ -74,6 +74,11 @@ class DerivationReport:
         """Number of steps by status, zeros included."""
         return {s.value: sum(r.status is s for r in self.results) for s in Status}
 
+    def summary(self) -> dict[str, Any]:
+        """Status, counts and the steps that are not proved, for the record beside the derivation."""
+        failing = {r.step.name: r.status.value for r in self.results if r.status is not Status.PROVED}
+        return {"status": self.status.value, "counts": self.counts, "failing": failing}
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
         return {

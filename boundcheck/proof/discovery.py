@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -20,7 +22,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.derivation import Derivation
 from boundcheck.theory.discovery import statement
 
-__all__ = ["derivation", "derived_readings", "folder"]
+__all__ = ["derivation", "derived_readings", "folder", "record_file", "recorded"]
 
 GROUP = "boundcheck.derivations"
 
@@ -62,6 +64,17 @@ def derived_readings(paper: str, name: str) -> tuple[str, ...]:
     """The readings of one numbered statement that have a derivation; empty when there is none."""
     module = _module(paper, name)
     return () if module is None else tuple(module.READINGS)
+
+
+def record_file(paper: str, name: str) -> Path:
+    """Where the outcome of the last `derive --record` of a shipped derivation lies, beside the derivation."""
+    return folder() / paper / f"{name}.json"
+
+
+def recorded(paper: str, name: str) -> Mapping[str, Mapping[str, Any]]:
+    """Reading -> status, counts and failing steps as recorded; empty without a record. A test holds it fresh."""
+    path = record_file(paper, name)
+    return json.loads(path.read_text())["readings"] if path.is_file() else {}
 
 
 def derivation(statement_id: str) -> Derivation:

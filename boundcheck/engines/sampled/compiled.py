@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled import kernels
+from boundcheck.engines.sampled import drawing, kernels
 from boundcheck.engines.sampled.lowering import Lowered
 from boundcheck.problems.problem import Arrays
 
-__all__ = ["UNROLLED", "compiled_advance"]
+__all__ = ["IN_REGISTERS", "compiled_advance"]
 
 PLAN_ENTRIES = 1 << 16  # how much of the plan is drawn ahead: it should stay in the processor's cache
 PLAN_ROUNDS = 1 << 9  # rounds of a seed drawn ahead: enough to fill vectors
-UNROLLED = 12  # dimensions up to this one are compiled as constants
+IN_REGISTERS = 12  # points of up to so many coordinates are held in registers
+ENTRIES = 32  # seeds walk side by side, at most four, until their points have so many entries
 
 _COMPONENTS = {"isotropic": kernels.ISOTROPIC, "quadratic": kernels.MATRIX, "rows": kernels.ROWS}
-
-
-def _copy(values: object) -> Floats:
-    """A C-ordered writable copy, so that every problem meets the same machine code."""
-    return np.array(values, dtype=np.float64, order="C")
 
 
 def _is_scalar(matrices: Floats) -> bool:
@@ -31,36 +28,60 @@ def _is_scalar(matrices: Floats) -> bool:
     return bool(np.all(matrices == matrices[:, :1, :1] * identity))
 
 
+def _padded(values: ArrayLike, width: int) -> Floats:
+    """A C-ordered writable copy, so that every problem meets the same machine code; the last axis filled with 0."""
+    copy = np.array(values, dtype=np.float64, order="C")
+    out = np.zeros((*copy.shape[:-1], width))
+    out[..., : copy.shape[-1]] = copy
+    return out
+
+
+def _oracle(arrays: Arrays, reshuffled: bool) -> tuple[int, tuple[Floats, Floats, Floats, Floats]]:
+    """The oracle's kind and arrays: of the components, or of the clients when steps use full gradients."""
+    if reshuffled:
+        kind, matrices, curvature, b = _COMPONENTS[arrays.kind], arrays.A, arrays.curvature, arrays.b
+    else:
+        matrices, b = arrays.client_A, arrays.client_b
+        curvature = matrices[:, 0, 0]
+        kind = kernels.ISOTROPIC if _is_scalar(matrices) else kernels.MATRIX
+    dim = b.shape[1]
+    width = kernels.padded(dim) if dim <= IN_REGISTERS else dim
+    if kind != kernels.MATRIX:
+        matrices = np.empty((0, dim, dim))
+    columns = _padded(np.asarray(matrices).transpose(0, 2, 1), width)
+    return kind, (
+        _padded(curvature, len(curvature)),
+        _padded(b, width),
+        _padded(arrays.target, len(arrays.target)),
+        columns,
+    )
+
+
 def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Floats, int, Ints, Floats], None]:
     """The compiled counterpart of `reference.advance` for a method and the arrays of a problem."""
     dim = arrays.b.shape[1]
-    if lowered.reshuffled:
-        kind = _COMPONENTS[arrays.kind]
-    else:
-        kind = kernels.SCALAR if _is_scalar(arrays.client_A) else kernels.DENSE
+    kind, oracle = _oracle(arrays, lowered.reshuffled)
     offsets = np.array(arrays.offsets, dtype=np.int64)
     sizes = np.diff(offsets)
+    distinct, rank = np.unique(sizes, return_inverse=True)
     drawn = not len(lowered.fixed)
     fixed = np.array(lowered.fixed, dtype=np.uint32)
-    coefficients = _copy(lowered.coefficients)
     m = lowered.cohort_size
     longest = lowered.repeats * min(m * int(sizes.max()), int(sizes.sum())) if lowered.reshuffled else 0
-
-    def laid_out(matrices: Floats) -> Floats:
-        return matrices if dim <= UNROLLED else matrices.transpose(0, 2, 1)
-
-    oracle = (
-        _copy(arrays.curvature),
-        _copy(arrays.b),
-        _copy(arrays.target),
-        _copy(laid_out(arrays.A) if kind == kernels.MATRIX else np.empty((0, dim, dim))),
-        _copy(laid_out(arrays.client_A)),
-        _copy(arrays.client_b),
+    method = (
+        np.array(lowered.coefficients, dtype=np.float64, order="C"),
+        np.array(lowered.steps, dtype=np.float64),
+        lowered.rounds_per_cycle,
+        lowered.repeats,
+        lowered.batch,
     )
-    method = (coefficients, _copy(lowered.steps), lowered.rounds_per_cycle, lowered.repeats, lowered.batch)
-    zero = (0.0,) * dim if dim <= UNROLLED else np.zeros(dim)
-    kinds = (0.0,) * kind
-    single = (0.0,) if lowered.batch == 1 else ()
+    beside = 1
+    if not drawn and lowered.reshuffled and dim <= IN_REGISTERS:
+        beside = 4 if 4 * kernels.padded(dim) <= ENTRIES else 2
+    work = kernels.FULL if not lowered.reshuffled else kernels.EPOCH if lowered.batch == 1 else kernels.MINIBATCH
+    zero = (0.0,) * dim if dim <= IN_REGISTERS else np.zeros(dim)
+    together = (np.uint64(0),) * beside
+    choice = (zero, together, (0,) * kind, (0,) * work)
 
     def advance(seeds: Words, state: Floats, first: int, stops: Ints, points: Floats) -> None:
         if stops[0] == first:
@@ -68,22 +89,23 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
         last = int(stops[-1])
         entries = max(1, longest + m * drawn)
         chunk = max(1, min(last - first, PLAN_ROUNDS, PLAN_ENTRIES // entries))
-        together = max(1, min(len(seeds), PLAN_ENTRIES // (entries * chunk)))
-        cohort = np.empty((together, chunk, m) if drawn else (0, 0, 0), dtype=np.uint32)
-        sequence = np.empty((together, chunk * longest), dtype=np.uint32)
+        at_once = max(1, min(len(seeds), PLAN_ENTRIES // (entries * chunk)))
+        at_once = -(-at_once // beside) * beside
+        cohort = np.empty((at_once, chunk, m) if drawn else (0, 0, 0), dtype=np.uint32)
+        sequence = np.empty((at_once, chunk * longest), dtype=np.uint32)
         for begin in range(first, last, chunk):
             rounds = min(chunk, last - begin)
             stop = int(np.searchsorted(stops, begin, side="right"))
-            for i in range(0, len(seeds), together):
-                rows = slice(i, i + together)
+            for i in range(0, len(seeds), at_once):
+                rows = slice(i, i + at_once)
                 if drawn or lowered.reshuffled:
-                    kernels.draw(
-                        seeds[rows], begin, rounds, offsets, fixed, drawn, lowered.reshuffled, lowered.repeats,
-                        cohort, sequence, longest,
+                    drawing.draw(
+                        seeds[rows], begin, rounds, offsets, sizes, rank, distinct, drawing.ORDERS, fixed,
+                        drawn, lowered.reshuffled, lowered.repeats, cohort, sequence, longest,
                     )  # fmt: skip
                 kernels.execute(
-                    zero, kinds, single, state[rows], begin, rounds, stop, stops, points[rows],
-                    drawn, fixed, cohort, sequence, longest, sizes, *method, *oracle,
+                    *choice, state[rows, None], begin, rounds, stop, stops, points[rows],
+                    drawn, fixed, cohort, sequence, longest, sizes.astype(np.uint64), *method, *oracle,
                 )  # fmt: skip
 
     return advance

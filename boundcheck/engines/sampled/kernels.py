@@ -1,384 +1,453 @@
-"""The compiled path's machine code: `draw` produces a stretch of the plan, `execute` carries it out.
+"""The compiled path's steps: `execute` carries out a stretch of the plan.
 
-`draw` serves every problem. `execute` is specialised through argument types: `zero` is a tuple whose length is
-the dimension (the point then lives in registers and loops over coordinates unroll), or an array for dimensions
-too large for that; `kind` is a tuple whose length is one of the oracles below; `single` has length 1 when steps
-use one sample, else 0. A length is a constant to the compiler, and branches on it disappear. No fast-math flag
-is set: operations happen in the order written, which is the order of the NumPy path.
-All compiled functions live in this one file, because numba's cache notices changes of a function's own file only.
+It is specialised through argument types, because a tuple's length is a constant to the compiler and branches on it
+disappear: `zero` has the dimension's length (points then are vectors in registers, see `Points`) or is an array for
+dimensions too large for that; `together` has as many entries as seeds walk side by side; the lengths of `kind` and
+`work` are the oracle and the local work below.
+Seeds side by side fill the processor while each waits for its own last step. No operation mixes seeds and none is
+reordered, so that a seed's numbers are those of the NumPy path's formulas, whoever walks beside it.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import PrimitiveModel
 from numba.cpython.unsafe.tuple import tuple_setitem
-from numba.extending import overload
+from numba.extending import intrinsic, overload, register_model
 
-__all__ = ["DENSE", "ISOTROPIC", "MATRIX", "ROWS", "SCALAR", "draw", "execute"]
+from boundcheck.engines.sampled.jit import inlined, jit
 
-# Lengths of `kind`: full gradients of clients (SCALAR: a multiple of the identity), or reshuffled components.
-SCALAR, DENSE, ISOTROPIC, MATRIX, ROWS = 1, 2, 3, 4, 5
+__all__ = ["EPOCH", "FULL", "ISOTROPIC", "MATRIX", "MINIBATCH", "ROWS", "execute", "padded"]
 
-LANES = 32  # generator blocks that the compiler may put side by side
-REQUESTS = 512  # generator blocks produced at once, more only where a single round needs them
-MASK = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
-M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
-COHORT, ORDER = np.uint64(0), np.uint64(1)
-
+ISOTROPIC, MATRIX, ROWS = 1, 2, 3  # lengths of `kind`
+FULL, EPOCH, MINIBATCH = 1, 2, 3  # lengths of `work`: a client's own gradients, its samples one by one or in batches
 
 with_entry: Any = tuple_setitem
 
 
-def _jit(function: Any, **options: Any) -> Any:
-    """Compile without the interpreter lock, cached on disk where a place for the cache can be written."""
-    options |= {"nogil": True, "error_model": "numpy"}
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # numba found no writable place
-        return numba.njit(**options)(function)
+def padded(dim: int) -> int:
+    """Entries of a vector that holds a point of `dim` entries: processors' vectors have 2, 4 or 8."""
+    return next((width for width in (1, 2, 4) if dim <= width), -(-dim // 4) * 4)
 
 
-def _philox_round(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
-    p0 = M0 * c0
-    p1 = M1 * c2
-    return (p1 >> HALF) ^ c1 ^ k0, p1 & MASK, (p0 >> HALF) ^ c3 ^ k1, p0 & MASK
+class Points(types.Type):
+    """Points of `seeds` seeds in one vector, `width` entries each; those from the dimension on hold nothing of use."""
+
+    def __init__(self, dim: int, seeds: int) -> None:
+        self.dim, self.seeds, self.width = dim, seeds, padded(dim)
+        super().__init__(f"Points({dim}, {seeds})")
+
+    def vector(self, width: int | None = None) -> Any:
+        """The compiler's type of these points, or of `width` entries."""
+        return ir.VectorType(ir.DoubleType(), width or self.seeds * self.width)
+
+    def spread(self, lanes: Sequence[int]) -> list[int]:
+        """The lane of each entry that repeats lanes[s] over the entries of seed s."""
+        return [lane for lane in lanes for _ in range(self.width)]
 
 
-philox_round = _jit(_philox_round, forceinline=True)
+@register_model(Points)
+class PointsModel(PrimitiveModel):
+    def __init__(self, manager: Any, points: Points) -> None:
+        super().__init__(manager, points, points.vector())
 
 
-def _generate(seed: Any, count: Any, block: Any, round_index: Any, client: Any, purpose: Any, word: Any) -> None:
-    """Words 2i and 2i + 1 from the counter (block[i], round_index[i], client[i], purpose), i < count."""
-    k0 = seed & MASK
-    k1 = seed >> HALF
-    # whole vectors only: the buffers have room for them, and a remainder would be generated one by one
-    for i in range((count + LANES - 1) // LANES * LANES):
-        c0, c1, c2, c3 = np.uint64(block[i]), np.uint64(round_index[i]), np.uint64(client[i]), purpose
-        a, b = k0, k1
-        for _ in range(10):
-            c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, a, b)
-            a = (a + W0) & MASK
-            b = (b + W1) & MASK
-        word[2 * i] = (c0 << HALF) | c1
-        word[2 * i + 1] = (c2 << HALF) | c3
+def picked(builder: Any, vector: Any, lanes: Sequence[int], other: Any = None) -> Any:
+    """The entries of `vector` (and, numbered on, `other`) at fixed lanes."""
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), list(lanes))
+    other = ir.Constant(vector.type, ir.Undefined) if other is None else other
+    return builder.shuffle_vector(vector, other, mask)
 
 
-generate = _jit(_generate)
+def of_entries(builder: Any, entries: Sequence[Any]) -> Any:
+    vector = ir.Constant(ir.VectorType(ir.DoubleType(), len(entries)), ir.Undefined)
+    for lane, entry in enumerate(entries):
+        vector = builder.insert_element(vector, entry, ir.Constant(ir.IntType(32), lane))
+    return vector
 
 
-def _below(word: Any, bound: Any) -> Any:
-    k = np.uint64(bound)
-    return ((word >> HALF) * k + (((word & MASK) * k) >> HALF)) >> HALF
+def joined(builder: Any, parts: list[Any]) -> Any:
+    """Vectors of one length, a power of two of them, one after the other."""
+    while len(parts) > 1:
+        lanes = range(2 * parts[0].type.count)
+        parts = [picked(builder, a, lanes, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
 
 
-below = _jit(_below, forceinline=True)
+def address(context: Any, builder: Any, array_type: Any, array: Any, index: Sequence[Any]) -> Any:
+    index = [i if isinstance(i, ir.Value) else ir.Constant(ir.IntType(64), i) for i in index]
+    view = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, view, index, wraparound=False)
 
 
-def _request(block: Any, round_index: Any, client: Any, at: Any, count: Any, r: Any, c: Any) -> Any:
-    """Ask for `count` blocks of one stream from position `at` on; returns the position after them."""
-    for i in range(count):
-        block[at + i] = i
-        round_index[at + i] = r
-        client[at + i] = c
-    return at + count
+def row(context: Any, builder: Any, like: Points, array_type: Any, array: Any, index: Sequence[Any]) -> Any:
+    at = address(context, builder, array_type, array, [*index, 0])
+    return builder.load(builder.bitcast(at, like.vector(like.width).as_pointer()), align=8)
 
 
-request = _jit(_request, forceinline=True)
+def each_seed(builder: Any, indices: Any) -> list[Any]:
+    return cgutils.unpack_tuple(builder, indices)
 
 
-def _exchange(places: Any, t: Any, word: Any, size: Any) -> Any:
-    """The swap of step t on places of four bits in one word: no load has to wait for a store."""
-    i = np.uint64(4 * t)
-    j = i + np.uint64(4) * below(word, size - t)
-    change = ((places >> i) ^ (places >> j)) & np.uint64(15)
-    return places ^ (change << i) ^ (change << j)
+def _binary(instruction: str) -> Any:
+    @intrinsic
+    def compute(typing: Any, a: Any, b: Any) -> Any:
+        return a(a, b), lambda context, builder, signature, args: getattr(builder, instruction)(*args)
+
+    return compute
 
 
-exchange = _jit(_exchange, forceinline=True)
+@intrinsic
+def splat(typing: Any, like: Any, value: Any) -> Any:
+    """One number for all entries of all seeds."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return picked(builder, of_entries(builder, [args[1]]), [0] * (like.seeds * like.width))
+
+    return like(like, types.float64), generate
 
 
-def _shuffle(order: Any, to: Any, size: Any, start: Any, word: Any, w: Any) -> None:
-    """A uniformly random order of start, ..., start + size - 1 to order[to] on, from word[w] on."""
-    # unsigned numbers throughout: numba then checks no index for being counted from the end
-    first, base, v = np.uint64(start), np.uint64(to), np.uint64(w)
-    one, low = np.uint64(1), np.uint64(15)
-    if size < 4:  # the same, without loops
-        if size == 1:
-            order[base] = first
-        elif size == 2:
-            j = below(word[v], 2)
-            order[base] = first + j
-            order[base + one] = first + (j ^ one)
-        else:
-            places = exchange(exchange(np.uint64(0x210), 0, word[v], 3), 1, word[v + one], 3)
-            order[base] = first + (places & low)
-            order[base + one] = first + ((places >> np.uint64(4)) & low)
-            order[base + one + one] = first + (places >> np.uint64(8))
-        return
-    n, t = np.uint64(size), np.uint64(0)
-    while t < n:
-        order[base + t] = first + t
-        t += one
-    t = np.uint64(0)
-    while t + one < n:
-        i = base + t
-        j = i + below(word[v + t], n - t)
-        held = order[i]
-        order[i] = order[j]
-        order[j] = held
-        t += one
+@intrinsic
+def no_points(typing: Any, zero: Any, together: Any) -> Any:
+    points = Points(zero.count, together.count)
+    return points(zero, together), lambda context, builder, signature, args: ir.Constant(points.vector(), None)
 
 
-shuffle = _jit(_shuffle, forceinline=True)
+@intrinsic
+def read_points(typing: Any, like: Any, state: Any, who: Any) -> Any:
+    """Rows who of state (S, d)."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        entries: list[Any] = []
+        for s in each_seed(builder, args[2]):
+            own = [builder.load(address(context, builder, state, args[1], [s, k])) for k in range(like.dim)]
+            entries += own + [ir.Constant(ir.DoubleType(), 0.0)] * (like.width - like.dim)
+        return of_entries(builder, entries)
+
+    return like(like, state, who), generate
 
 
-def _draw(
-    seeds: Any, first: Any, rounds: Any, offsets: Any, fixed: Any, drawn: Any, reshuffled: Any, repeats: Any,
-    cohort: Any, sequence: Any, width: Any,
-) -> None:  # fmt: skip
-    """The plan of rounds first..first+rounds-1 of every seed.
+@intrinsic
+def write_points(typing: Any, points: Any, g: Any, who: Any, x: Any) -> Any:
+    """points[who, g] = x for points (S, G, d)."""
 
-    cohort (S, rounds, m) is filled when cohorts are drawn (`drawn`); otherwise fixed (P, m) says who takes part.
-    sequence (S, rounds * width) receives the components that the visits of a seed step through, one visit after the
-    other; each round starts at a multiple of `width`.
-    """
-    n = len(offsets) - 1
-    m = cohort.shape[2] if drawn else fixed.shape[1]
-    period = len(fixed)
-    blocks = np.zeros(n, np.int64)  # generator blocks of each client's visit
-    if reshuffled:
-        for c in range(n):
-            blocks[c] = (repeats * (offsets[c + 1] - offsets[c] - 1) + 1) // 2
-    a_round = min(m * blocks.max(), blocks.sum())
-    draws = min(m, n - 1)
-    if drawn:
-        a_round = max(a_round, (draws + 1) // 2)
-    chunk = max(1, min(REQUESTS // max(1, a_round), rounds))
-    room = chunk * a_round + LANES
-    block = np.zeros(room, np.uint32)
-    round_index = np.zeros(room, np.uint32)
-    client = np.zeros(room, np.uint32)
-    word = np.empty(2 * room, np.uint64)
-    identity = np.arange(n if drawn else 0)
-    swapped = np.empty(m, np.int64)
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        for number, s in enumerate(each_seed(builder, args[2])):
+            for k in range(x.dim):
+                entry = builder.extract_element(args[3], ir.Constant(ir.IntType(32), number * x.width + k))
+                builder.store(entry, address(context, builder, points, args[0], [s, args[1], k]))
+        return context.get_dummy_value()
 
-    for s in range(len(seeds)):
-        order = sequence[s]
-        for begin in range(0, rounds, chunk):
-            count = min(chunk, rounds - begin)
-            if drawn:
-                at = 0
-                for q in range(count):
-                    at = request(block, round_index, client, at, (draws + 1) // 2, first + begin + q, 0)
-                generate(seeds[s], at, block, round_index, client, COHORT, word)
-                for q in range(count):
-                    w = 2 * ((draws + 1) // 2) * q
-                    for t in range(draws):
-                        j = np.int64(np.uint64(t) + below(word[w + t], n - t))
-                        swapped[t] = j
-                        identity[t], identity[j] = identity[j], identity[t]
-                    for p in range(m):
-                        cohort[s, begin + q, p] = identity[p]
-                    for t in range(draws - 1, -1, -1):  # back to 0..n-1 in as many steps
-                        j = swapped[t]
-                        identity[t], identity[j] = identity[j], identity[t]
-            if reshuffled:
-                at = 0
-                row = (first + begin) % max(1, period)
-                for q in range(count):
-                    for p in range(m):
-                        c = cohort[s, begin + q, p] if drawn else fixed[row, p]
-                        at = request(block, round_index, client, at, blocks[c], first + begin + q, c)
-                    row = row + 1 if row + 1 < period else 0
-                generate(seeds[s], at, block, round_index, client, ORDER, word)
-                w = 0
-                row = (first + begin) % max(1, period)
-                for q in range(count):
-                    place = (begin + q) * width
-                    for p in range(m):
-                        c = cohort[s, begin + q, p] if drawn else fixed[row, p]
-                        start = offsets[c]
-                        size = offsets[c + 1] - start
-                        for _ in range(repeats):
-                            shuffle(order, place, size, start, word, w)
-                            w += size - 1
-                            place += size
-                        w = (w + 1) & -2  # the next visit starts with a new block
-                    row = row + 1 if row + 1 < period else 0
+    return types.void(points, types.uint64, who, x), generate
 
 
-draw = _jit(_draw)
+@intrinsic
+def rows(typing: Any, like: Any, table: Any, j: Any) -> Any:
+    """Row j[s] of table (N, width) for each seed s."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        own = [row(context, builder, like, table, args[1], [i]) for i in each_seed(builder, args[2])]
+        return joined(builder, own)
+
+    return like(like, table, j), generate
 
 
-def fresh(zero: Any) -> Any:
-    """A vector like `zero`: a tuple (small dimensions, kept in registers) or an array of its own."""
-    return zero if isinstance(zero, tuple) else np.zeros_like(zero)
+@intrinsic
+def scalars(typing: Any, like: Any, values: Any, j: Any) -> Any:
+    """values[j[s]] in all entries of each seed s."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        own = [builder.load(address(context, builder, values, args[1], [i])) for i in each_seed(builder, args[2])]
+        return picked(builder, of_entries(builder, own), like.spread(range(like.seeds)))
+
+    return like(like, values, j), generate
 
 
-def put(vector: Any, k: Any, value: Any) -> Any:
-    """The vector with entry k replaced; an array is changed in place."""
-    raise TypeError("compiled code only")
+@intrinsic
+def product(typing: Any, matrices: Any, j: Any, y: Any) -> Any:
+    """(matrix j[s]) y for each seed s, sums in order; matrices (N, d, width) holds columns."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total = None
+        for k in range(y.dim):
+            own = [row(context, builder, y, matrices, args[0], [i, k]) for i in each_seed(builder, args[1])]
+            entry = picked(builder, args[2], y.spread([s * y.width + k for s in range(y.seeds)]))
+            term = builder.fmul(joined(builder, own), entry)
+            total = term if total is None else builder.fadd(total, term)
+        return total
+
+    return y(matrices, j, y), generate
 
 
-def assigned(vector: Any, source: Any) -> Any:
-    """The vector with the entries of `source`; an array is changed in place."""
-    raise TypeError("compiled code only")
+@intrinsic
+def dot(typing: Any, a: Any, y: Any) -> Any:
+    """The inner product of each seed's two points, a sum in order, in all entries of the seed."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        terms, total = builder.fmul(*args), None
+        for k in range(y.dim):
+            term = picked(builder, terms, [s * y.width + k for s in range(y.seeds)])
+            total = term if total is None else builder.fadd(total, term)
+        return picked(builder, total, y.spread(range(y.seeds)))
+
+    return y(a, y), generate
+
+
+def _arithmetic(operation: Any, compute: Any) -> None:
+    """Let points be combined with points and, entry by entry, with numbers."""
+
+    @overload(operation, inline="always", strict=False)
+    def combine(a: Any, b: Any) -> Any:
+        if isinstance(a, Points) and isinstance(b, Points):
+            return lambda a, b: compute(a, b)
+        if isinstance(b, Points) and isinstance(a, types.Float):
+            return lambda a, b: compute(splat(b, a), b)
+        if isinstance(a, Points) and isinstance(b, types.Number):
+            return lambda a, b: compute(a, splat(a, np.float64(b)))
+        return None
+
+
+_arithmetic(operator.add, _binary("fadd"))
+_arithmetic(operator.sub, _binary("fsub"))
+_arithmetic(operator.mul, _binary("fmul"))
+_arithmetic(operator.truediv, _binary("fdiv"))
+
+
+def _generic() -> Any:
+    """A function of compiled code alone: one for vectors, which it returns, and one that changes arrays in place."""
+
+    def compiled_only(*arguments: Any) -> Any:
+        raise TypeError("compiled code only")
+
+    return compiled_only
+
+
+fresh = _generic()  # points like `zero`
+start = _generic()  # rows `who` of state
+record = _generic()  # points[who, g] = x
+assigned = _generic()  # y := x
+moved = _generic()  # y - eta * g
+divided = _generic()  # g / count
+added = _generic()  # g + more
+weighted = _generic()  # after + weight * (y - x)
+gradient = _generic()  # the gradient of component j[s] at each seed's y
 
 
 @overload(fresh, inline="always", strict=False)
-def _fresh(zero: Any) -> Any:
+def _fresh(zero: Any, together: Any) -> Any:
     if isinstance(zero, types.BaseTuple):
-        return lambda zero: zero
-    return lambda zero: np.zeros_like(zero)
+        return lambda zero, together: no_points(zero, together)
+    return lambda zero, together: np.zeros_like(zero)
 
 
-@overload(put, inline="always", strict=False)
-def _put(vector: Any, k: Any, value: Any) -> Any:
-    if isinstance(vector, types.BaseTuple):
-        return lambda vector, k, value: with_entry(vector, k, value)
+@overload(start, inline="always", strict=False)
+def _start(x: Any, state: Any, who: Any) -> Any:
+    if isinstance(x, Points):
+        return lambda x, state, who: read_points(x, state, who)
+    return lambda x, state, who: assigned(x, state[who[0]])
 
-    def put_array(vector: Any, k: Any, value: Any) -> Any:
-        vector[k] = value
-        return vector
 
-    return put_array
+@overload(record, inline="always", strict=False)
+def _record(points: Any, g: Any, who: Any, x: Any) -> Any:
+    if isinstance(x, Points):
+        return lambda points, g, who, x: write_points(points, np.uint64(g), who, x)
+
+    def entries(points: Any, g: Any, who: Any, x: Any) -> None:
+        for k in range(len(x)):
+            points[who[0], g, k] = x[k]
+
+    return entries
 
 
 @overload(assigned, inline="always", strict=False)
-def _assigned(vector: Any, source: Any) -> Any:
-    if isinstance(vector, types.BaseTuple):
-        return lambda vector, source: source
+def _assigned(y: Any, x: Any) -> Any:
+    if isinstance(y, Points):
+        return lambda y, x: x
 
-    def assigned_array(vector: Any, source: Any) -> Any:
-        for k in range(len(vector)):
-            vector[k] = source[k]
-        return vector
+    def entries(y: Any, x: Any) -> Any:
+        for k in range(len(y)):
+            y[k] = x[k]
+        return y
 
-    return assigned_array
-
-
-def product(matrices: Any, j: Any, y: Any, g: Any) -> Any:
-    """(matrix j) y, each sum over k in order; `matrices` holds rows for a tuple y and columns for an array."""
-    raise TypeError("compiled code only")
+    return entries
 
 
-@overload(product, inline="always", strict=False)
-def _product(matrices: Any, j: Any, y: Any, g: Any) -> Any:
-    def by_rows(matrices: Any, j: Any, y: Any, g: Any) -> Any:
-        for i in range(len(y)):
-            total = matrices[j, i, 0] * y[0]
-            for k in range(1, len(y)):
-                total += matrices[j, i, k] * y[k]
-            g = put(g, i, total)
+@overload(moved, inline="always", strict=False)
+def _moved(y: Any, eta: Any, g: Any) -> Any:
+    if isinstance(y, Points):
+        return lambda y, eta, g: y - eta * g
+
+    def entries(y: Any, eta: Any, g: Any) -> Any:
+        for k in range(len(y)):
+            y[k] -= eta * g[k]
+        return y
+
+    return entries
+
+
+@overload(divided, inline="always", strict=False)
+def _divided(g: Any, count: Any) -> Any:
+    if isinstance(g, Points):
+        return lambda g, count: g / count
+
+    def entries(g: Any, count: Any) -> Any:
+        for k in range(len(g)):
+            g[k] /= count
         return g
 
-    def by_columns(matrices: Any, j: Any, y: Any, g: Any) -> Any:
-        # entry by entry the same sums, but neighbours in memory go side by side
+    return entries
+
+
+@overload(added, inline="always", strict=False)
+def _added(g: Any, more: Any) -> Any:
+    if isinstance(g, Points):
+        return lambda g, more: g + more
+
+    def entries(g: Any, more: Any) -> Any:
+        for k in range(len(g)):
+            g[k] += more[k]
+        return g
+
+    return entries
+
+
+@overload(weighted, inline="always", strict=False)
+def _weighted(after: Any, weight: Any, y: Any, x: Any) -> Any:
+    if isinstance(y, Points):
+        return lambda after, weight, y, x: after + weight * (y - x)
+
+    def entries(after: Any, weight: Any, y: Any, x: Any) -> Any:
+        for k in range(len(y)):
+            after[k] += weight * (y[k] - x[k])
+        return after
+
+    return entries
+
+
+@overload(gradient, inline="always", strict=False)
+def _gradient(kind: Any, g: Any, y: Any, j: Any, curvature: Any, b: Any, target: Any, matrices: Any) -> Any:
+    def isotropic(kind, g, y, j, curvature, b, target, matrices):
+        return scalars(y, curvature, j) * y - rows(y, b, j)
+
+    def matrix(kind, g, y, j, curvature, b, target, matrices):
+        return product(matrices, j, y) - rows(y, b, j)
+
+    def row_products(kind, g, y, j, curvature, b, target, matrices):
+        a = rows(y, b, j)
+        return scalars(y, curvature, j) * (dot(a, y) - scalars(y, target, j)) * a
+
+    def isotropic_entries(kind, g, y, j, curvature, b, target, matrices):
+        h = curvature[j[0]]
+        for k in range(len(y)):
+            g[k] = h * y[k] - b[j[0], k]
+        return g
+
+    def matrix_entries(kind, g, y, j, curvature, b, target, matrices):
+        columns = matrices[j[0]]  # entry by entry sums in order, but neighbours in memory go side by side
         for i in range(len(y)):
-            g[i] = matrices[j, 0, i] * y[0]
+            g[i] = columns[0, i] * y[0]
         for k in range(1, len(y)):
             for i in range(len(y)):
-                g[i] += matrices[j, k, i] * y[k]
+                g[i] += columns[k, i] * y[k]
+        for i in range(len(y)):
+            g[i] -= b[j[0], i]
         return g
 
-    return by_rows if isinstance(y, types.BaseTuple) else by_columns
-
-
-def _component(kind: Any, y: Any, g: Any, j: Any, curvature: Any, b: Any, target: Any, matrices: Any) -> Any:
-    """Gradient of component j at y."""
-    if len(kind) == ISOTROPIC:
-        h = curvature[j]
-        for k in range(len(y)):
-            g = put(g, k, h * y[k] - b[j, k])
-    elif len(kind) == ROWS:
-        dot = b[j, 0] * y[0]
+    def row_products_entries(kind, g, y, j, curvature, b, target, matrices):
+        total = b[j[0], 0] * y[0]
         for k in range(1, len(y)):
-            dot += b[j, k] * y[k]
-        residual = curvature[j] * (dot - target[j])
+            total += b[j[0], k] * y[k]
+        residual = curvature[j[0]] * (total - target[j[0]])
         for k in range(len(y)):
-            g = put(g, k, residual * b[j, k])
-    else:
-        g = product(matrices, j, y, g)
-        for k in range(len(y)):
-            g = put(g, k, g[k] - b[j, k])
-    return g
+            g[k] = residual * b[j[0], k]
+        return g
+
+    in_registers = {ISOTROPIC: isotropic, MATRIX: matrix, ROWS: row_products}
+    in_memory = {ISOTROPIC: isotropic_entries, MATRIX: matrix_entries, ROWS: row_products_entries}
+    return (in_registers if isinstance(y, Points) else in_memory)[kind.count]
 
 
-component = _jit(_component, forceinline=True)
+@inlined
+def drawn_samples(together: Any, sequence: Any, who: Any, at: Any) -> Any:
+    """The component that each seed visits at place `at` of its sequence."""
+    for i in range(len(together)):
+        together = with_entry(together, i, np.uint64(sequence[who[i], at]))
+    return together
 
 
 def _execute(
-    zero: Any, kind: Any, single: Any, state: Any, first: Any, rounds: Any, stop: Any, stops: Any, points: Any,
-    drawn: Any, fixed: Any, cohort: Any, sequence: Any, width: Any, sizes: Any,
+    zero: Any, together: Any, kind: Any, work: Any, state: Any, first: Any, rounds: Any, stop: Any, stops: Any,
+    points: Any, drawn: Any, fixed: Any, cohort: Any, sequence: Any, width: Any, sizes: Any,
     coefficients: Any, steps: Any, rounds_per_cycle: Any, repeats: Any, batch: Any,
-    curvature: Any, b: Any, target: Any, matrices: Any, client_matrices: Any, client_b: Any,
+    curvature: Any, b: Any, target: Any, matrices: Any,
 ) -> None:  # fmt: skip
-    """Carry out rounds first..first+rounds-1 of every seed from state (S, d), updated in place.
+    """Carry out rounds first..first+rounds-1 of every seed from state (S, 1, d), updated in place.
 
     points (S, G, d) receives the state after stops[g] rounds; `stop` is the first g with stops[g] > first.
-    `matrices` (N, d, d) and `client_matrices` (n, d, d) belong to components and clients, as `product` wants them.
+    The oracle's arrays belong to components, or to clients where `work` is FULL; rows of b (N, width) and columns in
+    matrices (N, d, width) are padded. Cohorts that are drawn differ between seeds, which then walk alone.
     """
-    d = len(zero)
     m = coefficients.shape[1]
     period = len(coefficients)
-    x = fresh(zero)
-    y = fresh(zero)
-    g = fresh(zero)
-    more = fresh(zero)
-    after = fresh(zero)
-    for s in range(len(state)):
-        for k in range(d):
-            x = put(x, k, state[s, k])
+    last = len(state) - 1
+    one = np.uint64(1)
+    who = together
+    j = together
+    x = fresh(zero, together)
+    y = fresh(zero, together)
+    g = fresh(zero, together)
+    more = fresh(zero, together)
+    after = fresh(zero, together)
+    for s in range(0, len(state), len(together)):
+        for i in range(len(together)):
+            who = with_entry(who, i, np.uint64(min(s + i, last)))  # the last seed may walk more than once
+        x = start(x, state[:, 0], who)
         next_stop = stop
         row = first % period
         cycle = first // rounds_per_cycle
         left = (cycle + 1) * rounds_per_cycle - first  # rounds of this cycle still to run
         for q in range(rounds):
             eta = steps[cycle]
-            at = q * width
+            at = np.uint64(q * width)
             after = assigned(after, x)
             for p in range(m):
-                c = cohort[s, q, p] if drawn else fixed[row, p]
+                c = np.uint64(cohort[s, q, p] if drawn else fixed[row, p])
                 y = assigned(y, x)
-                if len(kind) == SCALAR:
-                    h = client_matrices[c, 0, 0]
+                if len(work) == FULL:
+                    j = with_entry(j, 0, c)
                     for _ in range(repeats):
-                        for k in range(d):
-                            y = put(y, k, y[k] - eta * (h * y[k] - client_b[c, k]))
-                elif len(kind) == DENSE:
-                    for _ in range(repeats):
-                        g = product(client_matrices, c, y, g)
-                        for k in range(d):
-                            y = put(y, k, y[k] - eta * (g[k] - client_b[c, k]))
-                elif len(single) > 0:
-                    end = at + repeats * sizes[c]
-                    for i in range(at, end):
-                        g = component(kind, y, g, sequence[s, i], curvature, b, target, matrices)
-                        for k in range(d):
-                            y = put(y, k, y[k] - eta * g[k])
-                    at = end
+                        g = gradient(kind, g, y, j, curvature, b, target, matrices)
+                        y = moved(y, eta, g)
+                elif len(work) == EPOCH:
+                    end = at + np.uint64(repeats) * sizes[c]
+                    while at < end:
+                        j = drawn_samples(together, sequence, who, at)
+                        g = gradient(kind, g, y, j, curvature, b, target, matrices)
+                        y = moved(y, eta, g)
+                        at += one
                 else:
                     for _ in range(repeats):
                         done = at + sizes[c]
                         while at < done:
-                            end = min(at + batch, done)
-                            g = component(kind, y, g, sequence[s, at], curvature, b, target, matrices)
-                            for i in range(at + 1, end):
-                                more = component(kind, y, more, sequence[s, i], curvature, b, target, matrices)
-                                for k in range(d):
-                                    g = put(g, k, g[k] + more[k])
-                            for k in range(d):
-                                y = put(y, k, y[k] - eta * (g[k] / (end - at)))
-                            at = end
-                weight = coefficients[row, p]
-                for k in range(d):
-                    after = put(after, k, after[k] + weight * (y[k] - x[k]))
+                            begin = at
+                            end = min(at + np.uint64(batch), done)
+                            j = drawn_samples(together, sequence, who, at)
+                            g = gradient(kind, g, y, j, curvature, b, target, matrices)
+                            at += one
+                            while at < end:
+                                j = drawn_samples(together, sequence, who, at)
+                                more = gradient(kind, more, y, j, curvature, b, target, matrices)
+                                g = added(g, more)
+                                at += one
+                            y = moved(y, eta, divided(g, np.float64(end - begin)))
+                after = weighted(after, coefficients[row, p], y, x)
             x = assigned(x, after)
             row = row + 1 if row + 1 < period else 0
             left -= 1
@@ -386,11 +455,9 @@ def _execute(
                 cycle += 1
                 left = rounds_per_cycle
             if next_stop < len(stops) and stops[next_stop] == first + q + 1:
-                for k in range(d):
-                    points[s, next_stop, k] = x[k]
+                record(points, next_stop, who, x)
                 next_stop += 1
-        for k in range(d):
-            state[s, k] = x[k]
+        record(state, 0, who, x)
 
 
-execute = _jit(_execute)
+execute = jit(_execute)
