@@ -141,7 +141,7 @@ def run(
     method, problem: objects or specifications. rounds: a number of rounds (all are measured up to 2000, about 300
     beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball",
     "rational" or "float64") or "sampled" (`seeds` runs). metrics: default all that the problem has. assumptions:
-    names of hypotheses to ask the problem about. on_progress: called with the finished share, 0 to 1.
+    further names of hypotheses to ask the problem about. on_progress: called with the finished share, 0 to 1.
     Raises UnknownName, BadInput and Unsupported (an engine cannot carry this; the message names one that can).
     """
     from collections.abc import Mapping as MappingType

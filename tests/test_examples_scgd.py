@@ -163,7 +163,7 @@ MUTATIONS = [
     ("Theorem 3.3 on Appendix B", "the bound divided by 1.01"),
     ("Theorem 3.3 on Appendix B", "a lazy method"),
     ("Appendix C's step size is outside Theorem 3.3", "the step condition dropped"),
-    ("Appendix C, FedAvg as printed", "one local step more"),
+    ("Appendix C, FedAvg as meant", "one local step more"),
     ("Appendix C, FedAvg as printed, on the printed 3x^3", "3x^2 for 3x^3"),
     ("Appendix C, SCGD's factor", "a client skipped"),
     ("Appendix C, FedAvg's factor at eta = 0.09", "half the start"),

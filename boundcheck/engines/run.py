@@ -35,7 +35,7 @@ def run(
     seeds: int | range = 100,
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic = Arithmetic.BALL,
-    assumptions: Iterable[str] | None = None,
+    assumptions: Iterable[str] = (),
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
     """Carry out a method on a problem.
@@ -43,7 +43,7 @@ def run(
     rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", "rational" or
     "float64") or "sampled" (seeds 0 to `seeds` - 1, or a range of them). metrics: default all that the problem has.
-    assumptions: names of hypotheses that the problem is asked about (default: all that it knows); its answers stand in
+    assumptions: names of hypotheses that the problem is asked about besides the shipped ones; its answers stand in
     `Curve.assumptions` and `Curve.violations`. on_progress: called with the finished share, 0 to 1.
 
     Raises UnknownName (engine, metric), BadInput (rounds, seeds) and Unsupported (an engine cannot carry this).
@@ -84,7 +84,7 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
     return Arithmetic(name)
 
 
-def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] | None = None) -> Curve:
+def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] = ()) -> Curve:
     """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
     own = {
         name: Constant(value, Known.EXACT, "exact", "parameter of the method")
@@ -92,7 +92,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     }
     decided: dict[str, str] = {}
     broken: dict[str, str] = {}
-    for name in _known_assumptions() if assumptions is None else assumptions:
+    for name in dict.fromkeys([*_known_assumptions(problem), *assumptions]):
         try:
             objection = problem.violations(name)
         except UnknownName:  # a hypothesis that this problem cannot decide
@@ -111,10 +111,11 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     )
 
 
-def _known_assumptions() -> Iterable[str]:
+def _known_assumptions(problem: Problem) -> list[str]:
+    """The shipped hypotheses, and that the problem is the example that it is."""
     from boundcheck.problems._quadratic import ASSUMPTIONS
 
-    return ASSUMPTIONS
+    return [*ASSUMPTIONS, f"instance:{getattr(problem, 'instance', problem.spec.get('kind'))}"]
 
 
 def _at_start(problem: Problem, names: Iterable[str]) -> dict[str, Fraction]:

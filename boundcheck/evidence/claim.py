@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -286,7 +287,10 @@ def _run_until_decided(
     how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
     if claim.engine == "exact":
         how["arithmetic"] = Arithmetic(claim.arithmetic).value
-        return run_or_recall(store, method, problem, method_spec, seeds=range(0), on_progress=on_progress, **how)
+    asked = [a.name for a in claimed.assumptions]
+    recalled = partial(run_or_recall, store, method, problem, method_spec, assumptions=asked, **how)
+    if claim.engine == "exact":
+        return recalled(seeds=range(0), on_progress=on_progress)
     curve: Curve | None = None
     done, stop = 0, min(FIRST_SEEDS, claim.seeds)
     while True:
@@ -295,8 +299,8 @@ def _run_until_decided(
             if on_progress is not None:
                 on_progress((done + part * (stop - done)) / claim.seeds)
 
-        block = run_or_recall(store, method, problem, method_spec, seeds=range(done, stop), on_progress=share, **how)
-        curve = block if curve is None else describe(concatenate([curve, block]), method, problem)
+        block = recalled(seeds=range(done, stop), on_progress=share)
+        curve = block if curve is None else describe(concatenate([curve, block]), method, problem, asked)
         verdict = compare(claimed, curve, claim.constants, level=claim.level)
         if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.seeds or not method.is_random(problem.clients):
             return curve
@@ -317,7 +321,7 @@ def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: P
         if found.outcome is Outcome.VIOLATED:
             broken[assumption.name] = found.reason
         elif found.outcome is Outcome.HOLDS:
-            tried[assumption.name] = "sampled"
+            tried[assumption.name] = "decided" if found.grade is Grade.EXACT else "sampled"
     return replace(curve, assumptions=tried, violations=broken)
 
 

@@ -70,12 +70,23 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     found: dict[str, str] = {}
     for assumption in statement.assumptions:
         state = curve.assumptions.get(assumption.name, "granted")
-        if assumption.name in curve.violations:
+        if _objection(curve, assumption.name) is not None:
             state = "broken"
         elif state == "decided" and not covers(assumption, curve.constants, {k: c.value for k, c in known.items()}):
             state = "granted"
         found[assumption.name] = state
     return found
+
+
+def _objection(curve: Curve, assumption: str) -> str | None:
+    """Why the run's problem breaks an assumption, None where it is not known to."""
+    if assumption in curve.violations:
+        return curve.violations[assumption]
+    kind, _, asked = assumption.partition(":")
+    own = [name.partition(":")[2] for name in curve.assumptions if name.startswith("instance:")]
+    if kind == "instance" and own and asked not in own:
+        return f"the statement is about the example '{asked}', the problem is '{own[0]}'."
+    return None
 
 
 def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> tuple[str | None, Scope]:
@@ -90,8 +101,9 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
         ran = " or ".join(curve.algorithms) or "no named method"
         return f"the statement is about {statement.algorithm.kind}, the run is {ran}", scope
     for assumption in statement.assumptions:
-        if assumption.name in curve.violations:
-            return f"assumption {assumption.name} fails: {curve.violations[assumption.name].rstrip('.')}", scope
+        objection = _objection(curve, assumption.name)
+        if objection is not None:
+            return f"assumption {assumption.name} fails: {objection.rstrip('.')}", scope
     for c in scope.conditions:
         if c.holds is False:
             missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {-c.slack[1]:.3g}"
@@ -120,7 +132,7 @@ def compare(
         "scope": scope.to_dict(),
         "assumptions": assumed,
         "taken_for_granted": [name for name, state in assumed.items() if state in ("sampled", "granted")],
-        "violations": {name: curve.violations[name] for name in assumed if name in curve.violations},
+        "violations": {name: _objection(curve, name) for name, state in assumed.items() if state == "broken"},
     }
     base = Verdict(statement.best_id, Outcome.UNDECIDED, None, "", details=details)
     points = None

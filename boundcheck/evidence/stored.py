@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -98,14 +98,16 @@ def run_or_recall(
     method_spec: Mapping[str, Any],
     *,
     seeds: range,
+    assumptions: Iterable[str] = (),
     on_progress: Callable[[float], None] | None = None,
     **how: Any,
 ) -> Curve:
     """`engines.run.run(method, problem, **how)`, or its stored result where the same code has run the same thing.
 
-    seeds: of the sampled engine, which is carried out in chunks of seeds and saved in between, so that a run that is
-    killed goes on where it was at most 10 s before (one seed that takes longer is repeated). An exact run is begun
-    again. What cannot be digested is run without the store, and `info["not_stored"]` says why.
+    assumptions: see `engines.run.run`. seeds: of the sampled engine, which is carried out in chunks of seeds and saved
+    in between, so that a run that is killed goes on where it was at most 10 s before (one seed that takes longer is
+    repeated). An exact run is begun again. What cannot be digested is run without the store, and `info["not_stored"]`
+    says why.
     """
     sampled = how["engine"] == "sampled"
     spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
@@ -128,7 +130,7 @@ def run_or_recall(
     curve = curve_from(stored.arrays, stored.meta)
     if why is not None:
         curve = replace(curve, info={**curve.info, "not_stored": why})
-    return describe(curve, method, problem)
+    return describe(curve, method, problem, assumptions)
 
 
 def _sampled(

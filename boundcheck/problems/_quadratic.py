@@ -13,7 +13,7 @@ from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from boundcheck.constants import certify
-from boundcheck.constants.constant import Constant
+from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.linalg import (
     column,
     floats,
@@ -26,7 +26,7 @@ from boundcheck.core.linalg import (
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.problem import Floats, Forms, Vector
 
-__all__ = ["ASSUMPTIONS", "QuadraticInstance", "Shape", "check_weights"]
+__all__ = ["ASSUMPTIONS", "QuadraticInstance", "Shape", "check_weights", "instance_objection"]
 
 # The hypotheses an instance can be asked about: the name, and what it says.
 ASSUMPTIONS: Mapping[str, str] = {
@@ -35,7 +35,14 @@ ASSUMPTIONS: Mapping[str, str] = {
     "finite_gradient_noise": "the client gradients are bounded on the solution set",
     "convexity": "F is convex and has a minimiser",
     "convex_clients": "every client objective is convex",
+    "plain_mean": "all clients have the same weight",
 }
+
+
+def instance_objection(own: str, assumption: str) -> str | None:
+    """Why a problem of the kind `own` is not the example that `instance:<kind>` asks for."""
+    asked = assumption.partition(":")[2]
+    return None if asked == own else f"the statement is about the example '{asked}', the problem is '{own}'."
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,7 @@ class QuadraticInstance:
     A subclass is a frozen dataclass with `weights`, `start` and `maps()`; everything here derives from these.
     """
 
+    spec: Mapping[str, Any]
     weights: tuple[Fraction, ...]
     start: tuple[Fraction, ...]
 
@@ -122,6 +130,8 @@ class QuadraticInstance:
             "d": certify.count(self.dim, "coordinates"),
             "L": certify.smoothness([a for a, _ in self._maps]),
         }
+        if self.dim == 1:
+            found["x_0"] = Constant(self.start[0], Known.EXACT, "exact", "the start")
         if shape.minimiser is None:
             return found
         found["dist2_0"] = certify.squared_distance(shape.projector, shape.minimiser, self.start)
@@ -136,11 +146,16 @@ class QuadraticInstance:
         return self._constants
 
     def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption of `ASSUMPTIONS`; None when it meets it."""
+        """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it."""
+        if assumption.startswith("instance:"):
+            return instance_objection(str(self.spec["kind"]), assumption)
         if assumption not in ASSUMPTIONS:
             raise UnknownName("the assumption", assumption, ASSUMPTIONS)
         if assumption == "smooth_clients":
             return None
+        if assumption == "plain_mean":
+            alike = len(set(self.weights)) == 1
+            return None if alike else "its clients have different weights, so that F is not their plain mean."
         if assumption == "convex_clients":
             bad = next((i for i, (a, _) in enumerate(self._maps) if not is_psd(a)), None)
             return None if bad is None else f"the Hessian of client {bad} has a negative eigenvalue."

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.errors import UnknownName
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
 from boundcheck.problems.problem import Vector
 
 __all__ = ["Real", "ScalarInstance", "given"]
@@ -40,6 +40,11 @@ class ScalarInstance:
     clients: int
 
     @property
+    def spec(self) -> Mapping[str, Any]:
+        """What rebuilds the problem."""
+        raise TypeError(f"{type(self).__name__} defines no specification.")
+
+    @property
     def dim(self) -> int:
         """1."""
         return 1
@@ -48,6 +53,11 @@ class ScalarInstance:
     def weights(self) -> tuple[Fraction, ...]:
         """1/n for each of the n clients."""
         return (Fraction(1, self.clients),) * self.clients
+
+    @property
+    def instance(self) -> str:
+        """Name of the example that this is: the kind of its specification."""
+        return str(self.spec["kind"])
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -72,6 +82,8 @@ class ScalarInstance:
 
     def violations(self, assumption: str) -> str | None:
         """Why the instance breaks an assumption; None when it meets it. Raises UnknownName for other names."""
+        if assumption.startswith("instance:"):
+            return instance_objection(self.instance, assumption)
         if assumption not in ASSUMPTIONS:
             raise UnknownName("the assumption", assumption, ASSUMPTIONS)
         return self.objections().get(assumption)

@@ -39,22 +39,31 @@ class Cubic(ScalarInstance):
         """Rebuilds the problem."""
         return {"kind": "scgd_appendix_c", "cubic": True, "start": format_exact(self.start[0])}
 
+    @property
+    def instance(self) -> str:
+        """Not the example as it is meant."""
+        return "scgd_appendix_c_cubic"
+
     def slope(self, client: int, x: Real) -> Real:
         """-2x, -2x, 9x^2."""
         return 9 * x * x if client == 2 else -2 * x
 
     def constants(self) -> Mapping[str, Constant]:
-        """n and d: there is neither a Lipschitz constant nor a minimiser."""
-        return {"n": given(3, "counted: clients"), "d": given(1, "counted: coordinates")}
+        """n, d and the start: there is neither a Lipschitz constant nor a minimiser."""
+        return {
+            "n": given(3, "counted: clients"),
+            "d": given(1, "counted: coordinates"),
+            "x_0": given(self.start[0], "the start"),
+        }
 
     def objections(self) -> Mapping[str, str]:
-        """Everything fails."""
+        """Everything fails but that F is the plain mean."""
         unbounded = "F = (3x^3 - 2x^2)/3 is unbounded below, so that it has no minimiser."
         own = {
             "smooth_clients": "f_3 = 3x^3 has the slope 9x^2, which is Lipschitz with no constant.",
             "convex_clients": "f_1 = -x^2 is concave.",
         }
-        return {name: own.get(name, unbounded) for name in ASSUMPTIONS}
+        return {name: own.get(name, unbounded) for name in ASSUMPTIONS if name != "plain_mean"}
 
 
 def build(*, cubic: Any = False, start: Any = 1) -> Quadratics | Cubic:

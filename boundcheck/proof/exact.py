@@ -112,6 +112,8 @@ def holds(relation: Any, values: Mapping[str, Fraction]) -> bool | None:
         return True if True in answers else None if None in answers else False
     for bits in (128, 1024):
         try:
+            enclose(relation.lhs, values, bits)  # each side must have a value, also where the difference loses a part
+            enclose(relation.rhs, values, bits)
             low, high = enclose(relation.lhs - relation.rhs, values, bits)
         except Undefined:
             continue

@@ -7,12 +7,13 @@ arithmetic. Contradictory hypotheses prove nothing: they are reported as vacuous
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
+from boundcheck.errors import BadInput
 from boundcheck.proof.certificate import find_products
 from boundcheck.proof.exact import holds
 from boundcheck.proof.polynomial import Constraint, Encoder, Unsigned, smt
@@ -111,6 +112,7 @@ class _Question:
         self.whole = claim if whole is None else whole
         self.hypotheses = dict(hypotheses)
         self.setting = setting
+        _refuse_reserved((self.whole, *self.hypotheses.values()))
         self.claim, self.rest, self.eliminated = eliminate(claim, dict(hypotheses))
         self.encoder = Encoder(self._prove, setting.quantities)
         self.dropped: list[str] = []
@@ -275,6 +277,13 @@ class _Question:
     def _quantities(self) -> list[Any]:
         every = {s for r in (self.whole, *self.hypotheses.values()) for s in r.free_symbols}
         return sorted((s for s in every if s.name in self.setting.quantities), key=lambda s: s.name)
+
+
+def _refuse_reserved(relations: Iterable[Any]) -> None:
+    for relation in relations:
+        for symbol in relation.free_symbols:
+            if symbol.name.startswith("_") and not isinstance(symbol, sp.Dummy):
+                raise BadInput(f"the name '{symbol}' in '{relation}' is one of the checker's own; rename the symbol.")
 
 
 def _difficulty(relation: Any) -> int:

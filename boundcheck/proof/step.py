@@ -76,9 +76,11 @@ class Setting:
     """What every step of a derivation may rely on besides the facts it names.
 
     quantities: names of symbols that stand for squared norms, sums of such, or gaps: real and at least 0, and free
-    to be 0 together; integers: names of integer symbols; ranges: (index, relation) pairs, for all of whose values
-    the claims with that index hold; seconds: limit of one solver call; statement: what is being derived, for steps
-    that cite another statement (None: no step may).
+    to be 0 together; integers: names of integer symbols; ranges: (index, relation) pairs in the order of declaration, for
+    all of whose values the claims with that index hold; seconds: limit of one solver call; statement: what is being
+    derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the decision at
+    hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a claim has a
+    value.
     """
 
     quantities: frozenset[str] = frozenset()
@@ -86,6 +88,8 @@ class Setting:
     ranges: tuple[tuple[Any, Any], ...] = ()
     seconds: float = 10.0
     statement: Any = None
+    supposed: tuple[Any, ...] = ()
+    background: tuple[tuple[str, Any], ...] = ()
 
 
 class Method(Protocol):
@@ -106,15 +110,18 @@ class Fact:
     """An assumption of the statement at explicit points, one of its conditions, or a definition of a new symbol.
 
     kind: "domain" or "condition" (taken from the statement), "assumption" (an instance of one of its assumptions),
-    "algorithm" (what the method does), "metric" (what the statement's metric is at explicit points), "index" (an
-    integer for all of whose values the claims hold that mention it), "range" (the same for a real variable), or
-    "definition" (introduces a symbol, assumes nothing). source: where the paper says it.
+    "algorithm" (what the method does), "metric" (what the statement's metric is at explicit points), "count" (a fixed
+    integer of the problem that is no symbol of the statement, with its least value), "index" (an integer for all of
+    whose values the claims hold that mention it), "range" (the same for a real variable), or "definition" (introduces
+    a symbol, assumes nothing). source: where the paper says it. assumption: for that kind, the name of the assumption
+    of the statement.
     """
 
     name: str
     claim: Proposition
     kind: str
     source: str
+    assumption: str = ""
 
 
 @dataclass(frozen=True)

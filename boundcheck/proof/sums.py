@@ -20,9 +20,9 @@ def closed_form(term: Any, index: Any, count: Any) -> Any:
     """The sum of a polynomial in the index over 0 <= index < count, proved by induction on the count."""
     if not term.is_polynomial(index):
         raise BadInput(f"the sum of {term} over {index} has no closed form here; the term must be a polynomial in it.")
-    free = sp.Symbol("_count", real=True)
+    free = sp.Dummy("count", real=True)
     degree = int(sp.degree(term, index)) if term.has(index) else 0
-    unknown: Any = sp.symbols(f"_c1:{degree + 2}")
+    unknown: Any = sp.symbols(f"c1:{degree + 2}", cls=sp.Dummy)
     guess: Any = sum((c * free**k for k, c in enumerate(unknown, start=1)), sp.Integer(0))
     growth = sp.expand(guess.subs(free, index + 1) - guess.subs(free, index) - term)
     solution = sp.solve(sp.Poly(growth, index).coeffs(), unknown, dict=True)
@@ -35,6 +35,7 @@ def closed_form(term: Any, index: Any, count: Any) -> Any:
 def total(expr: Any, index: Any, count: Any) -> Any:
     """The sum of a scalar expression over 0 <= index < count, as a combination of elementary sums."""
     result = sp.Integer(0)
+    expr, count = sp.sympify(expr), sp.sympify(count)
     for term in sp.Add.make_args(sp.expand(expr)):
         outside, inside = term.as_independent(index, as_Add=False)
         powers, rest = inside.as_independent(*_functions(inside, index), as_Add=False)
@@ -49,6 +50,8 @@ def _sum(term: Any, index: Any, count: Any) -> Any:
     """An elementary sum with a bound index of our own, so that equal sums are equal expressions."""
     depth = max((_depth(s) for s in term.atoms(sp.Sum)), default=0)
     own = sp.Symbol(f"_i{depth}", real=True)
+    if own in term.free_symbols | count.free_symbols:
+        raise BadInput(f"the name '{own}' in {term} is one of the checker's own; rename the symbol.")
     return sp.Sum(term.subs(index, own), (own, 0, count - 1))
 
 
@@ -64,6 +67,7 @@ def _functions(expr: Any, index: Any) -> list[Any]:
 def vector_total(vector: Vector, index: Any, count: Any) -> Vector:
     """The sum of a vector over 0 <= index < count; its coefficients must not depend on the index."""
     terms: dict[Any, Any] = {}
+    count = sp.sympify(count)
     for atom, coefficient in vector.terms:
         if coefficient.has(index):
             raise BadInput(f"the coefficient {coefficient} of {atom} depends on the index {index} of the sum.")

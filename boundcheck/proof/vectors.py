@@ -14,7 +14,7 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 
-__all__ = ["Inner", "Vector", "VectorEquality", "inner", "is_nonnegative_atom", "norm2", "substitute", "vector"]
+__all__ = ["Inner", "Vector", "VectorEquality", "fresh", "inner", "is_nonnegative_atom", "norm2", "substitute", "vector"]
 
 
 class Inner(sp.Function):
@@ -93,10 +93,15 @@ class VectorEquality:
         return f"{self.left} == {self.right}"
 
     def rewriting(self) -> tuple[Any, Vector]:
-        """(atom, vector); raises BadInput where the left side is not a single atom or occurs on the right."""
+        """(atom, vector); raises BadInput where the left side is not a single atom or occurs on the right.
+
+        The atom's factor must be a number: one that vanishes somewhere would leave the atom free there.
+        """
         if len(self.left.terms) != 1:
             raise BadInput(f"the vector equality '{self}' must have a single atom on its left to be used.")
         atom, coefficient = self.left.terms[0]
+        if not coefficient.is_Rational:
+            raise BadInput(f"the vector equality '{self}' must have a number as the factor of its left side to be used.")
         if any(a == atom for a, _ in self.right.terms):
             raise BadInput(f"the vector equality '{self}' has {atom} on both sides.")
         return atom, self.right / coefficient
@@ -106,6 +111,11 @@ def vector(name: str, *index: Any) -> Vector:
     """The vector atom `name`, or `name(index)`."""
     atom = sp.Function(name)(*[sp.sympify(i) for i in index]) if index else sp.Symbol(name)
     return Vector(((atom, sp.Integer(1)),))
+
+
+def fresh(name: str) -> Vector:
+    """A vector atom that no other expression mentions, whatever it is called."""
+    return Vector(((sp.Dummy(name), sp.Integer(1)),))
 
 
 def inner(u: Vector, v: Vector) -> Any:

@@ -13,7 +13,16 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 
-__all__ = ["CLASSES", "Assumption", "convexity", "finite_gradient_noise", "smooth_clients", "strong_quasi_convexity"]
+__all__ = [
+    "CLASSES",
+    "Assumption",
+    "convexity",
+    "finite_gradient_noise",
+    "instance",
+    "plain_mean",
+    "smooth_clients",
+    "strong_quasi_convexity",
+]
 
 _q = {
     name: sp.Symbol(name, real=True)
@@ -73,6 +82,17 @@ convexity = Assumption(
     sp.Ge(_q["monotonicity"], 0),
 )
 
+plain_mean = Assumption(
+    "plain_mean",
+    "F is the plain mean of the clients' objectives: all clients have the weight 1/n.",
+)
+
+
+def instance(kind: str) -> Assumption:
+    """The hypothesis of a numeric example: the problem is the one of that name."""
+    return Assumption(f"instance:{kind}", f"The problem is the example '{kind}'.")
+
+
 CLASSES: Mapping[str, Assumption] = {
-    a.name: a for a in (strong_quasi_convexity, smooth_clients, finite_gradient_noise, convexity)
+    a.name: a for a in (strong_quasi_convexity, smooth_clients, finite_gradient_noise, convexity, plain_mean)
 }

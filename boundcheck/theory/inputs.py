@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ class Inputs:
         self.sources: dict[str, Any] = {}  # arrays as given
         self.floats: dict[str, Any] = {}
         self._ends: dict[str, tuple[float, float]] = {}
+        self._integers = {s.name for s in statement.symbols if s.integer}
+        self._ranges: dict[str, tuple[float, float]] = {}
+        self.beyond: set[str] = set()  # symbols with a value that no normal float is near to
         self.nonnegative = frozenset(s.name for s in statement.symbols if s.low is not None and s.low >= 0)
         for name, value in values.items():
             symbol = statement.symbol(name)
@@ -37,6 +41,7 @@ class Inputs:
                 exact = symbol.check(as_fraction(value, name), self.label)
                 self.exact_scalars[name] = exact
                 self.floats[name] = to_float(exact)
+                self._note_size(name, [exact])
         try:
             self.shape = np.broadcast_shapes(*(a.shape for a in self.sources.values()))
         except ValueError:
@@ -61,12 +66,17 @@ class Inputs:
             source = np.empty(source.shape, dtype=object)
             source.reshape(-1)[:] = exact
             floats = np.array([to_float(v) for v in exact]).reshape(source.shape)
+            self._note_size(symbol.name, exact)
         elif source.dtype.kind in "iuf" and source.dtype.itemsize <= 8:
             floats = source  # becomes float64 block by block
         else:
             raise BadInput(f"{self.label}: {symbol.name} is an array of {source.dtype}, which holds no real numbers.")
         self._check(symbol, source, floats)
         self.sources[symbol.name], self.floats[symbol.name] = source, floats
+
+    def _note_size(self, name: str, exact: Sequence[Fraction]) -> None:
+        if any(v != 0 and not sys.float_info.min <= abs(to_float(v)) < math.inf for v in exact):
+            self.beyond.add(name)
 
     def _check(self, symbol: Symbol, source: np.ndarray, floats: np.ndarray) -> None:
         """BadInput naming the first entry outside the domain; the ends are compared exactly where floats tie."""
@@ -110,12 +120,28 @@ class Inputs:
 
     def range(self, name: str) -> tuple[float, float]:
         """(least, greatest) log2 of the nonzero moduli of one symbol."""
+        if name not in self._ranges:
+            self._ranges[name] = self._range(name)
+        return self._ranges[name]
+
+    def _range(self, name: str) -> tuple[float, float]:
+        if name in self.beyond:
+            return -math.inf, math.inf
         lowest, highest = self._ends.get(name, (0.0, 0.0))
+        if lowest == 0.0 and highest >= 1.0 and name in self._integers:
+            lowest = 1.0  # the least nonzero integer
         if lowest <= 0.0:
             sizes = np.abs(np.asarray(self.floats[name], dtype=np.float64))
-            sizes = sizes[sizes > 0]
-            lowest, highest = (float(sizes.min()), float(sizes.max())) if sizes.size else (1.0, 1.0)
+            lowest = float(np.min(sizes, where=sizes > 0, initial=math.inf))
+            highest = float(np.max(sizes, initial=0.0))
+            lowest, highest = (lowest, highest) if highest else (1.0, 1.0)
         return math.log2(lowest), math.log2(highest)
+
+    def ends(self, name: str) -> tuple[float, float]:
+        """(least, greatest) value of one symbol, to within a rounding."""
+        if name in self.beyond:
+            return -math.inf, math.inf
+        return (self.floats[name],) * 2 if name in self.exact_scalars else self._ends[name]
 
     def block(self, here: slice) -> dict[str, Any]:
         """The arrays as float64 over a range of flat indices."""

@@ -238,7 +238,7 @@ def _search(statement: Statement, axes: Sequence[_Axis], exact: Mapping[str, Fra
     for _ in range(_ROUNDS[len(axes)]):
         table = list(itertools.product(*(axis.points(count) for axis in axes)))
         columns = {a.symbol.name: [row[j] for row in table] for j, a in enumerate(axes)}
-        value, in_scope, _, _ = evaluate_arrays(statement, {**exact, **columns}, refuse=False)
+        value, in_scope, _, _ = evaluate_arrays(statement, {**exact, **columns}, search=True)
         for row, number, inside in zip(table, value.tolist(), in_scope.tolist(), strict=True):
             if inside and number < least:
                 least, where = number, row

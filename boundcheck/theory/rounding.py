@@ -19,6 +19,7 @@ __all__ = ["Rounding", "exponents_are_safe"]
 UNIT = 2.0**-53
 _MOST = 1 << 30  # a larger count says nothing
 _ELEMENTARY = 4  # units in the last place of NumPy's pow, exp and log
+_LOST = 2.0**-968  # u times it, 2^-1021, covers what the operations on one power lose by underflow
 
 
 class Rounding:
@@ -33,7 +34,31 @@ class Rounding:
     def tolerance(self, i: int) -> tuple[int, float] | None:
         """(magnitude node m, factor): the error is at most factor * m; None where no bound is known."""
         found = self._magnitude(i)
-        return None if found is None or found[1] > _MOST else (found[0], 2 * (found[1] + 1) * UNIT)
+        if found is None or found[1] > _MOST:
+            return None
+        size, lost = found[0], self.underflow(i)
+        if lost is not None:
+            size = self._plus(size, lost)
+        return size, 2 * (found[1] + 1) * UNIT
+
+    def underflow(self, i: int) -> int | None:
+        """A node e: underflows move a wild node by at most u e; None for a node that is not wild."""
+        node = self._b.nodes[i]
+        if node.op == "pow":
+            return self._num(_LOST)
+        inner = [(a, e) for a in node.args if (e := self.underflow(a)) is not None]
+        if not inner:
+            return None
+        lost = [e for _, e in inner]
+        total = lost[0] if len(lost) == 1 else self._b.node("add", tuple(lost), (1,) * len(lost))
+        if node.op in ("add", "min", "max", "abs"):
+            return total
+        # in a product any partial one may have underflowed before the larger factors came
+        wild = {a for a, _ in inner}
+        others = [self._abs(a) for a in node.args if a not in wild]
+        if node.op == "div":
+            others = [self._over(self._num(1), a) for a in others]
+        return self._b.node("mul", (total, *(self._b.node("max", (self._num(1), a)) for a in others)))
 
     def _not_negative(self, i: int) -> bool:
         if i not in self._signs:
@@ -135,7 +160,7 @@ class Rounding:
     def _power(self, i: int, node: Node, mags: list[int], counts: list[int]) -> tuple[int, int]:
         base, exponent = node.args
         size = self._abs(base)
-        log = self._b.node("abs", (self._b.node("log", (size,)),))
+        log = self._plus(size, self._over(self._num(1), size))  # at least |log(size)|, and cheaper
         share = self._plus(
             self._b.node("mul", (self._abs(exponent), self._over(mags[0], size))), self._b.node("mul", (log, mags[1]))
         )
@@ -150,28 +175,48 @@ def _is_float(value: Fraction) -> bool:
         return False
 
 
-def exponents_are_safe(nodes: Sequence[Node], roots: Sequence[int], ranges: Mapping[str, tuple[float, float]]) -> bool:
-    """Whether no intermediate value can leave the normal floats, so that every operation has a relative error.
+Span = tuple[float, float]  # least and greatest log2 of the nonzero moduli
+WILD: Span = (-math.inf, math.inf)
 
-    ranges: symbol name -> (least, greatest) log2 of its nonzero moduli.
+
+def exponents_are_safe(nodes: Sequence[Node], roots: Sequence[int], ranges: Mapping[str, Span]) -> bool:
+    """Whether no intermediate value can leave the normal floats, but for what is wild.
+
+    ranges: symbol name -> (least, greatest) log2 of its nonzero moduli. A power is wild, and so is a sum, product or
+    quotient of one wild number and others that are not; any other use of a wild number is not safe.
     """
-    found: dict[int, tuple[float, float] | None] = {}
+    found: dict[int, Span | None] = {}
 
-    def span(i: int) -> tuple[float, float] | None:
+    def span(i: int) -> Span | None:
         if i not in found:
             node = nodes[i]
             inner = [span(a) for a in node.args]
+            if node.op == "div" and nodes[node.args[0]].op == "mul":  # one product, of the factors in any order
+                inner = [*(span(a) for a in nodes[node.args[0]].args), inner[1]]
             known = [r for r in inner if r is not None]
-            one = _span(node, known, ranges) if len(known) == len(inner) else None
-            found[i] = one if one is not None and one[0] > -1000 and one[1] < 1000 else None
+            found[i] = _checked(node, known, ranges) if len(known) == len(inner) else None
         return found[i]
 
     return all(span(r) is not None for r in roots)
 
 
-def _span(
-    node: Node, args: list[tuple[float, float]], ranges: Mapping[str, tuple[float, float]]
-) -> tuple[float, float] | None:
+def _checked(node: Node, args: list[Span], ranges: Mapping[str, Span]) -> Span | None:
+    tame = [a for a in args if a != WILD]
+    wild = len(args) - len(tame)
+    if not wild:
+        if node.op == "pow":
+            return WILD
+        one = _span(node, args, ranges)
+        return one if one is not None and one[0] > -1000 and one[1] < 1000 else None
+    if node.op in ("add", "min", "max", "abs"):
+        return WILD
+    if wild > 1 or node.op not in ("mul", "div") or (node.op == "div" and args[-1] == WILD):
+        return None
+    low, high = _partial([*tame[:-1], _inverse(tame[-1])] if node.op == "div" else tame)
+    return WILD if low > -1000 and high < 1000 else None
+
+
+def _span(node: Node, args: list[Span], ranges: Mapping[str, Span]) -> Span | None:
     if node.op == "num":
         value = node.data
         if value == 0:
@@ -191,7 +236,7 @@ def _span(
     if node.op == "mul":
         return _partial(args)
     if node.op == "div":
-        return _partial([args[0], (-args[1][1], -args[1][0])])
+        return _partial([*args[:-1], _inverse(args[-1])])
     if node.op == "powi":
         return node.data * low, node.data * high
     if node.op == "root":
@@ -204,7 +249,11 @@ def _span(
     return None
 
 
-def _partial(factors: list[tuple[float, float]]) -> tuple[float, float]:
+def _inverse(span: Span) -> Span:
+    return -span[1], -span[0]
+
+
+def _partial(factors: list[Span]) -> Span:
     """The range of every partial product, in whatever order the factors are taken."""
     low, high = sum(f[0] for f in factors), sum(f[1] for f in factors)
     return min(low, sum(min(f[0], 0.0) for f in factors)), max(high, sum(max(f[1], 0.0) for f in factors))

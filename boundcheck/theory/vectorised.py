@@ -5,22 +5,30 @@ rest is walked for each block of a size that stays in cache, every common subexp
 
 The mask: every slack is computed in floats together with a bound on its rounding error (theory.rounding), and only
 the points whose slack is within that bound of zero are decided exactly. Where no such bound is known, or an
-intermediate value could leave the normal floats, every point is decided exactly.
+intermediate value could leave the normal floats, every point is decided exactly. Whether the bound is below its
+trivial value is decided in the same way.
+
+The values: where an intermediate value could have left the normal floats, each block is walked once more with checks
+(theory.floats), and what has left them at a point is evaluated there in rigorous balls instead.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 
+from boundcheck.theory.balls import ends
+from boundcheck.theory.decide import Point, Undefined
+from boundcheck.theory.floats import FloatProgram, strained
 from boundcheck.theory.inputs import Inputs, to_float
+from boundcheck.theory.intervals import highest
 from boundcheck.theory.program import Builder, Node
-from boundcheck.theory.rounding import Rounding, exponents_are_safe
+from boundcheck.theory.rounding import UNIT, Rounding, exponents_are_safe
 from boundcheck.theory.scope import check_domain, difference, holds
 
 if TYPE_CHECKING:
@@ -28,292 +36,225 @@ if TYPE_CHECKING:
 
     from boundcheck.theory.statement import Statement
 
-__all__ = ["FloatProgram", "evaluate_arrays"]
+__all__ = ["evaluate_arrays", "nearest_value"]
 
 BLOCK = 16384  # float64 elements of one block: the few temporaries alive at once stay in a 1 MB cache
-
-Step = tuple[int, Callable[[list[Any]], Any], tuple[int, ...]]
-
-
-class FloatProgram:
-    """Several values as one list of float operations."""
-
-    def __init__(self, nodes: Sequence[Node], roots: Sequence[int]) -> None:
-        self.nodes = tuple(nodes)
-        self.roots = tuple(roots)
-        self._used = _reachable(self.nodes, self.roots)
-
-    def bind(self, scalars: Mapping[str, float], arrays: Sequence[str]) -> Callable[[Mapping[str, Any]], list[Any]]:
-        """A function from the arrays of a block (symbol name -> float64) to the values of the roots.
-
-        It is called under np.errstate(all="ignore"); a value that depends on scalars alone stays a scalar.
-        """
-        table: list[Any] = [None] * len(self.nodes)
-        moving: list[int] = []
-        for i in self._used:
-            node = self.nodes[i]
-            if node.op == "sym":
-                if node.data in arrays:
-                    moving.append(i)
-                else:
-                    table[i] = np.float64(scalars[node.data])
-            elif any(table[a] is None for a in node.args):
-                moving.append(i)
-            else:
-                table[i] = _apply(node, [table[a] for a in node.args])
-        steps = self._steps(moving, table)
-
-        def run(block: Mapping[str, Any]) -> list[Any]:
-            values = list(table)
-            for i, step, finished in steps:
-                values[i] = block[self.nodes[i].data] if step is _SYMBOL else step(values)
-                for done in finished:
-                    values[done] = None
-            return [values[r] for r in self.roots]
-
-        return run
-
-    def _steps(self, moving: list[int], table: list[Any]) -> list[Step]:
-        """Operations in order, each with the nodes that nothing needs after it."""
-        fused: dict[int, tuple[Callable[[list[Any]], Any], tuple[int, ...]]] = {}
-        for i in moving:
-            fused[i] = self._operation(self.nodes[i], table)
-        needed = set(self.roots)
-        for i in reversed(moving):
-            if i in needed:
-                needed.update(fused[i][1])
-        order = [i for i in moving if i in needed]
-        last: dict[int, int] = {}
-        for i in order:
-            for a in fused[i][1]:
-                last[a] = i
-        finished: dict[int, list[int]] = {}
-        for a, i in last.items():
-            if a not in self.roots:
-                finished.setdefault(i, []).append(a)
-        return [(i, fused[i][0], tuple(finished.get(i, ()))) for i in order]
-
-    def _operation(self, node: Node, table: list[Any]) -> tuple[Callable[[list[Any]], Any], tuple[int, ...]]:
-        """What computes a node from the table, and the moving nodes that it reads."""
-        if node.op == "sym":
-            return _SYMBOL, ()
-        read = tuple(a for a in node.args if table[a] is None)
-        if node.op == "mul":
-            return _product_step(read, [table[a] for a in node.args if table[a] is not None]), read
-        if node.op == "div" and table[node.args[1]] is not None:
-            inner, inverse = self.nodes[node.args[0]], np.float64(1) / table[node.args[1]]
-            if inner.op == "mul":  # one multiplication by a scalar for the whole quotient
-                read = tuple(a for a in inner.args if table[a] is None)
-                return _product_step(read, [table[a] for a in inner.args if table[a] is not None] + [inverse]), read
-            return _product_step(read, [inverse]), read
-        if node.op == "add":
-            return _sum_step(node, table), read
-        return (lambda values: _apply(node, [values[a] for a in node.args])), read
+_NEGLIGIBLE = 2.0**-1000  # an absolute error by underflow that is not worth an exact evaluation
 
 
-def _symbol(values: list[Any]) -> Any:
-    return values
+class _Margin(NamedTuple):
+    """One relation: the rounding error of the node `margin` is at most factor times the magnitude, node `size`.
 
+    factor None: no such bound is known. names: the symbols, sorted.
+    """
 
-_SYMBOL = _symbol  # marks a step that takes an array of the block
-
-
-def _product_step(read: tuple[int, ...], scalars: list[Any]) -> Callable[[list[Any]], Any]:
-    factor = math.prod(scalars[1:], start=scalars[0]) if scalars else None
-    first, rest = read[0], read[1:]
-
-    def step(values: list[Any]) -> Any:
-        total = values[first]
-        owned = False
-        for a in rest:
-            total = np.multiply(total, values[a], out=total) if owned else np.multiply(total, values[a])
-            owned = True
-        if factor is None:
-            return total
-        return np.multiply(total, factor, out=total) if owned else np.multiply(total, factor)
-
-    return step
-
-
-def _sum_step(node: Node, table: list[Any]) -> Callable[[list[Any]], Any]:
-    terms = list(zip(node.args, node.data, strict=True))
-    constant = [table[a] * s for a, s in terms if table[a] is not None]
-    offset = sum(constant[1:], start=constant[0]) if constant else None
-    (first, sign), *rest = sorted(((a, s) for a, s in terms if table[a] is None), key=lambda t: -t[1])
-
-    def step(values: list[Any]) -> Any:
-        if offset is None:
-            total, owned = (values[first], False) if sign > 0 else (-values[first], True)
-        else:
-            total, owned = (values[first] + offset if sign > 0 else offset - values[first]), True
-        for a, s in rest:
-            operate = np.add if s > 0 else np.subtract
-            total = operate(total, values[a], out=total) if owned else operate(total, values[a])
-            owned = True
-        return total
-
-    return step
-
-
-def _reachable(nodes: Sequence[Node], roots: Sequence[int]) -> list[int]:
-    """The nodes that the roots need, arguments first."""
-    used = set(roots)
-    for i in reversed(range(len(nodes))):  # arguments have smaller numbers than their users
-        if i in used:
-            used.update(nodes[i].args)
-    return sorted(used)
-
-
-_UFUNC: dict[str, Callable[..., Any]] = {
-    "abs": np.abs,
-    "exp": np.exp,
-    "log": np.log,
-    "floor": np.floor,
-    "ceiling": np.ceil,
-    "pow": np.power,
-    "div": np.divide,
-    "min": lambda *args: _fold(np.minimum, args),
-    "max": lambda *args: _fold(np.maximum, args),
-    "mul": lambda *args: _fold(np.multiply, args),
-}
-
-
-def _fold(operate: Callable[[Any, Any], Any], args: Sequence[Any]) -> Any:
-    total = args[0]
-    for arg in args[1:]:
-        total = operate(total, arg)
-    return total
-
-
-def _apply(node: Node, args: list[Any]) -> Any:
-    if node.op == "num":
-        return np.float64(to_float(node.data))
-    if node.op == "pi":
-        return np.float64(math.pi)
-    if node.op == "add":
-        return _fold(np.add, [a if s > 0 else -a for a, s in zip(args, node.data, strict=True)])
-    if node.op == "powi":
-        return _integer_power(args[0], node.data)
-    if node.op == "root":
-        p, q = node.data
-        if q == 2:
-            return _integer_power(np.sqrt(args[0]), p)
-        return np.power(args[0], p / q)
-    return _UFUNC[node.op](*args)
-
-
-def _integer_power(base: Any, k: int) -> Any:
-    if k > 16:
-        return np.power(base, np.float64(k))
-    result = None
-    square = base
-    while k:
-        if k & 1:
-            result = square if result is None else result * square
-        k >>= 1
-        square = square * square if k else square
-    return result
+    relation: Any
+    names: tuple[str, ...]
+    margin: int
+    size: int
+    factor: float | None
 
 
 class _Mask:
     """One relation over arrays: decided in floats where the rounding error allows, exactly elsewhere.
 
-    factor: the rounding error of the margin is at most factor times its magnitude; None: not known.
+    The error is bounded over the whole array where that is possible (theory.intervals: one number, `everywhere`), and
+    point by point where not, or where that bound does not settle a point.
     """
 
-    def __init__(self, relation: Any, inputs: Inputs, factor: float | None) -> None:
-        self.relation = relation
+    def __init__(self, inputs: Inputs, row: _Margin, nodes: Sequence[Node]) -> None:
+        self.row = row
         self.undecided = 0
         self._inputs = inputs
-        self._factor = factor
-        self._names = sorted(s.name for s in relation.free_symbols)
         self._known: dict[tuple[Fraction, ...], bool] = {}
-        self._constant = None if set(self._names) & set(inputs.sources) else self._exactly(0)
+        self._constant = None if set(row.names) & set(inputs.sources) else self._exactly(0)
+        ranges = {name: inputs.range(name) for name in row.names}
+        self._factor = row.factor if exponents_are_safe(nodes, (row.margin, row.size), ranges) else None
+        self._everywhere = math.inf
+        if self._factor is None or self._constant is not None:
+            return
+        self._everywhere = self._factor * highest(nodes, row.size, {name: inputs.ends(name) for name in row.names})
+        scalars = {name: v for name, v in inputs.floats.items() if name not in inputs.sources}
+        self._size = FloatProgram(nodes, (row.size,)).bind(scalars, list(inputs.sources))
 
-    def block(self, start: int, count: int, margin: Any, size: Any) -> Any:
-        """Whether the relation holds at `count` points from flat index `start`."""
+    @property
+    def by_point(self) -> bool:
+        """Whether `block` needs the magnitude at every point."""
+        return self._factor is not None and self._constant is None and self._everywhere == math.inf
+
+    def block(self, start: int, count: int, margin: Any, size: Any, arrays: Mapping[str, Any]) -> Any:
+        """Whether the relation holds at `count` points from flat index `start` (one answer where none of its symbols is an
+        array); size is not read unless `by_point`.
+        """
         if self._constant is not None:
-            return np.full(count, self._constant)
+            return np.bool_(self._constant)
         if self._factor is None:
-            answer = np.zeros(count, dtype=bool)
-            clear: Any = answer
-        else:
-            clear = np.abs(margin) > self._factor * size
-            if clear.ndim == 0:  # the arrays cancel out of the margin
-                clear, margin = np.full(count, clear), np.full(count, margin)
-            answer = np.full(count, isinstance(self.relation, sp.Ne)) if self._is_equality() else margin > 0
-        if not clear.all():
-            for i in np.flatnonzero(~clear):
-                answer[i] = self._exactly(start + int(i))
+            return np.array([self._exactly(start + i) for i in range(count)])
+        margin = np.broadcast_to(margin, count)  # the arrays may cancel out of it
+        answer = np.full(count, isinstance(self.row.relation, sp.Ne)) if self._is_equality() else margin > 0
+        distance = np.abs(margin)
+        if np.min(distance) > self._everywhere:  # false for nan
+            return answer
+        near = ~(distance > (self._factor * size if self.by_point else self._everywhere))
+        where = np.flatnonzero(near)
+        if not self.by_point:
+            (size,) = self._size({name: values[where] for name, values in arrays.items()})
+            where = where[~(distance[where] > self._factor * size)]
+        for i in where:
+            answer[i] = self._exactly(start + int(i))
         return answer
 
     def _is_equality(self) -> bool:
-        return isinstance(self.relation, sp.Eq | sp.Ne)
+        return isinstance(self.row.relation, sp.Eq | sp.Ne)
 
     def _exactly(self, i: int) -> bool:
-        values = self._inputs.at(i, self._names)
+        values = self._inputs.at(i, self.row.names)
         key = tuple(values.values())
         if key not in self._known:
-            found = holds(self.relation, values)
+            found = holds(self.row.relation, values)
             self.undecided += found is None
             self._known[key] = found is True
         return self._known[key]
 
 
+class _Programs(NamedTuple):
+    """The operations of a statement: its bound, how far underflow can move it (None: nowhere), and its relations."""
+
+    nodes: tuple[Node, ...]
+    bound: int
+    names: tuple[str, ...]  # symbols of the bound
+    lost: int | None
+    rows: tuple[_Margin, ...]
+
+
 @lru_cache(maxsize=512)
-def _programs(
-    bound: Any, trivial: Any, relations: tuple[Any, ...], nonnegative: frozenset[str]
-) -> tuple[FloatProgram, tuple[tuple[int, int, float | None], ...]]:
-    """The program of bound, trivial value, margins and magnitudes; (margin, magnitude, factor) of each relation."""
+def _programs(bound: Any, trivial: Any, relations: tuple[Any, ...], nonnegative: frozenset[str]) -> _Programs:
+    """trivial: None, or what the bound must be below; that becomes one more relation, the last."""
     builder = Builder()
-    roots = [builder.add(bound), builder.add(bound if trivial is None else trivial)]
-    rows: list[tuple[int, int, float | None]] = []
     rounding = Rounding(builder, nonnegative)
-    for relation in relations:
+    value = builder.add(bound)
+    lost = rounding.underflow(value)
+    rows: list[_Margin] = []
+    below = () if trivial is None else (sp.Lt(bound, trivial, evaluate=False),)
+    for relation in (*relations, *below):
         margin = builder.add(difference(relation))
-        found = rounding.tolerance(margin)
-        rows.append((margin, margin, None) if found is None else (margin, found[0], found[1]))
-        roots += rows[-1][:2]
-    return FloatProgram(builder.nodes, roots), tuple(rows)
+        size, factor = rounding.tolerance(margin) or (margin, None)
+        rows.append(_Margin(relation, _names(relation), margin, size, factor))
+    return _Programs(tuple(builder.nodes), value, _names(bound), lost, tuple(rows))
+
+
+def _names(expr: Any) -> tuple[str, ...]:
+    return tuple(sorted(s.name for s in expr.free_symbols))
+
+
+class _Values:
+    """The bound over the blocks; in balls wherever floats are no sure guide to it."""
+
+    def __init__(self, statement: Statement, inputs: Inputs, programs: _Programs) -> None:
+        self._bound = statement.bound
+        self._inputs = inputs
+        self._programs = programs
+        ranges = {name: inputs.range(name) for name in programs.names}
+        self._safe = exponents_are_safe(programs.nodes, (programs.bound,), ranges)
+        self._known: dict[tuple[Fraction, ...], float] = {}
+
+    def block(self, start: int, count: int, value: Any, lost: Any, wanted: Any = None) -> Any:
+        """The values at `count` points from flat index `start`, given the floats; nan where there is no real value.
+
+        wanted: mask of the points whose values matter (None: all).
+        """
+        if self._safe:
+            finite = np.isfinite(value)
+            doubtful: Any = np.False_ if finite.all() else ~finite
+            if self._programs.lost is not None and UNIT * np.max(lost) > _NEGLIGIBLE:
+                error = UNIT * lost
+                doubtful = doubtful | ((error > _NEGLIGIBLE) & (error > 2.0**-60 * np.abs(value)))
+        else:
+            here = slice(start, start + count)
+            symbols = {name: v for name, v in self._inputs.floats.items() if name not in self._inputs.sources}
+            symbols |= self._inputs.block(here)
+            program = self._programs
+            value, doubtful = strained(program.nodes, program.bound, symbols, self._inputs.beyond)
+        if not np.any(doubtful):
+            return value
+        result = np.array(np.broadcast_to(value, count))
+        where = np.broadcast_to(doubtful, count)
+        for i in np.flatnonzero(where if wanted is None else where & wanted):
+            result[i] = self._exactly(start + int(i))
+        return result
+
+    def _exactly(self, i: int) -> float:
+        values = self._inputs.at(i, self._programs.names)
+        key = tuple(values.values())
+        if key not in self._known:
+            self._known[key] = nearest_value(self._bound, values)
+        return self._known[key]
+
+
+def nearest_value(expr: Any, values: Mapping[str, Fraction]) -> float:
+    """A float next to the value, infinite only where that is beyond the floats; nan where there is no real value."""
+    try:
+        ball = Point(expr, values).accurate_ball(64)
+    except Undefined:
+        return math.nan
+    low, high = ends(ball, 96)
+    if low is None or high is None:
+        return math.inf * float(ball.mid().sgn())
+    return to_float((low + high) / 2)
 
 
 def evaluate_arrays(
-    statement: Statement, values: Mapping[str, Any], *, refuse: bool = True
+    statement: Statement, values: Mapping[str, Any], *, search: bool = False
 ) -> tuple[Any, Any, Any, str]:
     """(value, in_scope, vacuous, note) over the broadcast shape; see `evaluation.Evaluation`.
 
-    Raises BadInput naming the first entry that its declaration rules out; with refuse=False points that break a
-    domain relation such as mu <= L are out of scope instead.
+    Raises BadInput naming the first entry that its declaration rules out. search: points that break a domain relation
+    such as mu <= L are out of scope instead, values out of scope may be off, and vacuous is False.
     """
     inputs = Inputs(statement, values)
     given = set(inputs.floats)
     domain = [r for r in statement.domain if {s.name for s in r.free_symbols} <= given]
     relations = (*domain, *(c.relation for c in statement.conditions))
-    program, rows = _programs(statement.bound, statement.trivial, relations, inputs.nonnegative)
+    trivial = None if search else statement.trivial
+    programs = _programs(statement.bound, trivial, relations, inputs.nonnegative)
     value = np.empty(inputs.size)
     in_scope = np.ones(inputs.size, dtype=bool)
-    below = np.ones(inputs.size, dtype=bool)
+    vacuous = np.zeros(inputs.size, dtype=bool)
     if not inputs.size:
-        return value.reshape(inputs.shape), in_scope.reshape(inputs.shape), ~below.reshape(inputs.shape), ""
-    masks: list[_Mask] = []
-    for relation, (margin, size, factor) in zip(relations, rows, strict=True):
-        ranges = {s.name: inputs.range(s.name) for s in relation.free_symbols}
-        safe = factor is not None and exponents_are_safe(program.nodes, (margin, size), ranges)
-        masks.append(_Mask(relation, inputs, factor if safe else None))
+        return value.reshape(inputs.shape), in_scope.reshape(inputs.shape), vacuous.reshape(inputs.shape), ""
+    masks = [_Mask(inputs, row, programs.nodes) for row in programs.rows]
+    roots = [programs.bound, programs.bound if programs.lost is None else programs.lost]
+    for mask in masks:
+        roots += [mask.row.margin, mask.row.size if mask.by_point else mask.row.margin]
     scalars = {name: v for name, v in inputs.floats.items() if name not in inputs.sources}
+    floats = _Values(statement, inputs, programs)
     with np.errstate(all="ignore"):
-        run = program.bind(scalars, list(inputs.sources))
+        run = FloatProgram(programs.nodes, roots).bind(scalars, list(inputs.sources))
         for start in range(0, inputs.size, BLOCK):
             here = slice(start, min(start + BLOCK, inputs.size))
-            found = run(inputs.block(here))
-            value[here] = found[0]
+            count = here.stop - start
+            arrays = inputs.block(here)
+            found = run(arrays)
             for j, mask in enumerate(masks):
-                answer = mask.block(start, here.stop - start, found[2 * j + 2], found[2 * j + 3])
-                if j < len(domain) and refuse and not answer.all():
+                answer = mask.block(start, count, found[2 * j + 2], found[2 * j + 3], arrays)
+                if j < len(domain) and not search and not answer.all():
                     check_domain(statement, inputs.at(start + int(np.argmin(answer))))
-                in_scope[here] &= answer
-            if statement.trivial is not None:
-                below[here] = found[0] < found[1]
-    undecided = sum(mask.undecided for mask in masks)
-    note = f"At {undecided} points the scope stays undecided; they count as out of scope." if undecided else ""
-    return value.reshape(inputs.shape), in_scope.reshape(inputs.shape), ~below.reshape(inputs.shape), note
+                if j < len(relations):
+                    in_scope[here] &= answer
+                else:
+                    vacuous[here] = ~answer
+            value[here] = floats.block(start, count, found[0], found[1], in_scope[here] if search else None)
+    undefined = np.isnan(value)
+    if undefined.any():
+        vacuous &= ~undefined
+    note = _note(sum(m.undecided for m in masks[: len(relations)]), 0 if search else int(np.count_nonzero(undefined)))
+    return value.reshape(inputs.shape), in_scope.reshape(inputs.shape), vacuous.reshape(inputs.shape), note
+
+
+def _note(undecided: int, undefined: int) -> str:
+    notes: list[str] = []
+    if undecided:
+        notes.append(f"At {undecided} points the scope stays undecided; they count as out of scope.")
+    if undefined:
+        notes.append(f"At {undefined} points the bound has no real value.")
+    return " ".join(notes)

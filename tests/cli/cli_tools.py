@@ -27,9 +27,10 @@ Run = Callable[..., Answer]
 FEDAVG = """
 [[claim]]
 name = "one round"
-statement = "scgd/example_app_c_fedavg/as_printed"
+statement = "scgd/example_app_c_fedavg/corrected"
 problem = { kind = "scgd_appendix_c" }
 method = { kind = "fedavg", E = 2, eta = "1/10" }
+at = { K = [1] }
 arithmetic = "rational"
 expect = "HOLDS"
 """
@@ -48,8 +49,8 @@ FALSE = """
 [[claim]]
 name = "false"
 statement = "scgd/example_app_c_scgd/as_printed"
-problem = { kind = "scgd_appendix_c" }
-method = { kind = "scgd", E = 3, eta = "1/10" }
+problem = { kind = "scgd_appendix_c", cubic = true }
+method = { kind = "scgd", E = 2, eta = "1/10" }
 arithmetic = "rational"
 expect = "HOLDS"
 """

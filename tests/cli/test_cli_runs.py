@@ -91,7 +91,7 @@ def test_check_is_a_gate(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> No
     assert properties["outcome"] == "HOLDS"
     assert properties["grade"] == "EXACT"
     assert properties["tightness"] == "1"
-    assert properties["statement"] == "scgd/example_app_c_fedavg/as_printed"
+    assert properties["statement"] == "scgd/example_app_c_fedavg/corrected"
     data = boundcheck_cli("check", spec(FEDAVG, FALSE), "--json")
     assert data.code == 1
     assert data.json["expectations"] == {"met": 1, "missed": 1, "bad input": 0}

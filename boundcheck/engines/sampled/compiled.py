@@ -17,7 +17,7 @@ __all__ = ["IN_REGISTERS", "compiled_advance"]
 
 PLAN_ENTRIES = 1 << 16  # how much of the plan is drawn ahead: it should stay in the processor's cache
 PLAN_ROUNDS = 1 << 9  # rounds of a seed drawn ahead: enough to fill vectors
-IN_REGISTERS = 12  # points of up to so many coordinates are held in registers
+IN_REGISTERS = 64  # points of up to so many coordinates are held in registers
 ENTRIES = 32  # seeds walk side by side, at most four, until their points have so many entries
 
 _COMPONENTS = {"isotropic": kernels.ISOTROPIC, "quadratic": kernels.MATRIX, "rows": kernels.ROWS}
@@ -77,7 +77,7 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
     )
     beside = 1
     if not drawn and lowered.reshuffled and dim <= IN_REGISTERS:
-        beside = 4 if 4 * kernels.padded(dim) <= ENTRIES else 2
+        beside = max(1, min(4, ENTRIES // kernels.padded(dim)))
     work = kernels.FULL if not lowered.reshuffled else kernels.EPOCH if lowered.batch == 1 else kernels.MINIBATCH
     zero = (0.0,) * dim if dim <= IN_REGISTERS else np.zeros(dim)
     together = (np.uint64(0),) * beside
@@ -98,14 +98,17 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
             stop = int(np.searchsorted(stops, begin, side="right"))
             for i in range(0, len(seeds), at_once):
                 rows = slice(i, i + at_once)
-                if drawn or lowered.reshuffled:
-                    drawing.draw(
-                        seeds[rows], begin, rounds, offsets, sizes, rank, distinct, drawing.ORDERS, fixed,
-                        drawn, lowered.reshuffled, lowered.repeats, cohort, sequence, longest,
+                if drawn:
+                    drawing.draw_cohorts(seeds[rows], begin, rounds, len(sizes), cohort)
+                if lowered.reshuffled:
+                    cohorts, row = (cohort, 0) if drawn else (fixed[None], begin % len(fixed))
+                    drawing.draw_orders(
+                        seeds[rows], begin, rounds, offsets, sizes, rank, distinct, drawing.ORDERS, lowered.repeats,
+                        cohorts, row, sequence, longest,
                     )  # fmt: skip
                 kernels.execute(
                     *choice, state[rows, None], begin, rounds, stop, stops, points[rows],
-                    drawn, fixed, cohort, sequence, longest, sizes.astype(np.uint64), *method, *oracle,
+                    drawn, fixed, cohort, sequence, longest, sizes.astype(np.uint64), *method, oracle,
                 )  # fmt: skip
 
     return advance

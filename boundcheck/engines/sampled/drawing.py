@@ -1,8 +1,8 @@
-"""The compiled path's plan: `draw` produces the cohorts and sample orders of a stretch of rounds.
+"""The compiled path's plan: the cohorts and sample orders of a stretch of rounds.
 
 The random numbers are those of `core.streams`, generated block beside block so that the compiler can use vectors.
-The visits of a stretch are sorted by how many samples they shuffle: visits of one size run through the same
-instructions, side by side.
+The visits of a stretch are sorted by how many samples they shuffle, so that all visits of one size run through the
+same instructions; orders of few samples are looked up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from boundcheck.engines.sampled.jit import inlined, jit
 
-__all__ = ["ORDERS", "draw", "orders"]
+__all__ = ["ORDERS", "draw_cohorts", "draw_orders"]
 
 LANES = 32  # generator blocks that the compiler may put side by side
 REQUESTS = 1024  # generator blocks produced at once, more only where a single visit needs them
@@ -30,7 +30,7 @@ W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 COHORT, ORDER = np.uint64(0), np.uint64(1)
 
 
-def orders() -> NDArray[np.uint64]:
+def _orders() -> NDArray[np.uint64]:
     """Results of the forward Fisher-Yates shuffle of 1 to TABLE numbers, four bits a number, first number lowest.
 
     Those of n numbers follow those of n - 1; the digits of an entry's index, most significant first, are the
@@ -46,7 +46,7 @@ def orders() -> NDArray[np.uint64]:
     return np.array(entries, dtype=np.uint64)
 
 
-ORDERS = orders()
+ORDERS = _orders()
 
 
 @inlined
@@ -106,7 +106,7 @@ digits = jit(_digits)
 
 @inlined
 def swaps(order: Any, to: Any, size: Any, start: Any, word: Any, count: Any, visit: Any, first: Any) -> None:
-    """A random order of start, ..., start + size - 1 to order[to] on, from word number `first` of a visit on."""
+    """A random order of start, ..., start + size - 1 to order[to] on, from a visit's word number `first` on."""
     # unsigned numbers throughout: numba then checks no index for being counted from the end
     begin, base, n, t = np.uint64(start), np.uint64(to), np.uint64(size), np.uint64(0)
     while t < n:
@@ -134,7 +134,7 @@ def _sort_visits(
     """
     begins[:] = 0
     at = row
-    for q in range(rounds):
+    for _ in range(rounds):
         for p in range(clients.shape[1]):
             c = clients[at, p]
             begins[rank[c] + 1] += 1
@@ -161,66 +161,70 @@ def _sort_visits(
 sort_visits = jit(_sort_visits)
 
 
-def _draw(
-    seeds: Any, first: Any, rounds: Any, offsets: Any, sizes: Any, rank: Any, distinct: Any, orders: Any, fixed: Any,
-    drawn: Any, reshuffled: Any, repeats: Any, cohort: Any, sequence: Any, width: Any,
-) -> None:  # fmt: skip
-    """The plan of rounds first..first+rounds-1 of every seed.
-
-    Client c holds distinct[rank[c]] samples, from offsets[c] on. cohort (S, rounds, m) is filled when cohorts are
-    drawn (`drawn`); otherwise fixed (P, m) says who takes part. sequence (S, rounds * width) receives the components
-    that the visits of a seed step through, one visit after the other; each round starts at a multiple of `width`.
-    """
-    n = len(offsets) - 1
-    m = cohort.shape[2] if drawn else fixed.shape[1]
+def _draw_cohorts(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any) -> None:
+    """The clients, out of n, of rounds first..first+rounds-1 of every seed, to cohorts (S, at least rounds, m)."""
+    m = cohorts.shape[2]
     draws = min(m, n - 1)
-    cohort_blocks = (draws + 1) // 2
-    largest = (repeats * (distinct[-1] - 1) + 1) // 2 if reshuffled else 0
-    room = max(REQUESTS, largest, cohort_blocks) + LANES
+    blocks = (draws + 1) // 2
+    chunk = max(1, REQUESTS // max(1, blocks))
+    room = max(REQUESTS, blocks) + LANES
+    block = np.zeros(room, np.uint32)
+    round_index = np.zeros(room, np.uint32)
+    client = np.zeros(room, np.uint32)
+    word = np.empty((2, room), np.uint64)
+    identity = np.arange(n)
+    swapped = np.empty(m, np.int64)
+    for s in range(len(seeds)):
+        for begin in range(0, rounds, chunk):
+            count = min(chunk, rounds - begin)
+            for b in range(blocks):
+                for q in range(count):
+                    block[b * count + q] = b
+                    round_index[b * count + q] = first + begin + q
+            generate(seeds[s], blocks * count, block, round_index, client, COHORT, word)
+            for q in range(count):
+                for t in range(draws):
+                    j = np.int64(np.uint64(t) + below(word[t & 1, t // 2 * count + q], n - t))
+                    swapped[t] = j
+                    held = identity[t]
+                    identity[t] = identity[j]
+                    identity[j] = held
+                for p in range(m):
+                    cohorts[s, begin + q, p] = identity[p]
+                for t in range(draws - 1, -1, -1):  # back to 0..n-1 in as many steps
+                    j = swapped[t]
+                    held = identity[t]
+                    identity[t] = identity[j]
+                    identity[j] = held
+
+
+draw_cohorts = jit(_draw_cohorts)
+
+
+def _draw_orders(
+    seeds: Any, first: Any, rounds: Any, offsets: Any, sizes: Any, rank: Any, distinct: Any, orders: Any, repeats: Any,
+    cohorts: Any, row: Any, sequence: Any, width: Any,
+) -> None:  # fmt: skip
+    """The components that every seed steps through in rounds first..first+rounds-1, to sequence (S, rounds * width).
+
+    Visits follow one another in the order of the cohort, each round from a multiple of `width` on. Client c holds
+    sizes[c] = distinct[rank[c]] samples, from offsets[c] on. cohorts: (S, P, m), or (1, P, m) for every seed the
+    same; it repeats after P rounds, and the first round's is number `row`.
+    """
+    visits = rounds * cohorts.shape[2]
+    begins = np.zeros(len(distinct) + 1, np.int64)
+    round_index = np.empty(visits, np.uint32)
+    client = np.empty(visits, np.uint32)
+    place = np.empty(visits, np.int64)
+    room = max(REQUESTS, (repeats * (distinct[-1] - 1) + 1) // 2) + LANES
     block = np.zeros(room, np.uint32)
     asked_round = np.zeros(room, np.uint32)
     asked_client = np.zeros(room, np.uint32)
     word = np.empty((2, room), np.uint64)
     index = np.empty(room, np.uint64)
-    visits = rounds * m
-    begins = np.zeros(len(distinct) + 1, np.int64)
-    round_index = np.empty(visits, np.uint32)
-    client = np.empty(visits, np.uint32)
-    place = np.empty(visits, np.int64)
-    identity = np.arange(n if drawn else 0)
-    swapped = np.empty(m, np.int64)
-
-    if reshuffled and not drawn:
-        sort_visits(
-            fixed, first % len(fixed), first, rounds, repeats, sizes, width, rank, begins, round_index, client, place
-        )
     for s in range(len(seeds)):
-        if drawn:
-            chunk = max(1, REQUESTS // max(1, cohort_blocks))
-            for begin in range(0, rounds, chunk):
-                count = min(chunk, rounds - begin)
-                for b in range(cohort_blocks):
-                    for q in range(count):
-                        block[b * count + q] = b
-                        asked_round[b * count + q] = first + begin + q
-                        asked_client[b * count + q] = 0
-                generate(seeds[s], cohort_blocks * count, block, asked_round, asked_client, COHORT, word)
-                for q in range(count):
-                    for t in range(draws):
-                        j = np.int64(np.uint64(t) + below(word[t & 1, t // 2 * count + q], n - t))
-                        swapped[t] = j
-                        identity[t], identity[j] = identity[j], identity[t]
-                    for p in range(m):
-                        cohort[s, begin + q, p] = identity[p]
-                    for t in range(draws - 1, -1, -1):  # back to 0..n-1 in as many steps
-                        j = swapped[t]
-                        identity[t], identity[j] = identity[j], identity[t]
-            if reshuffled:
-                sort_visits(
-                    cohort[s], 0, first, rounds, repeats, sizes, width, rank, begins, round_index, client, place
-                )
-        if not reshuffled:
-            continue
+        if s < len(cohorts):
+            sort_visits(cohorts[s], row, first, rounds, repeats, sizes, width, rank, begins, round_index, client, place)
         order = sequence[s]
         for k in range(len(distinct)):
             size = distinct[k]
@@ -235,18 +239,22 @@ def _draw(
                         asked_client[b * count + i] = client[begin + i]
                 generate(seeds[s], blocks * count, block, asked_round, asked_client, ORDER, word)
                 for epoch in range(repeats):
-                    if size <= TABLE:
-                        digits(word, count, size, epoch * (size - 1), index)
+                    used = epoch * (size - 1)
+                    if size > TABLE:
+                        for i in range(count):
+                            to = place[begin + i] + epoch * size
+                            swaps(order, to, size, offsets[client[begin + i]], word, count, i, used)
+                        continue
+                    digits(word, count, size, used, index)
                     for i in range(count):
-                        start = offsets[client[begin + i]]
-                        to = place[begin + i] + epoch * size
-                        if size > TABLE:
-                            swaps(order, to, size, start, word, count, i, epoch * (size - 1))
-                            continue
+                        at = np.uint64(place[begin + i] + epoch * size)
+                        start = np.uint64(offsets[client[begin + i]])
                         places = orders[index[i]]
-                        for t in range(size):
-                            order[np.uint64(to + t)] = np.uint64(start) + (places & LOW)
+                        order[at] = start + (places & LOW)
+                        for _ in range(1, size):
                             places >>= NIBBLE
+                            at += ONE
+                            order[at] = start + (places & LOW)
 
 
-draw = jit(_draw)
+draw_orders = jit(_draw_orders)

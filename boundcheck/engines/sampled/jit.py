@@ -6,7 +6,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["inlined", "jit"]
+__all__ = ["OPTIONS", "inlined", "jit"]
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 

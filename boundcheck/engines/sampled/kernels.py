@@ -18,11 +18,11 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.datamodel import PrimitiveModel
+from numba.core.datamodel.models import PrimitiveModel
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import intrinsic, overload, register_model
 
-from boundcheck.engines.sampled.jit import inlined, jit
+from boundcheck.engines.sampled.jit import OPTIONS, inlined, jit
 
 __all__ = ["EPOCH", "FULL", "ISOTROPIC", "MATRIX", "MINIBATCH", "ROWS", "execute", "padded"]
 
@@ -30,6 +30,13 @@ ISOTROPIC, MATRIX, ROWS = 1, 2, 3  # lengths of `kind`
 FULL, EPOCH, MINIBATCH = 1, 2, 3  # lengths of `work`: a client's own gradients, its samples one by one or in batches
 
 with_entry: Any = tuple_setitem
+inserted: Any = intrinsic
+
+
+def compiled(function: Any) -> Any:
+    """Decorates what chooses, from the arguments' types, the code that stands for `function`."""
+    decorate: Any = overload
+    return decorate(function, strict=False, jit_options=OPTIONS | {"forceinline": True})
 
 
 def padded(dim: int) -> int:
@@ -97,14 +104,14 @@ def each_seed(builder: Any, indices: Any) -> list[Any]:
 
 
 def _binary(instruction: str) -> Any:
-    @intrinsic
+    @inserted
     def compute(typing: Any, a: Any, b: Any) -> Any:
         return a(a, b), lambda context, builder, signature, args: getattr(builder, instruction)(*args)
 
     return compute
 
 
-@intrinsic
+@inserted
 def splat(typing: Any, like: Any, value: Any) -> Any:
     """One number for all entries of all seeds."""
 
@@ -114,13 +121,13 @@ def splat(typing: Any, like: Any, value: Any) -> Any:
     return like(like, types.float64), generate
 
 
-@intrinsic
+@inserted
 def no_points(typing: Any, zero: Any, together: Any) -> Any:
     points = Points(zero.count, together.count)
     return points(zero, together), lambda context, builder, signature, args: ir.Constant(points.vector(), None)
 
 
-@intrinsic
+@inserted
 def read_points(typing: Any, like: Any, state: Any, who: Any) -> Any:
     """Rows who of state (S, d)."""
 
@@ -134,7 +141,7 @@ def read_points(typing: Any, like: Any, state: Any, who: Any) -> Any:
     return like(like, state, who), generate
 
 
-@intrinsic
+@inserted
 def write_points(typing: Any, points: Any, g: Any, who: Any, x: Any) -> Any:
     """points[who, g] = x for points (S, G, d)."""
 
@@ -148,7 +155,7 @@ def write_points(typing: Any, points: Any, g: Any, who: Any, x: Any) -> Any:
     return types.void(points, types.uint64, who, x), generate
 
 
-@intrinsic
+@inserted
 def rows(typing: Any, like: Any, table: Any, j: Any) -> Any:
     """Row j[s] of table (N, width) for each seed s."""
 
@@ -159,7 +166,7 @@ def rows(typing: Any, like: Any, table: Any, j: Any) -> Any:
     return like(like, table, j), generate
 
 
-@intrinsic
+@inserted
 def scalars(typing: Any, like: Any, values: Any, j: Any) -> Any:
     """values[j[s]] in all entries of each seed s."""
 
@@ -170,7 +177,7 @@ def scalars(typing: Any, like: Any, values: Any, j: Any) -> Any:
     return like(like, values, j), generate
 
 
-@intrinsic
+@inserted
 def product(typing: Any, matrices: Any, j: Any, y: Any) -> Any:
     """(matrix j[s]) y for each seed s, sums in order; matrices (N, d, width) holds columns."""
 
@@ -186,7 +193,7 @@ def product(typing: Any, matrices: Any, j: Any, y: Any) -> Any:
     return y(matrices, j, y), generate
 
 
-@intrinsic
+@inserted
 def dot(typing: Any, a: Any, y: Any) -> Any:
     """The inner product of each seed's two points, a sum in order, in all entries of the seed."""
 
@@ -203,7 +210,7 @@ def dot(typing: Any, a: Any, y: Any) -> Any:
 def _arithmetic(operation: Any, compute: Any) -> None:
     """Let points be combined with points and, entry by entry, with numbers."""
 
-    @overload(operation, inline="always", strict=False)
+    @compiled(operation)
     def combine(a: Any, b: Any) -> Any:
         if isinstance(a, Points) and isinstance(b, Points):
             return lambda a, b: compute(a, b)
@@ -220,158 +227,135 @@ _arithmetic(operator.mul, _binary("fmul"))
 _arithmetic(operator.truediv, _binary("fdiv"))
 
 
-def _generic() -> Any:
-    """A function of compiled code alone: one for vectors, which it returns, and one that changes arrays in place."""
+def vectors(compute: Any) -> Any:
+    """Decorates a function that changes its array argument in place with its counterpart for points in registers."""
 
-    def compiled_only(*arguments: Any) -> Any:
-        raise TypeError("compiled code only")
+    def decorate(in_place: Any) -> Any:
+        @compiled(in_place)
+        def choose(*arguments: Any) -> Any:
+            return compute if any(isinstance(a, Points) for a in arguments) else in_place
 
-    return compiled_only
+        return in_place
 
-
-fresh = _generic()  # points like `zero`
-start = _generic()  # rows `who` of state
-record = _generic()  # points[who, g] = x
-assigned = _generic()  # y := x
-moved = _generic()  # y - eta * g
-divided = _generic()  # g / count
-added = _generic()  # g + more
-weighted = _generic()  # after + weight * (y - x)
-gradient = _generic()  # the gradient of component j[s] at each seed's y
+    return decorate
 
 
-@overload(fresh, inline="always", strict=False)
+@vectors(lambda x, state, who: read_points(x, state, who))
+def start(x: Any, state: Any, who: Any) -> Any:
+    """x := the rows `who` of state."""
+    for k in range(len(x)):
+        x[k] = state[who[0], k]
+    return x
+
+
+@vectors(lambda points, g, who, x: write_points(points, np.uint64(g), who, x))
+def record(points: Any, g: Any, who: Any, x: Any) -> None:
+    """points[who, g] = x."""
+    for k in range(len(x)):
+        points[who[0], g, k] = x[k]
+
+
+@vectors(lambda y, x: x)
+def assigned(y: Any, x: Any) -> Any:
+    """y := x."""
+    for k in range(len(y)):
+        y[k] = x[k]
+    return y
+
+
+@vectors(lambda y, eta, g: y - eta * g)
+def moved(y: Any, eta: Any, g: Any) -> Any:
+    """y - eta * g."""
+    for k in range(len(y)):
+        y[k] -= eta * g[k]
+    return y
+
+
+@vectors(lambda g, more: g + more)
+def added(g: Any, more: Any) -> Any:
+    """g + more."""
+    for k in range(len(g)):
+        g[k] += more[k]
+    return g
+
+
+@vectors(lambda g, count: g / count)
+def divided(g: Any, count: Any) -> Any:
+    """g / count."""
+    for k in range(len(g)):
+        g[k] /= count
+    return g
+
+
+@vectors(lambda after, weight, y, x: after + weight * (y - x))
+def weighted(after: Any, weight: Any, y: Any, x: Any) -> Any:
+    """after + weight * (y - x)."""
+    for k in range(len(y)):
+        after[k] += weight * (y[k] - x[k])
+    return after
+
+
+@vectors(lambda g, y, j, oracle: scalars(y, oracle[0], j) * y - rows(y, oracle[1], j))
+def isotropic(g: Any, y: Any, j: Any, oracle: Any) -> Any:
+    """curvature y - b."""
+    h, b = oracle[0][j[0]], oracle[1][j[0]]
+    for k in range(len(y)):
+        g[k] = h * y[k] - b[k]
+    return g
+
+
+@vectors(lambda g, y, j, oracle: product(oracle[3], j, y) - rows(y, oracle[1], j))
+def matrix(g: Any, y: Any, j: Any, oracle: Any) -> Any:
+    """A y - b."""
+    b, columns = oracle[1][j[0]], oracle[3][j[0]]
+    # entry by entry sums in order, but neighbours in memory go side by side
+    for i in range(len(y)):
+        g[i] = columns[0, i] * y[0]
+    for k in range(1, len(y)):
+        for i in range(len(y)):
+            g[i] += columns[k, i] * y[k]
+    for i in range(len(y)):
+        g[i] -= b[i]
+    return g
+
+
+def _row_vectors(g: Any, y: Any, j: Any, oracle: Any) -> Any:
+    a = rows(y, oracle[1], j)
+    return scalars(y, oracle[0], j) * (dot(a, y) - scalars(y, oracle[2], j)) * a
+
+
+@vectors(_row_vectors)
+def row_products(g: Any, y: Any, j: Any, oracle: Any) -> Any:
+    """scale (a'y - target) a."""
+    scale, a, target = oracle[0][j[0]], oracle[1][j[0]], oracle[2][j[0]]
+    total = a[0] * y[0]
+    for k in range(1, len(y)):
+        total += a[k] * y[k]
+    residual = scale * (total - target)
+    for k in range(len(y)):
+        g[k] = residual * a[k]
+    return g
+
+
+def fresh(zero: Any, together: Any) -> Any:
+    """Points like `zero`."""
+    return np.zeros_like(zero)
+
+
+@compiled(fresh)
 def _fresh(zero: Any, together: Any) -> Any:
-    if isinstance(zero, types.BaseTuple):
-        return lambda zero, together: no_points(zero, together)
-    return lambda zero, together: np.zeros_like(zero)
+    return (lambda zero, together: no_points(zero, together)) if isinstance(zero, types.BaseTuple) else fresh
 
 
-@overload(start, inline="always", strict=False)
-def _start(x: Any, state: Any, who: Any) -> Any:
-    if isinstance(x, Points):
-        return lambda x, state, who: read_points(x, state, who)
-    return lambda x, state, who: assigned(x, state[who[0]])
+def gradient(kind: Any, g: Any, y: Any, j: Any, oracle: Any) -> Any:
+    """The gradient of component j[s] at each seed's y."""
+    return (isotropic, matrix, row_products)[len(kind) - 1](g, y, j, oracle)
 
 
-@overload(record, inline="always", strict=False)
-def _record(points: Any, g: Any, who: Any, x: Any) -> Any:
-    if isinstance(x, Points):
-        return lambda points, g, who, x: write_points(points, np.uint64(g), who, x)
-
-    def entries(points: Any, g: Any, who: Any, x: Any) -> None:
-        for k in range(len(x)):
-            points[who[0], g, k] = x[k]
-
-    return entries
-
-
-@overload(assigned, inline="always", strict=False)
-def _assigned(y: Any, x: Any) -> Any:
-    if isinstance(y, Points):
-        return lambda y, x: x
-
-    def entries(y: Any, x: Any) -> Any:
-        for k in range(len(y)):
-            y[k] = x[k]
-        return y
-
-    return entries
-
-
-@overload(moved, inline="always", strict=False)
-def _moved(y: Any, eta: Any, g: Any) -> Any:
-    if isinstance(y, Points):
-        return lambda y, eta, g: y - eta * g
-
-    def entries(y: Any, eta: Any, g: Any) -> Any:
-        for k in range(len(y)):
-            y[k] -= eta * g[k]
-        return y
-
-    return entries
-
-
-@overload(divided, inline="always", strict=False)
-def _divided(g: Any, count: Any) -> Any:
-    if isinstance(g, Points):
-        return lambda g, count: g / count
-
-    def entries(g: Any, count: Any) -> Any:
-        for k in range(len(g)):
-            g[k] /= count
-        return g
-
-    return entries
-
-
-@overload(added, inline="always", strict=False)
-def _added(g: Any, more: Any) -> Any:
-    if isinstance(g, Points):
-        return lambda g, more: g + more
-
-    def entries(g: Any, more: Any) -> Any:
-        for k in range(len(g)):
-            g[k] += more[k]
-        return g
-
-    return entries
-
-
-@overload(weighted, inline="always", strict=False)
-def _weighted(after: Any, weight: Any, y: Any, x: Any) -> Any:
-    if isinstance(y, Points):
-        return lambda after, weight, y, x: after + weight * (y - x)
-
-    def entries(after: Any, weight: Any, y: Any, x: Any) -> Any:
-        for k in range(len(y)):
-            after[k] += weight * (y[k] - x[k])
-        return after
-
-    return entries
-
-
-@overload(gradient, inline="always", strict=False)
-def _gradient(kind: Any, g: Any, y: Any, j: Any, curvature: Any, b: Any, target: Any, matrices: Any) -> Any:
-    def isotropic(kind, g, y, j, curvature, b, target, matrices):
-        return scalars(y, curvature, j) * y - rows(y, b, j)
-
-    def matrix(kind, g, y, j, curvature, b, target, matrices):
-        return product(matrices, j, y) - rows(y, b, j)
-
-    def row_products(kind, g, y, j, curvature, b, target, matrices):
-        a = rows(y, b, j)
-        return scalars(y, curvature, j) * (dot(a, y) - scalars(y, target, j)) * a
-
-    def isotropic_entries(kind, g, y, j, curvature, b, target, matrices):
-        h = curvature[j[0]]
-        for k in range(len(y)):
-            g[k] = h * y[k] - b[j[0], k]
-        return g
-
-    def matrix_entries(kind, g, y, j, curvature, b, target, matrices):
-        columns = matrices[j[0]]  # entry by entry sums in order, but neighbours in memory go side by side
-        for i in range(len(y)):
-            g[i] = columns[0, i] * y[0]
-        for k in range(1, len(y)):
-            for i in range(len(y)):
-                g[i] += columns[k, i] * y[k]
-        for i in range(len(y)):
-            g[i] -= b[j[0], i]
-        return g
-
-    def row_products_entries(kind, g, y, j, curvature, b, target, matrices):
-        total = b[j[0], 0] * y[0]
-        for k in range(1, len(y)):
-            total += b[j[0], k] * y[k]
-        residual = curvature[j[0]] * (total - target[j[0]])
-        for k in range(len(y)):
-            g[k] = residual * b[j[0], k]
-        return g
-
-    in_registers = {ISOTROPIC: isotropic, MATRIX: matrix, ROWS: row_products}
-    in_memory = {ISOTROPIC: isotropic_entries, MATRIX: matrix_entries, ROWS: row_products_entries}
-    return (in_registers if isinstance(y, Points) else in_memory)[kind.count]
+@compiled(gradient)
+def _gradient(kind: Any, g: Any, y: Any, j: Any, oracle: Any) -> Any:
+    chosen = {ISOTROPIC: isotropic, MATRIX: matrix, ROWS: row_products}[kind.count]
+    return lambda kind, g, y, j, oracle: chosen(g, y, j, oracle)
 
 
 @inlined
@@ -386,13 +370,13 @@ def _execute(
     zero: Any, together: Any, kind: Any, work: Any, state: Any, first: Any, rounds: Any, stop: Any, stops: Any,
     points: Any, drawn: Any, fixed: Any, cohort: Any, sequence: Any, width: Any, sizes: Any,
     coefficients: Any, steps: Any, rounds_per_cycle: Any, repeats: Any, batch: Any,
-    curvature: Any, b: Any, target: Any, matrices: Any,
+    oracle: Any,
 ) -> None:  # fmt: skip
     """Carry out rounds first..first+rounds-1 of every seed from state (S, 1, d), updated in place.
 
     points (S, G, d) receives the state after stops[g] rounds; `stop` is the first g with stops[g] > first.
-    The oracle's arrays belong to components, or to clients where `work` is FULL; rows of b (N, width) and columns in
-    matrices (N, d, width) are padded. Cohorts that are drawn differ between seeds, which then walk alone.
+    oracle: curvatures (N,), vectors (N, width), targets (N,) and columns of matrices (N, d, width), of components or,
+    where `work` is FULL, of clients. Cohorts that are drawn differ between seeds, which then walk alone.
     """
     m = coefficients.shape[1]
     period = len(coefficients)
@@ -423,13 +407,13 @@ def _execute(
                 if len(work) == FULL:
                     j = with_entry(j, 0, c)
                     for _ in range(repeats):
-                        g = gradient(kind, g, y, j, curvature, b, target, matrices)
+                        g = gradient(kind, g, y, j, oracle)
                         y = moved(y, eta, g)
                 elif len(work) == EPOCH:
                     end = at + np.uint64(repeats) * sizes[c]
                     while at < end:
                         j = drawn_samples(together, sequence, who, at)
-                        g = gradient(kind, g, y, j, curvature, b, target, matrices)
+                        g = gradient(kind, g, y, j, oracle)
                         y = moved(y, eta, g)
                         at += one
                 else:
@@ -439,11 +423,11 @@ def _execute(
                             begin = at
                             end = min(at + np.uint64(batch), done)
                             j = drawn_samples(together, sequence, who, at)
-                            g = gradient(kind, g, y, j, curvature, b, target, matrices)
+                            g = gradient(kind, g, y, j, oracle)
                             at += one
                             while at < end:
                                 j = drawn_samples(together, sequence, who, at)
-                                more = gradient(kind, more, y, j, curvature, b, target, matrices)
+                                more = gradient(kind, more, y, j, oracle)
                                 g = added(g, more)
                                 at += one
                             y = moved(y, eta, divided(g, np.float64(end - begin)))

@@ -260,7 +260,7 @@ def _cost(lowered: Lowered, arrays: Arrays | None, dim: int, path: str) -> _Cost
         width = dim * dim if arrays.kind == "quadratic" else dim
     m = lowered.cohort_size
     if path == "numba":
-        return _Cost(0.0, m * (10 + gradients * (10 + width)))
+        return _Cost(0.0, m * (5 + gradients * (4 + width / 2)))
     if arrays is None:
         return _Cost(m * 3e4, m * gradients * 1e4)
     visits = m * min(lowered.clients, 1024) if not len(lowered.fixed) else m  # one pass for each client drawn
@@ -268,11 +268,15 @@ def _cost(lowered: Lowered, arrays: Arrays | None, dim: int, path: str) -> _Cost
 
 
 def _block(seeds: int, workers: int, points: int, rounds: int, cost: _Cost, path: str) -> int:
-    """Seeds a thread takes at once: many on the NumPy path, about 50 ms of work on the compiled one."""
-    fair = max(1, -(-seeds // workers))
+    """Seeds a thread takes at once: many on the NumPy path, about 50 ms of work on the compiled one.
+
+    Every thread gets equally many blocks of about one size, so that none waits for another at the end.
+    """
+    fair = -(-seeds // workers)
     memory = max(1, BLOCK_BYTES // (8 * max(1, points)))
     wish = 1024 if path == "numpy" else max(1, int(5e7 / max(1.0, rounds * cost.a_seed)))
-    return min(fair, memory, wish)
+    pieces = -(-fair // min(memory, wish))
+    return -(-fair // pieces)
 
 
 def _legs(grid: Ints, columns: int, stride: int) -> Iterator[_Leg]:

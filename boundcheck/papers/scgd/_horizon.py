@@ -21,6 +21,9 @@ STEP_CONDITION = Condition(
     "condition (3) with the constant of Appendix A",
 )
 
+# Theorem 3.3 is about whole cycles, T = nK
+WHOLE_CYCLES = Condition("whole cycles", sp.Eq(sp.floor(T / n), T / n), "every device is visited equally often")
+
 # second term of the display below "Choice of E"
 NOISE = 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2
 

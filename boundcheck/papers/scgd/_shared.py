@@ -11,7 +11,12 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.theory.assumptions import finite_gradient_noise, smooth_clients, strong_quasi_convexity
+from boundcheck.theory.assumptions import (
+    finite_gradient_noise,
+    plain_mean,
+    smooth_clients,
+    strong_quasi_convexity,
+)
 from boundcheck.theory.statement import Belief, Condition
 from boundcheck.theory.symbols import common
 
@@ -23,7 +28,8 @@ sigma2, dist2_0, K = common.sigma2.expr, common.dist2_0.expr, common.K.expr
 # total step of one cycle; the paper writes n E eta each time
 s = n * E * eta
 
-ASSUMPTIONS = (strong_quasi_convexity, smooth_clients, finite_gradient_noise)  # 2.1, 2.2, 2.3
+# the setting of Section 2, and Assumptions 2.1, 2.2, 2.3
+ASSUMPTIONS = (plain_mean, strong_quasi_convexity, smooth_clients, finite_gradient_noise)
 MU_AT_MOST_L = sp.Le(mu, L)  # follows from 2.1 and 2.2: mu*dist2 <= <grad F, x - x*> <= L*dist2
 
 _a = (4 * L**2 - mu**2) / (16 * L**4)

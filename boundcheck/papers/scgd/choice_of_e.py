@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from boundcheck.papers.scgd._horizon import HORIZON, NOISE, STEP_CONDITION, T, contraction, ell
+from boundcheck.papers.scgd._horizon import HORIZON, NOISE, STEP_CONDITION, WHOLE_CYCLES, T, contraction, ell
 from boundcheck.papers.scgd._shared import ASSUMPTIONS, MU_AT_MOST_L, PAPER, E, dist2_0, mu
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Algorithm, Belief, Metric, Source, Statement
@@ -25,7 +25,7 @@ _corrected = Statement(
     bound=_factor * dist2_0 + NOISE,
     algorithm=Algorithm("scgd", ("E", "ell", "T")),
     domain=(MU_AT_MOST_L,),
-    conditions=(STEP_CONDITION,),
+    conditions=(STEP_CONDITION, WHOLE_CYCLES),
     assumptions=ASSUMPTIONS,
     trivial=dist2_0,
     belief=Belief.TRUE,
@@ -44,6 +44,7 @@ STATEMENTS = (
         belief=Belief.FALSE,
         replaces="",
         why="",
-        remark="A start at the origin would make the first term vanish wherever the minimiser is.",
+        remark="A start at the origin would make the first term vanish wherever the minimiser is. The printed left "
+        "side, the squared distance of cycle K+1 to a minimiser, is read as dist2 after T rounds.",
     ),
 )

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from boundcheck.papers.scgd._horizon import HORIZON, STEP_CONDITION, T, ell, local_steps_at_least
+from boundcheck.papers.scgd._horizon import HORIZON, STEP_CONDITION, WHOLE_CYCLES, T, ell, local_steps_at_least
 from boundcheck.papers.scgd._shared import ASSUMPTIONS, MU_AT_MOST_L, PAPER, E, L, dist2_0, mu, n, sigma2
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source, Statement
@@ -33,6 +33,7 @@ _corrected = Statement(
     domain=(MU_AT_MOST_L,),
     conditions=(
         STEP_CONDITION,
+        WHOLE_CYCLES,
         local_steps_at_least(6),
         _start_rounds,
         Condition("rounds for the noise", sp.Ge(T / sp.log(T), _noise_rounds), "the noise term is at most eps/2"),
@@ -52,6 +53,7 @@ STATEMENTS = (
         reading="as_printed",
         conditions=(
             STEP_CONDITION,
+            WHOLE_CYCLES,
             local_steps_at_least(4),
             _start_rounds,
             Condition("rounds for the noise", sp.Ge(T, _noise_rounds), "the order n/sqrt(eps), without logarithm"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.scgd._appendix_c import ETA, FEDAVG, REPLACES, WHY
+from boundcheck.papers.scgd._appendix_c import AS_MEANT, ETA, FEDAVG, REPLACES, WHY
 from boundcheck.papers.scgd._shared import PAPER, K
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import common
@@ -23,6 +23,7 @@ STATEMENTS = (
             Condition("factor below 1", sp.Lt(FEDAVG, 1)),
             Condition("factor above -1", sp.Gt(FEDAVG, -1)),
         ),
+        assumptions=AS_MEANT,
         belief=Belief.TRUE,
         replaces=REPLACES,
         why=WHY,

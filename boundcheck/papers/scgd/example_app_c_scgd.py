@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.scgd._appendix_c import ETA, REPLACES, SCGD, WHY, X0
+from boundcheck.papers.scgd._appendix_c import (
+    AS_MEANT,
+    AS_PRINTED,
+    ETA,
+    PRINTED_SETTING,
+    PRINTED_SYMBOLS,
+    REPLACES,
+    SCGD,
+    WHY,
+    X0,
+)
 from boundcheck.papers.scgd._shared import PAPER, K
 from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import common
@@ -21,6 +31,7 @@ STATEMENTS = (
         bound=SCGD**K * X0.expr,
         kind=Kind.EQUALITY,
         algorithm=Algorithm("scgd", ("E", "eta")),
+        assumptions=AS_MEANT,
         belief=Belief.TRUE,
         replaces=REPLACES,
         why=WHY,
@@ -31,11 +42,13 @@ STATEMENTS = (
         ),
         reading="as_printed",
         title="SCGD after one cycle, as printed",
-        symbols=(),
+        symbols=PRINTED_SYMBOLS,
         metric=Metric("x", None, rounds=sp.Integer(3)),
         bound=sp.Rational(331776, 10**6),
         kind=Kind.EQUALITY,
-        algorithm=Algorithm("scgd"),
+        algorithm=Algorithm("scgd", ("E", "eta")),
+        conditions=PRINTED_SETTING,
+        assumptions=AS_PRINTED,
         belief=Belief.FALSE,
         remark="False for the printed f_3; true for f_3 = 3x^2.",
     ),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.contexts import context, declared, depends, without
 from boundcheck.proof.gram import Combine, contradictory, prepare
 from boundcheck.proof.identity import same
+from boundcheck.proof.language import symbols_of
+from boundcheck.proof.meaning import scalars, valueless, whole
 from boundcheck.proof.polynomial import direction
 from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Finding, Setting, Status
@@ -17,9 +21,9 @@ from boundcheck.proof.vectors import VectorEquality
 __all__ = ["Obligation", "Rule"]
 
 
-from abc import ABC, abstractmethod
-
 Obligation = tuple[Any, Mapping[str, Any]]  # a relation, and facts of its own besides the scalar facts of the step
+
+_VALUE = sp.Dummy("value", real=True)
 
 
 class Rule(ABC):
@@ -42,52 +46,86 @@ class Rule(ABC):
         """(index, relations in `value`) when the rule uses a source for every value of the index that meets them."""
         return None
 
+    @property
+    def over_integers(self) -> bool:
+        """Whether the index that the rule generalises is an integer; otherwise it is a real variable."""
+        return True
+
+    def generalised(self) -> Any:
+        """The index for all of whose values the rule uses its claims, or None."""
+        return None
+
     def counts(self) -> tuple[Any, ...]:
         """What must be integers."""
         return ()
 
+    def trusted(self) -> tuple[tuple[str, str], ...]:
+        """(what the rule takes for granted of the objects it is used on, why), for the trusted base."""
+        return ()
+
     def _ranges(self, setting: Setting) -> Iterator[Obligation]:
         """That every value that the rule uses is one for which the claims with the index hold."""
-        value = sp.Symbol("_value", real=True)
-        covered = self.covered(value)
+        covered = self.covered(_VALUE)
         if covered is not None:
             index, relations = covered
-            given = {f"_covered{k}": r for k, r in enumerate(relations)}
+            given = {f"covered {k}": r for k, r in enumerate(relations)}
             for symbol, relation in setting.ranges:
                 if symbol == index:
-                    yield relation.xreplace({index: value}), given
+                    yield relation.xreplace({index: _VALUE}), given
+
+    def _not_general(self, facts: Mapping[str, Any], setting: Setting) -> str:
+        """Why the claims that the rule uses are not known for every value of its index; empty where they are."""
+        index = self.generalised()
+        if index is None:
+            return ""
+        if index not in declared(setting):
+            return f"{index} is not declared as an index, so no claim is known to hold for all of its values"
+        if (index.name in setting.integers) is not self.over_integers:
+            wanted = "an integer index" if self.over_integers else "a real variable with a range"
+            return f"{index} must be declared as {wanted}"
+        if any(index in context([p], setting) for p in setting.supposed):
+            return f"the hypothesis of the implication is known at one value of {index} only"
+        for other in context(facts.values(), setting):
+            if depends(other, index, setting):
+                return f"the range of {other} depends on {index}"
+        return ""
 
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
-        """PROVED when the claim is the instance and all obligations are; else the first obligation that is not."""
+        """PROVED when the claim is the instance and all obligations are; else the first obligation that is not.
+
+        Where the claim does not mention the index that the rule generalises, a fact that does is used for the values
+        that the rule is about, and for nothing else.
+        """
         text = str(claim)
-        if not _identical(claim, self.instance(facts), facts):
-            note = f"the claim is not what the rule gives, which is {self.instance(facts)}"
-            return Finding(Status.UNDECIDED, "no decision", note=note, claim=text)
+
+        def undecided(note: str, **more: Any) -> Finding:
+            return Finding(Status.UNDECIDED, "no decision", note=note, claim=text, **more)
+
+        reason = self._not_general(facts, setting)
+        if reason:
+            return undecided(reason)
+        index = self.generalised()
+        kept = facts if index is None or index in context([claim], setting) else without(facts, [index], setting)
+        instance = self.instance(facts)
+        if not _identical(claim, instance, kept):
+            return undecided(f"the claim is not what the rule gives, which is {instance}")
         for count in self.counts():
-            if not _whole(count, setting):
-                note = f"that {count} is an integer is not known"
-                return Finding(Status.UNDECIDED, "no decision", note=note, claim=text)
-        parts: list[Finding] = []
+            if not whole(count, setting):
+                return undecided(f"that {count} is an integer is not known")
+        missing = valueless(instance, kept, setting)
+        if missing:
+            return undecided(f"not shown: {missing}")
+        found: list[Finding] = []
         for relation, own in (*self.obligations(facts), *self._ranges(setting)):
-            scalar = {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
-            found = _oblige(relation, scalar | dict(own), setting)
-            if found.status is not Status.PROVED:
-                return Finding(Status.UNDECIDED, "no decision", note=f"not shown: {relation}", claim=text,
-                               vacuous=found.vacuous, parts=(*parts, found))  # fmt: skip
-            parts.append(found)
+            about = facts if index is not None and index in symbols_of(relation) else kept
+            one = _oblige(relation, scalars(about) | dict(own), setting)
+            if one.status is not Status.PROVED:
+                return undecided(f"not shown: {relation}", vacuous=one.vacuous, parts=(*found, one))
+            found.append(one)
         if contradictory(prepare(sp.true, facts)[1], setting):
             return Finding(Status.UNDECIDED, "vacuous", vacuous=True, note="the hypotheses cannot all be met",
                            claim=text)  # fmt: skip
-        return Finding(Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(parts), claim=text)
-
-
-def _whole(count: Any, setting: Setting) -> bool:
-    """Whether the expression is an integer: a polynomial with integer coefficients in integer symbols."""
-    if not all(s.name in setting.integers for s in count.free_symbols):
-        return False
-    if not count.free_symbols:
-        return bool(count.is_Integer)
-    return all(c.is_Integer for c in sp.Poly(count, *count.free_symbols).coeffs()) if count.is_polynomial() else False
+        return Finding(Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(found), claim=text)
 
 
 def _oblige(relation: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.identity import same
@@ -30,6 +31,15 @@ class Limit(Rule):
     def label(self) -> str:
         """What the report calls it."""
         return "limit of an inequality"
+
+    @property
+    def over_integers(self) -> bool:
+        """A real variable."""
+        return False
+
+    def generalised(self) -> Any:
+        """The variable."""
+        return self.variable
 
     def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
         """The open interval."""
@@ -56,8 +66,9 @@ class Limit(Rule):
 class MeanValue(Rule):
     """From q'(t) >= slope for every start <= t <= 1: q(1) - q(start) >= slope * (1 - start), for start < 1.
 
-    path: q, an expression in `variable` that is continuously differentiable on [start, 1]; source: the fact or step
-    that bounds its derivative for every such t.
+    path: q, a rational expression in `variable` and in functions without a definition (which are taken to be
+    continuously differentiable and are named in the trusted base) at polynomials in it; source: the fact or step that
+    bounds its derivative for every such t.
     """
 
     path: Any
@@ -70,6 +81,20 @@ class MeanValue(Rule):
     def label(self) -> str:
         """What the report calls it."""
         return "mean value theorem"
+
+    @property
+    def over_integers(self) -> bool:
+        """A real variable."""
+        return False
+
+    def generalised(self) -> Any:
+        """The variable."""
+        return self.variable
+
+    def trusted(self) -> tuple[tuple[str, str], ...]:
+        """That the functions of the variable in the path are smooth."""
+        functions = sorted({type(f).__name__ for f in self.path.atoms(AppliedUndef) if f.has(self.variable)})
+        return tuple((f"{name} is continuously differentiable", "mean value theorem") for name in functions)
 
     def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
         """The interval."""
@@ -84,12 +109,25 @@ class MeanValue(Rule):
             direction(source)[0], sp.diff(self.path, self.variable) - self.slope
         ):
             raise BadInput(f"'{self.source}' does not bound the derivative of {self.path} by {self.slope}.")
+        if not _smooth(self.path, self.variable):
+            raise BadInput(f"the path {self.path} is not rational in {self.variable} and in functions of it.")
         rise = self.path.subs(self.variable, 1) - self.path.subs(self.variable, self.start)
         return sp.Ge(rise, self.slope * (1 - self.start), evaluate=False)
 
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
         """The interval is not empty, and the path has no pole on it."""
         yield sp.Lt(self.start, 1), {}
-        inside = {"_from": sp.Ge(self.variable, self.start), "_to": sp.Le(self.variable, 1)}
+        inside = {"from the start": sp.Ge(self.variable, self.start), "to the end": sp.Le(self.variable, 1)}
         for factor, _ in factorised(rational_parts(self.path)[1])[1]:
             yield sp.Ne(factor, 0), inside
+
+
+def _smooth(path: Any, variable: Any) -> bool:
+    """Whether the path is rational in the variable and in undefined functions of polynomials in it."""
+    if not path.has(variable) or path == variable:
+        return True
+    if isinstance(path, AppliedUndef):
+        return path.is_real is True and all(arg.is_polynomial(variable) for arg in path.args)
+    if path.is_Pow:
+        return path.exp.is_Integer and _smooth(path.base, variable)
+    return (path.is_Add or path.is_Mul) and all(_smooth(arg, variable) for arg in path.args)

@@ -24,7 +24,11 @@ def at(relation: Any, index: Any, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Supposing:
-    """A claim `Implies(p, q)`: `by` decides q from the facts and p, which it finds under the name "hypothesis"."""
+    """A claim `Implies(p, q)`: `by` decides q from the facts and p, which it finds under the name "hypothesis".
+
+    p is known at one value of each index only, so a rule inside may not use claims for every value of one that is
+    free in p.
+    """
 
     by: Method
 
@@ -42,7 +46,8 @@ class Supposing:
         supposed, wanted = claim.args
         parts = supposed.args if isinstance(supposed, sp.And) else (supposed,)
         own = {f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: part for k, part in enumerate(parts)}
-        return replace(self.by.check(wanted, {**facts, **own}, setting), claim=str(claim))
+        inside = replace(setting, supposed=(*setting.supposed, *parts))
+        return replace(self.by.check(wanted, {**facts, **own}, inside), claim=str(claim))
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,13 @@ class Induction(Rule):
         """What the report calls it."""
         return "induction"
 
+    def generalised(self) -> Any:
+        """The index of the step case."""
+        return self.index
+
     def counts(self) -> tuple[Any, ...]:
-        """The index and its last value."""
-        return (self.last, self.index)
+        """The last value."""
+        return (self.last,)
 
     def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
         """The step case is used below the last value."""

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sympy as sp
 
 from boundcheck.proof.rules.base import Obligation, Rule
-from boundcheck.proof.vectors import Vector, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, fresh, inner, norm2
 
 __all__ = ["Jensen", "Triangle", "Young"]
+
+_PLANE: Any = sp.symbols("a:d", cls=sp.Dummy, real=True)
+_NORMS: Any = sp.symbols("nu nv uv", cls=sp.Dummy, real=True)
+
+
+@cache
+def _atom(place: int) -> Vector:
+    """A vector atom of our own; the same for each use, so that a question is answered once."""
+    return fresh(f"x{place}")
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,7 @@ class Jensen(Rule):
         for weight in self.weights:
             yield sp.Gt(weight, 0), {}
         yield sp.Eq(sp.expand(sum(self.weights, sp.Integer(0))), 1), {}
-        atoms = [vector(f"_x{i}") for i in range(len(self.weights))]
+        atoms = [_atom(i) for i in range(len(self.weights))]
         pairs = list(zip(self.weights, atoms, strict=True))
         mean = sum((v * w for w, v in pairs), Vector(()))
         spread = sum((w * norm2(v) for w, v in pairs), sp.Integer(0)) - norm2(mean)
@@ -63,9 +73,9 @@ class Triangle(Rule):
 
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
         """In the plane of two vectors: the determinant identity, then the squares of both sides."""
-        a, b, c, d = sp.symbols("_a:d", real=True)
+        a, b, c, d = _PLANE
         yield sp.Eq((a**2 + b**2) * (c**2 + d**2) - (a * c + b * d) ** 2, (a * d - b * c) ** 2, evaluate=False), {}
-        first, second, product = sp.symbols("_nu _nv _uv", real=True)
+        first, second, product = _NORMS
         facts_of = {"u": first >= 0, "v": second >= 0, "plane": product**2 <= first**2 * second**2}
         yield sp.Le(first**2 + 2 * product + second**2, (first + second) ** 2, evaluate=False), facts_of
 
@@ -91,5 +101,5 @@ class Young(Rule):
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
         """The weight is positive, and the matrix [[weight, -1], [-1, 1/weight]] positive semidefinite."""
         yield sp.Gt(self.weight, 0), {}
-        a, b = vector("_u"), vector("_v")
+        a, b = _atom(0), _atom(1)
         yield sp.Ge(self.weight * norm2(a) - 2 * inner(a, b) + norm2(b) / self.weight, 0, evaluate=False), {}

@@ -12,9 +12,12 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.polynomial import direction
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, fresh, norm2
 
 __all__ = ["CauchySchwarz", "PartialSum", "SumOver", "Telescoping"]
+
+_K = sp.Dummy("k", real=True)
+_SUM, _LAST, _SQUARES = fresh("R"), fresh("r"), fresh("q")
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,13 @@ class CauchySchwarz(Rule):
         """What the report calls it."""
         return "Cauchy-Schwarz inequality"
 
+    def generalised(self) -> Any:
+        """The index of the sum."""
+        return self.index
+
     def counts(self) -> tuple[Any, ...]:
-        """The number of terms and the index."""
-        return (self.count, self.index)
+        """The number of terms."""
+        return (self.count,)
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The inequality for these terms."""
@@ -46,11 +53,9 @@ class CauchySchwarz(Rule):
         (k + 1)*(Q + norm(r)**2) >= norm(R + r)**2; one term gives an equation.
         """
         yield sp.Ge(self.count, 0), {}
-        k = sp.Symbol("_k", real=True)
-        sum_, last, squares = (vector(n) for n in ("_R", "_r", "_q"))
-        q = norm2(squares)  # any number that is at least 0 is a squared norm
-        before = {"_before": sp.Ge(k * q, norm2(sum_), evaluate=False), "_k": sp.Ge(k, 1)}
-        yield sp.Ge((k + 1) * (q + norm2(last)), norm2(sum_ + last), evaluate=False), before
+        q = norm2(_SQUARES)  # any number that is at least 0 is a squared norm
+        before = {"terms before": sp.Ge(_K * q, norm2(_SUM), evaluate=False), "one term at least": sp.Ge(_K, 1)}
+        yield sp.Ge((_K + 1) * (q + norm2(_LAST)), norm2(_SUM + _LAST), evaluate=False), before
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,13 @@ class PartialSum(Rule):
         """What the report calls it."""
         return "part of a sum of nonnegative terms"
 
+    def generalised(self) -> Any:
+        """The index of the sums."""
+        return self.index
+
     def counts(self) -> tuple[Any, ...]:
-        """The numbers of terms and the index."""
-        return (self.part, self.whole, self.index)
+        """The numbers of terms."""
+        return (self.part, self.whole)
 
     def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
         """The terms of the whole sum."""
@@ -104,9 +113,13 @@ class SumOver(Rule):
         """What the report calls it."""
         return "sum over an index"
 
+    def generalised(self) -> Any:
+        """The index of the sum."""
+        return self.index
+
     def counts(self) -> tuple[Any, ...]:
-        """The number of terms and the index."""
-        return (self.count, self.index)
+        """The number of terms."""
+        return (self.count,)
 
     def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
         """The terms of the sum."""
@@ -155,9 +168,13 @@ class Telescoping(Rule):
             raise BadInput(f"the vector equality '{self.source}' is not of the form x(m + 1) == x(m) + d(m).")
         return back, increment
 
+    def generalised(self) -> Any:
+        """The index of the sum."""
+        return self.index
+
     def counts(self) -> tuple[Any, ...]:
-        """The number of terms and the index."""
-        return (self.count, self.index)
+        """The number of terms."""
+        return (self.count,)
 
     def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
         """The terms of the sum."""
