@@ -76,7 +76,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The answer to one claim.
 
@@ -127,6 +127,10 @@ class Verdict:
             points=data.get("points", 0),
             details=data.get("details", {}),
         )
+
+    def __repr__(self) -> str:
+        grade = "" if self.grade is None else f" ({self.grade})"
+        return f"<Verdict {self.outcome}{grade} {self.statement}: {self.reason}>"
 
     def _repr_html_(self) -> str:
         grade = "" if self.grade is None else f" ({self.grade})"

@@ -40,6 +40,7 @@ Array = NDArray[np.float64]
 OBSERVATIONS, DEVICES, LOCAL_STEPS, COHORT = 1000, 20, 4, 3
 REPEATS, ROUNDS = 100, 10_000
 PERCENTILES = (5, 95)
+PANELS, AXIS, LINE, MARGIN = 4.4, 0.6, 0.157, 0.1  # inches: panels, what is below them, a caption line, the rest
 METRIC, BOUND, GREY, BAND = "#1d67a8", "#b5432a", "#60676f", "#6b55a3"
 
 
@@ -169,12 +170,20 @@ def mark_round(ax: Axes, at: int, text: str, colour: str, height: float, side: s
 
 
 def new_figure() -> tuple[Figure, Axes, Axes]:
-    """A figure with two panels side by side, and room for the caption below."""
-    figure = Figure(figsize=(12, 6.8))
+    """A figure with two panels side by side; `save` makes the room for the caption below."""
+    figure = Figure(figsize=(12, PANELS))
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.075, right=0.985, top=0.94, bottom=0.36, wspace=0.2)
     return figure, left, right
+
+
+def set_caption(figure: Figure, text: str) -> None:
+    """Puts the text below the panels, which keep their height: the figure grows by as many lines as there are."""
+    below = AXIS + (text.count("\n") + 1) * LINE + MARGIN
+    height = PANELS + below
+    figure.set_size_inches(12, height)
+    figure.subplots_adjust(left=0.075, right=0.985, top=1 - 0.4 / height, bottom=below / height, wspace=0.2)
+    figure.text(0.02, 1 - (PANELS + AXIS) / height, text, va="top", fontsize=8.3, linespacing=1.35, color="#24282d")
 
 
 def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> list[Path]:
@@ -182,7 +191,7 @@ def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> l
     caption = [facts["caption"], "Agrees with the paper: " + " ".join(facts["agrees"] or ["Nothing."])]
     caption.append("Does not: " + " ".join(facts["differs"] or ["Nothing was found."]))
     wrapped = "\n".join(textwrap.fill(part, 178) for part in caption)
-    figure.text(0.02, 0.275, wrapped, va="top", fontsize=8.3, linespacing=1.35, color="#24282d")
+    set_caption(figure, wrapped)
     folder.mkdir(parents=True, exist_ok=True)
     lists = "".join(
         f"\n## {head}\n\n" + "".join(f"- {s}\n" for s in facts[key] or ["Nothing found."])
@@ -196,7 +205,7 @@ def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> l
     partial = folder / f".{name}.partial.png"
     figure.savefig(partial, dpi=110, metadata={"Software": None})
     with Image.open(partial) as image:  # few colours: a palette makes the file several times smaller
-        image.convert("RGB").quantize(64).save(partial, optimize=True)
+        image.convert("RGB").quantize(160).save(partial, optimize=True)
     os.replace(partial, picture)
     for path, text in texts.items():
         partial = path.with_name(f".{path.name}.partial")
@@ -226,7 +235,8 @@ def judge_round(agrees: list[str], differs: list[str], name: str, summary: Summa
     """Whether the 5 % percentile stays above 0 as early as the paper says, as a sentence in the right list."""
     at = summary.positive_from
     if at is not None and at <= paper_round:
-        agrees.append(f"With {name} the 5 % percentile stays above 0 from round {at} on; the paper says {paper_round}.")
+        earlier = f"; it does so from round {at} on, earlier than printed ({paper_round})" if at < paper_round else ""
+        agrees.append(f"With {name} the 5 % percentile stays above 0 in the end, as the paper says{earlier}.")
     else:
         since = "in no round" if at is None else f"only from round {at} on"
         differs.append(f"With {name} the 5 % percentile stays above 0 {since}; the paper says from {paper_round} on.")

@@ -183,7 +183,9 @@ def draw(r: Results, found: dict[str, Any]) -> Figure:
     right.set_xlabel(f"cycle K ({c.DEVICES} rounds)")
     right.set_ylabel("K² times squared distance to the solution, in [x]²")
     right.set_title("Theorem 3.4, corrected", loc="left", fontsize=11)
-    right.legend(loc="lower left", bbox_to_anchor=(0.14, 0.09), frameon=False, fontsize=8.5)
+    low, high = right.get_ylim()
+    right.set_ylim(low / 10 ** (0.42 * math.log10(high / low)), high)  # room for the legend below the curves
+    right.legend(loc="lower left", frameon=False, fontsize=8.5)
     c.style(right)
     return figure
 

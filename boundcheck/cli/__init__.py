@@ -17,6 +17,7 @@ from boundcheck.errors import BoundcheckError, SpecError
 __all__ = ["main"]
 
 INTERRUPTED = 130
+KEEPING = ("run", "compare", "check", "report")  # the commands whose finished runs are in the result store
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
-        return _say("interrupted; what is finished is kept, and the same command continues from there.", code, as_json)
+        return _say(_interrupted(arguments), code, as_json)
     return code
 
 
@@ -75,6 +76,14 @@ def _run(arguments: list[str]) -> int:
             return 0
         raise
     return found if isinstance(found, int) else 0
+
+
+def _interrupted(arguments: Sequence[str]) -> str:
+    if arguments[:1] == ["falsify"]:
+        return "interrupted; nothing of the search is kept."
+    if arguments and arguments[0] in KEEPING and "--no-store" not in arguments:
+        return "interrupted; what is finished is kept, and the same command continues from there."
+    return "interrupted."
 
 
 def _sentence(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from boundcheck.core.places import reason
 from boundcheck.errors import BadInput, StoreError
 
-__all__ = ["read_text", "write_whole"]
+__all__ = ["probe_file", "probe_folder", "read_text", "write_whole"]
 
 MAX_READ = 64 * 1024 * 1024  # bytes of a file that a user names
 
@@ -28,6 +28,44 @@ def write_whole(target: Path, content: bytes) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def probe_file(target: Path, option: str) -> None:
+    """Refuses a place where no file can be written, before the work whose result it is to hold.
+
+    Raises BadInput for a folder, StoreError with the system's reason for anything else. Nothing is left there.
+    """
+    try:
+        if target.is_dir():
+            raise BadInput(f"{option} '{target}' is a folder; name a file.")
+        _probe(target.parent, target.name)
+    except OSError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{option} '{target}' cannot be written: {reason(error)}.") from error
+
+
+def probe_folder(text: str, option: str) -> Path:
+    """The folder that `text` names, made where it is not there; refuses one that cannot be written, as `probe_file`."""
+    if not text.strip():
+        raise BadInput(f"{option} '{text}' names no folder.")
+    folder = Path(text)
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise BadInput(f"{option} '{text}' is a file; name a folder.")
+        folder.mkdir(parents=True, exist_ok=True)
+        _probe(folder, "probe")
+    except OSError as error:
+        raise StoreError(f"{option} '{text}' cannot be written: {reason(error)}.") from error
+    return folder
+
+
+def _probe(folder: Path, name: str) -> None:
+    partial = folder / f".{name}.{os.getpid()}.partial"
+    try:
+        partial.touch()
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def read_text(path: Path) -> str:

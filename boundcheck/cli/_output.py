@@ -67,13 +67,22 @@ def short(value: Any) -> str:
     return str(value)
 
 
-def table(columns: Sequence[str], rows: Sequence[Row], title: str = "", styles: Sequence[str] = ()) -> None:
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    title: str = "",
+    styles: Sequence[str] = (),
+    *,
+    whole: bool = False,
+    dropped: Sequence[str] = (),
+) -> None:
     """A table: drawn by rich on a terminal, in plain aligned columns elsewhere.
 
-    styles: one rich style a column, or a word that colours the cell by its content ("outcome").
+    styles: one rich style a column, or a word that colours the cell by its content ("outcome"). whole: the first
+    column holds ids, which are never broken; dropped: columns that a narrow terminal does without, the first first.
     """
     if sys.stdout.isatty():
-        _rich_table(columns, rows, title, styles)
+        _rich_table(columns, rows, title, styles, whole, dropped)
         return
     if title:
         line(title)
@@ -94,21 +103,43 @@ _COLOURS = {
 }
 
 
-def _rich_table(columns: Sequence[str], rows: Sequence[Row], title: str, styles: Sequence[str]) -> None:
+READABLE = 14  # characters that a cell of several words needs at least
+
+
+def _fitting(columns: Sequence[str], rows: Sequence[Row], width: int, dropped: Sequence[str]) -> list[int]:
+    """Which columns to draw in `width`: all where each has its need, else without the dropped ones, in that order.
+
+    The first column needs its full width, another one what its cells have, up to READABLE.
+    """
+    lengths = [max(map(len, (c, *(r[i] for r in rows)))) for i, c in enumerate(columns)]
+    needs = [lengths[0], *(min(n, READABLE) for n in lengths[1:])]
+    kept = list(range(len(columns)))
+    for name in dropped:
+        if sum(needs[i] + 2 for i in kept) - 2 <= width:
+            break
+        kept.remove(columns.index(name))
+    return kept
+
+
+def _rich_table(
+    columns: Sequence[str], rows: Sequence[Row], title: str, styles: Sequence[str], whole: bool, dropped: Sequence[str]
+) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(file=sys.stdout)
     drawn = Table(title=title or None, title_justify="left", show_edge=False, pad_edge=False)
-    for i, column in enumerate(columns):
-        drawn.add_column(column, style="cyan" if i == 0 else None, overflow="fold")
+    kept = _fitting(columns, rows, console.width, dropped) if rows else range(len(columns))
+    for i in kept:
+        drawn.add_column(columns[i], style="cyan" if i == 0 else None, overflow="fold", no_wrap=whole and i == 0)
     for row in rows:
-        cells = [
-            Text(cell, style=_COLOURS.get(cell, "") if i < len(styles) and styles[i] == "outcome" else "")
-            for i, cell in enumerate(row)
-        ]
-        drawn.add_row(*cells)
-    Console(file=sys.stdout).print(drawn)
+        styled = {i for i in kept if i < len(styles) and styles[i] == "outcome"}
+        drawn.add_row(*(Text(row[i], style=_COLOURS.get(row[i], "") if i in styled else "") for i in kept))
+    console.print(drawn)
+    missing = [name for i, name in enumerate(columns) if i not in kept]
+    if missing:
+        line(f"(a wider terminal also shows: {', '.join(missing)})")
 
 
 @contextlib.contextmanager
@@ -125,8 +156,9 @@ def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None
         BarColumn(),
         TextColumn("{task.percentage:3.0f} %"),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("elapsed,"),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)

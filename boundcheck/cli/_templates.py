@@ -22,6 +22,10 @@ $paper = "$paper"
 
 [tool.hatch.build.targets.wheel]
 packages = ["$paper"]
+
+# `pip install -e` puts this folder on the path.
+[tool.hatch.build]
+dev-mode-dirs = ["."]
 """)
 
 PAPER_INIT = Template('''\
@@ -33,6 +37,7 @@ STATEMENT = Template('''\
 
 from __future__ import annotations
 
+from boundcheck.theory.assumptions import convexity, smooth_clients
 from boundcheck.theory.dimension import VALUE
 from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import common
@@ -52,6 +57,10 @@ STATEMENTS = (
         bound=TYPE_THE_FORMULA_HERE,
         algorithm=Algorithm("gradient_descent", ("eta",)),
         conditions=(Condition("step size", eta * L <= 1, "the step is at most 1/L"),),
+        # Hypotheses on the objective; problems say which of them they meet.
+        assumptions=(convexity, smooth_clients),
+        # What is known without the statement: a bound that is nowhere below it is VACUOUS.
+        trivial=L * dist2_0 / 2,
 $correction    ),
 )
 ''')

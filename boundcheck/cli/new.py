@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json
-from boundcheck.errors import BadInput, StoreError, UnknownName
+from boundcheck.errors import BadInput, StoreError, nearest
 
 __all__ = ["register"]
 
@@ -31,7 +31,8 @@ def register(app: typer.Typer) -> None:
 
 def _checked(name: str, what: str) -> str:
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        raise BadInput(f"{what} '{name}' is not allowed; write lower-case letters, digits and _, such as theorem_3_3.")
+        example = {"the paper": "my_paper", "the reading": "as_printed"}.get(what, "theorem_3_3")
+        raise BadInput(f"{what} '{name}' is not allowed; write lower-case letters, digits and _, such as {example}.")
     return name
 
 
@@ -95,10 +96,11 @@ def _package_of(paper_name: str) -> Path:
     from boundcheck.theory.discovery import papers
 
     if paper_name not in papers():
-        raise UnknownName(
-            f"no --package is given, and `boundcheck new paper {paper_name}` was not run: the paper",
-            paper_name,
-            papers(),
+        close = [p for p in papers() if nearest(paper_name, [p]).startswith("; did")]
+        hint = f" (did you mean '{close[0]}'?)" if close else ""
+        raise BadInput(
+            f"the paper '{paper_name}' is not installed{hint}; give --package {paper_name}/{paper_name} "
+            f"(`boundcheck new paper {paper_name}` makes it), or install it."
         )
     found = importlib.util.find_spec(papers()[paper_name])
     if found is None or not found.submodule_search_locations:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import json_float, line, print_json, progress, short, table
+from boundcheck.cli._output import json_float, line, print_json, progress, table
 
 if TYPE_CHECKING:
     from boundcheck.evidence.witness import Witness
@@ -19,7 +19,7 @@ __all__ = ["register"]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Id = Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)]
 
-EVIDENCE_WIDTH = 100  # characters of a certificate or witness in the table; --json has all of it
+CLAIM_WIDTH = 100  # characters of a claim of the trusted base in the table; --json has all of it
 
 
 def register(app: typer.Typer) -> None:
@@ -37,9 +37,9 @@ def derive(
 ) -> int:
     """Checks a derivation step by step.
 
-    Its conclusion is compared with the statement's bound. Exit code 0 when every step is proved or
-    assumed from a named source, 1 when one is refuted (the statement may
-    still be true), 3 when one is undecided or the conclusion is not the bound.
+    Its conclusion is compared with the statement's bound; --json has the certificates. Exit code 0
+    when every step is proved or assumed from a named source, 1 when one is refuted (the statement
+    may still be true), 3 when one is undecided or the conclusion is not the bound.
 
     \b
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
@@ -72,14 +72,13 @@ def _record(report: DerivationReport) -> None:
 
 
 def _derive_text(report: DerivationReport) -> None:
+    from boundcheck.report.words import shortened
+
     rows: list[list[str]] = []
     for r in report.results:
-        evidence = ""
+        evidence = "" if r.finding.certificate is None else "certificate"
         if r.finding.witness:
-            evidence = "witness " + ", ".join(f"{k} = {v}" for k, v in r.finding.witness.items())
-        elif r.finding.certificate is not None:
-            evidence = "certificate " + json.dumps(r.finding.certificate, default=str)
-        evidence = evidence if len(evidence) <= EVIDENCE_WIDTH else evidence[: EVIDENCE_WIDTH - 3] + "..."
+            evidence = "witness " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in r.finding.witness.items())
         rows.append([r.step.name, r.status.value, r.finding.how, r.step.text, evidence])
     table(["step", "status", "how", "reason", "evidence"], rows, styles=["", "outcome"])
     line()
@@ -88,8 +87,16 @@ def _derive_text(report: DerivationReport) -> None:
             line(f"{r.step.name}: {r.finding.note}")
     for remark in report.remarks:
         line(remark)
+    line()
+    line("Trusted base, taken over as written:")
+    table(["from", "kind", "claim", "source"], [[x.name, x.kind, _cut(x.claim), x.source] for x in report.trusted])
+    line()
     line(", ".join(f"{count} {status}" for status, count in report.counts.items()))
     line(f"{report.statement}: {report.status.value}")
+
+
+def _cut(claim: str) -> str:
+    return claim if len(claim) <= CLAIM_WIDTH else claim[: CLAIM_WIDTH - 3] + "..."
 
 
 def falsify(
@@ -111,6 +118,7 @@ def falsify(
     \b
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
     """
+    from boundcheck.cli._files import probe_file
     from boundcheck.cli._values import parse_seconds
     from boundcheck.evidence.falsify import falsify as search
     from boundcheck.evidence.witness import save_witness
@@ -118,11 +126,13 @@ def falsify(
 
     found = statement(id)
     seconds = parse_seconds(budget, "--budget")
+    target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
+    probe_file(target, "--out")
     with progress(f"searching {found.id}") as show:
         result = search(found, budget=seconds, seed=seed, on_progress=lambda share, best: show(share))
     path = None
     if result.witness is not None:
-        path = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
+        path = target
         save_witness(result.witness, path)
     if as_json:
         print_json(
@@ -140,7 +150,7 @@ def falsify(
     else:
         searched = f"{result.instances} instances in {result.seconds:.1f} s, seed {result.seed}"
         if result.witness is None:
-            line(f"{found.id}: no counterexample among {searched}; largest metric/bound {short(result.best)}.")
+            line(f"{found.id}: no counterexample among {searched}.")
         else:
             line(f"{found.id}: broken after {searched}.")
             _witness_text(result.witness)

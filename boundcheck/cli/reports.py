@@ -30,7 +30,7 @@ def report(
         list[Path] | None,
         typer.Argument(metavar="[SPEC]...", help="TOML files of claims.", show_default="the shipped claims"),
     ] = None,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = Path("report"),
+    out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = "report",
     title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
     workers: Annotated[
         int | None,
@@ -47,21 +47,23 @@ def report(
     Example: boundcheck report examples/scgd.toml -o report
     """
     from boundcheck.cli._execute import carry_out, results_of
+    from boundcheck.cli._files import probe_folder
     from boundcheck.cli.runs import chosen_store
     from boundcheck.evidence.spec import load_claims
     from boundcheck.report import write_report
     from boundcheck.verdict import count_by
 
     claims = [claim for spec in specs or [default_spec()] for claim in load_claims(spec)]
+    folder = probe_folder(out, "--out")
     results = results_of(carry_out(claims, store=chosen_store(no_store), workers=workers))
-    paths = write_report(results, out, title=title)
+    paths = write_report(results, folder, title=title)
     counts = count_by(r.verdict for r in results)
     if as_json:
         print_json({"files": [str(p) for p in paths], "counts": counts})
         return 0
     for what, of in counts.items():
         line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
-    line(f"written: {out / 'index.html'} and {len(paths) - 1} more files")
+    line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
     return 0
 
 
@@ -72,7 +74,8 @@ def diff(
 ) -> int:
     """What changed between two reports.
 
-    Exit code 1 if a claim lost its grade, became violated or is gone.
+    Exit code 1 if something is worse: a claim no longer HOLDS, became VIOLATED or FAILED, lost its grade or is
+    gone. A change of tightness is shown and accepted.
 
     \b
     Example: boundcheck diff report-before report-after

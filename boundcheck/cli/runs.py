@@ -51,6 +51,7 @@ def constants(spec: Spec, as_json: Json = False) -> int:
     from boundcheck.evidence.claim import resolve_steps
     from boundcheck.evidence.spec import load_claims
     from boundcheck.problems.build import build
+    from boundcheck.report.words import shortened
     from boundcheck.theory.discovery import statement
 
     found: list[dict[str, Any]] = []
@@ -81,7 +82,7 @@ def constants(spec: Spec, as_json: Json = False) -> int:
             [name, signs.get(c.side, "") + short(c.value), c.known.value, c.how] for name, c in f["constants"].items()
         ]
         table(["constant", "value", "known", "how"], cells)
-        line("method: " + ", ".join(f"{k} = {v}" for k, v in f["method"].items()))
+        line("method: " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in f["method"].items()))
         for name, why in f["violations"].items():
             line(f"breaks assumption {name}: {why}")
         line()
@@ -106,11 +107,12 @@ def run(
     Example: boundcheck run examples/scgd.toml -o runs
     """
     from boundcheck.cli._execute import Done, carry_out, results_of
-    from boundcheck.core.places import store_dir
+    from boundcheck.core.places import prepare, store_dir
     from boundcheck.evidence.spec import load_claims
 
     claims = load_claims(spec)
-    done = carry_out(claims, store=out or store_dir(), workers=workers)
+    store = store_dir() if out is None else prepare(out)
+    done = carry_out(claims, store=store, workers=workers)
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]
     if as_json:
@@ -140,7 +142,8 @@ def compare(spec: Spec, workers: Workers = None, no_store: NoStore = False, as_j
     """The verdict on each claim.
 
     Whatever it expects: exit code 0 if all hold, 1 if one is violated, 3 otherwise. The
-    tightness is bound over metric at the closest of the compared points (1 is tight).
+    tightness is the least bound over metric among the points where the bound is at most half its
+    trivial value, or among all where there is no such point (1 is tight).
 
     \b
     Example: boundcheck compare examples/scgd.toml
@@ -198,9 +201,13 @@ def check(
     Example: boundcheck check examples/scgd.toml --junit boundcheck.xml
     """
     from boundcheck.cli._execute import carry_out
+    from boundcheck.cli._files import probe_file
     from boundcheck.evidence.spec import load_claims
 
-    done = carry_out(load_claims(claims, need_expect=True), store=chosen_store(no_store), workers=workers)
+    asked = load_claims(claims, need_expect=True)
+    if junit is not None:
+        probe_file(junit, "--junit")
+    done = carry_out(asked, store=chosen_store(no_store), workers=workers)
     if junit is not None:
         from boundcheck.cli._junit import write_junit
 

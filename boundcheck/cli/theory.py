@@ -86,7 +86,10 @@ def list_statements(
     from boundcheck.evidence.shipped import shipped_witnesses
     from boundcheck.theory.discovery import all_statements
 
-    every = list(all_statements(paper or None))
+    broken: list[BadInput] = []
+    every = list(all_statements(paper or None, broken.append))
+    if broken and not every:
+        raise broken[0]
     if reading and reading not in {s.reading for s in every}:
         raise UnknownName("the reading", reading, sorted({s.reading for s in every}))
     chosen = [s for s in every if reading in ("", s.reading)]
@@ -94,7 +97,8 @@ def list_statements(
     derived = {s.id: _derivation(s.id) for s in chosen}
     witnesses = shipped_witnesses()
     counts = {
-        "statements": len(chosen),
+        "readings": len(chosen),
+        "statements": len({s.id.rpartition("/")[0] for s in chosen}),
         "dimensionally inconsistent": sum(bool(e) for e in errors.values()),
         "without dimensions": sum(s.metric.dimension is None for s in chosen),
         "with a proved derivation": sum(status == "PROVED" for status in derived.values()),
@@ -116,8 +120,8 @@ def list_statements(
             }
             for s in chosen
         ]
-        print_json({"statements": rows, "counts": counts})
-        return 0
+        print_json({"statements": rows, "counts": counts, "broken": [str(error) for error in broken]})
+        return 2 if broken and paper else 0
     cells = [
         [
             s.id,
@@ -129,10 +133,18 @@ def list_statements(
         ]
         for s in chosen
     ]
-    table(["statement", "title", "kind", "belief", "dimensions", "evidence"], cells)
+    columns = ["statement", "title", "kind", "belief", "dimensions", "evidence"]
+    table(columns, cells, whole=True, dropped=("title", "kind", "dimensions", "belief"))
     line()
-    line(", ".join(f"{count} {what}" for what, count in counts.items()) + ".")
-    return 0
+    rest = [f"{count} {what}" for what, count in counts.items() if what not in ("readings", "statements")]
+    line(", ".join([f"{_many(counts, 'reading')} of {_many(counts, 'statement')}", *rest]) + ".")
+    for error in broken:
+        line(f"left out: {error}")
+    return 2 if broken and paper else 0
+
+
+def _many(counts: Mapping[str, int], what: str) -> str:
+    return f"{counts[what + 's']} {what}{'' if counts[what + 's'] == 1 else 's'}"
 
 
 def _dimensions(statement: Statement, errors: list[str]) -> str:
@@ -176,6 +188,7 @@ def show(
 def _show_text(found: Statement, evidence: str) -> None:
     import sympy as sp
 
+    from boundcheck.report.words import derivation_words
     from boundcheck.theory.discovery import readings
     from boundcheck.theory.typeset import relation_text
 
@@ -215,6 +228,9 @@ def _show_text(found: Statement, evidence: str) -> None:
         declared = found.metric.dimension is not None
         line("dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)")
     line(f"evidence: {evidence}")
+    steps = derivation_words(found.id)
+    if steps:
+        line(f"derivation: {steps}")
     paper, name, _ = found.id.split("/")
     others = [s.id for s in readings(paper, name) if s.id != found.id]
     if others:
@@ -251,6 +267,8 @@ def evaluate(
         return _evaluate_point(id, found, fixed, as_json)
     from boundcheck.cli._sweep import run_sweep
 
+    if not (csv or as_json):
+        _note_reading(id, found)
     return run_sweep(found, fixed, grids, csv=csv, plot=plot, as_json=as_json)
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
 from flint import fmpq_mat
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.linalg import (
-    floats,
+    approximate_eigenvalues,
     fraction,
     identity,
     is_psd,
@@ -35,8 +34,9 @@ __all__ = [
     "squared_distance",
 ]
 
-# An exact rational of at most this many digits is given as it is; a longer one as a bound of 13 digits.
-SHORT = 10**24
+# An exact rational whose numerator and denominator have at most this many bits together is given as it is, a longer
+# one as a bound of 13 digits. In decimal that is 3012 characters: `parse_number` reads it back from any text.
+MOST_BITS = 10_000
 
 
 def count(value: int, what: str) -> Constant:
@@ -45,7 +45,8 @@ def count(value: int, what: str) -> Constant:
 
 
 def _from_above(value: Fraction, how: str) -> Constant:
-    if max(abs(value.numerator), value.denominator) < SHORT:
+    """The value itself, or where it is too long a bound from above."""
+    if value.numerator.bit_length() + value.denominator.bit_length() <= MOST_BITS:
         return Constant(value, Known.EXACT, "exact", how)
     return Constant(round_up(value), Known.CERTIFIED, "upper", f"{how}, rounded up to 13 digits")
 
@@ -55,9 +56,10 @@ def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
 
     Certified by exact LDL^T of L*I - A_i and L*I + A_i for every client; within a relative 1e-12.
     """
-    ends = np.array([np.linalg.eigvalsh(floats(a))[[0, -1]] for a in hessians])
-    client = int(np.argmax(np.abs(ends).max(axis=1)))
-    bound = upper_eigenvalue(hessians[client] if ends[client, 1] >= -ends[client, 0] else -hessians[client])
+    ends = [(-values[0], values[-1]) for values in map(approximate_eigenvalues, hessians)]
+    down, up = max(ends, key=max)
+    largest = hessians[ends.index((down, up))]
+    bound = upper_eigenvalue(largest if up >= down else -largest)
     one = identity(hessians[0].nrows())
     # Floating point chose the client and the sign; where it chose wrongly, the proof fails and another takes over.
     for a in hessians:
@@ -97,7 +99,7 @@ def noise_is_finite(hessians: Sequence[fmpq_mat], projector: fmpq_mat) -> int | 
 
 
 def gradient_noise(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Constant:
-    """sigma2 = mean over clients of the squared gradient norm at the minimiser `centre`, from above.
+    """sigma2 = mean over clients of the squared gradient norm at the minimiser `centre`; exact up to MOST_BITS.
 
     This is the supremum over the solution set where `noise_is_finite`.
     """
@@ -105,7 +107,7 @@ def gradient_noise(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) 
     for a, b in maps:
         residual = a * centre - b
         total += fraction((residual.transpose() * residual)[0, 0])
-    return _from_above(total / len(maps), "mean squared client gradient at the minimiser, exactly")
+    return _from_above(total / len(maps), "mean squared client gradient at the minimiser")
 
 
 def quadratic_value(form: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Fraction:
@@ -115,5 +117,5 @@ def quadratic_value(form: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> 
 
 
 def squared_distance(projector: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Constant:
-    """dist2_0 from above: squared distance of x to the solution set c + null space, (x - c)'P(x - c)."""
+    """dist2_0, the squared distance (x - c)'P(x - c) of x to the solution set c + null space; exact up to MOST_BITS."""
     return _from_above(quadratic_value(projector, centre, x), "squared distance of the start to the solution set")

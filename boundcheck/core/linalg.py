@@ -23,6 +23,7 @@ from boundcheck.errors import BadInput
 
 __all__ = [
     "EigenBound",
+    "approximate_eigenvalues",
     "balls",
     "column",
     "float_down",
@@ -267,6 +268,18 @@ class EigenBound(NamedTuple):
     exact: bool
 
 
+def approximate_eigenvalues(a: fmpq_mat) -> list[Fraction]:
+    """Floating eigenvalues of a symmetric matrix in ascending order, of any size: a proposal, not a proof.
+
+    Entries beyond the doubles are brought into them by a power of two.
+    """
+    size = max((abs(fraction(v)) for v in a.entries()), default=Fraction(0))
+    exponent = size.numerator.bit_length() - size.denominator.bit_length() if size else 0
+    unit = Fraction(2) ** exponent if abs(exponent) > 500 else Fraction(1)
+    near = floats(a * rational(1 / unit))
+    return [Fraction(float(v)) * unit for v in np.linalg.eigvalsh(near)]
+
+
 def upper_eigenvalue(a: fmpq_mat) -> EigenBound:
     """A short rational at least the largest eigenvalue, within a relative 1e-12 of it.
 
@@ -278,7 +291,7 @@ def upper_eigenvalue(a: fmpq_mat) -> EigenBound:
     def above(value: Fraction) -> bool:
         return is_psd(one * rational(value) - a)
 
-    guess = Fraction(float(np.linalg.eigvalsh(floats(a))[-1]))
+    guess = approximate_eigenvalues(a)[-1]
     if above(Fraction(0)) and not is_pd(-a):
         return EigenBound(Fraction(0), True)
     return _refine(above, guess, a, one)
@@ -297,7 +310,7 @@ def lower_eigenvalue(a: fmpq_mat, projector: fmpq_mat | None = None) -> EigenBou
     def above(value: Fraction) -> bool:  # of minus the eigenvalue
         return is_psd(a + on * rational(value))
 
-    guess = Fraction(-float(np.linalg.eigvalsh(floats(a))[nullity(a)]))
+    guess = -approximate_eigenvalues(a)[nullity(a)]
     bound = _refine(above, guess, -a, on)
     return EigenBound(-bound.value, bound.exact)
 
@@ -320,7 +333,8 @@ def _refine(above: Any, guess: Fraction, a: fmpq_mat, unit: fmpq_mat) -> EigenBo
             high = middle
         else:
             low = middle
-    short = simplest_between(low, high)
-    if (unit * rational(short) - a).rank() < unit.rank() and above(short):
-        return EigenBound(short, True)
+    decimals = (round_up(low, digits) for digits in range(1, 14))
+    for short in (simplest_between(low, high), next((v for v in decimals if v <= high), high)):
+        if (unit * rational(short) - a).rank() < unit.rank() and above(short):
+            return EigenBound(short, True)
     return EigenBound(high, False)

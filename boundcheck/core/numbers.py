@@ -23,6 +23,7 @@ __all__ = [
     "Number",
     "as_fraction",
     "format_exact",
+    "format_readable",
     "format_short",
     "parse_grid",
     "parse_number",
@@ -272,3 +273,11 @@ def format_short(value: Fraction | float | int, digits: int = 6) -> str:
     text = str(mantissa).rstrip("0")
     point = f".{text[1:]}" if len(text) > 1 else ""
     return f"{'-' if value < 0 else ''}{text[0]}{point}e{exponent:+d}"
+
+
+def format_readable(value: Fraction, most: int = 60) -> str:
+    """For pages and terminals: the exact form where it has at most `most` characters, else 17 digits and its length."""
+    exact = format_exact(value)
+    if len(exact) <= most:
+        return exact
+    return f"about {format_short(value, 17)} (exactly: a ratio of {len(exact)} characters)"

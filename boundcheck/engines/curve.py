@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant
+from boundcheck.verdict import plain
 
 __all__ = ["Arithmetic", "Curve", "Floats", "Ints"]
 
@@ -32,7 +33,7 @@ def _empty() -> Mapping[str, Any]:
     return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Curve:
     """Metrics of one run (or of many seeds of it) on a grid of rounds.
 
@@ -49,6 +50,8 @@ class Curve:
     at these constants, "decided" (by the problem, exactly) or "sampled" (at many points); violations: assumption
     name -> why the problem breaks it; a name in neither was not asked about or could not be answered.
     algorithms: names of the compositions that the method is an instance of (None: not recorded).
+    parameters: names of the constants that are the method's own (None: not recorded). rounded_steps: whether the step
+    sizes that ran are those of the method's formula only up to a rounding.
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
     """
 
@@ -65,6 +68,8 @@ class Curve:
     assumptions: Mapping[str, str] = field(default_factory=_empty)
     violations: Mapping[str, str] = field(default_factory=_empty)
     algorithms: tuple[str, ...] | None = None
+    parameters: tuple[str, ...] | None = None
+    rounded_steps: bool = False
     info: Mapping[str, Any] = field(default_factory=_empty)
 
     @property
@@ -74,3 +79,38 @@ class Curve:
         for v in self.values.values():
             bad |= ~np.isfinite(v)
         return int(self.rounds[int(np.argmax(bad))]) if bad.any() else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form: floats that JSON lacks as "inf", "-inf", "nan", fractions as text such as "1/3"."""
+
+        def floats(of: Mapping[str, Floats]) -> dict[str, Any]:
+            return {name: plain(v.tolist()) for name, v in of.items()}
+
+        return {
+            "schema": 1,
+            "arithmetic": self.arithmetic.value,
+            "rounds": self.rounds.tolist(),
+            "values": floats(self.values),
+            "low": floats(self.low),
+            "high": floats(self.high),
+            "exact": {name: [str(v) for v in row] for name, row in self.exact.items()},
+            "samples": floats(self.samples),
+            "expectation": self.expectation,
+            "start": {name: str(v) for name, v in self.start.items()},
+            "constants": {name: c.to_dict() for name, c in self.constants.items()},
+            "assumptions": dict(self.assumptions),
+            "violations": dict(self.violations),
+            "algorithms": None if self.algorithms is None else list(self.algorithms),
+            "info": plain(self.info),
+        }
+
+    def _words(self) -> str:
+        last = f", rounds {self.rounds[0]} to {self.rounds[-1]}" if len(self.rounds) else ""
+        ends = ", ".join(f"{name} {v[0]:.4g} to {v[-1]:.4g}" for name, v in self.values.items() if len(v))
+        return f"{self.arithmetic.value}, {len(self.rounds)} points{last}" + (f"; {ends}" if ends else "")
+
+    def __repr__(self) -> str:
+        return f"<Curve {self._words()}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>Curve</b> {self._words()}"

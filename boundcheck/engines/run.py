@@ -19,7 +19,7 @@ from boundcheck.methods.method import Method
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
-__all__ = ["ENGINES", "describe", "run"]
+__all__ = ["ENGINES", "describe", "describe_constants", "round_grid", "run"]
 
 ENGINES = ("exact", "sampled")
 MAX_ROUNDS = 10**15
@@ -86,10 +86,6 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
 
 def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] = ()) -> Curve:
     """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
-    own = {
-        name: Constant(value, Known.EXACT, "exact", "parameter of the method")
-        for name, value in method.parameters().items()
-    }
     decided: dict[str, str] = {}
     broken: dict[str, str] = {}
     for name in dict.fromkeys([*_known_assumptions(problem), *assumptions]):
@@ -104,11 +100,22 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     return replace(
         curve,
         start=_at_start(problem, curve.values),
-        constants=dict(problem.constants()) | own,
+        constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,
         algorithms=algorithms(method),
+        parameters=tuple(method.parameters()),
+        rounded_steps=not method.exact_steps(),
     )
+
+
+def describe_constants(method: Method, problem: Problem) -> dict[str, Constant]:
+    """The constants of the problem and the parameters of the method."""
+    own = {
+        name: Constant(value, Known.EXACT, "exact", "parameter of the method")
+        for name, value in method.parameters().items()
+    }
+    return dict(problem.constants()) | own
 
 
 def _known_assumptions(problem: Problem) -> list[str]:

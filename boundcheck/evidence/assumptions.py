@@ -1,6 +1,6 @@
 """An instance against the defining inequality of an assumption.
 
-A problem that can decide the assumption exactly answers first, as far as the constants are its own or on the safe
+A problem that can decide a shipped assumption exactly answers first, as far as the constants are its own or on the safe
 side of them. Otherwise the inequality is evaluated at many points: random ones, ones along the extreme directions of
 the Hessians (finite differences), and ones that a local search in double precision found worst. Points are short
 fractions and the evaluation is exact, so that a violation is a proof; finding none is not.
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.evidence.given import is_library
 from boundcheck.problems.problem import LocatedProblem, ValuedProblem
 from boundcheck.theory.assumptions import QUANTITIES, Assumption
 from boundcheck.theory.decide import sign
@@ -46,7 +47,7 @@ def covers(assumption: Assumption, own: Mapping[str, Constant], values: Mapping[
     larger L).
     """
     if assumption.inequality is None:
-        return True
+        return is_library(assumption)  # what an unknown hypothesis says of other values is unknown
     slack = difference(assumption.inequality)
     for symbol in slack.free_symbols:
         name = symbol.name
@@ -93,10 +94,12 @@ def check_assumption(
     def answer(outcome: Outcome, grade: Grade | None, reason: str, **more: Any) -> Verdict:
         return Verdict(base.statement, outcome, grade, reason, **more)
 
-    try:
-        objection, decided = problem.violations(assumption.name), True
-    except UnknownName:
-        objection, decided = None, False
+    objection, decided = None, False
+    if is_library(assumption):  # an answer to the name is one to the assumption
+        try:
+            objection, decided = problem.violations(assumption.name), True
+        except UnknownName:
+            decided = False
     if objection is not None:
         return answer(Outcome.VIOLATED, Grade.EXACT, objection)
     if decided and covers(assumption, own, values):

@@ -18,10 +18,11 @@ import numpy as np
 
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_grid, parse_number, round_down
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, describe
+from boundcheck.engines.run import ENGINES, describe, describe_constants
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.compare import compare, points_of, resolve, standing
+from boundcheck.evidence.given import given_constants, is_library, key_of
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from boundcheck.core.store import Store
     from boundcheck.problems.problem import Problem
 
-__all__ = ["Claim", "ClaimResult", "RateClaim", "Reading", "resolve_steps", "run_claim"]
+__all__ = ["Claim", "ClaimResult", "RateClaim", "Reading", "resolve_steps", "rounds_of", "run_claim"]
 
 FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
 GRID_POINTS = 60  # of the default log grid
@@ -65,9 +66,12 @@ class Claim:
 
     statement: id (a bare one takes the best reading). problem, method: specifications by kind; a step size may be
     "c*largest". at: index symbol -> grid (see `core.numbers.parse_grid`); empty: a log grid up to where the bound
-    has met its floor. constants: values over those that problem and method carry. expect: the outcome that `check`
-    asks for. tightness: (least, largest) allowed bound/metric at the closest point. seeds: budget of the sampled
-    engine.
+    has met its floor. constants: values that neither problem nor method knows, or weaker ones than the problem's (see
+    `evidence.given`). expect: the outcome that `check`
+    asks for. tightness: (least, largest) allowed value of the least ratio
+    bound/metric over the compared points where the bound is at most half its trivial value (over all points where there
+    is none; see `evidence.judging.tightness_of`). seeds: budget of the sampled
+    engine. number: which of its file it is, from 1.
     """
 
     statement: str
@@ -83,11 +87,13 @@ class Claim:
     expect: Outcome | None = None
     tightness: tuple[float | None, float | None] = (None, None)
     rate: RateClaim | None = None
+    number: int | None = field(default=None, compare=False)
 
     def label(self) -> str:
-        """The claim's own name, or one made of statement, problem and method."""
+        """The claim's own name, or one made of its number in the file, statement, problem and method."""
         parts = [str(self.problem.get("data") or self.problem.get("kind", "")), str(self.method.get("kind", ""))]
-        return self.name or " ".join([self.statement, "on", *parts])
+        place = "" if self.number is None else f"claim {self.number}: "
+        return self.name or place + " ".join([self.statement, "on", *parts])
 
 
 @dataclass(frozen=True)
@@ -122,11 +128,13 @@ class ClaimResult:
     info: Mapping[str, Any] = field(default_factory=_nothing)
 
 
-def resolve_steps(method: Mapping[str, Any], claimed: Statement, problem: Problem) -> dict[str, Any]:
+def resolve_steps(
+    method: Mapping[str, Any], claimed: Statement, problem: Problem, constants: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The method's specification with "largest" and "c*largest" replaced by rationals, rounded down.
 
-    They are taken from the statement's own conditions at the problem's constants and the method's other
-    parameters. Raises BadInput where the statement limits no such symbol.
+    They are taken from the statement's own conditions at the problem's constants, the given `constants` over them, and
+    the method's other parameters. Raises BadInput where the statement limits no such symbol.
     """
     solved = dict(method)
     for name, text in method.items():
@@ -137,6 +145,7 @@ def resolve_steps(method: Mapping[str, Any], claimed: Statement, problem: Proble
             raise BadInput(f"method: {name} = '{text}' asks {claimed.best_id}, which has no symbol {name}.")
         factor = parse_number(match.group(1), f"the factor of {name}") if match.group(1) else Fraction(1)
         values = {k: c.value for k, c in problem.constants().items()}
+        values |= {k: as_fraction(v, k) for k, v in (constants or {}).items()}
         for other, value in method.items():
             if other != name and other in claimed.parameters:
                 values[other] = as_fraction(value, other)
@@ -166,7 +175,11 @@ def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fr
     return sorted({first, *grid})
 
 
-def _rounds(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
+def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
+    """The rounds at which the statement's metric is measured for these values of its index, increasing.
+
+    Raises BadInput where an index is no whole number of rounds.
+    """
     expr = claimed.metric.rounds
     symbol = None if claimed.metric.index is None else claimed.symbol(claimed.metric.index).expr
     fixed = {s: values[s.name] for s in expr.free_symbols if s != symbol}
@@ -199,18 +212,22 @@ def run_claim(
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     problem = build_problem(claim.problem)
+    given_constants(
+        claimed, problem.constants(), claim.constants
+    )  # a contradiction is told before anything rests on it
     beyond = _beyond(claim, claimed, problem)
     if beyond is not None:
         return _without_run(claim, Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, beyond))
     try:
-        method_spec = resolve_steps(claim.method, claimed, problem)
+        method_spec = resolve_steps(claim.method, claimed, problem, claim.constants)
     except NothingAllowed as error:
         reason = f"The hypotheses cannot be met: {error}"
-        return _without_run(claim, Verdict(claimed.best_id, Outcome.VACUOUS, Grade.EXACT, reason))
+        grade = Grade.SUPPORTED if claim.constants else Grade.EXACT  # given constants are not tested without a run
+        return _without_run(claim, Verdict(claimed.best_id, Outcome.VACUOUS, grade, reason))
     method = build_method(method_spec)
     values = _values(claim, claimed, problem, method)
     index = _index(claim, claimed, values)
-    rounds = _rounds(claimed, index, values)
+    rounds = rounds_of(claimed, index, values)
     curve = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, store, on_progress)
     curve = _with_assumptions(curve, claim, claimed, problem)
     verdict = compare(claimed, curve, claim.constants, level=claim.level)
@@ -236,6 +253,8 @@ def _beyond(claim: Claim, claimed: Statement, problem: Problem) -> str | None:
     if not lacking:
         return None
     for assumption in claimed.assumptions:
+        if not is_library(assumption):
+            continue
         try:
             objection = problem.violations(assumption.name)
         except UnknownName:  # the problem cannot tell
@@ -248,10 +267,9 @@ def _beyond(claim: Claim, claimed: Statement, problem: Problem) -> str | None:
 
 def _values(claim: Claim, claimed: Statement, problem: Problem, method: Method) -> dict[str, Fraction]:
     values = {k: c.value for k, c in problem.constants().items()} | dict(method.parameters())
-    for name, value in claim.constants.items():
-        claimed.symbol(name)
-        values[name] = as_fraction(value, name)
-    return values
+    own = describe_constants(method, problem)
+    given = given_constants(claimed, own, claim.constants, method.parameters())
+    return values | {name: c.value for name, c in given.items()}
 
 
 def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
@@ -287,7 +305,7 @@ def _run_until_decided(
     how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
     if claim.engine == "exact":
         how["arithmetic"] = Arithmetic(claim.arithmetic).value
-    asked = [a.name for a in claimed.assumptions]
+    asked = [a.name for a in claimed.assumptions if is_library(a)]
     recalled = partial(run_or_recall, store, method, problem, method_spec, assumptions=asked, **how)
     if claim.engine == "exact":
         return recalled(seeds=range(0), on_progress=on_progress)
@@ -316,12 +334,13 @@ def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: P
     for assumption in claimed.assumptions:
         if states[assumption.name] != "granted":
             continue
-        tried.pop(assumption.name, None)
+        key = key_of(assumption)
+        tried.pop(key, None)
         found = check_assumption(assumption, problem, values)
         if found.outcome is Outcome.VIOLATED:
-            broken[assumption.name] = found.reason
+            broken[key] = found.reason
         elif found.outcome is Outcome.HOLDS:
-            tried[assumption.name] = "decided" if found.grade is Grade.EXACT else "sampled"
+            tried[key] = "decided" if found.grade is Grade.EXACT else "sampled"
     return replace(curve, assumptions=tried, violations=broken)
 
 

@@ -14,19 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.constants.constant import Constant
+from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import covers
-from boundcheck.evidence.judging import judge, tightness_of
+from boundcheck.evidence.given import check_parameters, given_constants, key_of, rounded, within_rounding
+from boundcheck.evidence.judging import Judgement, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.theory.scope import scope_symbols
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict, plain
 
 if TYPE_CHECKING:
+    from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.scope import Scope
+
+_MISSED = "condition "  # how the reason of a step condition begins
 
 __all__ = ["Points", "compare", "hypotheses", "points_of", "resolve", "standing"]
 
@@ -36,20 +40,18 @@ def resolve(
 ) -> tuple[dict[str, Fraction], dict[str, Constant]]:
     """Values of the statement's symbols (the index excepted) and how each is known.
 
-    Given constants take precedence over the curve's own. Raises BadInput where one is missing.
+    Given constants take precedence over the curve's own as far as they do not contradict them
+    (`evidence.given`). Raises BadInput where one is missing or contradicts the run.
     """
     known: dict[str, Constant] = {}
-    given = dict(constants or {})
-    for name in given:
-        statement.symbol(name)
+    if curve.parameters is not None:
+        check_parameters(statement, curve.parameters)
+    given = given_constants(statement, curve.constants, constants or {}, curve.parameters or ())
     for symbol in statement.symbols:
         if symbol.name == statement.metric.index:
             continue
         if symbol.name in given:
-            value = given[symbol.name]
-            if not isinstance(value, Constant):
-                value = Constant(as_fraction(value, symbol.name), Known.EXACT, "exact", "given")
-            known[symbol.name] = value
+            known[symbol.name] = given[symbol.name]
         elif symbol.name in curve.constants:
             known[symbol.name] = curve.constants[symbol.name]
     missing = [s.name for s in statement.symbols if s.name not in known and s.name != statement.metric.index]
@@ -69,8 +71,8 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     """
     found: dict[str, str] = {}
     for assumption in statement.assumptions:
-        state = curve.assumptions.get(assumption.name, "granted")
-        if _objection(curve, assumption.name) is not None:
+        state = curve.assumptions.get(key_of(assumption), "granted")
+        if _objection(curve, assumption) is not None:
             state = "broken"
         elif state == "decided" and not covers(assumption, curve.constants, {k: c.value for k, c in known.items()}):
             state = "granted"
@@ -78,11 +80,11 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     return found
 
 
-def _objection(curve: Curve, assumption: str) -> str | None:
+def _objection(curve: Curve, assumption: Assumption) -> str | None:
     """Why the run's problem breaks an assumption, None where it is not known to."""
-    if assumption in curve.violations:
-        return curve.violations[assumption]
-    kind, _, asked = assumption.partition(":")
+    if key_of(assumption) in curve.violations:
+        return curve.violations[key_of(assumption)]
+    kind, _, asked = assumption.name.partition(":")
     own = [name.partition(":")[2] for name in curve.assumptions if name.startswith("instance:")]
     if kind == "instance" and own and asked not in own:
         return f"the statement is about the example '{asked}', the problem is '{own[0]}'."
@@ -101,13 +103,13 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
         ran = " or ".join(curve.algorithms) or "no named method"
         return f"the statement is about {statement.algorithm.kind}, the run is {ran}", scope
     for assumption in statement.assumptions:
-        objection = _objection(curve, assumption.name)
+        objection = _objection(curve, assumption)
         if objection is not None:
             return f"assumption {assumption.name} fails: {objection.rstrip('.')}", scope
     for c in scope.conditions:
         if c.holds is False:
             missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {-c.slack[1]:.3g}"
-            return f"condition '{c.name}' fails: {c.relation} {missed}", scope
+            return f"{_MISSED}'{c.name}' fails: {c.relation} {missed}", scope
     return None, scope
 
 
@@ -132,7 +134,7 @@ def compare(
         "scope": scope.to_dict(),
         "assumptions": assumed,
         "taken_for_granted": [name for name, state in assumed.items() if state in ("sampled", "granted")],
-        "violations": {name: _objection(curve, name) for name, state in assumed.items() if state == "broken"},
+        "violations": {a.name: _objection(curve, a) for a in statement.assumptions if assumed[a.name] == "broken"},
     }
     base = Verdict(statement.best_id, Outcome.UNDECIDED, None, "", details=details)
     points = None
@@ -142,10 +144,9 @@ def compare(
         if failure is not None:
             return replace(base, outcome=Outcome.FAILED, reason=failure)
     if out is not None:
-        grade = _weakest(known[name] for name in scope_symbols(statement))
-        return replace(base, outcome=Outcome.OUT_OF_SCOPE, grade=grade, reason=f"Out of scope: {out}.")
+        return _out_of_scope(statement, base, out, known)
     assert points is not None
-    base = replace(base, points=len(points), tightness=tightness_of(points))
+    base = replace(base, points=len(points), tightness=None if statement.kind is Kind.LIMIT else tightness_of(points))
     if scope.in_scope is None:
         return replace(base, reason="A condition could not be decided, so neither can the claim.")
     found = judge(points, level)
@@ -154,6 +155,12 @@ def compare(
         grade = grade.at_most(_ceiling(curve, points)).at_most(_weakest(known.values()))
         if not all(state == "decided" for state in assumed.values()):
             grade = grade.at_most(Grade.SUPPORTED)
+        if curve.rounded_steps:
+            details["rounded_steps"] = "The run's step size is the statement's, rounded down by about 1e-13."
+            grade = grade.at_most(Grade.SUPPORTED)
+    if statement.kind is Kind.EQUALITY and grade is not None:
+        found, capped = _equality_within_rounding(statement, curve, points, found, known)
+        grade = grade.at_most(capped)
     details["negligible"] = found.negligible
     if found.statistics:
         details["statistics"] = plain(found.statistics)
@@ -165,6 +172,46 @@ def compare(
         witness={} if found.at is None else points.witness(found.at),
         points=len(points) - found.negligible,
     )
+
+
+def _out_of_scope(statement: Statement, base: Verdict, out: str, known: Mapping[str, Constant]) -> Verdict:
+    """Out of scope; a condition that is missed by no more than the certification of a constant is undecided."""
+    grade = Grade.EXACT
+    if out.startswith(_MISSED):
+        names = scope_symbols(statement)
+        loose = rounded(known, names)
+        grade = _weakest(known[name] for name in names).at_most(Grade.SUPPORTED if loose else Grade.EXACT)
+        for values in within_rounding(known, names) if loose else ():
+            try:
+                inside = statement.scope(**{k: v for k, v in values.items() if k in names}).in_scope
+            except BadInput:  # mu has crossed L, so that nothing is said of this corner
+                inside = None
+            if inside is not False:
+                why = f"{out}, which is within the certification of {', '.join(loose)}"
+                return replace(
+                    base, grade=Grade.SUPPORTED, reason=f"It is not decided whether this is in scope: {why}."
+                )
+    return replace(base, outcome=Outcome.OUT_OF_SCOPE, grade=grade, reason=f"Out of scope: {out}.")
+
+
+def _equality_within_rounding(
+    statement: Statement, curve: Curve, points: Points, found: Judgement, known: Mapping[str, Constant]
+) -> tuple[Judgement, Grade]:
+    """The judgement of an equality and its best grade, where constants in it are bounds on the true ones."""
+    used = {s.name for e in (statement.bound, statement.metric.scale) for s in getattr(e, "free_symbols", ())}
+    loose = rounded(known, used)
+    if not loose:
+        return found, Grade.EXACT
+    if found.outcome is Outcome.VIOLATED and points.samples is None:
+        side = np.zeros(len(points))
+        for corner, values in enumerate(within_rounding(known, used)):
+            moved = points_of(statement, curve, values)
+            here = 1.0 * (moved.low > moved.bound_high) - 1.0 * (moved.high < moved.bound_low)
+            side = here if corner == 0 else np.where(here == side, side, 0.0)
+        if found.at is not None and side[found.at] == 0:
+            why = f"{found.reason.rstrip('.')}, which is within the certification of {', '.join(loose)}."
+            found = replace(found, outcome=Outcome.UNDECIDED, reason=why)
+    return found, Grade.SUPPORTED
 
 
 def _failure(statement: Statement, points: Points) -> str | None:

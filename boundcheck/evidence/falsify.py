@@ -44,7 +44,11 @@ EDGE = 1 - 1e-9  # "on the edge" of the scope in double precision
 
 @dataclass(frozen=True)
 class FalsifyResult:
-    """What a search did. witness: None when nothing was found; best: largest score seen in double precision."""
+    """What a search did. witness: None when nothing was found.
+
+    best: the largest score seen in double precision; a positive one would be a violation there. A score is no ratio of
+    metric and bound: it is log(metric/bound), in units of the promised decrease where that is small.
+    """
 
     statement: str
     witness: Witness | None

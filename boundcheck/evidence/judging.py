@@ -60,6 +60,19 @@ def _name(points: Points, at: int) -> str:
     return f"{index_name(points.statement)} = {format_short(points.index[at])}"
 
 
+def _indices(points: Points) -> str:
+    name = points.statement.metric.index
+    return "rounds" if name is None else f"values of {name}"
+
+
+def _all(count: int) -> str:
+    return "the one compared point" if count == 1 else f"all {count} compared points"
+
+
+def _hint(points: Points) -> str:
+    return '; arithmetic = "rational" may decide it' if points.rational else ""
+
+
 # --- upper bounds -----------------------------------------------------------------------------------------
 
 
@@ -73,27 +86,41 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     negligible = int(tiny.sum())
     if exceeds.any():
         at = _worst(points, exceeds)
-        what = "metric" if points.samples is None or points.fixed[at] else "mean over the seeds"
+        sides = f"is {points.low[at]:.6g}, above the bound {points.bound_high[at]:.6g}."
+        if points.samples is None or points.fixed[at]:
+            reason = f"At {_name(points, at)} the metric {sides}"
+        else:  # the test refutes that all rounds stay within, not one round by itself
+            reason = (
+                "At some compared round the expectation is above the bound, most clearly at "
+                f"{_name(points, at)}, where the mean over the seeds {sides}"
+            )
         return Judgement(
             Outcome.VIOLATED,
             Grade.EXACT,
-            f"At {_name(points, at)} the {what} is {points.low[at]:.6g}, above the bound {points.bound_high[at]:.6g}.",
+            reason,
             at,
             negligible,
             statistics,
         )
     if _vacuous(points):
+        if not any(points.rounds):
+            reason = f"Only the start was compared, which decides nothing; compare at later {_indices(points)}."
+            return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, None, negligible, statistics)
         reason = "The bound is nowhere in the compared range below its trivial value."
+        if points.trivial_high is not None and not points.trivial_high.any():
+            reason = "The trivial value is 0 from the start on, so that no bound is below it; start elsewhere."
         return Judgement(Outcome.VACUOUS, Grade.EXACT, reason, None, negligible, statistics)
     open_ &= ~tiny
     if open_.any() or tiny.all():
         at = _worst(points, open_ if open_.any() else tiny)
-        reason = f"Metric and bound are too close to decide at {_name(points, at)}."
+        reason = f"Metric and bound are too close to decide at {_name(points, at)}{_hint(points)}."
         return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, at, negligible, statistics)
-    at = _worst(points, within)
-    reason = (
-        f"The metric is at most the bound at all {int(within.sum())} compared points; closest at {_name(points, at)}."
-    )
+    later = within & (np.array(points.rounds) > 0)  # at the start many bounds are attained by their form
+    at = _worst(points, later if later.any() else within)
+    reason = f"The metric is at most the bound at {_all(int(within.sum()))}; closest at {_name(points, at)}"
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = float(points.bound_low[at] / points.high[at]) if points.high[at] > 0 else math.inf
+    reason += f", where bound/metric is {ratio:.5g}." if math.isfinite(ratio) else "."
     if negligible:
         reason += f" {negligible} more, where both are below 1e-300, were left out."
     return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)
@@ -219,11 +246,11 @@ def _equality(points: Points) -> Judgement:
         )
     if not close.all():
         at = int(np.argmin(close))
-        reason = f"The equality could not be decided at {_name(points, at)}."
+        reason = f"The equality could not be decided at {_name(points, at)}{_hint(points)}."
         return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, at)
     grade = Grade.EXACT if exactly.all() else Grade.SUPPORTED
     how = "" if grade is Grade.EXACT else f" to a relative {FLOAT_EQUAL:g}"
-    return Judgement(Outcome.HOLDS, grade, f"Both sides are equal at all {len(points)} compared points{how}.")
+    return Judgement(Outcome.HOLDS, grade, f"Both sides are equal at {_all(len(points))}{how}.")
 
 
 def _limit(points: Points) -> Judgement:

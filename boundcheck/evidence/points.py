@@ -32,6 +32,7 @@ class Points:
     exact: the scaled metric where it is known exactly, else None. samples: (S, P) scaled, for random sampled runs;
     low and high are then the sample means. fixed: (P,) where nothing is random (round 0; all of a deterministic run).
     trivial_low, trivial_high: around the statement's trivial value, None where it declares none.
+    rational: whether a run in rational arithmetic would give exact numbers where these are not.
     """
 
     statement: Statement
@@ -48,6 +49,7 @@ class Points:
     fixed: Mask
     trivial_low: Floats | None = None
     trivial_high: Floats | None = None
+    rational: bool = False
 
     def __len__(self) -> int:
         return len(self.index)
@@ -126,6 +128,7 @@ def points_of(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
         fixed=np.array([samples is None or done == 0 for done in rounds], dtype=bool),
         trivial_low=trivial[0],
         trivial_high=trivial[1],
+        rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
     )
 
 

@@ -16,16 +16,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_short, parse_grid, parse_number
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.run import ENGINES
+from boundcheck.engines.run import ENGINES, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
-from boundcheck.evidence.claim import Claim, RateClaim
+from boundcheck.evidence.claim import Claim, RateClaim, rounds_of
+from boundcheck.evidence.given import check_parameters, given_constants
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Outcome
 
@@ -89,8 +93,8 @@ class ClaimSpec(_Model):
     tightness: TightnessSpec | None = None
     rate: RateSpec | None = None
 
-    def to_claim(self) -> Claim:
-        """The claim that the table describes."""
+    def to_claim(self, number: int) -> Claim:
+        """The claim that the table describes; number: its place in the file, from 1."""
         tight = self.tightness or TightnessSpec()
         limits = [None if v is None else float(v) for v in (tight.at_least, tight.at_most)]
         rate = None
@@ -110,6 +114,7 @@ class ClaimSpec(_Model):
             expect=self.expect,
             tightness=(limits[0], limits[1]),
             rate=rate,
+            number=number,
         )
 
 
@@ -134,6 +139,8 @@ def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = Fal
 
 
 def _claims(file: TomlFile, need_expect: bool) -> list[Claim]:
+    if file.data.keys() <= {"schema"}:
+        raise SpecError(file.path, [(0, "the file has no [[claim]].")])
     problems: dict[tuple[int, str], None] = {}
     found: SpecFile | None = None
     try:
@@ -144,7 +151,7 @@ def _claims(file: TomlFile, need_expect: bool) -> list[Claim]:
         problems[place] = None
     if problems or found is None:
         raise SpecError(file.path, problems)
-    return [spec.to_claim() for spec in found.claim]
+    return [spec.to_claim(number) for number, spec in enumerate(found.claim, 1)]
 
 
 def _meaning(file: TomlFile, need_expect: bool) -> Iterator[tuple[int, str]]:
@@ -165,23 +172,32 @@ class _Checker:
     def __init__(self, file: TomlFile, path: KeyPath, raw: Mapping[str, Any]) -> None:
         self.file = file
         self.path = path
+        self.number = int(path[-1]) + 1
         self.raw = raw
         self.problems: list[tuple[int, str]] = []
+        self._resolved: set[str] = set()  # parameters whose size is found when it runs
 
     def check(self, need_expect: bool) -> None:
         claimed = self._statement()
-        known: dict[str, Any] = {}
-        known |= self._problem()
-        known |= self._method(claimed)
+        problem = self._problem()
+        method = self._method(claimed)
         if claimed is not None:
-            known |= self._constants(claimed)
+            if method:
+                with self._noting("method"):
+                    check_parameters(claimed, method)
+            given = self._constants(claimed, problem, method)
             self._at(claimed)
             whole = all(isinstance(self.raw.get(part), Mapping) for part in ("problem", "method"))
             if whole and not self.problems:
-                self._missing(claimed, known)
+                values = {name: c.value for name, c in problem.items()} | method | given
+                self._missing(claimed, values)
+                self._domain(claimed, values, given)
+                self._rounds(claimed, values)
         self._limits()
         if need_expect and "expect" not in self.raw:
-            self._add((), f"the claim has no expect; write one of {', '.join(Outcome)}.")
+            named = self.raw.get("name")
+            which = f"the claim '{named}'" if isinstance(named, str) and named else f"claim {self.number}"
+            self._add((), f"{which} has no expect; write one of {', '.join(Outcome)}.")
 
     def _add(self, keys: KeyPath, text: str) -> None:
         self.problems.append((self.file.line_of((*self.path, *keys)), text))
@@ -214,7 +230,7 @@ class _Checker:
             return found
         return None
 
-    def _problem(self) -> dict[str, Any]:
+    def _problem(self) -> dict[str, Constant]:
         spec = self.raw.get("problem")
         if not isinstance(spec, Mapping):
             return {}
@@ -227,11 +243,12 @@ class _Checker:
             return dict(problem.constants())
         return {}
 
-    def _method(self, claimed: Statement | None) -> dict[str, Any]:
+    def _method(self, claimed: Statement | None) -> dict[str, Fraction]:
         spec = self.raw.get("method")
         if not isinstance(spec, Mapping):
             return {}
         plain = dict(spec)
+        self._resolved = {k for k, v in spec.items() if isinstance(v, str) and _FACTOR.fullmatch(v)}
         for name, value in spec.items():
             match = _FACTOR.fullmatch(value) if isinstance(value, str) else None
             if match is None:
@@ -246,12 +263,44 @@ class _Checker:
             return dict(build_method(plain).parameters())
         return {}
 
-    def _constants(self, claimed: Statement) -> dict[str, Fraction]:
+    def _constants(
+        self, claimed: Statement, problem: Mapping[str, Constant], method: Mapping[str, Fraction]
+    ) -> dict[str, Fraction]:
+        own = dict(problem)
+        for name, value in method.items():
+            if name not in self._resolved:
+                own[name] = Constant(value, Known.EXACT, "exact", "parameter of the method")
         found: dict[str, Fraction] = {}
         for name, value in self._table("constants").items():
             with self._noting("constants", name):
-                found[name] = claimed.symbol(name).check(as_fraction(value, name), claimed.best_id)
+                if name in self._resolved:
+                    raise BadInput(
+                        f"{claimed.best_id}: the constant {name} is a parameter of the method, which asks for "
+                        f"{self._table('method')[name]}; leave it out."
+                    )
+                found[name] = given_constants(claimed, own, {name: value}, method)[name].value
         return found
+
+    def _domain(self, claimed: Statement, values: Mapping[str, Fraction], given: Mapping[str, Fraction]) -> None:
+        """Relations of the symbols without which the statement has no sense (mu <= L), where constants break them."""
+        known = {s.name: values[s.name] for s in claimed.symbols if s.name in values and s.name not in self._resolved}
+        for relation in claimed.domain:
+            used = {s.name for s in relation.free_symbols}
+            if used & set(given) and used <= set(known) and sign(difference(relation), known) == -1:
+                first = next(name for name in given if name in used)
+                shown = ", ".join(f"{name} = {format_short(known[name])}" for name in sorted(used))
+                self._add(("constants", first), f"{claimed.best_id} needs {relation}, but {shown}.")
+
+    def _rounds(self, claimed: Statement, values: Mapping[str, Fraction]) -> None:
+        """More rounds than a run may have, or an index that is no whole number of rounds."""
+        index = claimed.metric.index
+        if index is None or index not in self._table("at") or self.problems:
+            return
+        if {s.name for s in claimed.metric.rounds.free_symbols} - {index} - set(values):
+            return
+        with self._noting("at", index):
+            grid = parse_grid(self._table("at")[index], index, integer=claimed.symbol(index).integer)
+            round_grid(rounds_of(claimed, sorted(set(grid)), values))
 
     def _at(self, claimed: Statement) -> None:
         index = claimed.metric.index

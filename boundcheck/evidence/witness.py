@@ -18,9 +18,9 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, BoundcheckError, StoreError
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.theory.statement import Statement
-from boundcheck.verdict import Grade, Outcome, Verdict
+from boundcheck.verdict import Grade, Outcome, Verdict, plain
 
-__all__ = ["Witness", "load_witness", "replay", "save_witness", "shrink"]
+__all__ = ["Witness", "check_writable", "differences", "load_witness", "replay", "save_witness", "shrink", "stands"]
 
 SCHEMA = 1
 VISIBLE = 2e-3  # shrinking leaves the metric so far above the bound, or half as far as it was found
@@ -59,8 +59,21 @@ class Witness:
         }
 
 
+def check_writable(path: Path) -> None:
+    """BadInput in one sentence where no witness file can be put at `path`; to be asked before a long search."""
+    if path.is_dir():
+        raise BadInput(f"the witness file {path} is a folder; give the name of a file in it.")
+    above = next((p for p in path.absolute().parents if p.exists()), None)
+    if above is None or not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise BadInput(f"the witness file {path} cannot be written: {above} is not a folder that can be written to.")
+    if path.exists() and not path.is_file():
+        raise BadInput(f"the witness file {path} is not a plain file.")
+
+
 def save_witness(witness: Witness, path: Path) -> None:
-    """Write a witness file, whole or not at all; StoreError where the disk refuses."""
+    """Write a witness file, whole or not at all; BadInput for a folder, StoreError where the disk refuses."""
+    if path.is_dir():
+        raise BadInput(f"the witness file {path} is a folder; give the name of a file in it.")
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,8 +112,55 @@ def load_witness(path: Path) -> Witness:
 
 
 def replay(witness: Witness) -> Verdict:
-    """The verdict of running it now; it still stands where the outcome is VIOLATED."""
-    return run_claim(witness.claim()).verdict
+    """The verdict of running it now; `stands` says whether that is a violation.
+
+    Where numbers that the file records differ from the fresh ones, `details["differs"]` lists them in sentences and the
+    reason ends with them.
+    """
+    fresh = run_claim(witness.claim()).verdict
+    differs = differences(witness, fresh)
+    if not differs:
+        return fresh
+    reason = f"{fresh.reason} The file records something else: {' '.join(differs)}"
+    return replace(fresh, reason=reason, details={**fresh.details, "differs": list(differs)})
+
+
+def stands(verdict: Verdict) -> bool:
+    """Whether a replay shows a violation, in exact arithmetic."""
+    return verdict.outcome is Outcome.VIOLATED and verdict.grade is Grade.EXACT
+
+
+def differences(witness: Witness, fresh: Verdict) -> tuple[str, ...]:
+    """What the file records otherwise than a fresh run finds, one sentence each."""
+    old = witness.verdict
+    found = [
+        f"{name} is {before}, now {now}."
+        for name, before, now in (
+            ("the statement", old.statement, fresh.statement),
+            ("the outcome", old.outcome.value, fresh.outcome.value),
+            ("the grade", old.grade and old.grade.value, fresh.grade and fresh.grade.value),
+            ("the reason", repr(old.reason), repr(fresh.reason)),
+            ("the tightness", old.tightness, fresh.tightness),
+            ("the number of points", old.points, fresh.points),
+        )
+        if before != now
+    ]
+    before, now = _flat(plain(old.witness)), _flat(plain(fresh.witness))
+    for name in dict.fromkeys([*before, *now]):
+        if before.get(name) != now.get(name):
+            found.append(f"{name} is {before.get(name, 'missing')}, now {now.get(name, 'missing')}.")
+    return tuple(found)
+
+
+def _flat(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Entries of inner tables under their own names: "constants mu", "index K", "metric"."""
+    found: dict[str, Any] = {}
+    for name, value in recorded.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name} {inner}": v for inner, v in value.items()}
+        else:
+            found[name] = value
+    return found
 
 
 # --- shrinking ---------------------------------------------------------------------------------------------

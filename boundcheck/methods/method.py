@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from typing import Any
 
+from boundcheck.core.numbers import format_exact
 from boundcheck.methods.parts import Aggregation, Average, LocalWork, Participation, Schedule, ServerStep
 
 __all__ = ["Method"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Method:
     """An algorithm as a composition.
 
@@ -42,6 +45,10 @@ class Method:
         """Whether two runs can differ."""
         return self.participation.fixed(0, n) is None or self.local.program().is_random
 
+    def exact_steps(self) -> bool:
+        """Whether the step sizes that run are those of the schedule's formula, not rounded ones."""
+        return self.schedule.is_exact()
+
     def parameters(self) -> Mapping[str, Fraction]:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
         found: dict[str, Fraction] = {}
@@ -51,3 +58,31 @@ class Method:
                 if isinstance(value, int | Fraction):
                     found[f.name] = Fraction(value)
         return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form: each part by its name, with its numbers as exact text."""
+        parts = {f.name: _part(getattr(self, f.name)) for f in fields(self) if f.name != "name"}
+        return {"schema": 1, "name": self.name, **parts}
+
+    def __repr__(self) -> str:
+        return f"<Method {self._words()}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>Method</b> {html.escape(self._words())}"
+
+    def _words(self) -> str:
+        told = [getattr(self, f.name) for f in fields(self) if f.name != "name"]
+        shown: list[str] = []
+        for part in told:
+            numbers = {k: v for k, v in _part(part).items() if k != "part" and v is not None}
+            inner = ", ".join(f"{k} = {v}" for k, v in numbers.items())
+            shown.append(f"{type(part).__name__}({inner})")
+        return f"{self.name}: {', '.join(shown)}"
+
+
+def _part(part: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"part": type(part).__name__}
+    for f in fields(part):
+        value = getattr(part, f.name)
+        found[f.name] = format_exact(value) if isinstance(value, Fraction) else value
+    return found

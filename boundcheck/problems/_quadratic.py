@@ -24,6 +24,7 @@ from boundcheck.core.linalg import (
     to_fractions,
 )
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Floats, Forms, Vector
 
 __all__ = ["ASSUMPTIONS", "QuadraticInstance", "Shape", "check_weights", "instance_objection"]
@@ -73,6 +74,16 @@ class QuadraticInstance:
     spec: Mapping[str, Any]
     weights: tuple[Fraction, ...]
     start: tuple[Fraction, ...]
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def _repr_html_(self) -> str:
+        return html_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
+        return {"schema": 1, **self.spec}
 
     def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
         """Per client (A_i, b_i)."""

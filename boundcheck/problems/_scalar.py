@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.errors import UnknownName
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
+from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Vector
 
 __all__ = ["Real", "ScalarInstance", "given"]
@@ -43,6 +44,16 @@ class ScalarInstance:
     def spec(self) -> Mapping[str, Any]:
         """What rebuilds the problem."""
         raise TypeError(f"{type(self).__name__} defines no specification.")
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def _repr_html_(self) -> str:
+        return html_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
+        return {"schema": 1, **self.spec}
 
     @property
     def dim(self) -> int:

@@ -22,7 +22,7 @@ from boundcheck.problems._specs import whole
 __all__ = ["Huber", "build"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Huber(ScalarInstance):
     """One client with the Huber function; L: curvature, delta: where it turns linear, start: x_0."""
 

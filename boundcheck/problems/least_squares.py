@@ -46,7 +46,7 @@ SPLITS = ("random", "sorted")
 Row = tuple[Fraction, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LeastSquares(QuadraticInstance):
     """Least squares with exact rational data.
 

@@ -57,7 +57,7 @@ class Component:
         return {"A": [[format_exact(v) for v in row] for row in self.A], "b": [format_exact(v) for v in self.b]}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Quadratics(QuadraticInstance):
     """A finite sum of quadratics.
 

@@ -57,7 +57,7 @@ def value(x: Fraction) -> arb:
     return arb(rational(2 * x * x / 9 - Fraction(1, 2))) + arb(fmpq(3, 2)).log()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AppendixB(ScalarInstance):
     """n clients that all have f_i = F; start: x_0."""
 

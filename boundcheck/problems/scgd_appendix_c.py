@@ -22,7 +22,7 @@ from boundcheck.problems.quadratics import Component, Quadratics
 __all__ = ["Cubic", "build"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cubic(ScalarInstance):
     """The literal reading: f_1 = f_2 = -x^2, f_3 = 3x^3."""
 

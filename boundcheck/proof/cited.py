@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.derivation import Derivation, DerivationReport, scope_facts
@@ -28,8 +29,10 @@ class Cited(Rule):
     """The bound of another statement, for a run of the same method on the same objective from an explicit start.
 
     statement: full id, with the reading; run: that run's metric as an expression in `clock`, the rounds done, so that
-    `run` at 0 is the start and `run` at the cited statement's rounds is what it bounds. Every symbol of the cited
-    statement but the metric at the start must be declared alike in the citing one and stands for itself.
+    `run` at 0 is the start and `run` at the cited statement's rounds is what it bounds: a function without a
+    definition, of the clock and of what tells the runs apart. That it is the metric of such a run is presumed, and
+    named in the trusted base. Every symbol of the cited statement but the metric at the start must be declared alike
+    in the citing one and stands for itself.
 
     The hypotheses of the cited statement are shown from the facts of the step: its domain and conditions by the
     kernels, its assumptions by being among those of the citing statement. The status is that of its derivation.
@@ -48,6 +51,21 @@ class Cited(Rule):
         """The cited statement's metric at the start -> the run at 0."""
         name = f"{cited.metric.quantity}_0"
         return {s.expr: self.run.subs(self.clock, 0) for s in cited.symbols if s.name == name}
+
+    def trusted(self) -> tuple[tuple[str, str], ...]:
+        """What the run is, and what the derivation of the cited statement rests on."""
+        proof = derivation(self.statement)
+        own = f"{self.run} is the metric after {self.clock} rounds of a run to which {self.statement} applies"
+        rest = f"the {len(proof.trusted())} transcriptions on which the derivation of {self.statement} rests"
+        return ((own, "the cited statement is used for it"), (rest, "the cited statement is used"))
+
+    def _unfit(self) -> str:
+        """Why the run is no function of the clock that stands for itself; empty where it is one."""
+        if not isinstance(self.run, AppliedUndef) or not getattr(self.clock, "is_Symbol", False):
+            return f"the run {self.run} must be a function without a definition, and its clock a symbol"
+        if sum(arg.has(self.clock) for arg in self.run.args) != 1 or self.clock not in self.run.args:
+            return f"the run {self.run} must have its clock {self.clock} as one of its arguments, and nowhere else"
+        return ""
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The cited bound with the start of the run put in."""
@@ -76,7 +94,7 @@ class Cited(Rule):
         Raises BadInput for a statement that cites itself in a circle, UnknownName for one that is not there.
         """
         proof = derivation(self.statement)
-        reason = _mismatch(proof.statement, setting.statement, self._images(proof.statement))
+        reason = self._unfit() or _mismatch(proof.statement, setting.statement, self._images(proof.statement))
         if reason:
             return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
         found = super().check(claim, facts, setting)

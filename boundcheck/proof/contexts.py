@@ -12,8 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.language import symbols_of
-from boundcheck.proof.meaning import scalars, whole
+from boundcheck.proof.language import scalars, symbols_of, whole
 from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Setting, Status
 
@@ -76,8 +75,8 @@ def _shown(relation: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
 
 
 def _candidates(index: Any, relations: list[Any], setting: Setting) -> Iterator[Any]:
-    low = [r.rhs for r in relations if isinstance(r, sp.Ge | sp.Gt)]
-    high = [r.rhs for r in relations if isinstance(r, sp.Le | sp.Lt)]
+    low: list[Any] = [r.rhs for r in relations if isinstance(r, sp.Ge | sp.Gt)]
+    high: list[Any] = [r.rhs for r in relations if isinstance(r, sp.Le | sp.Lt)]
     ends = [*low, *high]
     if index.name in setting.integers:
         yield from (e for e in [*ends, *(e + 1 for e in low), *(e - 1 for e in high)] if whole(e, setting))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.contexts import context, empty_range, without
+from boundcheck.proof.foundations import check_facts, check_target, unfounded
+from boundcheck.proof.gram import contradictory, prepare
 from boundcheck.proof.identity import same
-from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, weakest
-from boundcheck.proof.vectors import Inner, VectorEquality
+from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
+from boundcheck.proof.meaning import valueless
+from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, weakest
+from boundcheck.proof.vectors import Inner
+from boundcheck.theory.statement import Kind
 
 __all__ = ["Derivation", "DerivationReport", "scope_facts"]
-
-KINDS = ("domain", "condition", "assumption", "algorithm", "metric", "index", "range", "definition")
 
 
 def scope_facts(statement: Any) -> tuple[Fact, ...]:
@@ -49,7 +53,8 @@ class DerivationReport:
 
     status: the weakest step's, and at most UNDECIDED when the conclusion is not the statement's bound.
     bound_matches: the conclusion is identical to the bound; remarks: sentences on the comparison and on dependence;
-    conditions: names of the statement's conditions that the steps of the conclusion use.
+    conditions: names of the statement's conditions that the steps of the conclusion use; trusted: what the proof takes
+    over from its author unchecked, the transcriptions of assumptions, metric and method into facts.
     A refuted step marks the derivation, not the statement, which may still be true.
     """
 
@@ -61,6 +66,7 @@ class DerivationReport:
     conditions: tuple[str, ...]
     remarks: tuple[str, ...]
     seconds: float
+    trusted: tuple[Trusted, ...] = ()
 
     def result(self, name: str) -> StepResult:
         """The result of one step; raises UnknownName."""
@@ -89,6 +95,7 @@ class DerivationReport:
             "bound_matches": self.bound_matches,
             "conditions": list(self.conditions),
             "remarks": list(self.remarks),
+            "trusted": [t.to_dict() for t in self.trusted],
             "facts": [{"name": f.name, "claim": str(f.claim), "kind": f.kind, "source": f.source} for f in self.facts],
             "steps": [r.to_dict() for r in self.results],
             "seconds": round(self.seconds, 3),
@@ -114,7 +121,15 @@ class Derivation:
     quantities: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        self._check_facts()
+        names: dict[str, str] = {}
+        for fact in self.facts:
+            check_proposition(fact.claim, f"{self.statement.id}: the fact '{fact.name}'", names)
+        for step in self.steps:
+            where = f"{self.statement.id}: step '{step.name}'"
+            check_proposition(step.claim, where, names)
+            check_method(step.by, where, names)
+        check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
+        self._check_quantities()
         known = [f.name for f in self.facts]
         for step in self.steps:
             if step.name in known:
@@ -126,61 +141,39 @@ class Derivation:
             known.append(step.name)
         if self.conclusion not in [s.name for s in self.steps]:
             raise UnknownName(f"{self.statement.id}: the conclusion", self.conclusion, [s.name for s in self.steps])
+        check_target(self.statement, self.facts, self.target, self._conclusion(), self.definitions())
 
-    def _check_facts(self) -> None:
-        names = [f.name for f in self.facts]
-        if len(set(names)) != len(names):
-            raise BadInput(f"{self.statement.id}: two facts of the derivation share a name.")
-        given = {(f.kind, f.claim) for f in scope_facts(self.statement)}
-        indices = {symbol for symbol, _ in self.ranges()}
-        parameters = {s.expr for s in self.statement.symbols}
-        fixed: set[Any] = parameters | indices
-        for fact in self.facts:
-            where = f"{self.statement.id}: the fact '{fact.name}'"
-            if fact.kind not in KINDS:
-                raise UnknownName(f"{where} has the kind", fact.kind, KINDS)
-            if fact.kind in ("domain", "condition") and (fact.kind, fact.claim) not in given:
-                raise BadInput(f"{where} is not a {fact.kind} of the statement.")
-            if fact.kind == "definition":
-                _check_definition(fact, fixed, where)
-                if isinstance(fact.claim, sp.Eq) and fact.claim.rhs.free_symbols & indices:
-                    raise BadInput(f"{where} defines a symbol by an index; write a function of the index instead.")
-                fixed |= _symbols(fact.claim)
-            if fact.kind in ("assumption", "algorithm", "metric"):
-                if _symbols(fact.claim) <= parameters:
-                    raise BadInput(f"{where} restricts the statement's own symbols; only its conditions may do that.")
-                if not _has_terms(fact.claim) and _symbols(fact.claim) & indices:
-                    raise BadInput(f"{where} restricts an index; only facts of kind 'index' or 'range' may do that.")
+    def _conclusion(self) -> Any:
+        return next(s.claim for s in self.steps if s.name == self.conclusion)
+
+    def _check_quantities(self) -> None:
+        """A quantity is at least 0 by the statement's declaration, or by a definition, which `check` holds to it."""
+        low = {s.name for s in self.statement.symbols if s.low is not None and s.low >= 0}
+        for name in sorted(self.quantities - low - {str(symbol) for symbol in self._defined()}):
+            raise BadInput(
+                f"{self.statement.id}: the quantity '{name}' is neither a symbol of the statement with a domain of "
+                "numbers that are at least 0 nor a definition."
+            )
+
+    def _defined(self) -> dict[Any, Fact]:
+        return {f.claim.lhs: f for f in self.facts if f.kind == "definition" and isinstance(f.claim, sp.Eq)}
 
     def ranges(self) -> tuple[tuple[Any, Any], ...]:
-        """(index, relation) of the facts of kind "index" or "range"; BadInput unless written index first."""
-        found: list[tuple[Any, Any]] = []
-        for fact in self.facts:
-            if fact.kind in ("index", "range"):
-                for part in _parts(fact.claim):
-                    if not getattr(part, "lhs", sp.Integer(0)).is_Symbol:
-                        raise BadInput(f"{self.statement.id}: the fact '{fact.name}' must have its index on the left.")
-                    found.append((part.lhs, part))
-        return tuple(found)
+        """(index, relation) of the facts of kind "index" or "range", in their order."""
+        facts = [f for f in self.facts if f.kind in ("index", "range")]
+        return tuple((part.lhs, part) for f in facts for part in parts(f.claim))
 
     def _integers(self) -> frozenset[str]:
         """Names of integer symbols: the statement's, indices, and what is defined as a polynomial in such."""
         names = {s.name for s in self.statement.symbols if s.integer}
-        names |= {symbol.name for symbol, _ in self.ranges() if symbol in self._of_kind("index")}
-        for fact in self.facts:
-            if fact.kind == "definition" and isinstance(fact.claim, sp.Eq):
-                value: Any = fact.claim.rhs
-                if (
-                    value.is_polynomial()
-                    and {s.name for s in value.free_symbols} <= names
-                    and not _has_terms(fact.claim)
-                ):
-                    whole = all(c.is_Integer for c in sp.Poly(value, *value.free_symbols).coeffs())
-                    names |= {str(fact.claim.lhs)} if whole else set()
+        names |= {symbol.name for kind in ("index", "count") for symbol in self._of_kind(kind)}
+        for symbol, fact in self._defined().items():
+            if whole(fact.claim.rhs, Setting(integers=frozenset(names))):
+                names.add(symbol.name)
         return frozenset(names)
 
     def _of_kind(self, kind: str) -> set[Any]:
-        return {part.lhs for f in self.facts if f.kind == kind for part in _parts(f.claim)}
+        return {part.lhs for f in self.facts if f.kind == kind for part in parts(f.claim)}
 
     def check(self, seconds: float = 10.0) -> DerivationReport:
         """Decide every step; no solver call takes longer than `seconds`.
@@ -191,30 +184,45 @@ class Derivation:
         begin = perf_counter()
         setting = self._setting(seconds)
         known: dict[str, Any] = {f.name: f.claim for f in self.facts}
+        reasons, setting = self._founded(setting)
         weak: dict[str, tuple[str, ...]] = {}
         results: list[StepResult] = []
         for step in self.steps:
             start = perf_counter()
-            finding = step.by.check(step.claim, _facts(known, step.uses), setting)
+            finding = _decided(step, _facts(known, step.uses), setting, reasons)
             depends = tuple(dict.fromkeys(d for name in step.uses for d in weak.get(name, ())))
             results.append(StepResult(step, finding, depends, perf_counter() - start))
             weak[step.name] = depends if finding.status is Status.PROVED else (*depends, step.name)
             known[step.name] = step.claim
-        return self._report(tuple(results), perf_counter() - begin)
+        every = {f.name: f.claim for f in self.facts}
+        if contradictory(prepare(sp.true, _facts(every, every))[1], setting):
+            reasons["facts"] = "the facts of the derivation cannot all hold"
+        return self._report(tuple(results), reasons, perf_counter() - begin)
 
     def check_step(self, name: str, seconds: float = 10.0) -> Finding:
         """Decide one step from the claims of what it uses; raises UnknownName."""
         known: dict[str, Any] = {f.name: f.claim for f in self.facts} | {s.name: s.claim for s in self.steps}
         for step in self.steps:
             if step.name == name:
-                return step.by.check(step.claim, _facts(known, step.uses), self._setting(seconds))
+                reasons, setting = self._founded(self._setting(seconds))
+                return _decided(step, _facts(known, step.uses), setting, reasons)
         raise UnknownName(f"{self.statement.id}: the step", name, [s.name for s in self.steps])
 
-    def _setting(self, seconds: float) -> Setting:
-        return Setting(self.quantities, self._integers(), self.ranges(), seconds, self.statement)
+    def _founded(self, setting: Setting) -> tuple[dict[str, str], Setting]:
+        """Fact -> why it does not stand, and the setting without what rests on such facts."""
+        reasons = unfounded(self.facts, self.quantities, setting)
+        lost = {str(f.claim.lhs) for f in self.facts if f.name in reasons and isinstance(f.claim, sp.Eq)}
+        background = tuple((n, f) for n, f in setting.background if n.partition(".")[0] not in reasons)
+        return reasons, replace(setting, quantities=setting.quantities - lost, background=background)
 
-    def _report(self, results: tuple[StepResult, ...], seconds: float) -> DerivationReport:
-        remarks: list[str] = []
+    def _setting(self, seconds: float) -> Setting:
+        kinds = ("domain", "definition", "count", "index", "range")
+        lasting = {f.name: f.claim for f in self.facts if f.kind in kinds and not has_terms(f.claim)}
+        background = tuple(_facts(lasting, lasting).items())
+        return Setting(self.quantities, self._integers(), self.ranges(), seconds, self.statement, background=background)
+
+    def _report(self, results: tuple[StepResult, ...], reasons: Mapping[str, str], seconds: float) -> DerivationReport:
+        remarks = list(reasons.values())
         matches, sentence = self._compare()
         remarks.append(sentence)
         used = self._ancestors()
@@ -227,10 +235,29 @@ class Derivation:
                 remarks.append(f"Step {result.step.name} is vacuous: what it uses cannot all hold.")
             if result.depends_on and result.status is Status.PROVED:
                 remarks.append(f"Step {result.step.name} is conditional on {', '.join(result.depends_on)}.")
-        status = weakest([*(r.status for r in results), Status.PROVED if matches else Status.UNDECIDED])
-        return DerivationReport(
-            self.statement.id, results, self.facts, status, matches, conditions, tuple(remarks), seconds
+        whole_way = matches and not reasons
+        status = weakest([*(r.status for r in results), Status.PROVED if whole_way else Status.UNDECIDED])
+        trusted = self.trusted()
+        remarks.append(
+            f"What is proved rests on {len(trusted)} transcriptions of the statement's assumptions, metric and method, "
+            "which are taken as they are written."
         )
+        return DerivationReport(
+            self.statement.id, results, self.facts, status, matches, conditions, tuple(remarks), seconds, trusted
+        )
+
+    def trusted(self) -> tuple[Trusted, ...]:
+        """What is taken over unchecked: facts that transcribe the paper, what the target is, and what rules presume."""
+        kinds = ("assumption", "metric", "algorithm", "count")
+        found = [
+            Trusted(f.name, f.kind, str(f.claim), f"{f.assumption}: {f.source}" if f.assumption else f.source)
+            for f in self.facts
+            if f.kind in kinds
+        ]
+        found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
+        for step in self.steps:
+            found += [Trusted(step.name, "presumed", claim, why) for claim, why in _presumed(step.by)]
+        return tuple(found)
 
     def _ancestors(self) -> set[str]:
         uses = {s.name: s.uses for s in self.steps}
@@ -245,13 +272,15 @@ class Derivation:
 
     def _compare(self) -> tuple[bool, str]:
         """Whether the conclusion is `target <= bound`, after the definitions have been put in."""
-        claim = next(s.claim for s in self.steps if s.name == self.conclusion)
+        claim = self._conclusion()
         if not isinstance(claim, sp.Le):
             return False, f"The conclusion '{claim}' is not an upper bound."
         values = self.definitions()
         left, right = claim.lhs.subs(values), claim.rhs.subs(values)
         if left != self.target:
             return False, f"The conclusion bounds {left}, not {self.target}."
+        if self.statement.kind is not Kind.UPPER_BOUND:
+            return False, f"The statement is no upper bound but claims a {self.statement.kind.value}."
         if not same(right, self.statement.bound.subs(values)):
             return False, f"The conclusion's bound {right} differs from the statement's {self.statement.bound}."
         return True, "The conclusion is identical to the statement's bound."
@@ -265,48 +294,53 @@ class Derivation:
         return values
 
 
-def _parts(claim: Any) -> tuple[Any, ...]:
-    """A conjunction in its parts."""
-    return tuple(claim.args) if isinstance(claim, sp.And) else (claim,)
+def _presumed(method: Any) -> Iterable[tuple[str, str]]:
+    """What a method, or the one inside it, takes for granted."""
+    own: Any = getattr(method, "trusted", None)
+    yield from own() if own is not None else ()
+    if type(method).__module__.partition(".")[0] != "boundcheck":
+        yield f"the method '{method.label}' is sound", "it is not one of this package"
+    inside: Any = getattr(method, "by", None)
+    if inside is not None:
+        yield from _presumed(inside)
 
 
-def _has_terms(claim: Any) -> bool:
-    """Whether the proposition speaks of vectors, sums or functions."""
-    return isinstance(claim, VectorEquality) or claim.has(Inner, sp.Sum, sp.core.function.AppliedUndef)
+def _decided(step: Step, facts: dict[str, Any], setting: Setting, reasons: Mapping[str, str]) -> Finding:
+    """What the step's method finds; PROVED only where the claim has a value and every index that it drops has one.
 
-
-def _symbols(claim: Any) -> set[Any]:
-    """Scalar symbols, vector atoms and functions of a proposition."""
-    if isinstance(claim, VectorEquality):
-        return set(_flat(a for side in (claim.left, claim.right) for term in side.terms for a in term))
-    return set(_flat([claim]))
-
-
-def _flat(expressions: Iterable[Any]) -> Iterable[Any]:
-    for expr in expressions:
-        yield from expr.atoms(sp.Symbol)
-        yield from (type(f) for f in expr.atoms(sp.core.function.AppliedUndef))
-
-
-def _check_definition(fact: Fact, fixed: set[Any], where: str) -> None:
-    if isinstance(fact.claim, sp.Eq) and fact.claim.lhs.is_Symbol:
-        new = fact.claim.lhs
-        if new in fixed or fact.claim.rhs.has(new):
-            raise BadInput(f"{where} defines {new}, which is already in use.")
-        return
-    if isinstance(fact.claim, VectorEquality) and len(fact.claim.left.terms) == 1:
-        new = fact.claim.left.terms[0][0]
-        name = type(new) if new.is_Function else new
-        if name in fixed or any(a.has(new) for a, _ in fact.claim.right.terms):
-            raise BadInput(f"{where} defines {new}, which is already in use.")
-        return
-    raise BadInput(f"{where} is not a definition: write Eq(symbol, expression) or a vector equality with one atom.")
+    reasons: fact -> why it does not stand; nothing is proved from such a fact.
+    """
+    for name in step.uses:
+        if name in reasons:
+            return Finding(Status.UNDECIDED, "no decision", note=reasons[name], claim=str(step.claim))
+    found = step.by.check(step.claim, facts, setting)
+    if found.status is not Status.PROVED:
+        return found
+    method: Any = step.by
+    while hasattr(method, "by"):
+        method = method.by
+    general: Any = getattr(method, "generalised", None)
+    own = {general() if general else None} - context([step.claim], setting)
+    facts = without(facts, own, setting)  # a rule uses these for the values that it is about, and for nothing else
+    index = empty_range(context(facts.values(), setting) - context([step.claim], setting), facts, setting)
+    if index is not None:
+        note = f"no value of {index} is shown to be in its range; what the step uses mentions it, the claim does not"
+        return replace(found, status=Status.UNDECIDED, how="no decision", certificate=None, note=note)
+    claim = step.claim
+    if isinstance(claim, sp.Implies):
+        facts = {**facts, **{f"hypothesis {k}": part for k, part in enumerate(parts(claim.args[0]))}}
+        claim = claim.args[1]
+    missing = valueless(claim, facts, setting)
+    if missing:
+        note = f"the claim is not shown to have a value: {missing}"
+        return replace(found, status=Status.UNDECIDED, how="no decision", certificate=None, note=note)
+    return found
 
 
 def _facts(known: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The named propositions, conjunctions in their parts."""
     found: dict[str, Any] = {}
     for name in names:
-        for k, part in enumerate(_parts(known[name])):
+        for k, part in enumerate(parts(known[name])):
             found[f"{name}.{k}" if k else name] = part
     return found

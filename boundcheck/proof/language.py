@@ -16,12 +16,14 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
+from boundcheck.proof.step import Setting
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
-__all__ = ["check_method", "check_proposition", "flat_symbols", "has_terms", "parts", "symbols_of"]
+__all__ = ["check_method", "check_proposition", "flat_symbols", "has_terms", "parts", "scalars", "symbols_of", "whole"]
 
 _REAL = sp.Symbol("x", real=True).assumptions0
 _FREE = sp.Symbol("x").assumptions0
+_SIGNS = [("real", True), *((word, None) for word in ("positive", "negative", "zero", "integer", "rational"))]
 _RELATIONS = (sp.Le, sp.Lt, sp.Ge, sp.Gt, sp.Eq, sp.Ne)
 _PLAIN = (sp.Add, sp.Mul, sp.Pow, sp.Min, sp.Max, sp.Abs)
 
@@ -45,10 +47,25 @@ def symbols_of(claim: Any) -> set[Any]:
 
 def flat_symbols(claim: Any) -> set[Any]:
     """Free symbols, vector atoms and functions (by their heads) of a proposition."""
-    sides = (claim.left, claim.right) if isinstance(claim, VectorEquality) else ()
-    expressions = [e for side in sides for term in side.terms for e in term] if sides else [claim]
+    expressions: list[Any] = [claim]
+    if isinstance(claim, VectorEquality):
+        expressions = [e for side in (claim.left, claim.right) for term in side.terms for e in term]
     heads = {type(f) for e in expressions for f in e.atoms(AppliedUndef)}
     return symbols_of(claim) | heads
+
+
+def scalars(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that the scalar kernel can use."""
+    return {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
+
+
+def whole(count: Any, setting: Setting) -> bool:
+    """Whether the expression is an integer: a polynomial with integer coefficients in integer symbols."""
+    if not all(s.name in setting.integers for s in count.free_symbols):
+        return False
+    if not count.free_symbols:
+        return bool(count.is_Integer)
+    return all(c.is_Integer for c in sp.Poly(count, *count.free_symbols).coeffs()) if count.is_polynomial() else False
 
 
 def check_proposition(claim: Any, where: str, names: dict[str, str]) -> None:
@@ -132,7 +149,7 @@ class _Reader:
             for part in (expr.expr, *expr.variables):
                 self.number(part, bound)
         elif isinstance(expr, AppliedUndef):
-            if not expr.is_real or expr.is_positive or expr.is_nonnegative or expr.is_integer or expr.is_zero:
+            if any(getattr(expr, f"is_{word}") is not value for word, value in _SIGNS):
                 raise self._refuse(f"uses the function {expr}, which must be declared real and nothing else")
             self._applied(expr, "function", bound)
         elif isinstance(expr, _PLAIN):
@@ -161,7 +178,10 @@ class _Reader:
     def _summed(self, expr: Any, bound: frozenset[Any]) -> frozenset[Any]:
         """The bound symbols inside a sum; it must be one that `proof.sums` could have made."""
         limits: Any = expr.limits
-        if len(limits) != 1 or len(limits[0]) != 3 or limits[0][1] != 0 or not limits[0][0].name.startswith("_i"):
+        own = {limit[0] for limit in limits}
+        regular = all(len(limit) == 3 and limit[1] == 0 and limit[0].name.startswith("_i") for limit in limits)
+        if not regular or len(own) != len(limits) or own & bound:
             raise self._refuse(f"has the sum {expr}; sums are made with `total` or `vector_total`")
-        self.number(limits[0][2], bound)
-        return bound | {limits[0][0]}
+        for limit in limits:
+            self.number(limit[2], bound | own)
+        return bound | own

@@ -11,28 +11,17 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.contexts import context, declared, without
+from boundcheck.proof.gram import Combine
+from boundcheck.proof.language import scalars, whole
 from boundcheck.proof.polynomial import factorised
 from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Setting, Status
-from boundcheck.proof.vectors import VectorEquality
+from boundcheck.proof.vectors import Inner, VectorEquality
 
-__all__ = ["needs", "scalars", "valueless", "whole"]
+__all__ = ["needs", "valueless"]
 
 Alternatives = tuple[tuple[Any, ...], ...]  # relations; all of one of the groups must hold
-
-
-def scalars(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that the scalar kernel can use."""
-    return {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
-
-
-def whole(count: Any, setting: Setting) -> bool:
-    """Whether the expression is an integer: a polynomial with integer coefficients in integer symbols."""
-    if not all(s.name in setting.integers for s in count.free_symbols):
-        return False
-    if not count.free_symbols:
-        return bool(count.is_Integer)
-    return all(c.is_Integer for c in sp.Poly(count, *count.free_symbols).coeffs()) if count.is_polynomial() else False
 
 
 def needs(proposition: Any, setting: Setting) -> list[Alternatives]:
@@ -44,7 +33,7 @@ def needs(proposition: Any, setting: Setting) -> list[Alternatives]:
             node, bound = stack.pop()
             if isinstance(node, sp.Sum):
                 bound = bound | {limit[0] for limit in node.limits}
-            if node.is_Pow:
+            elif node.is_Pow:
                 inside = bool(bound & node.free_symbols)
                 for needed in _power(node.base, node.exp, setting):
                     # of a term of a sum nothing is known that holds for every index
@@ -79,30 +68,35 @@ def _factors(base: Any) -> list[Any]:
 def valueless(proposition: Any, facts: Mapping[str, Any], setting: Setting) -> str:
     """The first need of the proposition that is not shown, in words; empty where all are.
 
-    They may be shown from the facts, and from what holds throughout the derivation (`setting.background`).
+    They may be shown from the facts, and from what holds throughout the derivation (`setting.background`); the ranges
+    of indices that the proposition does not mention might be empty, and are left out of that.
     """
     known = scalars(facts)
+    others = set(declared(setting)) - context([proposition], setting)
+    lasting = without({f"background {name}": f for name, f in setting.background}, others, setting) | known
     for ways in needs(proposition, setting):
-        if not any(all(_shown(relation, known, setting) for relation in way) for way in ways):
+        if not any(all(_shown(relation, known, lasting, setting) for relation in way) for way in ways):
             return " or ".join(str(sp.And(*way)) for way in ways)
     return ""
 
 
-def _shown(relation: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
+def _shown(relation: Any, facts: Mapping[str, Any], lasting: Mapping[str, Any], setting: Setting) -> bool:
     if relation in (sp.true, sp.false):
         return relation is sp.true
     near = {k: f for k, f in facts.items() if _simple(f) and f.free_symbols & relation.free_symbols}
-    tries = [near, facts, {f"background {name}": f for name, f in setting.background} | dict(facts)]
-    seen: list[Any] = []
-    for known in tries:
-        if known in seen:
-            continue
-        seen.append(known)
-        if decide(relation, known, setting).status is Status.PROVED:
-            return True
+    tries: list[Mapping[str, Any]] = []
+    for known in (near, facts, lasting):
+        if known not in tries:
+            tries.append(known)
+            found = (
+                Combine().check(relation, known, setting) if relation.has(Inner) else decide(relation, known, setting)
+            )
+            if found.status is Status.PROVED:
+                return True
     return False
 
 
 def _simple(fact: Any) -> bool:
     """A relation of polynomials."""
-    return all(side.is_polynomial() for side in fact.args) if isinstance(fact, sp.Rel) else False
+    sides: tuple[Any, ...] = fact.args
+    return isinstance(fact, sp.Rel) and all(side.is_polynomial() for side in sides)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 Proposition = Any  # a SymPy relational, a conjunction or implication of such, or a VectorEquality
 
-__all__ = ["Fact", "Finding", "Method", "Setting", "Status", "Step", "StepResult", "weakest"]
+__all__ = ["Fact", "Finding", "Method", "Setting", "Status", "Step", "StepResult", "Trusted", "weakest"]
 
 
 class Status(StrEnum):
@@ -76,11 +76,11 @@ class Setting:
     """What every step of a derivation may rely on besides the facts it names.
 
     quantities: names of symbols that stand for squared norms, sums of such, or gaps: real and at least 0, and free
-    to be 0 together; integers: names of integer symbols; ranges: (index, relation) pairs in the order of declaration, for
-    all of whose values the claims with that index hold; seconds: limit of one solver call; statement: what is being
-    derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the decision at
-    hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a claim has a
-    value.
+    to be 0 together; integers: names of integer symbols; ranges: (index, relation) pairs in the order of declaration;
+    a claim holds for all values of its indices that meet them; seconds: limit of one solver call; statement: what is
+    being derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the
+    decision at hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a
+    claim has a value.
     """
 
     quantities: frozenset[str] = frozenset()
@@ -122,6 +122,24 @@ class Fact:
     kind: str
     source: str
     assumption: str = ""
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """Something that a proof takes over unchecked.
+
+    name: of the fact or step; kind: "assumption", "metric", "algorithm" or "count" as for facts, or "presumed" by the
+    method of a step; claim: in words; source: where the paper says it, or why it is needed.
+    """
+
+    name: str
+    kind: str
+    claim: str
+    source: str
+
+    def to_dict(self) -> dict[str, str]:
+        """JSON-able form."""
+        return {"name": self.name, "kind": self.kind, "claim": self.claim, "source": self.source}
 
 
 @dataclass(frozen=True)

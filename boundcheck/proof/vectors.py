@@ -14,7 +14,17 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 
-__all__ = ["Inner", "Vector", "VectorEquality", "fresh", "inner", "is_nonnegative_atom", "norm2", "substitute", "vector"]
+__all__ = [
+    "Inner",
+    "Vector",
+    "VectorEquality",
+    "fresh",
+    "inner",
+    "is_nonnegative_atom",
+    "norm2",
+    "substitute",
+    "vector",
+]
 
 
 class Inner(sp.Function):
@@ -101,7 +111,9 @@ class VectorEquality:
             raise BadInput(f"the vector equality '{self}' must have a single atom on its left to be used.")
         atom, coefficient = self.left.terms[0]
         if not coefficient.is_Rational:
-            raise BadInput(f"the vector equality '{self}' must have a number as the factor of its left side to be used.")
+            raise BadInput(
+                f"the vector equality '{self}' must have a number as the factor of its left side to be used."
+            )
         if any(a == atom for a, _ in self.right.terms):
             raise BadInput(f"the vector equality '{self}' has {atom} on both sides.")
         return atom, self.right / coefficient

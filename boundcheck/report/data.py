@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck._version import __version__
 from boundcheck.core.numbers import format_exact
 from boundcheck.report.snippet import claim_toml
-from boundcheck.report.words import json_number, slug
+from boundcheck.report.words import derivation_words, json_number, slug
 from boundcheck.theory.discovery import readings, statement
 from boundcheck.theory.typeset import relation_text
 from boundcheck.verdict import count_by
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Condition, Statement
     from boundcheck.theory.symbols import Symbol
 
-__all__ = ["SCHEMA", "claim_data", "report_data"]
+__all__ = ["KIND", "SCHEMA", "claim_data", "report_data"]
 
 SCHEMA = 1
+KIND = "boundcheck report"
 _PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "matplotlib")
 # Facts of a run that differ between two equal runs; they stay with the stored run and out of reports.
 _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started", "host", "complete"}
@@ -44,7 +45,7 @@ def report_data(results: Sequence[ClaimResult], title: str) -> dict[str, Any]:
     met = [c["expectation"]["met"] for c in claims]
     return {
         "schema": SCHEMA,
-        "kind": "boundcheck report",
+        "kind": KIND,
         "title": title,
         "versions": versions(),
         "counts": {
@@ -119,6 +120,7 @@ def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
         "remark": claimed.remark,
         "latex": claimed.latex(),
         "dimension_errors": claimed.dimension_errors(),
+        "derivation": derivation_words(claimed.id),
         "symbols": [_symbol(s, claimed) for s in claimed.symbols],
         "conditions": [_condition(c) for c in claimed.conditions],
         "assumptions": [_assumption(a, result) for a in claimed.assumptions],

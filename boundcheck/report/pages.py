@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact, parse_number, round_down
-from boundcheck.report.plot import claim_svg, describe, log_axes, sparkline
-from boundcheck.report.words import plain_number, pretty, prose, ratio, tightness
+from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes, sparkline
+from boundcheck.report.words import plain_number, power_of_ten, pretty, prose, ratio, shortened, tightness
 from boundcheck.theory.discovery import statement
 
 if TYPE_CHECKING:
@@ -68,10 +69,15 @@ def _environment() -> Environment:
     environment.filters["tightness"] = tightness
     environment.filters["ratio"] = lambda value: ratio(plain_number(value))
     environment.filters["sentence"] = _sentence
-    environment.filters["plain_spec"] = lambda spec: json.dumps(spec, ensure_ascii=False)
+    environment.filters["plain_spec"] = _plain_spec
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
     environment.globals.update(words)
     return environment
+
+
+def _plain_spec(spec: Mapping[str, Any]) -> str:
+    short = {k: shortened(v) if isinstance(v, str) else v for k, v in spec.items()}
+    return json.dumps(short, ensure_ascii=False)
 
 
 def flagged(report: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -82,15 +88,18 @@ def flagged(report: Mapping[str, Any]) -> dict[str, list[str]]:
     return {i: errors for i, errors in found.items() if errors}
 
 
-def index_page(report: Mapping[str, Any]) -> str:
-    """The index: counts by outcome and grade (zeros included), what does not scale, and all claims."""
+def index_page(report: Mapping[str, Any], figures: Sequence[str] = ()) -> str:
+    """The index: counts by outcome and grade (zeros included), what does not scale, and all claims.
+
+    figures: pictures in the folder `figures` beside the page, to be linked.
+    """
     from markupsafe import Markup
 
     claims = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
     return (
         _environment()
         .get_template("index.html.j2")
-        .render(report={**report, "claims": claims, "flagged": flagged(report)})
+        .render(report={**report, "claims": claims, "flagged": flagged(report)}, figures=figures)
     )
 
 
@@ -151,6 +160,9 @@ def _caption(claim: Mapping[str, Any]) -> str:
     log_x, log_y = log_axes(claim)
     if log_x and "0" in curve["index"]:
         parts.append("Index 0, the start, has no place on a log axis and is not drawn.")
+    floor = drawn_floor(claim)
+    if log_y and floor:
+        parts.append(f"Values below about {power_of_ten(floor)} are not drawn.")
     if log_y and 0 in curve["bound"]:
         parts.append("The bound is 0 and lies below the picture.")
     if claim["statistics"]:
@@ -166,7 +178,9 @@ def _caption(claim: Mapping[str, Any]) -> str:
         which = f"The reading {same[0]} has" if len(same) == 1 else f"The readings {', '.join(same)} have"
         parts.append(f"{which} the same bound under other conditions.")
     if claim["verdict"]["outcome"] == "OUT_OF_SCOPE":
-        parts.append("The statement says nothing about this run: the bound is drawn where it is not claimed.")
+        drawn = any(math.isfinite(v) and (v > 0 or not log_y) for v in map(plain_number, curve["bound"]))
+        where = "the bound is drawn where it is not claimed." if drawn else "no bound is drawn."
+        parts.append(f"The statement says nothing about this run: {where}")
     return " ".join(p for p in parts if p)
 
 
@@ -232,7 +246,7 @@ def _symbols(claim: Mapping[str, Any], stated: Statement) -> tuple[list[dict[str
             row |= {"known": constant["known"], "how": constant["how"]}
             row["side"] = {"upper": ", from above", "lower": ", from below"}.get(constant["side"], "")
             if row["value"] != constant["value"] and round_down(value, 8) != value:
-                exact[name] = constant["value"]
+                exact[name] = shortened(constant["value"])
         rows.append(row)
     return rows, exact
 
@@ -247,10 +261,10 @@ def _witness(witness: Mapping[str, Any]) -> list[tuple[str, str]]:
     shown: list[tuple[str, str]] = []
     for name, value in witness.items():
         if isinstance(value, Mapping):
-            text = ", ".join(f"{k} = {v}" for k, v in value.items())
+            text = ", ".join(f"{k} = {shortened(str(v))}" for k, v in value.items())
         elif isinstance(value, list):
             text = " to ".join(str(v) for v in dict.fromkeys(value)) if len(value) == 2 else json.dumps(value)
         else:
-            text = str(value)
+            text = shortened(str(value), 200)
         shown.append((name.replace("_", " "), text))
     return shown

@@ -23,7 +23,7 @@ from boundcheck.report.words import plain_number, power_of_ten, pretty
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["POINTS", "claim_svg", "describe", "log_axes", "sparkline"]
+__all__ = ["POINTS", "claim_svg", "describe", "drawn_floor", "log_axes", "sparkline"]
 
 Array = NDArray[np.float64]
 
@@ -39,6 +39,7 @@ _VARIABLES = {
 }
 _COLOUR = {name: marker for marker, name in _VARIABLES.items()}
 
+LEAST = 1e-300  # below, axis limits underflow
 POINTS = 3  # fewer make no curve: the page then shows the numbers alone
 
 _SETTINGS: Any = {
@@ -77,7 +78,7 @@ def claim_svg(data: Mapping[str, Any]) -> str:
         figure = Figure(figsize=(8.6, 4.6), layout="constrained")
         FigureCanvasSVG(figure)
         ax = figure.subplots()
-        shown = _set_axes(ax, x, [low, high, bound, *(b for _, b in others)], log_axes(data))
+        shown = _set_axes(ax, x, [low, high, bound, *(b for _, b in others)], log_axes(data), drawn_floor(data))
         labels = _draw(ax, x[shown], low[shown], high[shown], bound[shown], data)
         for name, values in others:
             ax.plot(x[shown], values[shown], color=_COLOUR["series-reading"], ls=(0, (5, 3)), lw=1.3)
@@ -100,7 +101,7 @@ def describe(data: Mapping[str, Any]) -> str:
     first, last, name = curve["index"][0], curve["index"][-1], metric["index"] or "rounds"
     ends = [f"{pretty(float(curve[k][0]), 4)} to {pretty(float(curve[k][-1]), 4)}" for k in ("metric_high", "bound")]
     return (
-        f"Over {name} from {_short(first)} to {_short(last)} the metric {metric['quantity']} goes from "
+        f"Over {name} from {_short(first)} to {_short(last)} the metric {_metric_name(data)} goes from "
         f"{ends[0]}, the bound from {ends[1]}. All numbers stand in the table below the picture."
     )
 
@@ -133,14 +134,32 @@ def log_axes(data: Mapping[str, Any]) -> tuple[bool, bool]:
     return log_x, log_y
 
 
-def _set_axes(ax: Axes, x: Array, series: list[Array], log: tuple[bool, bool]) -> NDArray[np.bool_]:
+def drawn_floor(data: Mapping[str, Any]) -> float:
+    """The least value that a log axis shows, or 0 where all values above 0 are shown.
+
+    A curve that falls to nothing would squeeze the rest: 30 decades below the start are enough, unless the bound
+    goes deeper; then 6 below its least value, at most 66 below the start.
+    """
+    curve = data["curve"]
+    bound, trivial = (_floats(curve[k]) for k in ("bound", "trivial"))
+    metric = np.concatenate([_floats(curve["metric_low"]), _floats(curve["metric_high"])])
+    good, low = (v[np.isfinite(v) & (v > 0)] for v in (bound, np.concatenate([metric, bound])))
+    top = np.concatenate([trivial[np.isfinite(trivial) & (trivial > 0)], good, low])
+    if not len(top):
+        return 0.0
+    start = float(top[0])
+    floor = max(min([start * 1e-30, *(good / 1e6)]), start * 1e-66, LEAST)
+    return floor if len(low) and float(low.min()) < floor else 0.0
+
+
+def _set_axes(ax: Axes, x: Array, series: list[Array], log: tuple[bool, bool], floor: float = 0.0) -> NDArray[np.bool_]:
     """Scales, ticks and limits; returns which points are shown."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     log_x, log_y = log
     shown = x > 0 if log_x else np.ones(len(x), dtype=bool)
     values = np.concatenate([s[shown] for s in series])
-    above = values[np.isfinite(values) & (values > 0)]
+    above = values[np.isfinite(values) & (values > floor)]
     for axis, logarithmic, span in ((ax.xaxis, log_x, x[shown]), (ax.yaxis, log_y, above)):
         if logarithmic:
             (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
@@ -233,13 +252,16 @@ def _x_label(data: Mapping[str, Any]) -> str:
     return f"{name}: {meaning.split(':')[0]}" if meaning else name or "rounds"
 
 
-def _y_label(data: Mapping[str, Any]) -> str:
+def _metric_name(data: Mapping[str, Any]) -> str:
+    """The metric as it is drawn, with the factor that the statement puts before it."""
     metric = data["statement"]["metric"]
     scale = "" if metric["scale"] == "1" else metric["scale"].replace("**2", "²").replace("**", "^") + " · "
-    unit = metric["dimension"]
-    return f"{scale}{metric['quantity']}" + (
-        "" if unit in (None, "dimensionless") else f"  in {unit.replace('^2', '²')}"
-    )
+    return f"{scale}{metric['quantity']}"
+
+
+def _y_label(data: Mapping[str, Any]) -> str:
+    unit = data["statement"]["metric"]["dimension"]
+    return _metric_name(data) + ("" if unit in (None, "dimensionless") else f"  in {unit.replace('^2', '²')}")
 
 
 def _finish(svg: str, title: str, description: str) -> str:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_short
 
-__all__ = ["json_number", "plain_number", "power_of_ten", "pretty", "prose", "ratio", "slug", "tightness"]
+__all__ = [
+    "derivation_words",
+    "json_number",
+    "plain_number",
+    "power_of_ten",
+    "pretty",
+    "prose",
+    "ratio",
+    "shortened",
+    "slug",
+    "tightness",
+]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -45,6 +57,8 @@ def pretty(value: Any, digits: int = 3) -> str:
             return "not a number"
         if math.isinf(number):
             return "∞" if number > 0 else "−∞"
+        if 0 < number < sys.float_info.min:  # what is left of a number that floats cannot hold
+            return "below 10⁻³⁰⁷"
         text = f"{number:.{digits}g}"
     mantissa, e, exponent = text.partition("e")
     mantissa = mantissa.replace("-", "−")
@@ -70,6 +84,8 @@ def tightness(claim: Mapping[str, Any]) -> str:
 
 def ratio(value: float) -> str:
     """A ratio that is 1 when tight: what is close to 1 shows how close."""
+    if math.isinf(value):
+        return "beyond 10³⁰⁸"
     excess = value - 1
     if value == 1 or not abs(excess) < 0.01:
         return pretty(value)
@@ -83,6 +99,33 @@ def prose(text: str) -> str:
     text = re.sub(r"(?<![\w)^-])-(?=\d)", "−", text)
     text = re.sub(r"(?<=[\w)⁰¹²³⁴⁵⁶⁷⁸⁹])\*(?=[\w(])", "·", text)
     return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")
+
+
+def derivation_words(id: str) -> str:
+    """What the record of a statement's derivation says, such as "PROVED, 37 steps"; "" without a derivation."""
+    from boundcheck.proof.discovery import derived_readings, recorded
+
+    paper, name, reading = id.split("/")
+    if reading not in derived_readings(paper, name):
+        return ""
+    found = recorded(paper, name).get(reading)
+    if found is None:
+        return "not checked yet"
+    open_steps = {step: status for step, status in found["failing"].items() if status != "ASSUMED"}
+    if open_steps:
+        named = ", ".join(f"{status} at {step}" for step, status in open_steps.items())
+        return named if len(named) <= 200 else f"{found['status']}: {len(open_steps)} steps are not proved"
+    count = sum(found["counts"].values())
+    assumed = found["counts"].get("ASSUMED", 0)
+    return f"{found['status']}, {count} steps" + (f", {assumed} of them assumed" if assumed else "")
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """The text, or its two ends with an ellipsis and the number of its digits where it is longer than `limit`."""
+    if len(text) <= limit:
+        return text
+    ends = limit // 2
+    return f"{text[:ends]}…{text[-ends:]} ({sum(c.isdigit() for c in text)} digits)"
 
 
 def slug(text: str) -> str:

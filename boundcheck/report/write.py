@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from boundcheck.errors import StoreError
-from boundcheck.report.data import report_data
+from boundcheck.report.data import KIND, report_data
 from boundcheck.report.markdown import markdown
 from boundcheck.report.pages import claim_page, index_page
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
 
 __all__ = ["write_report"]
+
+PICTURES = (".png", ".svg")
+PAGE = re.compile(r"[a-z0-9-]+\.(html|toml)")
 
 
 def write_report(
@@ -27,7 +31,9 @@ def write_report(
 
     For each claim `<name>.html` and `<name>.toml`; `report.json` (schema 1: everything, curves included),
     `report.md` (a summary for CI) and, last, `index.html`. Each file is there as a whole or not at all; files of an
-    older report in the folder are replaced, others left alone. Raises StoreError where the folder cannot be written.
+    older report in the folder are replaced, the pages that only its report.json lists are removed, others left alone.
+    Pictures in a folder `figures` beside them are linked by the index. Raises StoreError where the folder cannot be
+    written.
     """
     report = report_data(results, title)
     texts: dict[str, str] = {}
@@ -36,12 +42,33 @@ def write_report(
         texts[claim["spec"]] = claim["toml"]
     texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     texts["report.md"] = markdown(report)
-    texts["index.html"] = index_page(report)  # last: it names the others
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [_write(folder / name, text) for name, text in texts.items()]
+        texts["index.html"] = index_page(report, _figures(folder))  # last: it names the others
+        stale = _listed(folder / "report.json") - set(texts)
+        written = [_write(folder / name, text) for name, text in texts.items()]
+        for name in stale:
+            (folder / name).unlink(missing_ok=True)
+        return written
     except OSError as error:
         raise StoreError(f"The report cannot be written to {folder}: {error.strerror or error}.") from error
+
+
+def _figures(folder: Path) -> list[str]:
+    there = folder / "figures"
+    return sorted(p.name for p in there.iterdir() if p.suffix in PICTURES) if there.is_dir() else []
+
+
+def _listed(path: Path) -> set[str]:
+    """The pages and specifications that the older report in this folder says it wrote; empty where none is there."""
+    try:
+        old: Any = json.loads(path.read_text(encoding="utf-8"))
+        if old["kind"] != KIND:
+            return set()
+        names = {str(claim[part]) for claim in old["claims"] for part in ("page", "spec")}
+    except (FileNotFoundError, ValueError, KeyError, TypeError):  # somebody else's file claims no pages
+        return set()
+    return {name for name in names if PAGE.fullmatch(name)}  # plain names alone: nothing outside this folder
 
 
 def _write(path: Path, text: str) -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
@@ -18,8 +19,10 @@ __all__ = [
     "CURVATURE",
     "FREE",
     "GRADIENT2",
+    "LENGTH",
     "LENGTH2",
     "ONE",
+    "QUANTITIES",
     "STEP",
     "VALUE",
     "Dimension",
@@ -70,6 +73,12 @@ CURVATURE = _of(1, -2)  # L, mu
 STEP = _of(-1, 2)  # step sizes
 GRADIENT2 = _of(2, -2)  # squared gradient norms
 FREE = _of(0, 0, 1)  # sequences in an arbitrary unit
+LENGTH = _of(0, 1)  # coordinates of the variable
+
+# of the quantities that metrics are about; one that is not listed has the dimension that its statement declares
+QUANTITIES: Mapping[str, Dimension] = MappingProxyType(
+    {"dist2": LENGTH2, "gap": VALUE, "grad2": GRADIENT2, "x": LENGTH, "u": FREE}
+)
 
 
 def dimension_of(expr: sp.Basic, symbols: Mapping[str, Dimension]) -> Dimension | None:

@@ -11,19 +11,21 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from types import ModuleType
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, nearest
 from boundcheck.theory.statement import Statement
 
 __all__ = ["PREFERENCE", "all_ids", "all_statements", "papers", "readings", "statement"]
 
 GROUP = "boundcheck.papers"
 HOME = "boundcheck.papers"
+PLACEHOLDER = "TYPE_THE_FORMULA_HERE"  # what a skeleton has where the formula belongs
 # A bare id takes a module's BEST; without one, the first of these readings that is there.
 PREFERENCE = ("corrected", "sharp", "as_printed")
 
@@ -65,8 +67,30 @@ def _groups(paper: str) -> dict[str, str]:
 def _imported(module: str) -> ModuleType:
     try:
         return importlib.import_module(module)
-    except (ImportError, SyntaxError) as error:
-        raise BadInput(f"the module '{module}' of statements cannot be imported: {error}.") from error
+    # A plug-in's code may raise anything while it is imported; its fault is told as that module's, not as ours.
+    except Exception as error:
+        raise BadInput(_fault(module, error)) from error
+
+
+def _fault(module: str, error: Exception) -> str:
+    """Why a module cannot be imported: its name, the last line of its own file that was reached, the exception."""
+    if isinstance(error, SyntaxError):
+        line = error.lineno
+    else:
+        file = _file(module)
+        line = next((f.lineno for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == file), None)
+    where = f"the module '{module}' of statements" + ("" if line is None else f", line {line},")
+    if isinstance(error, NameError) and error.name == PLACEHOLDER:
+        return f"{where} cannot be imported: the formula is not typed yet ({PLACEHOLDER})."
+    return f"{where} cannot be imported: {type(error).__name__}: {str(error).rstrip('.')}."
+
+
+def _file(module: str) -> str | None:
+    try:
+        spec = importlib.util.find_spec(module)
+    except ImportError:
+        return None
+    return None if spec is None else spec.origin
 
 
 def _exported(module: ModuleType) -> tuple[Statement, ...]:
@@ -102,7 +126,7 @@ def statement(id: str) -> Statement:
     paper, _, rest = id.strip().strip("/").partition("/")
     name, _, reading = rest.partition("/")
     if paper not in papers() or name not in _groups(paper):
-        raise UnknownName("the statement", id, [f"{p}/{n}" for p in papers() for n in _groups(p)])
+        raise _unknown(id, paper, name)
     own = readings(paper, name)
     if not reading:
         return own[0]
@@ -112,13 +136,51 @@ def statement(id: str) -> Statement:
     raise UnknownName("the statement", id, [s.id for s in own])
 
 
-def all_statements(paper: str | None = None) -> Iterator[Statement]:
-    """Every reading of every statement (of one paper), papers and statements in alphabetical order."""
+def _unknown(id: str, paper: str, name: str) -> BadInput:
+    """The error for an id that does not exist: the nearest ids, or else the papers, or the paper's statements."""
+    if paper in papers() and not name:
+        there = ", ".join(f"{paper}/{n}" for n in sorted(_groups(paper)))
+        return BadInput(f"the statement '{id}' is unknown: {paper} is a paper; its statements: {there}.")
+    broken: list[BadInput] = []
+    known = [f"{p}/{n}" for p in papers() for n in _names(p, broken.append)]
+    if nearest(f"{paper}/{name}", known):
+        return UnknownName("the statement", id, known)
+    if paper not in papers():
+        return UnknownName("the paper", paper, papers())
+    there = ", ".join(f"{paper}/{n}" for n in sorted(_groups(paper)))
+    return BadInput(f"the statement '{id}' is unknown; {paper} has: {there}.")
+
+
+def _names(paper: str, on_broken: Callable[[BadInput], None] | None = None) -> list[str]:
+    try:
+        return sorted(_groups(paper))
+    except BadInput as error:
+        if on_broken is None:
+            raise
+        on_broken(error)
+        return []
+
+
+def all_statements(
+    paper: str | None = None, on_broken: Callable[[BadInput], None] | None = None
+) -> Iterator[Statement]:
+    """Every reading of every statement (of one paper), papers and statements in alphabetical order.
+
+    on_broken: gets the error of every module that cannot be read, and the others follow; without it the first such
+    error is raised (BadInput).
+    """
     if paper is not None and paper not in papers():
         raise UnknownName("the paper", paper, papers())
     for p in sorted(papers()) if paper is None else [paper]:
-        for name in sorted(_groups(p)):
-            yield from readings(p, name)
+        for name in _names(p, on_broken):
+            try:
+                own = readings(p, name)
+            except BadInput as error:
+                if on_broken is None:
+                    raise
+                on_broken(error)
+                continue
+            yield from own
 
 
 def all_ids() -> list[str]:

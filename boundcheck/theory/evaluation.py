@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Enclosure", "Evaluation", "enclose_along", "enclose_many", "evaluate"]
 
+SHOWN_DIGITS = 4000  # an exact value of more digits above or below the line is enclosed; Python prints 4300 at most
 BITS = 128  # relative bits of an enclosure: 38 decimal digits
 
 
@@ -32,6 +33,9 @@ class Enclosure:
     low: Fraction
     high: Fraction
     bits: int
+
+    def __repr__(self) -> str:
+        return f"[{format_short(self.low, 17)}, {format_short(self.high, 17)}]"
 
     def __contains__(self, value: Fraction | int) -> bool:
         return self.low <= value <= self.high
@@ -176,10 +180,11 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
 
 def _value_of(point: Point) -> tuple[Fraction | Enclosure | None, list[str]]:
     exact = point.exact()
-    if exact is not None:
+    long = exact is not None and max(abs(exact.numerator), exact.denominator) >= 10**SHOWN_DIGITS
+    if exact is not None and not long:
         return exact, []
     low, high = ends(point.accurate_ball(BITS), BITS + 32)
-    notes = []
+    notes = [f"The exact value has more than {SHOWN_DIGITS} digits and is given as an enclosure."] if long else []
     if point.too_large:
         notes.append(f"An exact power of more than {EXACT_DIGITS} digits was replaced by a rigorous ball.")
     if low is None or high is None:
@@ -197,7 +202,7 @@ def _nearest_float(found: Fraction | Enclosure) -> float:
 
 def _closed_form(bound: Any, exact: Mapping[str, Fraction], point: Point, found: Fraction | Enclosure | None) -> Any:
     """The bound with the constants put in, where that is an irrational algebraic number of moderate length."""
-    if not isinstance(found, Enclosure) or point.too_large or not point.is_algebraic():
+    if not isinstance(found, Enclosure) or point.too_large or point.exact() is not None or not point.is_algebraic():
         return None
     if any(v.numerator.bit_length() + v.denominator.bit_length() > 200 for v in exact.values()):
         return None

@@ -4,6 +4,8 @@ Every condition and domain relation becomes the sign of one expression in the sy
 can change (breakpoints) are found exactly (theory.breakpoints); between neighbours nothing changes, so that one
 exact decision an interval settles the feasible set. The answer is its supremum from within: the breakpoint itself
 where it is rational and in scope, otherwise a rational less than a relative 1e-12 below it that is in scope.
+A condition that an expression is a whole number (n divides T) restricts an integer symbol to a residue class or to
+the divisors of a number (theory.whole).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from boundcheck.theory.breakpoints import Breakpoint, breakpoints
 from boundcheck.theory.decide import Point
 from boundcheck.theory.evaluation import needed_symbols
 from boundcheck.theory.scope import holds, read_values, relation_text, require, scope_symbols
+from boundcheck.theory.whole import Unsolved, Whole, is_whole, whole_numbers
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
@@ -42,6 +45,8 @@ class _Feasible:
         self.symbol = symbol
         self.values = dict(values)
         self.relations: list[Any] = []
+        self.whole: Whole | None = Whole()
+        self._restricted = False
         self.names: list[str] = []
         named = [("the domain", r) for r in statement.domain]
         named += [(f"condition '{c.name}'", c.relation) for c in statement.conditions]
@@ -51,11 +56,22 @@ class _Feasible:
                 if used - {symbol.name} <= set(values):
                     self.relations.append(relation)
                     self.names.append(where)
+                    if symbol.integer and is_whole(relation, symbol.expr):
+                        self._restrict(relation)
             elif used <= set(values) and not holds(relation, values):
                 raise NothingAllowed(
                     f"{statement.best_id}: no {symbol.name} is allowed, since {where} ({relation_text(relation)}) "
                     f"does not hold at {self.given()}."
                 )
+
+    def _restrict(self, relation: Any) -> None:
+        if self._restricted:
+            raise BadInput(
+                f"{self.statement.best_id}: the largest {self.symbol.name} is not found: it has two conditions of the "
+                f"form {relation_text(relation)}."
+            )
+        self._restricted = True
+        self.whole = whole_numbers(relation, self.symbol.expr, self.values)
 
     def given(self) -> str:
         """The fixed values, for messages."""
@@ -70,22 +86,29 @@ class _Feasible:
 
     def supremum(self) -> Fraction:
         """The largest allowed value. Raises NothingAllowed, or BadInput where there is no upper limit."""
+        if self.whole is None:
+            raise self._nothing()
         found: list[Breakpoint] = []
         for relation in self.relations:
-            found += breakpoints(relation, self.symbol.name, self.values)
+            if not (self.symbol.integer and is_whole(relation, self.symbol.expr)):
+                found += breakpoints(relation, self.symbol.name, self.values)
+        if self.whole.divided is not None:
+            found.append(Breakpoint.at(Fraction(self.whole.divided)))
         for end in (self.symbol.low, self.symbol.high):
             if end is not None:
                 found.append(Breakpoint.at(end))
         points = _distinct(found)
         if not points:
-            if self.admits(Fraction(0)):
+            if self.admits(Fraction(self.whole.start)):
                 raise self._unlimited()
             raise self._nothing()
         beyond = Fraction(math.floor(points[-1].high)) + 1
-        if self.admits(beyond):
+        if self.symbol.integer:
+            beyond = Fraction(self.whole.at_most(math.ceil(beyond) + self.whole.period) or 0)
+        if beyond > points[-1].high and self.admits(beyond):
             raise self._unlimited()
         for below, point in zip([None, *points[:-1]][::-1], points[::-1], strict=True):
-            answer = self._highest(below, point)
+            answer = self._highest_whole(below, point) if self.symbol.integer else self._highest(below, point)
             if answer is not None:
                 return answer
         raise self._nothing()
@@ -94,12 +117,6 @@ class _Feasible:
         """The largest allowed value in (below, point]."""
         if point.exact is not None and self.admits(point.exact):
             return point.exact
-        if self.symbol.integer:
-            top = math.floor(point.low)
-            for candidate in (top, top - 1):  # top itself may be the excluded breakpoint
-                if (below is None or candidate > below.high) and self.admits(Fraction(candidate)):
-                    return Fraction(candidate)
-            return None
         floor = point.low - 1 if below is None else below.high
         inner = (floor + point.low) / 2
         if not floor < inner < point.low or not self.admits(inner):
@@ -110,6 +127,17 @@ class _Feasible:
         if not inner < below_top < top:  # close to 0, or a narrow interval
             below_top = top - (top - inner) / 10**12
         return below_top if self.admits(below_top) else inner
+
+    def _highest_whole(self, below: Breakpoint | None, point: Breakpoint) -> Fraction | None:
+        """The largest allowed integer in (below, point]."""
+        candidate = None if self.whole is None else self.whole.at_most(math.floor(point.high))
+        for _ in range(2):  # the first may be the excluded breakpoint, or beyond an irrational one
+            if candidate is None or self.whole is None or (below is not None and candidate <= below.high):
+                return None
+            if self.admits(Fraction(candidate)):
+                return Fraction(candidate)
+            candidate = self.whole.at_most(candidate - 1)
+        return None
 
     def _unlimited(self) -> BadInput:
         return BadInput(
@@ -161,10 +189,11 @@ _FAR = 15  # unlimited axes are searched from 10^-15 to 10^15
 class _Axis:
     """The part of one symbol's domain that is searched, on a logarithmic scale where it has no negative numbers."""
 
-    def __init__(self, symbol: Symbol, label: str) -> None:
+    def __init__(self, symbol: Symbol, label: str, whole: Whole) -> None:
         if symbol.low is None:
             raise BadInput(f"{label}: the best {symbol.name} is not searched, since it has no least value.")
         self.symbol = symbol
+        self.whole = whole  # the integers that a condition leaves
         self.log = symbol.low >= 0 and (symbol.high is None or symbol.low == 0 or symbol.high > 100 * symbol.low)
         low, high = float(symbol.low), math.inf if symbol.high is None else float(symbol.high)
         self.outer_low = max(low, 10.0**-_FAR) if self.log else low
@@ -181,7 +210,7 @@ class _Axis:
         values = [math.exp(v) if self.log else v for v in raw]
         values = [min(max(v, self.outer_low), self.outer_high) for v in values]
         if self.symbol.integer:
-            values = [float(round(v)) for v in values]
+            values = [float(v) for v in map(self.whole.at_most, map(round, values)) if v is not None]
         values = sorted(set(values))
         return [v for v in values if self.symbol.admits(Fraction(v))]
 
@@ -220,7 +249,7 @@ def best(statement: Statement, names: Sequence[str], values: Mapping[str, Any]) 
     fixed = {key: value for key, value in values.items() if key not in names}
     require(statement, fixed, [n for n in needed if n not in names], "the best " + ", ".join(names))
     exact = read_values(statement, fixed)
-    axes = [_Axis(statement.symbol(name), label) for name in dict.fromkeys(names)]
+    axes = [_Axis(s, label, _whole(statement, s, exact)) for s in map(statement.symbol, dict.fromkeys(names))]
     found = _search(statement, axes, exact)
     for axis, value in zip(axes, found, strict=True):
         if axis.escapes(value):
@@ -228,6 +257,18 @@ def best(statement: Statement, names: Sequence[str], values: Mapping[str, Any]) 
             raise BadInput(f"{label}: the bound has no best {axis.symbol.name}; it keeps falling as that {direction}.")
     chosen = {a.symbol.name: Fraction(v) for a, v in zip(axes, found, strict=True)}
     return _polish(statement, chosen, exact)
+
+
+def _whole(statement: Statement, symbol: Symbol, exact: Mapping[str, Fraction]) -> Whole:
+    """The integers that a condition such as n divides T leaves at the fixed values; all where that is not solved."""
+    for condition in statement.conditions:
+        others = {s.name for s in condition.relation.free_symbols} - {symbol.name}
+        if symbol.integer and is_whole(condition.relation, symbol.expr) and others <= set(exact):
+            try:
+                return whole_numbers(condition.relation, symbol.expr, exact) or Whole()
+            except Unsolved:
+                continue
+    return Whole()
 
 
 def _search(statement: Statement, axes: Sequence[_Axis], exact: Mapping[str, Fraction]) -> tuple[float, ...]:

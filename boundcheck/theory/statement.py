@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.dimension import Dimension, DimensionError, dimension_of
-from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
+from boundcheck.theory.symbols import Symbol, shared
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from boundcheck.theory.evaluation import Evaluation
     from boundcheck.theory.scope import Scope
 
@@ -133,6 +132,12 @@ class Statement:
                 raise BadInput(f"{label}: {where} is already decided ({expr}); it must depend on the symbols.")
             if not hasattr(expr, "free_symbols"):
                 raise BadInput(f"{label}: {where} is {expr!r}, no SymPy expression; write sympy.Rational or a formula.")
+            for number in sorted(expr.atoms(sp.Float), key=float):
+                near = Fraction(str(number)).limit_denominator(1000)
+                raise BadInput(
+                    f"{label}: {where} holds the rounded number {float(number):.12g}; a formula is exact, so write "
+                    f"it as a fraction, such as sympy.Rational({near.numerator}, {near.denominator})."
+                )
             for symbol in expr.free_symbols:
                 if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
                     raise BadInput(f"{label}: {symbol} in {where} carries assumptions beyond being real.")
@@ -174,29 +179,51 @@ class Statement:
         raise UnknownName(f"{self.best_id}: symbol", name, [s.name for s in self.symbols])
 
     def dimension_errors(self) -> list[str]:
-        """Sentences about every part whose sides do not scale alike; found from the declarations alone."""
-        if self.metric.dimension is None:
+        """Sentences about every part that does not scale as it must; found from the declarations alone.
+
+        The sides of the bound, of conditions and of the domain must scale alike; the metric as its quantity times its
+        scale; its rounds are a count; and a symbol that carries a shared name (`theory.symbols.common`) has the
+        shared dimension. A statement whose metric has no dimension (a numeric example) is not checked.
+        """
+        metric = self.metric
+        if metric.dimension is None:
             return []
         table = {s.name: s.dimension for s in self.symbols}
         errors: list[str] = []
 
-        def sides(where: str, *parts: Any, target: Dimension | None = None) -> None:
+        def sides(where: str, *parts: Any, target: Dimension | None = None) -> Dimension | None:
             try:
                 found = [d for d in (dimension_of(p, table) for p in parts) if d is not None]
             except DimensionError as error:
                 errors.append(f"{where}: {error}.")
-                return
-            found += [] if target is None else [target]
-            if len(set(found)) > 1:
-                errors.append(f"{where}: the sides are {' and '.join(str(d) for d in found)}.")
+                return None
+            every = found if target is None else [*found, target]
+            if len(set(every)) > 1:
+                errors.append(f"{where}: the sides are {' and '.join(str(d) for d in every)}.")
+            return found[0] if found else None
 
-        sides("the bound", self.bound, target=self.metric.dimension)
+        for symbol in self.symbols:
+            common = shared(symbol.name)
+            if common is not None and symbol.dimension != common.dimension:
+                errors.append(
+                    f"symbol {symbol.name}: it is declared {symbol.dimension}, but under this name statements share "
+                    f"'{common.meaning}', which is {common.dimension}."
+                )
+        scale = sides("the metric's scale", metric.scale)
+        quantity = QUANTITIES.get(metric.quantity)
+        if scale is not None and quantity is not None and metric.dimension != quantity * scale:
+            times = "" if metric.scale == 1 else f" times {metric.scale}"
+            errors.append(
+                f"the metric: {metric.quantity}{times} is {quantity * scale}, but is declared {metric.dimension}."
+            )
+        sides("the metric's rounds", metric.rounds, target=ONE)
+        sides("the bound", self.bound, target=metric.dimension)
         for c in self.conditions:
             sides(f"condition '{c.name}'", *c.relation.args)
         for r in self.domain:
             sides("the domain", *r.args)
         if self.trivial is not None:
-            sides("the trivial value", self.trivial, target=self.metric.dimension)
+            sides("the trivial value", self.trivial, target=metric.dimension)
         return errors
 
     def scope(self, **values: Any) -> Scope:

@@ -12,7 +12,7 @@ from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
 
-__all__ = ["Symbol", "common"]
+__all__ = ["Symbol", "common", "shared"]
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,15 @@ class _Common:
     """Attribute access to the shared declarations, e.g. `common.mu`."""
 
     def __getattr__(self, name: str) -> Symbol:
-        for symbol in _COMMON:
-            if symbol.name == name:
-                return symbol
-        raise AttributeError(f"no shared symbol is called '{name}'")
+        symbol = shared(name)
+        if symbol is None:
+            raise AttributeError(f"no shared symbol is called '{name}'")
+        return symbol
+
+
+def shared(name: str) -> Symbol | None:
+    """The shared declaration under this name, or None."""
+    return next((s for s in _COMMON if s.name == name), None)
 
 
 common = _Common()

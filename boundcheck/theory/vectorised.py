@@ -15,7 +15,7 @@ The values: where an intermediate value could have left the normal floats, each 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,25 +66,22 @@ class _Mask:
         self.row = row
         self.undecided = 0
         self._inputs = inputs
+        self._nodes = nodes
         self._known: dict[tuple[Fraction, ...], bool] = {}
         self._constant = None if set(row.names) & set(inputs.sources) else self._exactly(0)
         ranges = {name: inputs.range(name) for name in row.names}
         self._factor = row.factor if exponents_are_safe(nodes, (row.margin, row.size), ranges) else None
         self._everywhere = math.inf
+        self.by_point = False  # whether `block` needs the magnitude at every point
         if self._factor is None or self._constant is not None:
             return
         self._everywhere = self._factor * highest(nodes, row.size, {name: inputs.ends(name) for name in row.names})
-        scalars = {name: v for name, v in inputs.floats.items() if name not in inputs.sources}
-        self._size = FloatProgram(nodes, (row.size,)).bind(scalars, list(inputs.sources))
-
-    @property
-    def by_point(self) -> bool:
-        """Whether `block` needs the magnitude at every point."""
-        return self._factor is not None and self._constant is None and self._everywhere == math.inf
+        self.by_point = self._everywhere == math.inf
+        self._size: Callable[[Mapping[str, Any]], list[Any]] | None = None
 
     def block(self, start: int, count: int, margin: Any, size: Any, arrays: Mapping[str, Any]) -> Any:
-        """Whether the relation holds at `count` points from flat index `start` (one answer where none of its symbols is an
-        array); size is not read unless `by_point`.
+        """Whether the relation holds at `count` points from flat index `start`; one answer for all where no symbol of
+        it is an array. size is not read unless `by_point`.
         """
         if self._constant is not None:
             return np.bool_(self._constant)
@@ -95,14 +92,20 @@ class _Mask:
         distance = np.abs(margin)
         if np.min(distance) > self._everywhere:  # false for nan
             return answer
-        near = ~(distance > (self._factor * size if self.by_point else self._everywhere))
-        where = np.flatnonzero(near)
+        where = np.flatnonzero(~(distance > (self._factor * size if self.by_point else self._everywhere)))
         if not self.by_point:
-            (size,) = self._size({name: values[where] for name, values in arrays.items()})
+            size = self._sizes({name: values[where] for name, values in arrays.items()})
             where = where[~(distance[where] > self._factor * size)]
         for i in where:
             answer[i] = self._exactly(start + int(i))
         return answer
+
+    def _sizes(self, arrays: Mapping[str, Any]) -> Any:
+        """The magnitude at some points."""
+        if self._size is None:
+            scalars = {name: v for name, v in self._inputs.floats.items() if name not in self._inputs.sources}
+            self._size = FloatProgram(self._nodes, (self.row.size,)).bind(scalars, list(arrays))
+        return self._size(arrays)[0]
 
     def _is_equality(self) -> bool:
         return isinstance(self.row.relation, sp.Eq | sp.Ne)

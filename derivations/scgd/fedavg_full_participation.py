@@ -47,6 +47,7 @@ N, s, c, b, floor, r, i, m = _symbols("N s c b floor r i m")
 dist2: Any = sp.Function("dist2", real=True)
 gap: Any = sp.Function("gap", real=True)
 half = sp.Rational(1, 2)
+QUASI_CONVEX, SMOOTH, NOISE_AT_MINIMISER = "strong_quasi_convexity", "smooth_clients", "finite_gradient_noise"
 
 u, end, slope = vector("u", r), vector("end", r), vector("grad_F", r)
 w, g, gx, gs = vector("w", r, i, m), vector("g", r, i, m), vector("gx", r, i), vector("gs", r, i)
@@ -70,7 +71,7 @@ FACTS = (
     Fact("c", sp.Eq(c, 1 - mu * s / 3), "definition", "factor of one round"),
     Fact("b", sp.Eq(b, 4 * L**2 * s**3 / mu * sigma2), "definition", "noise of one round"),
     Fact("floor", sp.Eq(floor, b / (1 - c)), "definition", "the geometric series b + c b + c^2 b + ..."),
-    Fact("clients", N >= 1, "index", "number of devices"),
+    Fact("clients", N >= 1, "count", "number of devices"),
     Fact("index r", r >= 0, "index", "rounds"),
     Fact("index i", sp.And(i >= 0, i <= N - 1), "index", "devices"),
     Fact("index m", sp.And(m >= 0, m <= E - 1), "index", "local steps"),
@@ -83,13 +84,25 @@ FACTS = (
     Fact(
         "mean gradient", VectorEquality(vector_total(gx, i, N), slope * N), "algorithm", "F is the mean of the losses"
     ),
-    Fact("minimiser", VectorEquality(vector_total(gs, i, N), zero), "assumption", "the gradient of F vanishes at ts"),
-    Fact("A2.2 at w(m), x", sp.Le(norm2(g - gx), L**2 * norm2(drift)), "assumption", "smooth losses"),
-    Fact("A2.2 at w(m), ts", sp.Le(norm2(g - gs), L**2 * norm2(w)), "assumption", "smooth losses"),
-    Fact("A2.2 at x, ts", sp.Le(norm2(gx - gs), L**2 * norm2(u)), "assumption", "smooth losses"),
-    Fact("A2.1 at x", sp.Ge(inner(slope, u), gap(r) + mu / 2 * norm2(u)), "assumption", "strong quasi-convexity"),
-    Fact("minimum", sp.Ge(gap(r), 0), "assumption", "F is nowhere below its least value"),
-    Fact("A2.3", sp.Le(total(norm2(gs), i, N), N * sigma2), "assumption", "finite gradient noise"),
+    Fact(
+        "minimiser",
+        VectorEquality(vector_total(gs, i, N), zero),
+        "assumption",
+        "the gradient of F vanishes at ts",
+        QUASI_CONVEX,
+    ),
+    Fact("A2.2 at w(m), x", sp.Le(norm2(g - gx), L**2 * norm2(drift)), "assumption", "smooth losses", SMOOTH),
+    Fact("A2.2 at w(m), ts", sp.Le(norm2(g - gs), L**2 * norm2(w)), "assumption", "smooth losses", SMOOTH),
+    Fact("A2.2 at x, ts", sp.Le(norm2(gx - gs), L**2 * norm2(u)), "assumption", "smooth losses", SMOOTH),
+    Fact(
+        "A2.1 at x",
+        sp.Ge(inner(slope, u), gap(r) + mu / 2 * norm2(u)),
+        "assumption",
+        "strong quasi-convexity",
+        QUASI_CONVEX,
+    ),
+    Fact("minimum", sp.Ge(gap(r), 0), "assumption", "F is nowhere below its least value", QUASI_CONVEX),
+    Fact("A2.3", sp.Le(total(norm2(gs), i, N), N * sigma2), "assumption", "finite gradient noise", NOISE_AT_MINIMISER),
 )
 
 bracket = (1 - mu * s + L**2 * s**2) / (1 - mu * s / 2) + 4 * L**4 * s**3 / (mu * (1 - 2 * L**2 * s**2))

@@ -7,7 +7,8 @@ from flint import fmpq_mat
 
 from boundcheck.constants import certify
 from boundcheck.constants.constant import Known
-from boundcheck.core.linalg import column, identity, is_psd, matrix, range_projector, rational
+from boundcheck.core.linalg import column, fraction, identity, is_psd, matrix, range_projector, rational
+from boundcheck.core.numbers import parse_number
 
 
 def test_smoothness_takes_the_largest_of_both_signs():
@@ -47,12 +48,36 @@ def test_gradient_noise_by_hand():
     assert (constant.value, constant.known) == (1, Known.EXACT)
 
 
-def test_long_rationals_are_rounded_up():
+def test_long_rationals_stay_exact():
     long = Fraction(10**30 + 1, 3**60)
     constant = certify.gradient_noise([(matrix([[1]]), column([0]))], column([long]))
-    assert constant.known is Known.CERTIFIED
-    assert long**2 < constant.value < long**2 * (1 + Fraction(1, 10**12))
-    assert len(str(constant.value)) < 40
+    assert (constant.value, constant.known, constant.side) == (long**2, Known.EXACT, "exact")
+    start = [Fraction(1, 3**1500)]  # 2 * 2378 bits
+    distance = certify.squared_distance(identity(1), column([0]), start)
+    assert (distance.value, distance.known, distance.side) == (Fraction(1, 9**1500), Known.EXACT, "exact")
+    assert parse_number(distance.to_dict()["value"]) == distance.value
+
+
+def test_rationals_beyond_the_stated_length_are_rounded_up():
+    long = Fraction(10**1000 + 1, 3**2000)
+    for constant in (
+        certify.gradient_noise([(matrix([[1]]), column([0]))], column([long])),
+        certify.squared_distance(identity(1), column([0]), [long]),
+    ):
+        assert (constant.known, constant.side) == (Known.CERTIFIED, "upper")
+        assert long**2 < constant.value < long**2 * (1 + Fraction(1, 10**12))
+        assert "13 digits" in constant.how
+
+
+@pytest.mark.parametrize("unit", ["1e400", "1e-400", "1e3000"])
+def test_constants_beyond_the_doubles(unit):
+    scale = rational(unit)
+    clients = [identity(2) * scale, matrix([[-1, 1], [1, -3]]) * scale]  # eigenvalues -2 -+ sqrt(2) in that unit
+    constant = certify.smoothness(clients)
+    share = constant.value / fraction(scale)
+    assert constant.side == "upper"
+    assert (share - 2) ** 2 >= 2
+    assert (share * (1 - Fraction(2, 10**12)) - 2) ** 2 < 2
 
 
 def test_gradients_that_vary_on_the_solution_set_are_noticed():

@@ -73,6 +73,18 @@ def test_rational_eigenvalues_are_found_exactly():
     assert la.upper_eigenvalue(fmpq_mat(2, 2)) == (0, True)
 
 
+@pytest.mark.parametrize("exponent", [-3000, -400, 300, 400, 3000])
+def test_eigenvalues_beyond_the_doubles(exponent):
+    unit = Fraction(10) ** exponent
+    a = la.matrix([[1, 1], [1, 3]]) * la.rational(unit)  # 2 -+ sqrt(2)
+    up, down = la.upper_eigenvalue(a).value / unit, la.lower_eigenvalue(a).value / unit
+    assert (up - 2) ** 2 >= 2 > (up * (1 - Fraction(2, 10**12)) - 2) ** 2
+    assert (2 - down) ** 2 >= 2 > (2 - down * (1 + Fraction(2, 10**12))) ** 2
+    lone = la.matrix([[unit, 0], [0, 1]])
+    assert la.upper_eigenvalue(lone) == (max(unit, 1), True)
+    assert la.lower_eigenvalue(lone) == (min(unit, 1), True)
+
+
 @pytest.mark.parametrize("size", [6, 10])
 def test_certificates_fail_when_nudged_past_the_eigenvalue(size):
     # Hilbert matrices: condition 1e7 and 1e13, so that double precision knows the small end badly or not at all

@@ -18,7 +18,6 @@ from boundcheck.engines.sampled import concatenate, plan, run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
-    Average,
     Constant,
     Cyclic,
     Full,
@@ -198,6 +197,7 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int) -> list[Fraction]:
 
 PARTICIPATIONS = (Full(), Cyclic((2, 0, 4, 1, 3)), Uniform(1), Uniform(3), Uniform(5))
 WORKS = (GradientSteps(3), ReshuffledEpochs(1, 1), ReshuffledEpochs(2, 2), ReshuffledEpochs(3, 7))
+SMALL = Constant(Fraction(1, 512))
 SCHEDULES = (Constant(Fraction(1, 8)), InverseCycle(HALF, 2), InverseCycle(HALF), LogHorizon(Fraction(1, 4), 9))
 
 
@@ -223,10 +223,14 @@ def test_runs_follow_the_plan_exactly(kind: str, path: Any) -> None:
         ("isotropic", 6, Uniform(2), ReshuffledEpochs(2, 3), SCHEDULES[1]),
         ("isotropic", 6, Cyclic(), GradientSteps(4), SCHEDULES[2]),
         ("quadratic", 2, Uniform(3), ReshuffledEpochs(2, 1), SCHEDULES[3]),
+        ("isotropic", 65, Uniform(2), ReshuffledEpochs(1, 1), SMALL),
+        ("quadratic", 6, Full(), ReshuffledEpochs(1, 1), SCHEDULES[0]),
         ("quadratic", 17, Full(), ReshuffledEpochs(1, 2), SCHEDULES[2]),
         ("quadratic", 17, Uniform(2), GradientSteps(2), SCHEDULES[0]),
+        ("quadratic", 33, Uniform(2), ReshuffledEpochs(1, 2), SMALL),
         ("rows", 2, Cyclic(), ReshuffledEpochs(3, 2), SCHEDULES[2]),
         ("rows", 17, Uniform(4), ReshuffledEpochs(1, 1), SCHEDULES[1]),
+        ("rows", 65, Full(), ReshuffledEpochs(1, 1), SMALL),
         ("rows", 2, Uniform(2), GradientSteps(4), SCHEDULES[3]),
     ],
 )
@@ -242,19 +246,25 @@ def test_paths_agree(kind: str, d: int, participation: Any, work: Any, schedule:
     assert (len(np.unique(fast.samples["dist2"][:, -1])) > 1) == method.is_random(7)
 
 
-def test_paths_agree_over_many_clients_and_long_runs() -> None:
-    toy = random_toy("isotropic", 6, [1 + i % 5 for i in range(300)])
-    for work in (ReshuffledEpochs(2, 1), GradientSteps(1)):
-        method = Method("m", Uniform(40), work, Constant(Fraction(1, 64)))
-        slow, fast = (run_sampled(method, toy, 70, 3, ("dist2",), path=p) for p in PATHS)
+def test_paths_agree_over_many_clients_and_long_orders() -> None:
+    many, long = [1 + i % 5 for i in range(300)], (3, 5000, 2, 16, 6)  # 5000 samples need 2500 blocks of the generator
+    cases = [(many, Uniform(40), ReshuffledEpochs(2, 1), 70), (many, Uniform(40), GradientSteps(1), 70)]
+    cases += [(long, Full(), ReshuffledEpochs(2, 1), 2), (long, Uniform(2), ReshuffledEpochs(1, 1), 3)]
+    for sizes, participation, work, rounds in cases:
+        toy = random_toy("isotropic", 6, sizes)
+        method = Method("m", participation, work, Constant(Fraction(1, 1024)))
+        slow, fast = (run_sampled(method, toy, rounds, 3, ("dist2",), path=p) for p in PATHS)
         np.testing.assert_allclose(fast.samples["dist2"], slow.samples["dist2"], rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(("kind", "d"), [("isotropic", 6), ("quadratic", 17)])
-def test_rows_depend_on_their_seed_alone(path: Any, kind: str, d: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "d", "participation"),
+    [("isotropic", 6, Uniform(2)), ("quadratic", 6, Full()), ("quadratic", 33, Uniform(2)), ("rows", 2, Cyclic())],
+)
+def test_rows_depend_on_their_seed_alone(path: Any, kind: str, d: int, participation: Any) -> None:
     toy = random_toy(kind, d, (3, 1, 4, 2, 3))
-    method = Method("m", Uniform(2), ReshuffledEpochs(1, 2), SCHEDULES[1])
+    method = Method("m", participation, ReshuffledEpochs(1, 2), SCHEDULES[1])
     grid = [0, 3, 4, 29, 30]
     whole = run_sampled(method, toy, 30, 12, ("dist2", "gap"), grid, path=path, threads=1)
     for block, threads in ((1, 1), (5, 2), (12, 1), (2, 3)):
@@ -429,18 +439,3 @@ def test_bad_arguments_are_named() -> None:
     assert run_sampled(method, toy, 1000, 1).rounds[[0, 1, -1]].tolist() == [0, 1, 1000]
     with pytest.raises(BadInput, match="start at 0 where 2 should follow"):
         concatenate([run_sampled(method, toy, 3, 2), run_sampled(method, toy, 3, 2)])
-
-
-def test_the_plan_is_the_methods_own() -> None:
-    method = Method("m", Uniform(2), ReshuffledEpochs(3, 2), SCHEDULES[0])
-    drawn = plan(method, (4, 1, 3), 9, 6)
-    assert drawn.cohorts.shape == (6, 2)
-    assert drawn.order(0, 0).shape == (3, 4)
-    # a longer run, another batch or other work on the other clients change nothing that was drawn
-    other = Method("other", Uniform(2), ReshuffledEpochs(2, 1), SCHEDULES[1], aggregation=Average())
-    longer = plan(other, (4, 5, 3), 9, 60)
-    assert np.array_equal(longer.cohorts[:6], drawn.cohorts)
-    assert np.array_equal(longer.order(5, 0), drawn.order(5, 0)[:2])
-    assert plan(fedavg(HALF, 2), (1, 1), 0, 3).order(0, 1).shape == (0, 1)
-    with pytest.raises(BadInput, match="seed = -1"):
-        plan(method, (4, 1, 3), -1, 6)

@@ -102,7 +102,7 @@ def test_holds_with_tightness_by_hand() -> None:
     assert (v.tightness.ratio_min, v.tightness.ratio_max) == pytest.approx((1.25, 2.5))
     # promised log 2, actual log 2.5, both from K = 0 to K = 1
     assert v.tightness.decrease == pytest.approx(math.log(2) / math.log(2.5))
-    assert v.witness["index"] == {"K": "0"}
+    assert v.witness["index"] == {"K": "1"}
     assert v.witness["constants"] == {"mu": "1/2", "n": "2", "dist2_0": "1"}
     assert v.details["assumptions"] == {"strong_quasi_convexity": "decided"}
     assert v.details["taken_for_granted"] == []
@@ -158,8 +158,9 @@ def test_failed_comes_before_out_of_scope() -> None:
 
 
 def test_violated_comes_before_vacuous_and_undecided() -> None:
-    # the bound at K = 0 alone is the trivial value: vacuous unless violated
-    assert compare(HALVING, curve([1])).outcome is Outcome.VACUOUS
+    # the bound at K = 0 alone is the trivial value: nothing was compared, unless it is violated there
+    start = compare(HALVING, curve([1]))
+    assert (start.outcome, "compare at later values of K" in start.reason) == (Outcome.UNDECIDED, True)
     assert compare(HALVING, curve([1.5])).outcome is Outcome.VIOLATED
     touching = curve([1, 0.5, 0.3], low=[1, 0.4, 0.3], high=[1, 0.6, 0.3])
     assert compare(HALVING, touching).outcome is Outcome.VIOLATED
@@ -270,8 +271,12 @@ def test_missing_unknown_and_impossible_constants() -> None:
         compare(HALVING, curve([1, 0.4]), {"mu": -1})
 
 
-def test_given_constants_take_precedence() -> None:
-    assert compare(HALVING, curve([1, 0.4]), {"dist2_0": "1/2"}).outcome is Outcome.VIOLATED
+def test_given_constants_do_not_contradict_the_run() -> None:
+    with pytest.raises(BadInput, match="dist2_0 = 1/2 contradicts the problem, where dist2_0 is 1;"):
+        compare(HALVING, curve([1, 0.4]), {"dist2_0": "1/2"})
+    bare = curve([1, 0.4], constants={"n": known(2), "mu": known("1/2")})
+    violated = compare(HALVING, bare, {"dist2_0": "1/2"})
+    assert (violated.outcome, violated.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)  # nobody can check dist2_0 here
 
 
 def test_rounds_between_cycles_are_not_compared() -> None:

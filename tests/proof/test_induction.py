@@ -71,7 +71,7 @@ BASE, STEP = bound(sp.Integer(0)), sp.Implies(bound(k), bound(k + 1))
 
 
 def induct(base=BASE, step=STEP, given=K >= 0, last=K, setting=COUNTS):
-    facts = {"base": base, "step": step, "K": given}
+    facts = {"base": base, "step": step, "K": given, "contracts": q < 1}
     return Induction("base", "step", k, last).check(bound(last), facts, setting).status
 
 

@@ -29,7 +29,7 @@ t, L, mu, eta, P, m, k, S, D = (sp.Symbol(n, real=True) for n in ["t", "L", "mu"
 u, v, x, g = (vector(n) for n in "uvxg")
 r = vector("r", m)
 PROVED, UNDECIDED = Status.PROVED, Status.UNDECIDED
-SUMS = Setting(integers=frozenset({"P", "m", "k"}))
+SUMS = Setting(integers=frozenset({"P", "m", "k"}), ranges=((m, sp.Ge(m, 0)),))
 
 
 def check(method, claim, facts=None, setting=SUMS):
@@ -224,7 +224,7 @@ def test_mean_value_and_limit():
     assert check(Limit("bound", a), sp.Ge(x2, 3), {"bound": sp.Ge(x2, 3 * (1 - a))},
                  Setting(ranges=((a, a > 0), (a, a < 1)))) is PROVED  # fmt: skip
     with pytest.raises(BadInput, match="not a polynomial"):
-        check(Limit("bound", a), sp.Ge(x2, 3), {"bound": sp.Ge(x2, f(a))})
+        check(Limit("bound", a), sp.Ge(x2, 3), {"bound": sp.Ge(x2, f(a))}, Setting(ranges=((a, a > 0), (a, a < 1))))
 
 
 # identities

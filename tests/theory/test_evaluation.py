@@ -84,6 +84,22 @@ def test_a_billion_cycles_become_a_ball_and_say_so() -> None:
     assert Fraction(found.value) - found.exact.low < Fraction(1, 10**15)
 
 
+def test_exact_values_can_always_be_printed() -> None:
+    s = statement("scgd/theorem_3_3")
+    short = s.evaluate(**POINT, K=1000).exact  # (49/50)^1000, about 1700 digits
+    assert isinstance(short, Fraction)
+    assert len(str(short)) > 3000
+    for K in (4000, 10**7):
+        found = s.evaluate(**{**POINT, "sigma2": 0}, K=K)
+        assert isinstance(found.exact, Enclosure)
+        assert len(str(found.exact)) < 100
+        assert "digits" in found.note
+        assert found.form is None
+    low, high = (Fraction(49, 50) ** 4000 * 4 * f for f in (1, 1 + Fraction(1, 10**30)))
+    exact = s.evaluate(**{**POINT, "sigma2": 0}, K=4000).exact
+    assert exact.low <= low <= exact.high < high
+
+
 def test_underflow_and_overflow_are_quiet() -> None:
     s = statement("scgd/theorem_3_3")
     tiny = s.evaluate(**{**POINT, "sigma2": 0}, K=10**9)

@@ -156,6 +156,48 @@ def test_a_logarithm_in_the_coefficient_is_no_obstacle() -> None:
     assert s.scope(**values, ell=found).in_scope is True
 
 
+def test_n_divides_T() -> None:
+    """n E ell log(T)/T <= 0.0896695 leaves n <= 43 at E ell = 0.3, T = 1000."""
+    s = statement("scgd/choice_of_e")
+    values = {"mu": 1, "L": 1, "E": 3, "ell": "1/10"}
+    assert s.largest("n", **values, T=1000) == 40
+    assert s.largest("n", **values, T=997) == 1  # a prime
+    assert s.largest("n", **values, T=1290) == 43  # the limit is 54.01, and 1290 = 2 * 3 * 5 * 43
+    with pytest.raises(NothingAllowed, match="'whole cycles'"):
+        s.largest("ell", mu=1, L=1, E=3, n=3, T=1000)
+
+
+@pytest.mark.parametrize(
+    ("relations", "expected"),
+    [
+        ((sp.Eq(sp.floor(a / 7), a / 7), sp.Le(a, 100)), 98),
+        ((sp.Eq(a / 7, sp.floor(a / 7)), sp.Lt(a, 98)), 91),
+        ((sp.Eq(sp.ceiling((3 * a + 1) / 10), (3 * a + 1) / 10), sp.Le(a**2, 2000)), 43),  # 3a = 9 mod 10
+        ((sp.Eq(sp.floor(60 / a), 60 / a), sp.Le(a**2, 200)), 12),
+        ((sp.Eq(sp.floor(60 / a), 60 / a),), 60),
+        ((sp.Eq(sp.floor(a / 4), a / 4), sp.Le(a, -1)), -4),
+    ],
+)
+def test_whole_numbers(relations: tuple, expected: int) -> None:
+    s = only(*relations, symbol=Symbol("a", "number", ONE, integer=True))
+    assert s.largest("a") == expected
+    assert s.scope(a=expected).in_scope is True
+
+
+def test_whole_numbers_that_do_not_exist_or_are_not_solved() -> None:
+    whole = Symbol("a", "number", ONE, integer=True)
+    with pytest.raises(NothingAllowed):  # 2a + 1 is odd
+        only(sp.Eq(sp.floor((2 * a + 1) / 4), (2 * a + 1) / 4), symbol=whole).largest("a")
+    with pytest.raises(BadInput, match="limits a from above"):
+        only(sp.Eq(sp.floor(a / 7), a / 7), symbol=whole).largest("a")
+    with pytest.raises(BadInput, match="not solved for"):
+        only(sp.Eq(sp.floor(a**2 / 7), a**2 / 7), symbol=whole).largest("a")
+    with pytest.raises(BadInput, match="two conditions"):
+        only(sp.Eq(sp.floor(a / 7), a / 7), sp.Eq(sp.floor(a / 3), a / 3), symbol=whole).largest("a")
+    with pytest.raises(BadInput, match="algebraically"):  # a real number
+        only(sp.Eq(sp.floor(a / 7), a / 7)).largest("a")
+
+
 def test_best_step_of_theorem_3_4_is_nine_over_mu() -> None:
     found = statement("scgd/theorem_3_4").best("eta0", mu="1/2", L=3, n=3, E=2, sigma2=5)
     assert float(found["eta0"]) == pytest.approx(3, rel=1e-5)

@@ -11,10 +11,12 @@ import pytest
 import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.theory import typeset
 from boundcheck.theory.assumptions import convexity
 from boundcheck.theory.dimension import ONE, VALUE
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.scope import Scope
+from boundcheck.theory.serial import expr_from_json, expr_to_json
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common
 
@@ -248,3 +250,21 @@ def test_slack_ends_enclose_the_exact_slack() -> None:
     assert Fraction(c.slack[0]) < Fraction(2, 3) < Fraction(c.slack[1])
     assert math.nextafter(c.slack[0], 1) == c.slack[1]
     assert c.relative == pytest.approx(2 / 3)
+
+
+def test_whole_cycles_in_every_form() -> None:
+    """n divides T: one point, arrays, text, LaTeX, MathML, JSON and dimensions."""
+    s = statement("scgd/choice_of_e")
+    values = {"mu": 1, "L": 1, "n": 3, "E": 1, "ell": "1/100"}
+    (row,) = (c for c in s.scope(**values, T=1000).conditions if c.name == "whole cycles")
+    assert (row.holds, row.exact) == (False, Fraction(-1, 3))
+    assert row.relation == "floor(T/n) = T/n"
+    assert s.scope(**values, T=999).in_scope is True
+    T = [999, 1000, 10**30, 10**30 + 2, 3 * 10**15]
+    found = s.evaluate(**values, sigma2=1, dist2_0=1, T=T)
+    assert found.in_scope.tolist() == [True, False, False, True, True]
+    (condition,) = (c for c in s.conditions if c.name == "whole cycles")
+    assert typeset.condition_latex(condition, s) == r"\left\lfloor{\frac{T}{n}}\right\rfloor = \frac{T}{n}"
+    assert "⌊" in typeset.expr_mathml(condition.relation, s)
+    assert expr_from_json(expr_to_json(condition.relation)) == condition.relation
+    assert s.dimension_errors() == []

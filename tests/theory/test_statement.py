@@ -150,6 +150,32 @@ def test_dimension_errors(changes: dict, words: str) -> None:
         assert errors == []
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"metric": Metric("dist2", VALUE)}, "dist2 is [x]^2, but is declared [f]"),
+        ({"metric": Metric("gap", VALUE, scale=L), "bound": gap * eta * L}, "gap times L is [f]^2 [x]^-2"),
+        ({"metric": Metric("gap", GRADIENT2, scale=L), "bound": gap * L**2 * eta}, ""),
+        ({"metric": Metric("gap", VALUE, scale=eta * L)}, ""),
+        ({"metric": Metric("gap", VALUE, scale=eta + L)}, "the metric's scale: "),
+        ({"metric": Metric("gap", VALUE, rounds=eta)}, "rounds: the sides are [f]^-1 [x]^2 and dimensionless"),
+        ({"metric": Metric("gap", VALUE, rounds=2 * eta * L)}, ""),
+        ({"metric": Metric("my_own_quantity", VALUE)}, ""),
+        ({"symbols": (common.L, common.eta, common.gap_0.but(dimension=LENGTH2))}, "symbol gap_0: it is declared"),
+    ],
+)
+def test_metrics_and_shared_names_have_their_own_dimensions(changes: dict, words: str) -> None:
+    errors = make(**changes).dimension_errors()
+    assert any(words in e for e in errors) if words else errors == []
+
+
+def test_squared_distances_cannot_bound_a_gap() -> None:
+    """Every side is [x]^2, and yet the claim does not scale."""
+    lengths = {"symbols": (common.L, common.eta, common.dist2_0), "metric": Metric("gap", LENGTH2)}
+    (text,) = make(**lengths, bound=common.dist2_0.expr * (1 - eta * L / 2)).dimension_errors()
+    assert text == "the metric: gap is [f], but is declared [x]^2."
+
+
 def test_a_numeric_example_declares_that_it_has_no_dimension() -> None:
     s = make(bound=gap * eta, metric=Metric("x", None))
     assert s.dimension_errors() == []

@@ -17,7 +17,8 @@ __all__ = ["IN_REGISTERS", "compiled_advance"]
 
 PLAN_ENTRIES = 1 << 16  # how much of the plan is drawn ahead: it should stay in the processor's cache
 PLAN_ROUNDS = 1 << 9  # rounds of a seed drawn ahead: enough to fill vectors
-IN_REGISTERS = 64  # points of up to so many coordinates are held in registers
+IN_REGISTERS = 64  # points of up to so many coordinates are held in registers,
+MATRIX_IN_REGISTERS = 32  # and of up to so many where products with matrices are written out
 ENTRIES = 32  # seeds walk side by side, at most four, until their points have so many entries
 
 _COMPONENTS = {"isotropic": kernels.ISOTROPIC, "quadratic": kernels.MATRIX, "rows": kernels.ROWS}
@@ -36,8 +37,11 @@ def _padded(values: ArrayLike, width: int) -> Floats:
     return out
 
 
-def _oracle(arrays: Arrays, reshuffled: bool) -> tuple[int, tuple[Floats, Floats, Floats, Floats]]:
-    """The oracle's kind and arrays: of the components, or of the clients when steps use full gradients."""
+def _oracle(arrays: Arrays, reshuffled: bool) -> tuple[int, bool, tuple[Floats, Floats, Floats, Floats]]:
+    """The oracle's kind, whether points are held in registers, and the arrays `kernels.execute` reads.
+
+    The arrays are those of the components, or of the clients when steps use full gradients.
+    """
     if reshuffled:
         kind, matrices, curvature, b = _COMPONENTS[arrays.kind], arrays.A, arrays.curvature, arrays.b
     else:
@@ -45,24 +49,22 @@ def _oracle(arrays: Arrays, reshuffled: bool) -> tuple[int, tuple[Floats, Floats
         curvature = matrices[:, 0, 0]
         kind = kernels.ISOTROPIC if _is_scalar(matrices) else kernels.MATRIX
     dim = b.shape[1]
-    width = kernels.padded(dim) if dim <= IN_REGISTERS else dim
+    in_registers = dim <= (MATRIX_IN_REGISTERS if kind == kernels.MATRIX else IN_REGISTERS)
+    width = kernels.padded(dim) if in_registers else dim
     if kind != kernels.MATRIX:
         matrices = np.empty((0, dim, dim))
     columns = _padded(np.asarray(matrices).transpose(0, 2, 1), width)
-    return kind, (
-        _padded(curvature, len(curvature)),
-        _padded(b, width),
-        _padded(arrays.target, len(arrays.target)),
-        columns,
-    )
+    target = _padded(arrays.target, len(arrays.target))
+    return kind, in_registers, (_padded(curvature, len(curvature)), _padded(b, width), target, columns)
 
 
 def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Floats, int, Ints, Floats], None]:
     """The compiled counterpart of `reference.advance` for a method and the arrays of a problem."""
     dim = arrays.b.shape[1]
-    kind, oracle = _oracle(arrays, lowered.reshuffled)
+    kind, in_registers, oracle = _oracle(arrays, lowered.reshuffled)
     offsets = np.array(arrays.offsets, dtype=np.int64)
     sizes = np.diff(offsets)
+    counts = sizes.astype(np.uint64)
     distinct, rank = np.unique(sizes, return_inverse=True)
     drawn = not len(lowered.fixed)
     fixed = np.array(lowered.fixed, dtype=np.uint32)
@@ -76,10 +78,10 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
         lowered.batch,
     )
     beside = 1
-    if not drawn and lowered.reshuffled and dim <= IN_REGISTERS:
+    if not drawn and lowered.reshuffled and in_registers:
         beside = max(1, min(4, ENTRIES // kernels.padded(dim)))
     work = kernels.FULL if not lowered.reshuffled else kernels.EPOCH if lowered.batch == 1 else kernels.MINIBATCH
-    zero = (0.0,) * dim if dim <= IN_REGISTERS else np.zeros(dim)
+    zero = (0.0,) * dim if in_registers else np.zeros(dim)
     together = (np.uint64(0),) * beside
     choice = (zero, together, (0,) * kind, (0,) * work)
 
@@ -108,7 +110,7 @@ def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Float
                     )  # fmt: skip
                 kernels.execute(
                     *choice, state[rows, None], begin, rounds, stop, stops, points[rows],
-                    drawn, fixed, cohort, sequence, longest, sizes.astype(np.uint64), *method, oracle,
+                    drawn, fixed, cohort, sequence, longest, counts, *method, oracle,
                 )  # fmt: skip
 
     return advance

@@ -1,6 +1,6 @@
 """The compiled path's steps: `execute` carries out a stretch of the plan.
 
-It is specialised through argument types, because a tuple's length is a constant to the compiler and branches on it
+It is specialised through argument types, since a tuple's length is a constant to the compiler and branches on it
 disappear: `zero` has the dimension's length (points then are vectors in registers, see `Points`) or is an array for
 dimensions too large for that; `together` has as many entries as seeds walk side by side; the lengths of `kind` and
 `work` are the oracle and the local work below.
@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel.models import PrimitiveModel
@@ -29,6 +28,8 @@ __all__ = ["EPOCH", "FULL", "ISOTROPIC", "MATRIX", "MINIBATCH", "ROWS", "execute
 ISOTROPIC, MATRIX, ROWS = 1, 2, 3  # lengths of `kind`
 FULL, EPOCH, MINIBATCH = 1, 2, 3  # lengths of `work`: a client's own gradients, its samples one by one or in batches
 
+generation: Any = cgutils
+ir = generation.ir  # llvmlite's, in the version that numba brings
 with_entry: Any = tuple_setitem
 inserted: Any = intrinsic
 
@@ -40,8 +41,8 @@ def compiled(function: Any) -> Any:
 
 
 def padded(dim: int) -> int:
-    """Entries of a vector that holds a point of `dim` entries: processors' vectors have 2, 4 or 8."""
-    return next((width for width in (1, 2, 4) if dim <= width), -(-dim // 4) * 4)
+    """Entries of a vector that holds a point of `dim` entries: compilers do well with powers of two only."""
+    return 1 << (dim - 1).bit_length()
 
 
 class Points(types.Type):
@@ -91,7 +92,7 @@ def joined(builder: Any, parts: list[Any]) -> Any:
 def address(context: Any, builder: Any, array_type: Any, array: Any, index: Sequence[Any]) -> Any:
     index = [i if isinstance(i, ir.Value) else ir.Constant(ir.IntType(64), i) for i in index]
     view = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, view, index, wraparound=False)
+    return generation.get_item_pointer(context, builder, array_type, view, index, wraparound=False)
 
 
 def row(context: Any, builder: Any, like: Points, array_type: Any, array: Any, index: Sequence[Any]) -> Any:
@@ -100,7 +101,7 @@ def row(context: Any, builder: Any, like: Points, array_type: Any, array: Any, i
 
 
 def each_seed(builder: Any, indices: Any) -> list[Any]:
-    return cgutils.unpack_tuple(builder, indices)
+    return generation.unpack_tuple(builder, indices)
 
 
 def _binary(instruction: str) -> Any:

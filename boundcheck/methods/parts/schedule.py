@@ -27,6 +27,10 @@ class Schedule(Protocol):
         """Whether every cycle has the same step size."""
         ...
 
+    def is_exact(self) -> bool:
+        """Whether the steps are those of the formula, not rounded."""
+        ...
+
 
 def _positive(value: Fraction, name: str) -> None:
     if value <= 0:
@@ -46,6 +50,9 @@ class Constant:
         return self.eta
 
     def is_constant(self) -> bool:
+        return True
+
+    def is_exact(self) -> bool:
         return True
 
 
@@ -69,6 +76,9 @@ class InverseCycle:
     def is_constant(self) -> bool:
         return False
 
+    def is_exact(self) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
 class LogHorizon:
@@ -88,3 +98,6 @@ class LogHorizon:
 
     def is_constant(self) -> bool:
         return True
+
+    def is_exact(self) -> bool:
+        return False

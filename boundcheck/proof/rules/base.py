@@ -11,8 +11,8 @@ import sympy as sp
 from boundcheck.proof.contexts import context, declared, depends, without
 from boundcheck.proof.gram import Combine, contradictory, prepare
 from boundcheck.proof.identity import same
-from boundcheck.proof.language import symbols_of
-from boundcheck.proof.meaning import scalars, valueless, whole
+from boundcheck.proof.language import scalars, symbols_of, whole
+from boundcheck.proof.meaning import valueless
 from boundcheck.proof.polynomial import direction
 from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Finding, Setting, Status

@@ -126,8 +126,9 @@ def _smooth(path: Any, variable: Any) -> bool:
     """Whether the path is rational in the variable and in undefined functions of polynomials in it."""
     if not path.has(variable) or path == variable:
         return True
+    arguments: tuple[Any, ...] = path.args
     if isinstance(path, AppliedUndef):
-        return path.is_real is True and all(arg.is_polynomial(variable) for arg in path.args)
+        return path.is_real is True and all(arg.is_polynomial(variable) for arg in arguments)
     if path.is_Pow:
         return path.exp.is_Integer and _smooth(path.base, variable)
-    return (path.is_Add or path.is_Mul) and all(_smooth(arg, variable) for arg in path.args)
+    return (path.is_Add or path.is_Mul) and all(_smooth(arg, variable) for arg in arguments)

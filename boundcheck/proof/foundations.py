@@ -1,0 +1,195 @@
+"""What the facts of a derivation may say, and whether its definitions and quantities stand on their own.
+
+Definitions introduce new symbols that have a value, indices range over new symbols, nothing but the conditions of
+the statement restricts its symbols alone, and no fact is the conclusion itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.contexts import context, declared, without
+from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import same
+from boundcheck.proof.language import flat_symbols, has_terms, parts, scalars, symbols_of
+from boundcheck.proof.meaning import valueless
+from boundcheck.proof.polynomial import direction
+from boundcheck.proof.step import Fact, Setting, Status
+from boundcheck.proof.vectors import VectorEquality
+
+__all__ = ["KINDS", "check_facts", "check_target", "unfounded"]
+
+KINDS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
+TRANSCRIBED = ("assumption", "algorithm", "metric")
+
+
+def check_facts(statement: Any, facts: tuple[Fact, ...], given: Iterable[tuple[str, Any]]) -> None:
+    """Raises BadInput, or UnknownName for a kind or an assumption; given: (kind, claim) that the statement has."""
+    if len({f.name for f in facts}) != len(facts):
+        raise BadInput(f"{statement.id}: two facts of the derivation share a name.")
+    scope, parameters = set(given), {s.expr for s in statement.symbols}
+    declared = [_index(f, part, statement) for f in facts if f.kind in ("index", "range") for part in parts(f.claim)]
+    indices = set(declared)
+    used: set[Any] = parameters | indices
+    ranged: set[Any] = set()
+    for fact in facts:
+        where = f"{statement.id}: the fact '{fact.name}'"
+        if fact.kind not in KINDS:
+            raise UnknownName(f"{where} has the kind", fact.kind, KINDS)
+        if fact.kind in ("domain", "condition") and (fact.kind, fact.claim) not in scope:
+            raise BadInput(f"{where} is not a {fact.kind} of the statement.")
+        if fact.kind == "definition":
+            _check_definition(fact, used, indices, where)
+        elif fact.kind == "count":
+            _check_count(fact, used, where)
+        elif fact.kind in ("index", "range"):
+            own = {part.lhs for part in parts(fact.claim)}
+            if len(own) != 1 or own & (parameters | ranged):
+                raise BadInput(f"{where} must declare one symbol that is new, not one of the statement.")
+            if symbols_of(fact.claim) & (indices - own - ranged) or any(p.rhs.has(*own) for p in parts(fact.claim)):
+                raise BadInput(f"{where} may mention only indices that are declared before it.")
+            ranged |= own
+        elif fact.kind in TRANSCRIBED:
+            _check_transcription(fact, statement, parameters, indices, where)
+        used |= flat_symbols(fact.claim)
+
+
+def _index(fact: Fact, part: Any, statement: Any) -> Any:
+    where = f"{statement.id}: the fact '{fact.name}'"
+    if not isinstance(part, sp.Le | sp.Lt | sp.Ge | sp.Gt) or not part.lhs.is_Symbol:
+        raise BadInput(f"{where} must have its index on the left of an inequality.")
+    if has_terms(part):
+        raise BadInput(f"{where} must be about numbers.")
+    if part.lhs in {s.expr for s in statement.symbols}:
+        raise BadInput(f"{where} restricts {part.lhs}, a symbol of the statement; only its conditions may do that.")
+    return part.lhs
+
+
+def _check_definition(fact: Fact, used: set[Any], indices: set[Any], where: str) -> None:
+    claim = fact.claim
+    if isinstance(claim, sp.Eq) and claim.lhs.is_Symbol:
+        new, head, right = claim.lhs, claim.lhs, flat_symbols(claim.rhs)
+        if claim.rhs.free_symbols & indices:
+            raise BadInput(f"{where} defines a symbol by an index; write a function of the index instead.")
+    elif isinstance(claim, VectorEquality) and len(claim.left.terms) == 1:
+        new, factor = claim.left.terms[0]
+        if factor != 1 or isinstance(new, sp.Sum):
+            raise BadInput(f"{where} must define one vector atom, without a factor.")
+        head = type(new) if isinstance(new, AppliedUndef) else new
+        right = flat_symbols(VectorEquality(claim.right, claim.right))
+        arguments = list(new.args) if isinstance(new, AppliedUndef) else []
+        if len(set(arguments)) != len(arguments) or not set(arguments) <= indices:
+            raise BadInput(f"{where} must define a vector or a function of indices, each once.")
+        if right & (indices - set(arguments)):
+            raise BadInput(f"{where} defines {new} by an index that is not among its arguments.")
+    else:
+        raise BadInput(f"{where} is not a definition: write Eq(symbol, expression) or a vector equality with one atom.")
+    if head in used or head in right:
+        raise BadInput(f"{where} defines {new}, which is already in use.")
+
+
+def _check_count(fact: Fact, used: set[Any], where: str) -> None:
+    claim: Any = fact.claim
+    low: Any = claim.args[1] if isinstance(claim, sp.Ge) else sp.Integer(-1)
+    if not isinstance(claim, sp.Ge) or not claim.lhs.is_Symbol or not low.is_Integer or low < 0:
+        raise BadInput(f"{where} must be of the form symbol >= integer, with an integer that is at least 0.")
+    if claim.lhs in used:
+        raise BadInput(f"{where} restricts {claim.lhs}, which is already in use.")
+
+
+def _check_transcription(fact: Fact, statement: Any, parameters: set[Any], indices: set[Any], where: str) -> None:
+    if fact.kind == "assumption":
+        names = [a.name for a in statement.assumptions]
+        if fact.assumption not in names:
+            raise UnknownName(f"{where} must name an assumption of the statement, and", fact.assumption, names)
+    if isinstance(fact.claim, sp.Implies):
+        raise BadInput(f"{where} is an implication; only steps may claim one.")
+    for part in parts(fact.claim):
+        if flat_symbols(part) <= parameters:
+            raise BadInput(f"{where} restricts the statement's own symbols; only its conditions may do that.")
+        if not has_terms(part) and flat_symbols(part) & indices:
+            raise BadInput(f"{where} restricts an index; only facts of kind 'index' or 'range' may do that.")
+        if not isinstance(part, VectorEquality) and _has(part, statement.bound):
+            raise BadInput(f"{where} contains the bound of the statement.")
+
+
+def _has(claim: Any, bound: Any) -> bool:
+    if bound.is_Symbol or bound.is_Rational:
+        return False
+    return claim.has(bound) or any(same(side, bound) for side in claim.args)
+
+
+def check_target(
+    statement: Any, facts: tuple[Fact, ...], target: Any, conclusion: Any, values: Mapping[Any, Any]
+) -> None:
+    """Raises BadInput for a target that is no quantity of its own, or a transcribed fact that is the conclusion."""
+    where = f"{statement.id}: the target {target}"
+    own = {s.expr for s in statement.symbols}
+    fixed = own | {f.claim.lhs for f in facts if f.kind == "definition" and isinstance(f.claim, sp.Eq)}
+    indices = {part.lhs for f in facts if f.kind in ("index", "range", "count") for part in parts(f.claim)}
+    if target.is_Symbol:
+        if target in fixed | indices:
+            raise BadInput(f"{where} is a symbol of the statement, an index or a definition, not the metric.")
+    elif not isinstance(target, AppliedUndef) or not target.free_symbols <= own:
+        raise BadInput(f"{where} must be a symbol or a function of the statement's symbols that stands for the metric.")
+    if not isinstance(conclusion, sp.Le | sp.Ge):
+        return
+    wanted = direction(conclusion)[0].subs(values)
+    for fact in facts:
+        if fact.kind in TRANSCRIBED:
+            for part in parts(fact.claim):
+                if isinstance(part, sp.Le | sp.Ge | sp.Eq) and same(direction(part)[0].subs(values), wanted):
+                    raise BadInput(f"{statement.id}: the fact '{fact.name}' is the conclusion itself.")
+
+
+def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Setting) -> dict[str, str]:
+    """Name of a fact -> why it does not stand: a part of it may have no value, or a quantity may be negative.
+
+    Shown from the domain of the statement, the definitions before it and the ranges of indices.
+    """
+    found: dict[str, str] = {}
+    known: dict[str, Any] = {}
+    closed = Setting(quantities, setting.integers, setting.ranges, setting.seconds)
+    for fact in facts:
+        if fact.kind not in ("domain", "condition"):
+            others = set(declared(setting)) - context([fact.claim], setting)
+            missing = valueless(fact.claim, without(known, others, setting), closed)
+            if missing:
+                found[fact.name] = f"The fact '{fact.name}' is not shown to have a value: {missing}."
+        if fact.kind == "definition" and isinstance(fact.claim, sp.Eq) and str(fact.claim.lhs) in quantities:
+            before = Setting(frozenset(), setting.integers, (), setting.seconds)
+            if not _nonnegative(fact.claim.rhs, scalars(without(known, declared(setting), setting)), before):
+                found[fact.name] = f"The quantity {fact.claim.lhs} is not shown to be at least 0."
+        if fact.kind in ("domain", "count", "index", "range", "definition"):
+            known |= {f"{fact.name}.{k}" if k else fact.name: part for k, part in enumerate(parts(fact.claim))}
+    return found
+
+
+def _nonnegative(expr: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
+    """Whether a combination of squares, and of sums of such, is shown to be at least 0."""
+    sums: dict[Any, Any] = {}
+    rest = sp.Integer(0)
+    for term in sp.Add.make_args(sp.expand(expr)):
+        found = [f for f in sp.Mul.make_args(term) if isinstance(f, sp.Sum)]
+        if len(found) == 1:
+            limits = found[0].limits
+            sums[limits] = sums.get(limits, sp.Integer(0)) + term / found[0] * found[0].function
+        else:
+            rest += term
+    plain: dict[str, Any] = dict(facts)
+    for one in sums.values():
+        # the symbol of the sum stands for any number here, which is more than its terms need
+        if one.has(sp.Sum) or not _square(one, plain, setting):
+            return False
+    return rest == 0 or _square(rest, plain, setting)
+
+
+def _square(expr: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
+    names = {s: sp.Dummy(s.name, real=True) for s in expr.free_symbols if s.name.startswith("_i")}
+    claim = sp.Ge(expr.xreplace(names), 0, evaluate=False)
+    return Combine().check(claim, facts, setting).status is Status.PROVED

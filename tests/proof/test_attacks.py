@@ -1,0 +1,520 @@
+"""Attempts to prove what is false or does not follow: each is refused, or undecided at the step that goes wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+import sympy as sp
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.cited import Cited
+from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.discovery import derivation
+from boundcheck.proof.exact import holds
+from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Decide, Identity
+from boundcheck.proof.rules import (
+    CauchySchwarz,
+    Induction,
+    Jensen,
+    Limit,
+    MeanValue,
+    PartialSum,
+    SumOver,
+    Supposing,
+    Telescoping,
+)
+from boundcheck.proof.scalar import decide
+from boundcheck.proof.step import Fact, Finding, Setting, Status, Step
+from boundcheck.proof.sums import total, vector_total
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Kind
+
+LEMMA = statement("scgd/lemma_3_1/corrected")
+NAMES = "mu L n E eta sigma2 dist2_0 P s m t a y z j k T dist2_1"
+mu, L, n, E, eta, sigma2, dist2_0, P, s, m, t, a, y, z, j, k, T, dist2_1 = sp.symbols(NAMES, real=True)
+g, u, v, grad = vector("g", m), vector("u"), vector("v"), vector("grad_F")
+f = sp.Function("f", real=True)
+SMOOTH = "smooth_clients"
+INDEX_M = Fact("index m", sp.And(m >= 0, m <= n - 1), "index", "")
+INDEX_K = Fact("index k", k >= 0, "index", "")
+RANGE_A = Fact("range a", sp.And(a > 0, a < 1), "range", "")
+
+
+def relation(kind, left, right):
+    return kind(left, right, evaluate=False)
+
+
+def step(name, claim, uses, by):
+    return Step(name, claim, uses, by, "")
+
+
+def attempt(facts, steps, quantities=(), target=dist2_1, about=LEMMA):
+    """The derivation of these steps from the scope of the statement and these facts."""
+    every = (*scope_facts(about), *facts)
+    return Derivation(about, every, tuple(steps), steps[-1].name, target, frozenset(quantities))
+
+
+def last(facts, steps, **more):
+    """The finding of the last step and the report."""
+    report = attempt(facts, steps, **more).check(5)
+    assert report.status is not Status.PROVED
+    return report.results[-1].finding
+
+
+def definition(name, value):
+    return Fact(name, sp.Eq(sp.Symbol(name, real=True), value), "definition", "")
+
+
+# rules use claims for all values of declared indices only
+
+
+def test_the_printed_reading_is_not_proved_by_a_limit_in_the_number_of_devices():
+    original = derivation("scgd/lemma_3_1/as_printed_main")
+    dropped = {"requirement 3", "E12.1", "E12", "E11", "E11.1", "E11.2", "E10"}
+    steps = [st for st in original.steps if st.name not in dropped]
+    bracket = (1 - mu * s + L**2 * s**2) / (1 - mu * s / 2) + 4 * L**4 * s**3 / (mu * (1 - 2 * L**2 * s**2))
+    contraction = 1 - mu * s / 3
+    known = ("requirement 1", "requirement 2", "domain n", "domain mu", "domain L", "domain 1", "s > 0")
+    slack = step("slack", sp.Le(bracket, contraction + n * (2 + L / mu)), known, Decide())
+    limit = step("E12", sp.Le(bracket, contraction), ("slack", *known), Limit("slack", n))
+    place = [st.name for st in steps].index("E13")
+    report = replace(original, steps=(*steps[:place], slack, limit, *steps[place:])).check(10)
+    assert report.bound_matches
+    assert report.result("slack").status is Status.PROVED
+    assert report.result("E12").status is Status.UNDECIDED
+    assert report.status is Status.UNDECIDED
+
+
+OVER_PARAMETERS = {
+    "limit in n": (relation(sp.Ge, -1, 0), ("domain n",), Limit("domain n", n)),
+    "sum over E": (sp.Ge(n * (n - 1) / 2 - n, 0), ("domain E", "domain n"), SumOver("domain E", E, n)),
+    "part of a sum over E": (
+        relation(sp.Le, 0, n * (n - 1) / 2 - n),
+        ("domain n", "domain E"),
+        PartialSum(E - 1, E, sp.Integer(0), n),
+    ),
+    "Cauchy-Schwarz over E": (
+        sp.Le(norm2(vector_total(vector("g", E), E, n)), n * total(norm2(vector("g", E)), E, n)),
+        ("domain n",),
+        CauchySchwarz(vector("g", E), E, n),
+    ),
+    "sum over a symbol that nobody declared": (
+        sp.Le(total(norm2(vector("g", y)), y, n), n * L**2),
+        ("A", "domain n"),
+        SumOver("A", y, n),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVER_PARAMETERS)
+def test_a_rule_does_not_generalise_what_is_fixed(name):
+    claim, uses, rule = OVER_PARAMETERS[name]
+    facts = (Fact("A", sp.Le(norm2(vector("g", y)), L**2), "assumption", "", SMOOTH),)
+    found = last(facts, [step("x", claim, uses, rule)])
+    assert found.status is Status.UNDECIDED
+    assert "is not declared as an index" in found.note
+
+
+def test_telescoping_and_induction_over_a_parameter():
+    facts = (Fact("local", VectorEquality(vector("w", E + 1), vector("w", E) - grad), "algorithm", ""),)
+    claim = VectorEquality(vector("w", n), vector("w", 0) + vector_total(-grad, E, n))
+    found = last(facts, [step("x", claim, ("local", "domain n"), Telescoping("local", E, n))])
+    assert found.status is Status.UNDECIDED
+
+    def square(q):
+        return relation(sp.Ge, q**2, 2 * q)
+
+    steps = [
+        step("base", relation(sp.Ge, 0, 0), (), Decide()),
+        step("next", sp.Implies(square(E), square(E + 1)), ("domain E",), Supposing(Decide())),
+        step("all", square(n), ("next", "base", "domain n"), Induction("base", "next", E, n)),
+    ]
+    assert last((), steps).status is Status.UNDECIDED  # n = 1 breaks it
+
+
+def test_a_real_rule_does_not_generalise_an_integer_nor_an_integer_rule_a_real():
+    """A claim for integers says nothing between them, and a sum is over integers."""
+    steps = [step("x", relation(sp.Ge, -1, -1), ("index m",), Limit("index m", m))]
+    facts = (Fact("index m", sp.And(m >= 0, m <= 5), "index", ""),)
+    claim = sp.Ge(f(1) - f(0), 3)
+    rise = Fact("rise", sp.Ge(sp.diff(f(m), m), 3), "metric", "")
+    mean = [step("x", claim, ("rise", "index m"), MeanValue(f(m), m, sp.Integer(3), sp.Integer(0), "rise"))]
+    for one in (last(facts, steps), last((*facts, rise), mean)):
+        assert one.status is Status.UNDECIDED
+        assert "real variable" in one.note
+    below = Fact("below", sp.Le(f(a), L), "metric", "")
+    summed = [step("x", sp.Le(total(f(a), a, n), n * L), ("below", "domain n"), SumOver("below", a, n))]
+    found = last((Fact("range a", a >= 0, "range", ""), below), summed)
+    assert "integer index" in found.note
+
+
+@pytest.mark.parametrize(
+    ("claim", "rule"),
+    [
+        (sp.Implies(sp.Le(norm2(g), 1), sp.Le(total(norm2(g), m, n), n)), SumOver("hypothesis", m, n)),
+        (sp.Implies(relation(sp.Ge, a * L, z), relation(sp.Ge, 0, z)), Limit("hypothesis", a)),
+    ],
+    ids=["sum", "limit"],
+)
+def test_a_hypothesis_is_known_at_one_index_only(claim, rule):
+    uses = ("index m", "range a", "domain n", "domain L")
+    found = last((INDEX_M, RANGE_A), [step("x", claim, uses, Supposing(rule))])
+    assert found.status is Status.UNDECIDED
+    assert "at one value" in found.note
+    partial = sp.Implies(sp.Ge(inner(g, u), 0), sp.Le(total(inner(g, u), m, 1), total(inner(g, u), m, n)))
+    rule = PartialSum(inner(g, u), m, sp.Integer(1), n)
+    found = last((INDEX_M,), [step("x", partial, ("domain n",), Supposing(rule))])
+    assert found.status is Status.UNDECIDED
+
+
+# ranges of indices assume nothing
+
+
+@pytest.mark.parametrize("kind", ["range", "index"])
+def test_an_index_fact_does_not_restrict_a_symbol_of_the_statement(kind):
+    with pytest.raises(BadInput, match="a symbol of the statement"):
+        attempt((Fact("r", sp.Le(eta, mu / (1000 * L**2)), kind, ""),), [step("x", eta > 0, ("domain eta",), Decide())])
+
+
+@pytest.mark.parametrize("first", ["definition", "range"])
+def test_an_index_fact_does_not_restrict_a_definition(first):
+    facts = [definition("s", n * E * eta), Fact("r", sp.Le(s, mu / (1000 * L**2)), "range", "")]
+    with pytest.raises(BadInput):
+        attempt(facts if first == "definition" else facts[::-1], [step("x", s > 0, ("s",), Decide())])
+
+
+def test_an_empty_range_proves_nothing_about_the_rest():
+    """0 <= j <= n - 2 has no value for n = 1; 1 <= t <= mu/L has none for mu < L."""
+    few = Fact("index j", sp.And(j >= 0, j <= n - 2), "index", "")
+    found = last((few,), [step("x", n >= 2, ("index j",), Decide())])
+    assert found.status is Status.UNDECIDED
+    assert "no value of j" in found.note
+    narrow = Fact("range t", sp.And(t >= 1, t <= mu / L), "range", "")
+    found = last((narrow,), [step("x", mu >= L, ("range t", "domain L"), Decide())])
+    assert found.status is Status.UNDECIDED
+    enough = last((few, definition("P", n)), [step("x", P >= 0, ("P", "domain n"), Decide())])
+    assert enough.status is Status.PROVED
+
+
+def test_an_index_that_has_values_may_be_dropped():
+    found = last((INDEX_M,), [step("x", n >= 1, ("index m", "domain n"), Decide())])
+    assert found.status is Status.PROVED
+
+
+def test_a_range_that_depends_on_the_index_is_not_carried_along():
+    """j from m to 0 leaves m = 0 only; summed over m < n that would give n(n-1)/2 <= 0."""
+    depending = Fact("index j", sp.And(j >= m, j <= 0), "index", "")
+    steps = [
+        step("m", m <= 0, ("index j",), Decide()),
+        step("x", sp.Le(n * (n - 1) / 2, 0), ("m", "domain n"), SumOver("m", m, n)),
+    ]
+    report = attempt((INDEX_M, depending), steps).check(5)
+    assert report.result("m").status is Status.UNDECIDED
+    kept = [
+        step("m", relation(sp.Le, m + j, j), ("index j",), Decide()),
+        step("x", sp.Le(n * (n - 1) / 2 + n * j, n * j), ("m", "domain n"), SumOver("m", m, n)),
+    ]
+    report = attempt((INDEX_M, depending), kept).check(5)
+    assert report.result("m").status is Status.PROVED
+    assert "depends on m" in report.result("x").finding.note
+    with pytest.raises(BadInput, match="declared before"):
+        attempt((depending, INDEX_M), steps)
+
+
+# definitions introduce what is new and has a value
+
+
+@pytest.mark.parametrize(
+    ("value", "first", "second", "extra"),
+    [
+        (1 / sigma2, sp.Eq(y * sigma2, 1), sigma2 > 0, "domain sigma2"),
+        (mu / (mu - L), sp.Eq(y * (mu - L), mu), sp.Ne(mu, L), "domain mu"),
+        (sp.sqrt(-sigma2), sp.Eq(y**2, -sigma2), sigma2 <= 0, "domain L"),
+        ((-sigma2) ** sp.Rational(1, 4), sp.Eq(y**4, -sigma2), sigma2 <= 0, "domain L"),
+    ],
+    ids=["quotient", "difference", "square root", "fourth root"],
+)
+def test_a_definition_must_have_a_value(value, first, second, extra):
+    steps = [step("first", first, ("y",), Identity()), step("second", second, ("first", extra), Decide())]
+    report = attempt((definition("y", value),), steps).check(5)
+    assert report.status is Status.UNDECIDED
+    assert report.result("first").status is Status.UNDECIDED
+    assert "not shown to have a value" in report.result("first").finding.note
+    assert "first" in report.result("second").depends_on
+    assert attempt((definition("y", value),), steps).check_step("first", 5).status is Status.UNDECIDED
+    fine = attempt((definition("y", 1 / mu),), [step("x", sp.Eq(y * mu, 1), ("y",), Identity())]).check(5)
+    assert fine.results[0].status is Status.PROVED
+
+
+def test_a_range_does_not_give_a_definition_its_value():
+    narrow = Fact("range t", sp.And(t >= 1, t <= sigma2), "range", "")
+    found = last((narrow, definition("y", 1 / sigma2)), [step("x", sp.Eq(y * sigma2, 1), ("y",), Identity())])
+    assert found.status is Status.UNDECIDED
+
+
+def test_a_claim_that_loses_its_denominator_is_not_proved():
+    facts = (definition("y", 2 * sigma2), definition("z", sp.Integer(2)))
+    found = last(facts, [step("x", sp.Eq(z, y / sigma2), ("y", "z"), Identity())])
+    assert found.status is Status.UNDECIDED
+    assert "sigma2" in found.note
+
+
+def test_a_rule_with_terms_that_have_no_value():
+    """The instance says nothing at sigma2 = 0, where the claim, once simplified, still has a value."""
+    half = sp.Rational(1, 2)
+    rule = Jensen((half, half), (u / sigma2, v / sigma2))
+    claim = sp.Le(norm2(u + v) / (4 * sigma2**2), (norm2(u) + norm2(v)) / (2 * sigma2**2))
+    assert last((), [step("x", claim, ("domain sigma2",), rule)]).status is Status.UNDECIDED
+
+
+def test_a_refutation_gives_every_part_a_value():
+    claim = sp.sqrt(z) < -a + sp.sqrt(z) + z
+    found = decide(claim, {"z": sp.Le(z, -1)})
+    assert found.status is Status.UNDECIDED
+    assert holds(claim, {"z": sp.Rational(-1), "a": sp.Integer(0)}) is None
+
+
+def test_a_definition_comes_before_its_symbol_is_used():
+    bound = Fact("A", sp.Le(norm2(u), z), "assumption", "", SMOOTH)
+    steps = [step("x", sp.Le(norm2(u), 0), ("A", "z"), Combine())]
+    with pytest.raises(BadInput, match="already in use"):
+        attempt((bound, definition("z", sp.Integer(0))), steps)
+    facts = (
+        Fact("A2.1", sp.Ge(inner(grad, u), mu / 2 * norm2(u)), "assumption", "", "strong_quasi_convexity"),
+        Fact("stationary", VectorEquality(grad, Vector(())), "definition", ""),
+    )
+    with pytest.raises(BadInput, match="already in use"):
+        attempt(facts, [step("x", sp.Le(norm2(u), 0), ("A2.1", "stationary", "domain mu"), Combine())])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        (vector("h"), g, "not among its arguments"),
+        (vector("h", m * (1 - m)), g, "function of indices"),
+        (vector("h", m), vector("h", m + 1) * 2 + g, "already in use"),
+        (vector("h", m, m), g, "each once"),
+        (vector("h") * mu, u, "without a factor"),
+    ],
+    ids=["constant", "not one to one", "itself", "diagonal", "factor"],
+)
+def test_a_vector_is_defined_once_at_each_index(left, right, message):
+    facts = (INDEX_M, Fact("h", VectorEquality(left, right), "definition", ""))
+    with pytest.raises(BadInput, match=message):
+        attempt(facts, [step("x", mu > 0, ("domain mu",), Decide())])
+
+
+def test_a_factor_that_may_vanish_is_not_divided_by():
+    facts = (Fact("A", VectorEquality(u * (mu - L), v * (mu - L)), "algorithm", ""),)
+    with pytest.raises(BadInput, match="number as"):
+        attempt(facts, [step("x", VectorEquality(u, v), ("A",), Identity())]).check(5)
+
+
+# quantities
+
+
+def test_quantities_are_shown_to_be_at_least_0():
+    steps = [step("q", T >= 0, (), Decide()), step("x", dist2_0 <= 0, ("T", "q"), Decide())]
+    report = attempt((definition("T", -dist2_0),), steps, quantities=("T",)).check(5)
+    assert report.result("q").status is not Status.PROVED
+    assert report.status is not Status.PROVED
+    assert any("T is not shown to be at least 0" in remark for remark in report.remarks)
+    with pytest.raises(BadInput, match="quantity 'z'"):
+        attempt((), [step("x", z >= 0, (), Decide())], quantities=("z",))
+    gradients = total(norm2(g - vector("h", m)), m, n) * eta**2
+    sound = attempt((INDEX_M, definition("T", gradients)), [step("q", T >= 0, (), Decide())], quantities=("T",))
+    assert sound.check(5).results[0].status is Status.PROVED
+    mixed = total(inner(g, u), m, n)
+    found = last((INDEX_M, definition("T", mixed)), [step("q", T >= 0, (), Decide())], quantities=("T",))
+    assert found.status is not Status.PROVED
+
+
+# calculus
+
+
+def test_the_path_of_the_mean_value_theorem_is_smooth():
+    """tan(2t) has a pole in (0, 1); |t - 1/2| and Min are not differentiable there."""
+    rising = Fact("range t", sp.And(t >= 0, t <= 1), "range", "")
+    slope = sp.diff(sp.tan(2 * t), t)
+    steps = [
+        step("d", relation(sp.Ge, slope, 2), ("range t",), Decide()),
+        step(
+            "x",
+            relation(sp.Ge, sp.tan(2), 2),
+            ("d",),
+            MeanValue(sp.tan(2 * t), t, sp.Integer(2), sp.Integer(0), "d"),
+        ),
+    ]
+    with pytest.raises(BadInput, match="does not know"):
+        attempt((rising,), steps)
+    setting = Setting(ranges=((t, t >= 0), (t, t <= 1)))
+    for path in (sp.tan(2 * t), sp.Abs(t - sp.Rational(1, 2)), sp.Min(t, 1 - t), sp.sqrt(t), f(1 / t), sp.floor(t)):
+        fact = relation(sp.Ge, sp.diff(path, t), 0)
+        rule = MeanValue(path, t, sp.Integer(0), sp.Integer(0), "d")
+        with pytest.raises(BadInput, match="is not rational in t"):
+            rule.check(relation(sp.Ge, z, 0), {"d": fact}, setting)
+
+
+# names
+
+
+@pytest.mark.parametrize("name", ["_value", "_k", "_count", "_i0", "_x0", "_u", "_R", "_a0"])
+def test_names_of_the_checker_are_refused(name):
+    own = sp.Symbol(name, real=True)
+    with pytest.raises(BadInput, match="underscore"):
+        attempt((Fact("d", sp.Eq(own, n - 1), "definition", ""),), [step("x", own >= 0, ("d",), Decide())])
+    with pytest.raises(BadInput, match="underscore"):
+        attempt((), [step("x", sp.Ge(norm2(vector(name)), 0, evaluate=False), (), Combine())])
+    with pytest.raises(BadInput, match="own"):
+        decide(own >= 0, {"d": own >= 1})
+
+
+def test_the_symbols_of_a_rule_are_nobody_elses():
+    """A fact about `_value` or `_k` would otherwise meet the rule's own symbol of that name."""
+    value, count = sp.Symbol("_value", real=True), sp.Symbol("_k", real=True)
+    setting = Setting(integers=frozenset({"m", "n"}), ranges=((m, m >= 0), (m, m <= n - 1)))
+    facts = {"A": sp.Le(norm2(g), L), "n": n >= 1, "v": sp.Eq(value, n - 1), "k": sp.Eq(count, 1)}
+    claim = sp.Le(total(norm2(g), m, n + 1), (n + 1) * L)
+    with pytest.raises(BadInput, match="own"):
+        SumOver("A", m, n + 1).check(claim, facts, setting)
+    with pytest.raises(BadInput, match="own"):
+        total(f(m * sp.Symbol("_i0", real=True)), m, n)
+    free = {name: fact for name, fact in facts.items() if name in ("A", "n")}
+    assert SumOver("A", m, n + 1).check(claim, free, setting).status is Status.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        sp.Eq(sp.Symbol("q", positive=True), sigma2),
+        sp.Eq(sp.Symbol("q", integer=True), sigma2),
+        sp.Ge(sp.Function("q", nonnegative=True)(m), sigma2),
+        sp.Ge(sp.exp(y), sigma2),
+        sp.Ge(sp.log(y), sigma2),
+        sp.Ge(y, sp.Float(0.1)),
+        sp.Ge(y, sp.Sum(f(j), (j, 1, n))),
+        sp.Or(y >= 1, y <= 0),
+        sp.Ge(norm2(vector("mu")), 1),
+    ],
+    ids=["positive", "integer", "nonnegative", "exp", "log", "float", "own sum", "or", "two meanings"],
+)
+def test_only_what_the_kernels_understand_is_read(claim):
+    with pytest.raises(BadInput):
+        attempt((Fact("fact", claim, "metric", ""),), [step("x", mu > 0, ("domain mu",), Decide())])
+    with pytest.raises(BadInput):
+        attempt((), [step("x", claim, ("domain mu",), Decide())])
+
+
+# what is taken over from the author
+
+
+def test_the_bound_is_not_a_fact():
+    false = statement("scgd/lemma_3_1/as_printed_main")
+    magic = Fact("magic", sp.Le(dist2_1, false.bound), "metric", "")
+    conclude = [step("x", sp.Le(dist2_1, false.bound), ("magic",), Decide())]
+    with pytest.raises(BadInput, match="contains the bound"):
+        attempt((magic,), conclude, about=false)
+    other = Fact("magic", sp.Ge(false.bound * 2 - 2 * dist2_1 + dist2_1, dist2_1 + false.bound), "metric", "")
+    with pytest.raises(BadInput):
+        attempt((other,), [step("x", sp.Le(dist2_1, false.bound), ("magic",), Decide())], about=false)
+
+
+def test_an_assumption_is_one_of_the_statements():
+    for name in ("", "convexity"):
+        fact = Fact("convex", sp.Ge(inner(grad, u), 0), "assumption", "", name)
+        with pytest.raises(UnknownName, match="must name an assumption"):
+            attempt((fact,), [step("x", mu > 0, ("domain mu",), Decide())])
+
+
+@pytest.mark.parametrize("kind", ["assumption", "metric", "algorithm"])
+def test_a_transcription_does_not_restrict_the_parameters_in_passing(kind):
+    fact = Fact("A", sp.And(sp.Le(eta * L, sp.Rational(1, 1000)), y >= 0), kind, "", SMOOTH)
+    with pytest.raises(BadInput, match="restricts the statement's own symbols"):
+        attempt((fact,), [step("x", mu > 0, ("domain mu",), Decide())])
+
+
+def test_a_count_is_an_integer_from_some_number_on():
+    for claim in (sp.Ge(y, mu), sp.Le(y, 3), sp.Ge(y, sp.Rational(1, 2)), sp.Ge(n, 2)):
+        with pytest.raises(BadInput):
+            attempt((Fact("count", claim, "count", ""),), [step("x", mu > 0, ("domain mu",), Decide())])
+
+
+@pytest.mark.parametrize("target", [sp.Integer(0), dist2_0, y, m, -dist2_1, f(m)])
+def test_the_target_is_the_metric(target):
+    facts = (definition("y", sp.Integer(0)), INDEX_M)
+    with pytest.raises(BadInput, match="target"):
+        attempt(facts, [step("x", relation(sp.Le, target, LEMMA.bound), ("y",), Decide())], target=target)
+
+
+def test_another_kind_of_claim_is_not_an_upper_bound():
+    limit = replace(LEMMA, kind=Kind.LIMSUP)
+    report = attempt((), [step("x", sp.Le(dist2_1, LEMMA.bound), (), Decide())], about=limit).check(5)
+    assert not report.bound_matches
+    assert "limsup" in report.remarks[0]
+
+
+def test_facts_that_cannot_all_hold_are_noticed_across_steps():
+    facts = (Fact("low", sp.Le(y, 0), "metric", ""), Fact("high", sp.Ge(y, 1), "metric", ""))
+    steps = [step("one", relation(sp.Le, y, 1), ("low",), Decide()), step("x", y >= 0, ("high",), Decide())]
+    report = attempt(facts, steps).check(5)
+    assert report.status is Status.UNDECIDED
+    assert any("cannot all hold" in remark for remark in report.remarks)
+
+
+def test_what_is_trusted_is_listed():
+    report = derivation("scgd/lemma_3_1/corrected").check()
+    kinds = [x.kind for x in report.trusted]
+    assert kinds.count("assumption") == sum(x.kind == "assumption" for x in report.facts) == 9
+    assert {x.name for x in report.trusted} >= {"start", "end", "local step", "cycle", "A2.3", "target"}
+    assert [x.claim for x in report.trusted if x.kind == "presumed"] == ["phi is continuously differentiable"]
+    assert report.to_dict()["trusted"][0] == report.trusted[0].to_dict()
+    assert any(f"rests on {len(report.trusted)} transcriptions" in remark for remark in report.remarks)
+    theorem = derivation("scgd/theorem_3_3/corrected").trusted()
+    assert any("run(k, t) is the metric after t rounds" in x.claim for x in theorem)
+
+
+@dataclass(frozen=True)
+class Oracle:
+    label: str = "an oracle"
+
+    def check(self, claim, facts, setting):
+        return Finding(Status.PROVED, self.label, claim=str(claim))
+
+
+def test_a_method_of_another_package_is_trusted_by_name():
+    report = attempt((), [step("x", sp.Le(dist2_1, LEMMA.bound), (), Supposing(Oracle()))])
+    assert any("'an oracle' is sound" in x.claim for x in report.trusted())
+
+
+@pytest.mark.parametrize("run", [dist2_0 * (1 + t), dist2_0 + 0 * t, f(t) + t, f(t, t), f(2 * t), f(k)])
+def test_only_a_run_is_cited(run):
+    """dist2_0 (1 + t) is at least 0 at t = 0, but no lemma bounds it at t = n."""
+    theorem = statement("scgd/theorem_3_3/corrected")
+    rule = Cited("scgd/lemma_3_1/corrected", run, t)
+    uses = tuple(fact.name for fact in scope_facts(theorem))
+    claim = rule.instance({})
+    found = last((INDEX_K,), [step("x", claim, uses, rule)], about=theorem)
+    assert found.status is Status.UNDECIDED
+    assert "the run" in found.note
+
+
+# input that used to end in a traceback
+
+
+@pytest.mark.parametrize(
+    "claim", [relation(sp.Le, y**2, -1), relation(sp.Lt, y**4 + y**2, -2), relation(sp.Eq, y**2, -1)]
+)
+def test_impossible_claims_and_facts_are_decided(claim):
+    assert decide(claim, {}).status in (Status.REFUTED, Status.UNDECIDED)
+    found = decide(y >= 0, {"impossible": claim})
+    assert found.status is Status.UNDECIDED
+    assert found.vacuous
+
+
+def test_a_number_may_be_defined():
+    facts = (definition("z", sp.Integer(0)), Fact("A", sp.Le(norm2(u), z), "assumption", "", SMOOTH))
+    report = attempt(facts, [step("x", sp.Le(2 * norm2(u), z), ("A", "z"), Combine())]).check(5)
+    assert report.results[0].status is Status.PROVED

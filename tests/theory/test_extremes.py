@@ -1,0 +1,168 @@
+"""Arrays where plain floats overflow, underflow or tie: values, scope and vacuousness stay those of exact numbers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from boundcheck.theory.decide import enclose
+from boundcheck.theory.dimension import ONE
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.intervals import highest
+from boundcheck.theory.program import compile_expression
+from boundcheck.theory.statement import Condition, Metric, Source, Statement
+from boundcheck.theory.symbols import Symbol
+
+A, B, C = (Symbol(n, "number", ONE, low=Fraction(0), low_open=True) for n in "abc")
+a, b, c = A.expr, B.expr, C.expr
+
+
+def formula(bound: sp.Expr, *relations: sp.Basic, trivial: sp.Expr | None = None) -> Statement:
+    used = {s.name for e in (bound, *relations, *([] if trivial is None else [trivial])) for s in e.free_symbols}
+    return Statement(
+        source=Source("none", "Test 1", "here"),
+        reading="as_printed",
+        title="test",
+        symbols=tuple(s for s in (A, B, C) if s.name in used),
+        metric=Metric("none", None),
+        bound=bound,
+        conditions=tuple(Condition(f"c{i}", r) for i, r in enumerate(relations)),
+        trivial=trivial,
+        name="test_1",
+    )
+
+
+@pytest.mark.parametrize("exponent", [-3000, -400, -300, -155, 155, 300, 400, 3000])
+def test_other_units_of_the_objective_change_nothing(exponent: int) -> None:
+    """f times u: mu, L times u, eta over u, sigma2 times u^2 leave Theorem 3.3's bound and scope as they are."""
+    s = statement("scgd/theorem_3_3")
+    unit = Fraction(10) ** exponent
+    etas = [Fraction(1, 100), Fraction(1, 50), Fraction(1, 10), Fraction(40)]
+    K = [[0], [3], [1001]]
+
+    def at(u: Fraction) -> tuple:
+        found = s.evaluate(
+            mu=[u], L=u, n=2, E=3, eta=np.array([e / u for e in etas]), sigma2=u * u, dist2_0=4, K=np.array(K)
+        )
+        return found.value, found.in_scope.tolist(), found.vacuous.tolist()
+
+    value, in_scope, vacuous = at(unit)
+    expected, scope_here, vacuous_here = at(Fraction(1))
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert expected[2, 3] == -math.inf  # (1 - 80)^1001
+    assert in_scope == scope_here == [[True, False, False, False]] * 3
+    assert vacuous == vacuous_here
+    # at K = 3: 3.765 + 0.0432, 3.539 + 0.1728, 2.048 + 4.32, a negative number; at K = 1001 the floors, and -inf
+    assert vacuous == [[True] * 4, [False, False, True, False], [False, False, True, False]]
+
+
+def test_values_beyond_the_doubles_alone_are_infinite() -> None:
+    big = formula(a**4 / b**3)
+    assert big.evaluate(a=[1e200, 1e-200, 1.0], b=[1e200, 1e-200, 1e-110]).value.tolist() == pytest.approx(
+        [1e200, 1e-200, math.inf], rel=1e-12
+    )
+    product = formula(a * b * c).evaluate(a=[1e-160, 1e300], b=[1e-160, 1e300], c=[1e300, 1e-300]).value
+    assert product.tolist() == pytest.approx([1e-20, 1e300], rel=1e-14)
+    top = float(np.finfo(float).max)
+    assert formula(a**2 / b - c).evaluate(a=[top], b=[top], c=[1.0]).value.tolist() == [top]
+
+
+def test_only_points_without_a_real_value_are_nan_and_they_are_told() -> None:
+    found = formula(1 / (a - 1), trivial=b).evaluate(a=[1.0, 2.0, 1 + 2.0**-52], b=[2.0, 2.0, 2.0])
+    assert np.isnan(found.value).tolist() == [True, False, False]
+    assert found.vacuous.tolist() == [False, False, True]
+    assert "1 points" in found.note
+    assert formula(sp.sqrt(a - b)).evaluate(a=[1e-320, 1.0], b=[1e-320, 2.0]).note
+
+
+def test_a_power_that_underflows_before_a_large_factor() -> None:
+    found = formula(a**b * c).evaluate(a=0.5, b=[2000.0, 1100.0, 3.0], c=[2.0**1000, 2.0**100, 8.0])
+    assert found.value.tolist() == [2.0**-1000, 2.0**-1000, 1.0]
+    tiny = formula(a**b * c + a).evaluate(a=0.5, b=[2000.0], c=[4.0])  # nothing is lost here
+    assert tiny.value.tolist() == [0.5]
+
+
+def test_vacuous_is_exact_at_the_tie() -> None:
+    """After one cycle floor = 4 c is where the bound equals its trivial value (see test_evaluation)."""
+    s = statement("scgd/theorem_3_3")
+    point = {"mu": 1, "L": 1, "n": 2, "E": 3, "eta": "1/100", "dist2_0": 4, "K": 1}
+    edge = Fraction(8, 100) / Fraction(432, 10000)
+    near = [edge - Fraction(1, 10**30), edge, edge + Fraction(1, 10**30)]
+    assert s.evaluate(**point, sigma2=near).vacuous.tolist() == [False, True, True]
+    floats = float(edge) + np.arange(-20, 21) * math.ulp(float(edge))
+    expected = [Fraction(v) >= edge for v in floats]
+    assert s.evaluate(**point, sigma2=floats).vacuous.tolist() == expected
+    assert True in expected
+    assert False in expected
+
+
+def test_vacuous_of_long_runs_against_single_points() -> None:
+    s = statement("scgd/theorem_3_3")
+    rng = np.random.default_rng(3)
+    K = np.floor(10 ** rng.uniform(0, 14, 60))
+    eta = 10 ** rng.uniform(-12, 1, 60)
+    values = {"mu": 0.3, "L": 1.7, "n": 2, "E": 3, "sigma2": 0.01, "dist2_0": 0.5}
+    found = s.evaluate(**values, eta=eta, K=K)
+    for i in range(60):
+        one = s.evaluate(**values, eta=eta[i], K=K[i])
+        assert found.vacuous[i] == one.vacuous
+        assert found.in_scope[i] == one.in_scope
+        assert not math.isnan(found.value[i])
+        assert math.isinf(found.value[i]) == math.isinf(one.value)
+    assert 5 < np.count_nonzero(found.vacuous) < 55
+
+
+def test_the_mask_with_powers_that_leave_the_floats() -> None:
+    s = formula(a + b, sp.Le(a**b, b**a), sp.Lt((1 - a / 100) ** b * 3, a**b))
+    rng = np.random.default_rng(7)
+    xs = np.concatenate([rng.uniform(0.01, 900, 40), np.array([2.0, 4.0, 3.0, 1.0])])
+    ys = np.concatenate([np.floor(rng.uniform(1, 900, 40)), np.array([4.0, 2.0, 3.0, 1.0])])
+    found = s.evaluate(a=xs, b=ys).in_scope.tolist()
+    assert found == [s.scope(a=x, b=y).in_scope is True for x, y in zip(xs, ys, strict=True)]
+    assert True in found
+    assert False in found
+
+
+def test_a_jump_of_floor_is_decided_at_the_exact_value() -> None:
+    third = formula(sp.floor(3 * a) + b)
+    found = third.evaluate(a=[Fraction(1, 3), 1 / 3, Fraction(2, 3), 0.5], b=1)
+    assert found.value.tolist() == [2.0, 1.0, 3.0, 2.0]
+
+
+def test_a_scalar_that_no_float_holds() -> None:
+    s = formula(a + b, sp.Le(a, b * c))
+    found = s.evaluate(a=[1e-300, 1e-320], b=10, c="1e-321")
+    assert found.in_scope.tolist() == [False, True]  # the float nearest to 1e-320 is below it
+    assert Fraction(1e-320) <= Fraction(1, 10**320)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        (1 - a * b / 3) ** c * a + 12 * a**2,
+        sp.sqrt(a**2 / (b + 1) + (a - b) ** 2) - a * b,
+        sp.Max(a, 1 - b) / (1 + c) - sp.Min(a, b, c),
+        sp.Abs(a - b) ** sp.Rational(3, 2) * sp.exp(-c) + sp.log(1 + a),
+        (a - 2) ** 3 * (b - 1) ** 2 / (c + sp.pi),
+        a**b - b ** (a - 1),
+    ],
+)
+def test_the_upper_limit_over_a_box_is_one(expr: sp.Expr) -> None:
+    program = compile_expression(expr)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        low = {n: Fraction(int(v), 8) for n, v in zip("abc", rng.integers(1, 20, 3), strict=True)}
+        high = {n: v + Fraction(int(w), 8) for (n, v), w in zip(low.items(), rng.integers(0, 16, 3), strict=True)}
+        top = highest(program.nodes, program.root, {n: (float(low[n]), float(high[n])) for n in low})
+        for _ in range(5):
+            share = {n: Fraction(int(rng.integers(0, 5)), 4) for n in low}
+            at = {n: low[n] + share[n] * (high[n] - low[n]) for n in low}
+            try:
+                value = enclose(expr, at)[0]
+            except ValueError:  # a negative number to a power that is no integer
+                continue
+            assert value <= top
