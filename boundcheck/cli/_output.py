@@ -12,7 +12,7 @@ from typing import Any
 
 from boundcheck.core.numbers import format_exact, format_short
 
-__all__ = ["json_float", "json_number", "line", "print_json", "progress", "short", "table"]
+__all__ = ["json_float", "json_number", "line", "note_reading", "print_json", "progress", "short", "table"]
 
 Row = Sequence[str]
 
@@ -20,6 +20,12 @@ Row = Sequence[str]
 def line(text: str = "") -> None:
     """One line on standard output."""
     sys.stdout.write(text + "\n")
+
+
+def note_reading(asked: str, taken: str) -> None:
+    """Says which reading a bare id was taken for."""
+    if asked.strip().strip("/") != taken:
+        line(f"{asked}: taking the reading {taken}")
 
 
 def print_json(data: dict[str, Any]) -> None:

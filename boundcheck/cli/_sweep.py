@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._files import write_whole
-from boundcheck.cli._output import json_float, line, print_json, short, table
+from boundcheck.cli._output import json_float, line, note_reading, print_json, short, table
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
 
@@ -26,11 +26,15 @@ def run_sweep(
     fixed: dict[str, Fraction],
     grids: dict[str, list[Fraction]],
     *,
+    asked: str,
     csv: bool,
     plot: str,
     as_json: bool,
 ) -> int:
-    """Evaluates the bound on the product of the grids (the last varies fastest) and prints or draws it."""
+    """Evaluates the bound on the product of the grids (the last varies fastest) and prints or draws it.
+
+    asked: the id as the user wrote it.
+    """
     target = _plot_file(plot, grids) if plot else None
     names = list(grids)
     points = list(itertools.product(*grids.values()))
@@ -39,6 +43,8 @@ def run_sweep(
     values = [float(v) for v in found.value]
     scope = [bool(v) for v in found.in_scope]
     vacuous = [bool(v) for v in found.vacuous]
+    if not (csv or as_json):
+        note_reading(asked, statement.id)
     if target is not None:
         _draw(statement, names[0], grids[names[0]], values, scope, target)
     if csv:

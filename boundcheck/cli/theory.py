@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import json_float, json_number, line, print_json, short, table
+from boundcheck.cli._output import json_float, json_number, line, note_reading, print_json, short, table
 from boundcheck.cli._values import parse_sets, parse_sweeps
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
@@ -60,11 +60,6 @@ def _evidence(id: str, witnesses: Mapping[str, Path]) -> str:
     derived = _derivation(id)
     parts = [] if derived == "none" else [f"derivation {derived}"]
     return ", ".join([*parts, *(["VIOLATED by a witness"] if id in witnesses else [])]) or "none"
-
-
-def _note_reading(asked: str, found: Statement) -> None:
-    if asked.strip().strip("/") != found.id:
-        line(f"{asked}: taking the reading {found.id}")
 
 
 def list_statements(
@@ -180,7 +175,7 @@ def show(
         }
         print_json({**own, **more})
         return 0
-    _note_reading(id, found)
+    note_reading(id, found.id)
     _show_text(found, _evidence(found.id, witnesses))
     return 0
 
@@ -267,9 +262,7 @@ def evaluate(
         return _evaluate_point(id, found, fixed, as_json)
     from boundcheck.cli._sweep import run_sweep
 
-    if not (csv or as_json):
-        _note_reading(id, found)
-    return run_sweep(found, fixed, grids, csv=csv, plot=plot, as_json=as_json)
+    return run_sweep(found, fixed, grids, asked=id, csv=csv, plot=plot, as_json=as_json)
 
 
 def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_json: bool) -> int:
@@ -277,7 +270,7 @@ def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_js
     if as_json:
         print_json({**result.to_dict(), "values": {k: json_number(v) for k, v in fixed.items()}})
         return 0
-    _note_reading(id, found)
+    note_reading(id, found.id)
     line(f"bound: {result.value!r}{_exact_text(result.exact, result.value)}")
     line(f"scope: {IN_SCOPE[result.in_scope]}")
     if result.in_scope is not True:
@@ -316,7 +309,7 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
         steps = {name: {"note": top} if isinstance(top, str) else json_number(top) for name, top in largest.items()}
         print_json({**decided.to_dict(), "largest": steps})
     else:
-        _note_reading(id, found)
+        note_reading(id, found.id)
         _scope_text(decided, largest)
     return 0 if decided.in_scope is True else 3
 

@@ -339,6 +339,8 @@ def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: P
         found = check_assumption(assumption, problem, values)
         if found.outcome is Outcome.VIOLATED:
             broken[key] = found.reason
+            if found.grade is not Grade.EXACT:
+                tried[key] = "sampled"
         elif found.outcome is Outcome.HOLDS:
             tried[key] = "decided" if found.grade is Grade.EXACT else "sampled"
     return replace(curve, assumptions=tried, violations=broken)

@@ -20,9 +20,10 @@ from typing import Any, cast
 
 import sympy as sp
 
+from boundcheck.errors import BadInput
 from boundcheck.proof.exact import Undefined, enclose
 from boundcheck.proof.polynomial import direction, factorised, rational_parts
-from boundcheck.proof.scalar import consistent, decide, eliminate, sample
+from boundcheck.proof.scalar import consistent, decide, eliminate, put, sample
 from boundcheck.proof.semidefinite import find_multipliers, semidefinite
 from boundcheck.proof.step import Finding, Setting, Status
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, substitute
@@ -225,8 +226,11 @@ def _states(fact: Any, relation: Any) -> bool:
 def contradictory(relations: Mapping[str, Any], setting: Setting) -> bool:
     """Whether the relations were shown to have no common solution; first tried with all vectors 0."""
     zero = {a: sp.Integer(0) for r in relations.values() for a in _linear_atoms(r, setting)}
-    if consistent({k: _at(r, zero) for k, r in relations.items()}, setting):
-        return False
+    try:
+        if consistent({k: put(r, zero) for k, r in relations.items()}, setting):
+            return False
+    except BadInput:  # a relation that has no value there, with a norm as its denominator
+        pass
     return consistent(relations, setting) is False
 
 
@@ -278,9 +282,3 @@ def _by_derivative(flat: Any, back: Mapping[Any, Any]) -> dict[Any, Any] | None:
     if any(sp.simplify(c.diff(d)) != 0 for c in result.values() for d in back):
         return None
     return {a: c.xreplace(zero) for a, c in result.items()} | {sp.Integer(1): flat.xreplace(zero)}
-
-
-def _at(relation: Any, values: Mapping[Any, Any]) -> Any:
-    if relation in (sp.true, sp.false):
-        return relation
-    return relation.func(relation.lhs.xreplace(values), relation.rhs.xreplace(values))

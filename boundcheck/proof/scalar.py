@@ -21,7 +21,7 @@ from boundcheck.proof.solvers import SOLVERS, ask
 from boundcheck.proof.step import Finding, Setting, Status
 from boundcheck.proof.witness import complete, find_witness, shorten
 
-__all__ = ["consistent", "decide", "eliminate", "sample"]
+__all__ = ["consistent", "decide", "eliminate", "put", "sample"]
 
 FIRST_TRY = 1.0  # seconds
 Formula = list[tuple[tuple[Any, str], ...]]
@@ -297,15 +297,21 @@ def _difficulty(relation: Any) -> int:
 
 
 def eliminate(claim: Any, hypotheses: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[Any, Any]]:
-    """Substitute hypotheses `symbol == expression`; returns the claim, the rest, and symbol -> expression."""
+    """Substitute hypotheses `symbol == expression`; returns the claim, the rest, and symbol -> expression.
+
+    Raises BadInput where a relation has no real value then, whatever the other symbols are.
+    """
     eliminated: dict[Any, Any] = {}
+    for relation in (claim, *hypotheses.values()):
+        if relation not in (sp.true, sp.false):
+            _refuse_unreal(relation, relation.args)
     while True:
         name = next((k for k, h in hypotheses.items() if _is_definition(h)), None)
         if name is None:
             return claim, hypotheses, eliminated
         symbol, value = hypotheses[name].args
-        hypotheses = {k: _put(h, symbol, value) for k, h in hypotheses.items() if k != name}
-        claim = _put(claim, symbol, value)
+        hypotheses = {k: put(h, {symbol: value}) for k, h in hypotheses.items() if k != name}
+        claim = put(claim, {symbol: value})
         eliminated = {s: v.xreplace({symbol: value}) for s, v in eliminated.items()} | {symbol: value}
 
 
@@ -316,7 +322,20 @@ def _is_definition(relation: Any) -> bool:
     return bool(left.is_Symbol) and not right.has(left)
 
 
-def _put(relation: Any, symbol: Any, value: Any) -> Any:
+def put(relation: Any, values: Mapping[Any, Any]) -> Any:
+    """The relation with expressions in place of symbols or terms; raises BadInput where a side has no real value."""
     if relation in (sp.true, sp.false):
         return relation
-    return relation.func(relation.lhs.xreplace({symbol: value}), relation.rhs.xreplace({symbol: value}))
+    try:
+        sides = [side.xreplace(values) for side in relation.args]
+    except ValueError as error:  # Min and Max refuse arguments that are not real
+        raise BadInput(f"'{relation}' has no real value with what its symbols are: {error}") from error
+    _refuse_unreal(relation, sides)
+    return relation.func(*sides)
+
+
+def _refuse_unreal(relation: Any, sides: Iterable[Any]) -> None:
+    for side in sides:
+        roots = [p for p in side.atoms(sp.Pow) if p.exp.is_Rational and p.exp.q != 1 and p.base.is_negative]
+        if roots or side.has(sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo):
+            raise BadInput(f"'{relation}' has no real value with what its symbols are.")
