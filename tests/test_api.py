@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -69,12 +71,13 @@ def test_compare_takes_an_id_and_a_claim_runs() -> None:
     assert verdict.outcome is bc.Outcome.HOLDS
     assert verdict.grade is bc.Grade.EXACT
     claim = bc.Claim(
-        "scgd/example_app_c_fedavg/as_printed",
+        "scgd/example_app_c_fedavg/corrected",
         problem,
         {"kind": "fedavg", "E": 2, "eta": "1/10"},
+        at={"K": [1]},
         arithmetic="rational",
     )
-    assert bc.run_claim(claim).verdict.outcome is bc.Outcome.HOLDS  # 76/75, as printed, for f_3 = 3x^2
+    assert bc.run_claim(claim).verdict.outcome is bc.Outcome.HOLDS  # 76/75 after one round
 
 
 def test_mistakes_are_sentences() -> None:
@@ -91,3 +94,27 @@ def test_derivation_and_falsify_say_what_they_do_not_reach() -> None:
         bc.derivation("scgd/equation_2/as_printed_appendix")
     with pytest.raises(bc.BoundcheckError, match="only upper bounds"):
         bc.falsify("scgd/equation_2/as_printed_appendix", budget=0.1)
+
+
+def test_objects_show_themselves_in_one_line_and_as_json() -> None:
+    problem = bc.problem(kind="least_squares", data="diabetes", clients=20)
+    method = bc.method(kind="scgd", E=4, eta="1/50000")
+    curve = bc.run(method, problem, rounds=40)
+    verdict = bc.compare("scgd/theorem_3_3", curve)
+    for shown in (problem, method, curve, verdict):
+        assert len(repr(shown)) < 400
+        assert "\n" not in repr(shown)
+        assert shown._repr_html_()
+        assert json.loads(json.dumps(shown.to_dict()))["schema"] == 1
+    assert repr(problem).startswith("<LeastSquares 'least squares on diabetes")
+    assert repr(problem).endswith("20 clients, d = 10>")
+    assert "eta = 1/50000" in repr(method)
+    rebuilt = bc.problem({k: v for k, v in problem.to_dict().items() if k != "schema"})
+    assert rebuilt.constants() == problem.constants()
+    assert curve.to_dict()["rounds"] == list(range(41))
+
+
+def test_a_rounded_number_in_a_formula_is_refused() -> None:
+    stated = bc.statement("scgd/theorem_3_3")
+    with pytest.raises(bc.BadInput, match=r"the bound holds the rounded number .*sympy\.Rational\(100, 101\)"):
+        replace(stated, bound=stated.bound / 1.01)

@@ -102,9 +102,14 @@ def test_a_range_that_says_nothing_is_not_enough(direct: Boundcheck) -> None:
 def test_a_missed_expectation_names_verdict_and_witness(direct: Boundcheck) -> None:
     with pytest.raises(AssertionError, match=r"expected HOLDS, got OUT_OF_SCOPE: .*condition 'step size' fails"):
         direct.assert_holds(THEOREM, problem=DIABETES, method={**SCGD, "eta": 1}, rounds=8)
-    method = {"kind": "fedavg", "E": 3, "eta": "1/10"}
+    method = {"kind": "fedavg", "E": 2, "eta": "1/10"}
     with pytest.raises(AssertionError, match=r"got VIOLATED(.|\n)*witness: (.|\n)*\"metric\""):
-        direct.assert_holds("scgd/example_app_c_fedavg/as_printed", problem=APPENDIX_C, method=method)
+        direct.assert_holds(
+            "scgd/example_app_c_fedavg/as_printed",
+            problem={**APPENDIX_C, "cubic": True},
+            method=method,
+            arithmetic="rational",
+        )
 
 
 def test_assert_verdict(direct: Boundcheck) -> None:

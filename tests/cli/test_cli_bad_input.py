@@ -65,7 +65,8 @@ def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) 
     ("arguments", "said"),
     [
         (["show", "scgd/theorem_33"], "the statement 'scgd/theorem_33' is unknown; did you mean 'scgd/theorem_3_3'"),
-        (["show", "scgd"], "is unknown"),
+        (["show", "scgd"], "scgd is a paper; its statements: scgd/choice_of_e, "),
+        (["show", "nothing/x"], "the paper 'nothing' is unknown; known: "),
         (["show", ""], "is unknown"),
         (["list", "--paper", "scdg"], "the paper 'scdg' is unknown; did you mean 'scgd'?"),
         (["list", "--reading", "corected"], "did you mean 'corrected'"),
@@ -91,9 +92,14 @@ def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) 
         (["diff", "/no/such", "/no/such"], "cannot be read: no such file or directory"),
         (["check", "/no/such.toml"], "does not exist"),
         (["new", "paper", "scgd"], "exists already"),
-        (["new", "paper", "My Paper"], "lower-case letters"),
+        (["new", "paper", "My Paper"], "lower-case letters, digits and _, such as my_paper."),
         (["new", "statement", "theorem_1"], "not of the form"),
-        (["new", "statement", "nopaper/theorem_1"], "is unknown"),
+        (["new", "statement", "nopaper/theorem_1"], "is not installed; give --package nopaper/nopaper"),
+        (["report", "-o", ""], "--out '' names no folder."),
+        (["report", "-o", "/proc/foo"], "--out '/proc/foo' cannot be written: "),
+        (["report", "-o", __file__], "is a file; name a folder."),
+        (["falsify", THEOREM, "-o", "."], "--out '.' is a folder; name a file."),
+        (["falsify", THEOREM, "-o", "/proc/x/w.json"], "--out '/proc/x/w.json' cannot be written: no such file"),
     ],
 )
 def test_commands(boundcheck_cli: Run, arguments: list[str], said: str) -> None:
@@ -119,7 +125,7 @@ def test_a_broken_toml_line(boundcheck_cli: Run, tmp_path: Path) -> None:
     path.write_text(FEDAVG + 'rate = { metric = "x" \nlast = 3\n')
     found = boundcheck_cli("check", path)
     assert found.code == 2
-    assert sentence(found.err).startswith(f"{path}:9: ")
+    assert sentence(found.err).startswith(f"{path}:10: ")
 
 
 def test_a_data_set_that_is_not_there(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +158,7 @@ def test_a_data_set_that_is_not_there(boundcheck_cli: Run, tmp_path: Path, monke
         (MemoryError(), 2, "not enough memory"),
         (RecursionError(), 2, "nested too deeply"),
         (OSError(28, "No space left on device", "/some/file"), 2, "'/some/file': no space left on device."),
-        (KeyboardInterrupt(), 130, "interrupted; what is finished is kept"),
+        (KeyboardInterrupt(), 130, "interrupted."),
     ],
 )
 def test_what_the_machine_runs_out_of(
@@ -164,6 +170,43 @@ def test_what_the_machine_runs_out_of(
     monkeypatch.setattr("boundcheck.theory.discovery.all_statements", fail)
     assert main(["list"]) == code
     assert said in sentence(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["falsify", THEOREM], "interrupted; nothing of the search is kept."),
+        (["check", "x.toml"], "interrupted; what is finished is kept, and the same command continues from there."),
+        (["check", "x.toml", "--no-store"], "interrupted."),
+        (["list"], "interrupted."),
+    ],
+)
+def test_an_interruption_promises_what_is_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    def interrupt(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("boundcheck.cli._run", interrupt)
+    assert main(arguments) == 130
+    assert sentence(capsys.readouterr().err) == said
+
+
+def test_outputs_are_probed_before_the_work(
+    boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr("boundcheck.cli._execute.carry_out", work)
+    path = spec(FEDAVG)
+    for arguments in (["--junit", "."], ["--junit", tmp_path / "no" / "x.xml"]):
+        found = boundcheck_cli("check", path, *arguments)
+        assert found.code == 2
+        assert sentence(found.err).startswith(f"--junit '{arguments[1]}' ")
+    found = boundcheck_cli("run", path, "-o", path)
+    assert found.code == 2
+    assert "is not a folder" in sentence(found.err)
 
 
 def test_a_programming_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

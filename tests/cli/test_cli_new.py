@@ -29,6 +29,17 @@ def run_tests(package: Path, site: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def run_command(package: Path, site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command that sees the package as `run_tests` does."""
+    return subprocess.run(
+        [sys.executable, "-m", "boundcheck", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{package}", "PYTHONDONTWRITEBYTECODE": "1"},
+        check=False,
+    )
+
+
 def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: Run, tmp_path: Path) -> None:
     found = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json")
     assert found.code == 0
@@ -39,7 +50,22 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     assert all(Path(p).is_file() for p in found.json["files"])
     untyped = run_tests(package, tmp_path / "site")
     assert untyped.returncode == 1
-    assert MARK in untyped.stdout
+    assert f"the formula is not typed yet ({MARK})" in untyped.stdout
+    listed = run_command(package, tmp_path / "site", "list")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert "scgd/theorem_3_3/corrected" in listed.stdout
+    line = next(n for n, text in enumerate(formula.read_text().splitlines(), 1) if f"bound={MARK}" in text)
+    said = f"the module 'my_paper.theorem_1' of statements, line {line}, cannot be imported: the formula is not typed"
+    assert listed.stdout.splitlines()[-1].startswith(f"left out: {said}")
+    asked = run_command(package, tmp_path / "site", "list", "--paper", "my_paper")
+    assert (asked.returncode, asked.stdout) == (2, "")
+    assert said in asked.stderr
+    text = formula.read_text()
+    formula.write_text(text.replace(MARK, "1 / 0"))
+    divided = run_command(package, tmp_path / "site", "show", "my_paper/theorem_1")
+    assert divided.returncode == 2
+    assert f"line {line}, cannot be imported: ZeroDivisionError: division by zero." in divided.stderr
+    formula.write_text(text)
     # a second statement, in a reading that corrects the paper
     second = boundcheck_cli("new", "statement", "my_paper/theorem_2_1/corrected", "--package", package / "my_paper")
     assert second.code == 0

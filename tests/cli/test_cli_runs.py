@@ -143,8 +143,8 @@ def test_report_and_diff(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> No
     assert json.loads((old / "report.json").read_text())["counts"]["outcome"]["HOLDS"] == 1
     same = boundcheck_cli("diff", old, old / "report.json")
     assert (same.code, same.out) == (0, "nothing changed.\n")
-    broken = FEDAVG.replace("E = 2", "E = 3")
-    added = FALSE.replace("E = 3", "E = 2")
+    broken = FALSE.replace('"false"', '"one round"')
+    added = FALSE
     assert boundcheck_cli("report", spec(broken, added), "-o", new).code == 0
     found = boundcheck_cli("diff", old, new, "--json")
     assert found.code == 1

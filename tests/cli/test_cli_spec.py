@@ -149,7 +149,7 @@ def test_a_symbol_without_a_value_is_found_before_the_run() -> None:
         ("claim = 3", 1, "claim = 3 is not allowed; it must be a list"),
         ("[[claim]\n", 1, ""),
         ("[[claim]]\nstatement = 3", 2, "must be text"),
-        (FEDAVG + "at = { K = [1] }", 9, "leave out 'K'"),
+        (FEDAVG + "at = { K = [1] }", 10, "cannot overwrite a value"),
         (OUT.replace("0.1", '"0*largest"'), 6, "the factor must be above 0"),
         (OUT.replace("0.1", "nan"), 6, "eta = 'nan' is not a number"),
         ("schema = 2\n" + OUT, 1, "schema"),
@@ -176,5 +176,5 @@ def test_the_command_prints_them_and_runs_nothing(boundcheck_cli: Run, tmp_path:
     assert not (tmp_path / "store").exists()
     assert found.json["kind"] == "SpecError"
     assert [p["line"] for p in found.json["problems"]] == sorted(p["line"] for p in found.json["problems"])
-    assert f"{path}:10: the statement 'scgd/theorem_3_3/correct' is unknown" in found.err
+    assert f"{path}:11: the statement 'scgd/theorem_3_3/correct' is unknown" in found.err
     assert "Traceback" not in found.err

@@ -23,10 +23,12 @@ def test_list_flags_equation_2_from_the_declarations(boundcheck_cli: Run) -> Non
     assert rows["scgd/equation_2/as_printed_main"]["dimensions"] == "INCONSISTENT"
     assert rows["scgd/equation_2/as_printed_main"]["dimension_errors"]
     assert rows["scgd/equation_2/as_printed_appendix"]["dimensions"] == "consistent"
-    assert rows["scgd/lemma_3_1/corrected"]["derivation"] is True
-    assert rows["scgd/equation_2/conservative"]["derivation"] is False
+    assert rows["scgd/lemma_3_1/corrected"]["derivation"] == "PROVED"
+    assert rows["scgd/lemma_3_1/as_printed_main"]["derivation"] == "REFUTED"
+    assert rows["scgd/equation_2/conservative"]["derivation"] == "none"
     counts = found.json["counts"]
-    assert counts["statements"] == len(rows)
+    assert counts["readings"] == len(rows)
+    assert counts["statements"] == len({i.rpartition("/")[0] for i in rows}) < len(rows)
     assert counts["dimensionally inconsistent"] == sum(r["dimensions"] == "INCONSISTENT" for r in rows.values())
     assert counts["without dimensions"] == sum(r["dimensions"] == "none declared" for r in rows.values())
 
@@ -38,7 +40,7 @@ def test_list_as_a_table_and_by_reading(boundcheck_cli: Run) -> None:
     ids = [line.split()[0] for line in lines[1 : lines.index("")]]
     assert "scgd/theorem_3_3/conservative" in ids
     assert all(i.endswith("/conservative") for i in ids)
-    assert lines[-1].startswith(f"{len(ids)} statements, ")
+    assert lines[-1].startswith(f"{len(ids)} readings of {len(ids)} statements, ")
 
 
 def test_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,8 +114,9 @@ def test_evaluate_a_sweep(boundcheck_cli: Run) -> None:
     points = boundcheck_cli("evaluate", THEOREM, *arguments, "--json").json["points"]
     assert points[0]["at"]["eta"] == "1/1000000"
     table = boundcheck_cli("evaluate", THEOREM, *arguments).out.splitlines()
-    assert table[0].split() == ["eta", "bound", "in", "scope", "vacuous"]
-    assert len(table) == 6
+    assert table[0] == f"{THEOREM}: taking the reading {THEOREM}/corrected"
+    assert table[1].split() == ["eta", "bound", "in", "scope", "vacuous"]
+    assert len(table) == 7
 
 
 def test_two_sweeps_make_a_product(boundcheck_cli: Run) -> None:
@@ -152,7 +155,12 @@ def test_scope_on_the_edge(boundcheck_cli: Run) -> None:
     assert outside.json["in_scope"] is False
     # with x = mu/L = 1/10: C = x^2-independent 0.00728897.../L, so eta = 0.0728897.../128
     assert outside.json["largest"]["eta"]["float"] == pytest.approx(0.0728897 / 128, rel=1e-6)
-    assert outside.json["assumptions"] == ["strong_quasi_convexity", "smooth_clients", "finite_gradient_noise"]
+    assert outside.json["assumptions"] == [
+        "plain_mean",
+        "strong_quasi_convexity",
+        "smooth_clients",
+        "finite_gradient_noise",
+    ]
 
 
 def test_scope_just_beyond_the_edge(boundcheck_cli: Run) -> None:

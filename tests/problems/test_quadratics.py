@@ -30,7 +30,15 @@ def test_hand_computed_instance(pair):
     assert isinstance(pair, QuadraticProblem)
     constants = {name: c.value for name, c in pair.constants().items()}
     # gradients at -1/3: 2(-1/3) - 2 = -8/3 and 4(-1/3) + 4 = 8/3
-    assert constants == {"n": 2, "d": 1, "L": 4, "mu": 3, "dist2_0": Fraction(16, 9), "sigma2": Fraction(64, 9)}
+    assert constants == {
+        "n": 2,
+        "d": 1,
+        "L": 4,
+        "mu": 3,
+        "dist2_0": Fraction(16, 9),
+        "sigma2": Fraction(64, 9),
+        "x_0": 1,
+    }
     assert all(c.known is Known.EXACT for c in pair.constants().values())
     x = exact(2)
     assert pair.metric("dist2", x) == Fraction(49, 9)

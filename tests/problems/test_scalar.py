@@ -59,7 +59,7 @@ def test_appendix_b_constants_and_objections():
 def test_appendix_c_constants():
     p = build({"kind": "scgd_appendix_c"})
     constants = {name: c.value for name, c in p.constants().items()}
-    assert constants == {"n": 3, "d": 1, "L": 6, "mu": Fraction(2, 3), "sigma2": 0, "dist2_0": 1}
+    assert constants == {"n": 3, "d": 1, "x_0": 1, "L": 6, "mu": Fraction(2, 3), "sigma2": 0, "dist2_0": 1}
     assert "client 0" in p.violations("convex_clients")
 
 

@@ -84,6 +84,7 @@ def test_assumptions_are_told_apart_by_how_they_are_known() -> None:
     assert told == {
         "strong_quasi_convexity": ("broken", "F is unbounded below."),
         "smooth_clients": ("decided", None),
+        "plain_mean": ("granted", None),
         "finite_gradient_noise": ("granted", None),  # nobody said anything about it
     }
 

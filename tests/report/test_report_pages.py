@@ -21,7 +21,7 @@ from boundcheck.evidence.spec import load_claims
 from boundcheck.report import write_report
 from boundcheck.report.data import report_data
 from boundcheck.report.pages import claim_page, index_page
-from boundcheck.report.plot import claim_svg, log_axes
+from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes
 from boundcheck.verdict import Grade, Outcome
 
 PACKAGE = Path(boundcheck.report.__file__).parent
@@ -269,3 +269,36 @@ def test_the_shipped_report_shows_what_it_says(tmp_path: Path) -> None:
             assert (tmp_path / link).is_file()
     for path in tmp_path.glob("*.toml"):
         assert load_claims(path)[0] in claims
+
+
+def test_a_curve_that_falls_to_nothing_is_clipped_and_said() -> None:
+    tiny = {"metric_low": (1.0, 1e-90, 0.0, 0.0), "metric_high": (1.0, 1e-90, 1e-310, 5e-324)}
+    for bound, floor in (((4.0, 2.0, 1.0, 0.5), 1e-30), ((1.0, 1e-40, 1e-200, 1e-320), 1e-66)):
+        report = report_data([replace(hand_made(Outcome.HOLDS, Grade.EXACT), **tiny, bound=bound)], "t")
+        (data,) = report["claims"]
+        start = float(data["curve"]["trivial"][0]) if data["curve"]["trivial"] else bound[0]
+        assert drawn_floor(data) == pytest.approx(floor * start)
+        assert claim_svg(data).startswith("<svg")  # a warning of matplotlib would fail here
+        assert "to below 10⁻³⁰⁷" in describe(data)
+        assert "are not drawn" in Page(claim_page(report, data)).text
+    (plain,) = report_data([hand_made(Outcome.HOLDS, Grade.EXACT)], "t")["claims"]
+    assert drawn_floor(plain) == 0
+
+
+def test_pages_of_claims_that_are_gone_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    write_report(all_kinds(), tmp_path)
+    (tmp_path / "mine.html").write_text("mine")
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "one.png").write_bytes(b"")
+    assert (tmp_path / "vacuous.html").is_file()
+    written = write_report(all_kinds()[:1], tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in written} | {"mine.html", "figures"}
+    assert 'href="figures/one.png"' in (tmp_path / "index.html").read_text()
+
+
+def test_captions_lie_outside_what_scrolls(pages: dict[str, str]) -> None:
+    for text in pages.values():
+        assert not re.search(r'<div class="scroll">\s*<table[^>]*>\s*<caption', text)
+        page = Page(text)
+        ids = {value for _, name, value in page.attributes if name == "id"}
+        assert {value for _, name, value in page.attributes if name == "aria-labelledby"} <= ids
