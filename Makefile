@@ -12,11 +12,11 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
-## the default pages and the figures, under report/
+## the figures and then the default pages, which link them, under report/
 report: $(READY)
-	$(BIN)/boundcheck report -o report
 	$(BIN)/python figures/scgd_figure_1.py -o report/figures
 	$(BIN)/python figures/scgd_figure_2.py -o report/figures
+	$(BIN)/boundcheck report -o report
 
 ## linters, type checker and all quick tests
 test: lint

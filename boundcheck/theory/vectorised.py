@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate_arrays", "nearest_value"]
 
-BLOCK = 16384  # float64 elements of one block: the few temporaries alive at once stay in a 1 MB cache
+BLOCK = 32768  # float64 elements of one block: few enough for the temporaries alive at once to stay in cache
 _NEGLIGIBLE = 2.0**-1000  # an absolute error by underflow that is not worth an exact evaluation
 
 
