@@ -140,7 +140,7 @@ class _Combination:
     def _candidates(self) -> Any:
         """Multipliers to try: given ones, else exact solutions with as few remaining terms as possible."""
         if self.hints:
-            yield {k: sp.sympify(self.hints.get(k, 0)) for k in self.linear}
+            yield {k: sp.sympify(self.hints.get(k, 0), strict=True) for k in self.linear}
             return
         names = list(self.linear)
         unknown = {k: sp.Dummy(f"lambda_{k}") for k in names}

@@ -65,7 +65,7 @@ def rational_parts(expr: Any) -> tuple[Any, Any]:
 
     Powers with a symbolic exponent are taken as they are, but for base**(e + 1) == base * base**e.
     """
-    expr = sp.sympify(expr)
+    expr = sp.sympify(expr, strict=True)
     powers = {p: split_power(p) for p in expr.atoms(sp.Pow) if not p.exp.is_Rational}
     if not powers:
         top, bottom = sp.fraction(sp.together(expr))

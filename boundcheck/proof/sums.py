@@ -35,7 +35,7 @@ def closed_form(term: Any, index: Any, count: Any) -> Any:
 def total(expr: Any, index: Any, count: Any) -> Any:
     """The sum of a scalar expression over 0 <= index < count, as a combination of elementary sums."""
     result = sp.Integer(0)
-    expr, count = sp.sympify(expr), sp.sympify(count)
+    expr, count = sp.sympify(expr, strict=True), sp.sympify(count, strict=True)
     for term in sp.Add.make_args(sp.expand(expr)):
         outside, inside = term.as_independent(index, as_Add=False)
         powers, rest = inside.as_independent(*_functions(inside, index), as_Add=False)
@@ -67,7 +67,7 @@ def _functions(expr: Any, index: Any) -> list[Any]:
 def vector_total(vector: Vector, index: Any, count: Any) -> Vector:
     """The sum of a vector over 0 <= index < count; its coefficients must not depend on the index."""
     terms: dict[Any, Any] = {}
-    count = sp.sympify(count)
+    count = sp.sympify(count, strict=True)
     for atom, coefficient in vector.terms:
         if coefficient.has(index):
             raise BadInput(f"the coefficient {coefficient} of {atom} depends on the index {index} of the sum.")

@@ -68,12 +68,12 @@ class Vector:
         return self * -1
 
     def __mul__(self, factor: Any) -> Vector:
-        return Vector.of({a: c * sp.sympify(factor) for a, c in self.terms})
+        return Vector.of({a: c * sp.sympify(factor, strict=True) for a, c in self.terms})
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Vector:
-        return self * (1 / sp.sympify(divisor))
+        return self * (1 / sp.sympify(divisor, strict=True))
 
     def at(self, index: Any, value: Any) -> Vector:
         """The vector with the index symbol replaced."""
@@ -121,7 +121,7 @@ class VectorEquality:
 
 def vector(name: str, *index: Any) -> Vector:
     """The vector atom `name`, or `name(index)`."""
-    atom = sp.Function(name)(*[sp.sympify(i) for i in index]) if index else sp.Symbol(name)
+    atom = sp.Function(name)(*[sp.sympify(i, strict=True) for i in index]) if index else sp.Symbol(name)
     return Vector(((atom, sp.Integer(1)),))
 
 

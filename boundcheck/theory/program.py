@@ -146,6 +146,6 @@ _FUNCTIONS: dict[Any, str] = {
 def compile_expression(expr: Any) -> Program:
     """The nodes of a SymPy expression, kept for the next call."""
     builder = Builder()
-    root = builder.add(sp.sympify(expr))
+    root = builder.add(sp.sympify(expr, strict=True))
     names = frozenset(node.data for node in builder.nodes if node.op == "sym")
     return Program(tuple(builder.nodes), root, names)

@@ -134,7 +134,7 @@ def test_an_undefined_bound_is_nan_with_a_sentence() -> None:
     assert "denominator is zero" in found.note
 
 
-def test_constants_of_the_two_page_ledger_of_values() -> None:
+def test_the_step_constants_at_known_ratios() -> None:
     """Theorem 3.4 at its best s0 = 9/mu: 2916 L^2 sigma2 / mu^4."""
     found = statement("scgd/theorem_3_4").evaluate(mu="1/2", L=3, n=3, E=2, eta0=3, sigma2=5)
     assert found.exact == 2916 * 9 * 5 * 16
