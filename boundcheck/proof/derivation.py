@@ -68,6 +68,10 @@ class DerivationReport:
     seconds: float
     trusted: tuple[Trusted, ...] = ()
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
+        return f"<DerivationReport {self.statement}: {self.status.value}; {counts}>"
+
     def result(self, name: str) -> StepResult:
         """The result of one step; raises UnknownName."""
         for r in self.results:
@@ -119,6 +123,9 @@ class Derivation:
     conclusion: str
     target: Any
     quantities: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
 
     def __post_init__(self) -> None:
         names: dict[str, str] = {}
