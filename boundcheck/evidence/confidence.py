@@ -38,7 +38,6 @@ __all__ = [
     "SequentialTest",
     "Tail",
     "assumptions",
-    "sample_until_decided",
     "simulate",
 ]
 
@@ -283,33 +282,6 @@ def _check_bound(bound: ArrayLike) -> Array:
             "finite non-negative values are allowed."
         )
     return values
-
-
-def sample_until_decided(
-    sample: Callable[[int, int], ArrayLike],
-    bound: ArrayLike,
-    *,
-    budget: int,
-    first: int = 64,
-    level: float = LEVEL,
-    tail: Tail = _TAIL,
-) -> SequentialTest:
-    """Adds seeds until decided or `budget` seeds are spent.
-
-    sample(start, stop) returns the values (stop - start, R) of seeds start..stop-1. The number of seeds
-    is `first` and then doubles, so the answer is a function of `first`, `budget` and the values alone.
-    Raises BadInput for budget or first below 1.
-    """
-    if budget < 1 or first < 1:
-        raise BadInput(f"budget = {budget} and first = {first} count seeds; integers from 1 are allowed.")
-    test = SequentialTest(np.asarray(bound, dtype=np.float64), level, tail)
-    while test.decision is Decision.UNDECIDED and test.seeds < budget:
-        stop = min(budget, max(first, 2 * test.seeds))
-        values = np.asarray(sample(test.seeds, stop), dtype=np.float64)
-        if values.ndim != 2 or values.shape[0] != stop - test.seeds:
-            raise BadInput(f"Seeds {test.seeds} to {stop - 1} gave values of shape {values.shape}; not one row a seed.")
-        test = test.update(values)
-    return test
 
 
 @dataclass(frozen=True, eq=False)

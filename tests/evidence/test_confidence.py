@@ -19,7 +19,6 @@ from boundcheck.evidence.confidence import (
     SequentialTest,
     Tail,
     assumptions,
-    sample_until_decided,
     simulate,
 )
 from boundcheck.evidence.eprocess import _gap_factors
@@ -236,26 +235,6 @@ def test_band_covers_all_rounds() -> None:
         narrow_missed += bool((narrow > source.mean).any())
     assert missed <= 0.2 * 120
     assert narrow_missed > 0.2 * 120
-
-
-def test_seeds_are_added_until_decided_or_spent() -> None:
-    asked: list[tuple[int, int]] = []
-
-    def sample(start: int, stop: int) -> np.ndarray:
-        asked.append((start, stop))
-        return np.full((stop - start, 2), 1.0)
-
-    done = sample_until_decided(sample, [4.0, 4.0], budget=10_000)
-    assert done.decision is Decision.WITHIN
-    assert asked == [(0, 64), (64, 128), (128, 256)]
-    asked.clear()
-    spent = sample_until_decided(sample, [1.0, 4.0], budget=100, first=40)
-    assert spent.decision is Decision.UNDECIDED
-    assert asked == [(0, 40), (40, 80), (80, 100)]
-    with pytest.raises(BadInput, match="budget = 0"):
-        sample_until_decided(sample, [1.0, 4.0], budget=0)
-    with pytest.raises(BadInput, match="one row a seed"):
-        sample_until_decided(lambda start, stop: [[1.0]], [1.0], budget=100)
 
 
 def test_simulation_takes_the_steps_of_the_test() -> None:

@@ -177,4 +177,5 @@ def test_what_cannot_be_digested_is_run_and_says_so(store: Store) -> None:
 
 
 def test_meta_is_json() -> None:
-    json.dumps(meta_of(recall(None)), allow_nan=False)
+    meta = meta_of(recall(None))
+    assert json.loads(json.dumps(meta, allow_nan=False)) == meta
