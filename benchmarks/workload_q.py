@@ -30,14 +30,14 @@ import numpy as np
 
 from boundcheck.engines.sampled import run_sampled
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant, Full, ReshuffledEpochs
+from boundcheck.methods.parts import Constant, Epochs, Full
 from boundcheck.problems import quadratics
 from boundcheck.problems.problem import Arrays
 
 ROUNDS, SEEDS, ETA = 1000, 1000, 1 / 8
 SIZES = (1, 2, 3)
 GRID = np.unique(np.geomspace(1, ROUNDS, 60).round().astype(np.int64))
-METHOD = Method("fedavg_rr", Full(), ReshuffledEpochs(1, 1), Constant(Fraction(1, 8)))
+METHOD = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 8)))
 REPEATS = 15
 GENERATOR = "its own xoshiro256++ stream, no plan"
 PLAIN_SEEDS = 10  # the plain NumPy loop is timed on so many seeds and scaled

@@ -15,6 +15,7 @@ from boundcheck.evidence import claim as claims_module
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.methods.build import build as build_method
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, Cyclic, Full, GradientSteps, InverseCycle, LogHorizon
 from boundcheck.problems.build import build as build_problem
@@ -54,17 +55,14 @@ class UnshrunkStep(InverseCycle):
 
 @dataclass(frozen=True)
 class LastClientSkipped(Cyclic):
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
-        return (round_index % n % (n - 1),)
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...]:
+        return (round_index % clients.count % (clients.count - 1),)
 
 
 @dataclass(frozen=True)
 class LastClientAbsent(Full):
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
-        return tuple(range(n - 1))
-
-    def cohort_size(self, n: int) -> int:
-        return n - 1
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...]:
+        return tuple(range(clients.count - 1))
 
 
 def _schedule(cls: type[Constant]) -> Callable[[Method], Method]:

@@ -11,7 +11,9 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import GradientSteps
 
 __all__ = ["cycle_map", "doublings"]
 
@@ -24,8 +26,9 @@ def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats
     change from cycle to cycle.
     """
     count, n, d, _ = A.shape
-    program = method.local.program()
-    if method.is_random(n) or program.sampling != "full" or not method.schedule.is_constant():
+    clients = Clients.alike(n)
+    fixed = method.momentum is None and method.schedule.is_constant() and not method.is_random(clients)
+    if not isinstance(method.local, GradientSteps) or not fixed:
         raise Unsupported(
             f"the batched search cannot carry the method '{method.name}': it needs fixed participation, full "
             "local gradients and a constant step size."
@@ -36,13 +39,13 @@ def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats
     visits[:, :, :d, d] = eta[:, None, None] * b
     visits[:, :, d, d] = 1.0
     with np.errstate(over="ignore", invalid="ignore"):
-        visits = np.linalg.matrix_power(visits, program.repeats)
+        visits = np.linalg.matrix_power(visits, method.local.E)
         total = np.broadcast_to(np.eye(d + 1), (count, d + 1, d + 1))
-        rounds = method.participation.period(n)
+        rounds = method.participation.period(clients)
         for r in range(rounds):
-            cohort = method.participation.fixed(r, n)
+            cohort = method.participation.fixed(r, clients)
             assert cohort is not None
-            shares = [float(a * method.server.eta_g) for a in method.aggregation.coefficients(cohort, n)]
+            shares = [float(a) for a in method.factors(cohort, clients)]
             one = (1 - sum(shares)) * np.eye(d + 1) + sum(a * visits[:, i] for a, i in zip(shares, cohort, strict=True))
             total = one @ total
     return total, rounds

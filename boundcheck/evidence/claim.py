@@ -27,6 +27,7 @@ from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import clients_of
 from boundcheck.theory.discovery import readings, statement
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.scope import scope_symbols
@@ -320,7 +321,7 @@ def _run_until_decided(
         block = recalled(seeds=range(done, stop), on_progress=share)
         curve = block if curve is None else describe(concatenate([curve, block]), method, problem, asked)
         verdict = compare(claimed, curve, claim.constants, level=claim.level)
-        if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.seeds or not method.is_random(problem.clients):
+        if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.seeds or not method.is_random(clients_of(problem)):
             return curve
         done, stop = stop, min(2 * stop, claim.seeds)
 

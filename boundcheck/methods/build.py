@@ -15,7 +15,7 @@ from boundcheck.methods.method import Method
 
 __all__ = ["algorithms", "build", "kinds"]
 
-_NOT_KINDS = {"build", "method"}
+_NOT_KINDS = {"build", "clients", "method"}
 
 
 @cache

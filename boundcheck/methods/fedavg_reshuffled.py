@@ -6,7 +6,7 @@ from typing import Any
 
 from boundcheck.methods._steps import count, schedule_from
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Average, Full, ReshuffledEpochs, ServerStep, Uniform
+from boundcheck.methods.parts import Average, Epochs, Full, ServerStep, Uniform
 
 __all__ = ["build", "matches"]
 
@@ -23,7 +23,7 @@ def build(
     """E reshuffled epochs with `batch` samples a step; `size` clients a round at random (default: all)."""
     steps = {"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle}
     cohort = Full() if size is None else Uniform(count(size, "size"))
-    local = ReshuffledEpochs(count(E, "E"), count(batch, "batch"))
+    local = Epochs(count(E, "E"), count(batch, "batch"))
     return Method("fedavg_reshuffled", cohort, local, schedule_from(steps))
 
 
@@ -31,7 +31,9 @@ def matches(method: Method) -> bool:
     """Whether a composition is FedAvg with reshuffled local epochs, whatever its numbers."""
     return (
         isinstance(method.participation, Full | Uniform)
-        and isinstance(method.local, ReshuffledEpochs)
+        and isinstance(method.local, Epochs)
+        and method.local == Epochs(method.local.E, method.local.batch)
         and isinstance(method.aggregation, Average)
         and method.server == ServerStep()
+        and method.momentum is None
     )

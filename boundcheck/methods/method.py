@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_exact
-from boundcheck.methods.parts import Aggregation, Average, LocalWork, Participation, Schedule, ServerStep
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts import (
+    Aggregation,
+    Average,
+    LocalWork,
+    Momentum,
+    Participation,
+    Schedule,
+    ServerStep,
+    Setting,
+)
 
 __all__ = ["Method"]
 
@@ -20,7 +30,8 @@ class Method:
 
     One round from the server point x: the cohort S of `participation` receives x; each i in S does
     `local` work with the step size of `schedule` and returns y_i; the server moves to
-    x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`.
+    x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`. With `momentum` the
+    local steps follow a direction that mixes gradients and the server's momentum.
 
     name: how reports call it; a statement about the algorithm `name` accepts it.
     """
@@ -31,19 +42,29 @@ class Method:
     schedule: Schedule
     aggregation: Aggregation = field(default_factory=Average)
     server: ServerStep = field(default_factory=ServerStep)
+    momentum: Momentum | None = None
 
-    def rounds_per_cycle(self, n: int) -> int:
-        """Rounds that share one step size when there are n clients."""
+    def rounds_per_cycle(self, clients: Clients) -> int:
+        """Rounds that share one step size."""
         own = getattr(self.schedule, "rounds_per_cycle", None)
-        return self.participation.period(n) if own is None else int(own)
+        return self.participation.period(clients) if own is None else int(own)
 
-    def cycle_of(self, round_index: int, n: int) -> int:
+    def cycle_of(self, round_index: int, clients: Clients) -> int:
         """The cycle (from 1) to which a round (from 0) belongs."""
-        return round_index // self.rounds_per_cycle(n) + 1
+        return round_index // self.rounds_per_cycle(clients) + 1
 
-    def is_random(self, n: int) -> bool:
+    def is_random(self, clients: Clients) -> bool:
         """Whether two runs can differ."""
-        return self.participation.fixed(0, n) is None or self.local.program().is_random
+        warmed = self.momentum is not None and self.momentum.start == "sampled"
+        return self.participation.fixed(0, clients) is None or self.local.is_random or warmed
+
+    def setting(self, clients: Clients) -> Setting:
+        """What the aggregation's coefficients may depend on."""
+        return Setting(clients, self.participation, self.local)
+
+    def factors(self, cohort: Sequence[int], clients: Clients) -> list[Fraction]:
+        """eta_g * a_i for each client of a cohort (negative under an ascending server step)."""
+        return [self.server.factor * a for a in self.aggregation.coefficients(cohort, self.setting(clients))]
 
     def exact_steps(self) -> bool:
         """Whether the step sizes that run are those of the schedule's formula, not rounded ones."""
@@ -52,16 +73,23 @@ class Method:
     def parameters(self) -> Mapping[str, Fraction]:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
         found: dict[str, Fraction] = {}
-        for part in (self.participation, self.local, self.schedule, self.aggregation, self.server):
+        for part in (self.participation, self.local, self.schedule, self.aggregation, self.server, self.momentum):
+            if part is None:
+                continue
+            own = getattr(part, "parameters", None)
+            if own is not None:
+                found |= own()
+                continue
             for f in fields(part):  # pyright: ignore[reportArgumentType]  (parts are dataclasses)
                 value = getattr(part, f.name)
-                if isinstance(value, int | Fraction):
+                if isinstance(value, int | Fraction) and not isinstance(value, bool):
                     found[f.name] = Fraction(value)
         return found
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: each part by its name, with its numbers as exact text."""
-        parts = {f.name: _part(getattr(self, f.name)) for f in fields(self) if f.name != "name"}
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
+        parts = {name: _part(part) for name, part in given.items() if part is not None}
         return {"schema": 1, "name": self.name, **parts}
 
     def __repr__(self) -> str:
@@ -74,6 +102,8 @@ class Method:
         told = [getattr(self, f.name) for f in fields(self) if f.name != "name"]
         shown: list[str] = []
         for part in told:
+            if part is None:
+                continue
             numbers = {k: v for k, v in _part(part).items() if k != "part" and v is not None}
             inner = ", ".join(f"{k} = {v}" for k, v in numbers.items())
             shown.append(f"{type(part).__name__}({inner})")
@@ -83,6 +113,13 @@ class Method:
 def _part(part: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"part": type(part).__name__}
     for f in fields(part):
-        value = getattr(part, f.name)
-        found[f.name] = format_exact(value) if isinstance(value, Fraction) else value
+        found[f.name] = _jsonable(getattr(part, f.name))
     return found
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return format_exact(value)
+    if isinstance(value, tuple):
+        return [_jsonable(v) for v in value]
+    return _part(value) if is_dataclass(value) else value

@@ -77,6 +77,11 @@ class LeastSquares(QuadraticInstance):
         """1/n for each of the n clients."""
         return (Fraction(1, len(self.rows)),) * len(self.rows)
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each client."""
+        return tuple(len(client) for client in self.rows)
+
     def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
         """Per client A_i = s sum a_j a_j', b_i = s sum y_j a_j, s by the loss."""
         factor, reduction = LOSSES[self.loss]

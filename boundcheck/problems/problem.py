@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant
+from boundcheck.methods.clients import Clients, Repeated
 
 __all__ = [
     "Arrays",
@@ -26,6 +27,7 @@ __all__ = [
     "QuadraticProblem",
     "ValuedProblem",
     "Vector",
+    "clients_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -72,6 +74,20 @@ class Problem(Protocol):
     def violations(self, assumption: str) -> str | None:
         """Why the instance breaks the assumption of that name, in a sentence; None when it meets it."""
         ...
+
+
+def clients_of(problem: Problem) -> Clients:
+    """What a method may know of the problem's clients.
+
+    A problem may have `sizes` (samples of each client; default 1 each) and `client_weights` (the weights that the
+    clients report, where they are not those of the objective).
+    """
+    sizes = getattr(problem, "sizes", None)
+    weights = getattr(problem, "client_weights", None)
+    return Clients(
+        problem.weights if weights is None else weights,
+        Repeated(1, problem.clients) if sizes is None else sizes,
+    )
 
 
 @dataclass(frozen=True)

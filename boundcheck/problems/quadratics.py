@@ -83,6 +83,11 @@ class Quadratics(QuadraticInstance):
         if any(len(c.b) != len(self.start) for client in self.components for c in client):
             raise BadInput(f"the start has {len(self.start)} entries, and not every component as many.")
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Components of each client."""
+        return tuple(len(client) for client in self.components)
+
     def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
         """Per client (A_i, b_i): the mean or sum over its components."""
         out: list[tuple[fmpq_mat, fmpq_mat]] = []

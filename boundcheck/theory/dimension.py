@@ -77,7 +77,16 @@ LENGTH = _of(0, 1)  # coordinates of the variable
 
 # of the quantities that metrics are about; one that is not listed has the dimension that its statement declares
 QUANTITIES: Mapping[str, Dimension] = MappingProxyType(
-    {"dist2": LENGTH2, "gap": VALUE, "grad2": GRADIENT2, "x": LENGTH, "u": FREE}
+    {
+        "dist2": LENGTH2,
+        "gap": VALUE,
+        "grad2": GRADIENT2,
+        "x": LENGTH,
+        "u": FREE,
+        "drift": LENGTH2,
+        "epoch_grad2": GRADIENT2,
+        "momentum_error2": GRADIENT2,
+    }
 )
 
 

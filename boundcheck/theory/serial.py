@@ -102,8 +102,8 @@ def _plain(value: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 _TEXTS = ("reading", "title", "replaces", "why", "remark", "name", "id")
-_SYMBOL_PLAIN = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex")
-_METRIC_PLAIN = ("quantity", "index", "average", "expectation")
+_SYMBOL_PLAIN = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "constant")
+_METRIC_PLAIN = ("quantity", "index", "average", "expectation", "surrogate")
 
 
 def statement_to_dict(statement: Statement) -> dict[str, Any]:
@@ -129,6 +129,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "dimension": _optional(_dimension, metric.dimension),
             "rounds": expr_to_json(metric.rounds),
             "scale": expr_to_json(metric.scale),
+            "weights": _optional(expr_to_json, metric.weights),
         },
         "bound": expr_to_json(statement.bound),
         "algorithm": None if algorithm is None else {"kind": algorithm.kind, "parameters": list(algorithm.parameters)},
@@ -142,6 +143,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
         ],
         "trivial": _optional(expr_to_json, statement.trivial),
         "printed_rate": _optional(expr_to_json, statement.printed_rate),
+        "choices": [[name, expr_to_json(expr)] for name, expr in statement.choices],
     }
 
 
@@ -191,6 +193,7 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             dimension=_optional(dimension, metric["dimension"]),
             rounds=expr_from_json(metric["rounds"]),
             scale=expr_from_json(metric["scale"]),
+            weights=_optional(expr_from_json, metric["weights"]),
         ),
         bound=expr_from_json(data["bound"]),
         algorithm=None if algorithm is None else Algorithm(algorithm["kind"], tuple(algorithm["parameters"])),
@@ -201,4 +204,5 @@ def _statement(data: Mapping[str, Any]) -> Statement:
         ),
         trivial=_optional(expr_from_json, data["trivial"]),
         printed_rate=_optional(expr_from_json, data["printed_rate"]),
+        choices=tuple((name, expr_from_json(expr)) for name, expr in data["choices"]),
     )

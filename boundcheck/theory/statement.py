@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sympy as sp
 
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from boundcheck.theory.evaluation import Evaluation
     from boundcheck.theory.scope import Scope
 
-__all__ = ["Algorithm", "Belief", "Condition", "Kind", "Metric", "Source", "Statement"]
+T = TypeVar("T")
+
+# The symbol that counts rounds in `Metric.weights`.
+ROUND = sp.Symbol("r", real=True)
+
+__all__ = ["ROUND", "Algorithm", "Belief", "Condition", "Kind", "Metric", "Source", "Statement"]
 
 
 class Kind(StrEnum):
@@ -66,6 +71,10 @@ class Metric:
     counts (None: one number of rounds only). rounds: SymPy expression of the communication rounds done at that index;
     rounds between are not compared. scale: the metric is multiplied by this SymPy expression first (K**2 in a limsup).
     average: over which rounds ("last": none). expectation: over what. dimension: of quantity times scale.
+    weights: None, or the metric is the average of the quantity over r = 0, ..., rounds - 1 finished rounds, weighted in
+    proportion to this SymPy expression in `ROUND` and the statement's symbols (1: the plain mean).
+    surrogate: the quantity is that of the objective which the method really minimises (fhat of FedShuffleGen), the
+    constants of the objective too.
     """
 
     quantity: str
@@ -75,6 +84,8 @@ class Metric:
     scale: Any = sp.S.One
     average: str = "last"
     expectation: str = "none: the method is deterministic"
+    weights: Any = None
+    surrogate: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,8 @@ class Statement:
     conditions, assumptions: hypotheses; where one fails the claim is out of scope.
     trivial: the value that the bound must beat somewhere not to be vacuous (None: not declared).
     printed_rate: the order of growth as printed, for statements with O(.).
+    choices: (symbol, formula) pairs that the theorem prescribes (a tuned step size); another value is out of scope, one
+    that was rounded down by at most a relative 1e-12 is taken for it, and said.
     A numeric example that has no dimensions sets metric.dimension to None.
     """
 
@@ -115,6 +128,7 @@ class Statement:
     why: str = ""
     remark: str = ""
     printed_rate: Any = None
+    choices: tuple[tuple[str, Any], ...] = ()
     name: str = ""
     id: str = field(default="")
 
@@ -127,6 +141,10 @@ class Statement:
         for name in (*used, *self.parameters):
             if name not in names:
                 raise UnknownName(f"{label}: the metric's index or a parameter of the algorithm, symbol", name, names)
+        for name, _ in self.choices:
+            if name not in names:
+                raise UnknownName(f"{label}: a choice, symbol", name, names)
+            used.add(name)
         for where, expr in self._expressions():
             if isinstance(expr, bool) or expr is sp.true or expr is sp.false:
                 raise BadInput(f"{label}: {where} is already decided ({expr}); it must depend on the symbols.")
@@ -141,6 +159,8 @@ class Statement:
             for symbol in expr.free_symbols:
                 if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
                     raise BadInput(f"{label}: {symbol} in {where} carries assumptions beyond being real.")
+                if symbol == ROUND and where == "the metric's weights":
+                    continue
                 if symbol.name not in names:
                     raise UnknownName(f"{label}: in {where}, symbol", symbol.name, names)
                 used.add(symbol.name)
@@ -153,6 +173,9 @@ class Statement:
     def _expressions(self) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = [("the bound", self.bound), ("the metric's scale", self.metric.scale)]
         found.append(("the metric's rounds", self.metric.rounds))
+        if self.metric.weights is not None:
+            found.append(("the metric's weights", self.metric.weights))
+        found += [(f"the choice of {name}", expr) for name, expr in self.choices]
         found += [(f"condition '{c.name}'", c.relation) for c in self.conditions]
         found += [("the domain", r) for r in self.domain]
         if self.trivial is not None:
@@ -170,6 +193,16 @@ class Statement:
     def parameters(self) -> tuple[str, ...]:
         """Symbols that belong to the method (step size, local steps)."""
         return () if self.algorithm is None else self.algorithm.parameters
+
+    def known(self, constants: Mapping[str, T]) -> dict[str, T]:
+        """What problem and method know, under the statement's own names: symbol -> value, as far as there is one.
+
+        Names that no symbol of the statement claims stay as they are.
+        """
+        claimed = {s.key: s.name for s in self.symbols}
+        taken = {s.name for s in self.symbols if s.key != s.name}
+        found = {k: v for k, v in constants.items() if k not in taken}
+        return found | {name: constants[key] for key, name in claimed.items() if key in constants}
 
     def symbol(self, name: str) -> Symbol:
         """The declaration of one symbol; UnknownName with the nearest ones otherwise."""
@@ -217,6 +250,12 @@ class Statement:
                 f"the metric: {metric.quantity}{times} is {quantity * scale}, but is declared {metric.dimension}."
             )
         sides("the metric's rounds", metric.rounds, target=ONE)
+        if metric.weights is not None:
+            table[ROUND.name] = ONE
+            sides("the metric's weights", metric.weights)
+            table.pop(ROUND.name)
+        for name, expr in self.choices:
+            sides(f"the choice of {name}", expr, target=table[name])
         sides("the bound", self.bound, target=metric.dimension)
         for c in self.conditions:
             sides(f"condition '{c.name}'", *c.relation.args)

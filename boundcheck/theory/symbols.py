@@ -22,7 +22,8 @@ class Symbol:
     name: ASCII, as users type it. meaning: one clause. dimension: see `theory.dimension`.
     integer: only whole numbers. low, high: end points of the domain (None: unbounded); low_open, high_open:
     whether the end point itself is excluded. index: the statement holds for every value of it (K, T, ...).
-    latex: how to typeset it. A value outside is bad input, not "out of scope".
+    latex: how to typeset it. A value outside is bad input, not "out of scope". constant: the name under which problems
+    and methods know the value, where another paper uses the symbol's own name for something else.
     """
 
     name: str
@@ -35,6 +36,12 @@ class Symbol:
     high_open: bool = False
     index: bool = False
     latex: str = ""
+    constant: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name under which problems and methods know the value."""
+        return self.constant or self.name
 
     @property
     def expr(self) -> sp.Symbol:

@@ -13,8 +13,9 @@ from boundcheck.engines.exact.run import MAX_VISITS
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant, GradientSteps, InverseCycle, ServerStep, Uniform
+from boundcheck.methods.parts import Constant, GradientSteps, InverseCycle, ServerStep, Subsets, Uniform
 from boundcheck.problems.build import build
+from boundcheck.problems.problem import clients_of
 from boundcheck.problems.quadratics import from_matrices
 
 ALL = (Arithmetic.RATIONAL, Arithmetic.BALL, Arithmetic.FLOAT64)
@@ -31,15 +32,14 @@ def scgd(E, eta, **more):
 def brute(problem, method, rounds, cohorts=None):
     """The point after each round, by plain loops over fractions."""
     x = np.array(problem.start, dtype=object)
-    n = problem.clients
     seen = [x]
     for t in range(rounds):
-        cohort = method.participation.fixed(t, n) if cohorts is None else cohorts[t]
-        eta = method.schedule.step(method.cycle_of(t, n))
+        cohort = method.participation.fixed(t, clients_of(problem)) if cohorts is None else cohorts[t]
+        eta = method.schedule.step(method.cycle_of(t, clients_of(problem)))
         total = np.array([Fraction(0)] * problem.dim, dtype=object)
         for i in cohort:
             y = x
-            for _ in range(method.local.program().repeats):
+            for _ in range(method.local.E):
                 y = y - eta * problem.gradient(i, y)
             total = total + (y - x) * Fraction(1, len(cohort))
         x = x + method.server.eta_g * total
@@ -341,30 +341,13 @@ def test_progress_is_reported_and_ends_at_one():
     assert seen[-1] == 1
 
 
-class NeighbourPairs:
-    """Clients {0, 1} or {1, 2}, each with probability 1/2: pair probabilities that differ."""
-
-    def period(self, n):
-        return 1
-
-    def fixed(self, round_index, n):
-        return None
-
-    def cohort_size(self, n):
-        return 2
-
-    def inclusion(self, n):
-        return [Fraction(1, 2), Fraction(1), Fraction(1, 2)]
-
-    def pair(self, i, j, n):
-        if i == j:
-            return self.inclusion(n)[i]
-        return Fraction(1, 2) if abs(i - j) == 1 else Fraction(0)
+# Clients {0, 1} or {1, 2}, each with probability 1/2: pair probabilities that differ.
+NEIGHBOURS = Subsets(((0, 1), (1, 2)), (Fraction(1, 2), Fraction(1, 2)))
 
 
 def test_any_pair_probabilities_are_followed():
     p = random_problem()
-    m = Method("neighbours", NeighbourPairs(), GradientSteps(2), Constant(Fraction(1, 6)))
+    m = Method("neighbours", NEIGHBOURS, GradientSteps(2), Constant(Fraction(1, 6)))
     runs = [brute(p, m, 3, cohorts) for cohorts in itertools.product([(0, 1), (1, 2)], repeat=3)]
     curve = run_exact(m, p, [1, 3], arithmetic=Arithmetic.RATIONAL)
     for position, t in enumerate((1, 3)):

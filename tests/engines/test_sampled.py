@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -16,16 +16,18 @@ import pytest
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.sampled import concatenate, plan, run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Constant,
     Cyclic,
+    Epochs,
     Full,
     GradientSteps,
     InverseCycle,
     LogHorizon,
-    ReshuffledEpochs,
     ServerStep,
+    Setting,
     Uniform,
 )
 from boundcheck.problems.problem import Arrays
@@ -48,6 +50,10 @@ class Toy:
     @property
     def clients(self) -> int:
         return len(self.flat.offsets) - 1
+
+    @property
+    def weights(self) -> Sequence[Fraction]:
+        return Repeated(Fraction(1, self.clients), self.clients)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -163,7 +169,8 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int) -> list[Fraction]:
     exact = np.vectorize(Fraction, otypes=[object])
     sizes = [int(s) for s in np.diff(a.offsets)]
     choices = plan(method, sizes, seed, rounds)
-    program = method.local.program()
+    clients = Clients(Repeated(Fraction(1, len(sizes)), len(sizes)), sizes)
+    local = method.local
 
     def component(j: int, x: Any) -> Any:
         if a.kind == "isotropic":
@@ -175,17 +182,18 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int) -> list[Fraction]:
 
     x = np.array(toy.start, dtype=object)
     for r in range(rounds):
-        eta = method.schedule.step(method.cycle_of(r, toy.clients))
+        eta = method.schedule.step(method.cycle_of(r, clients))
         cohort = [int(c) for c in choices.cohorts[r]]
         moved = x
-        for c, weight in zip(cohort, method.aggregation.coefficients(cohort, toy.clients), strict=True):
+        for c, weight in zip(cohort, method.aggregation.coefficients(cohort, method.setting(clients)), strict=True):
             own = range(int(a.offsets[c]), int(a.offsets[c + 1]))
-            if program.sampling == "full":
-                batches = [list(own)] * program.repeats
+            if isinstance(local, GradientSteps):
+                batches = [list(own)] * local.E
             else:
                 orders = choices.order(r, c)
                 assert sorted(orders[0]) == list(range(sizes[c]))
-                step = program.batch
+                assert isinstance(local, Epochs)
+                step = local.batch
                 batches = [[own[i] for i in row[k : k + step]] for row in orders for k in range(0, sizes[c], step)]
             y = x
             for batch in batches:
@@ -196,7 +204,7 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int) -> list[Fraction]:
 
 
 PARTICIPATIONS = (Full(), Cyclic((2, 0, 4, 1, 3)), Uniform(1), Uniform(3), Uniform(5))
-WORKS = (GradientSteps(3), ReshuffledEpochs(1, 1), ReshuffledEpochs(2, 2), ReshuffledEpochs(3, 7))
+WORKS = (GradientSteps(3), Epochs(1, 1), Epochs(2, 2), Epochs(3, 7))
 SMALL = Constant(Fraction(1, 512))
 SCHEDULES = (Constant(Fraction(1, 8)), InverseCycle(HALF, 2), InverseCycle(HALF), LogHorizon(Fraction(1, 4), 9))
 
@@ -219,18 +227,18 @@ def test_runs_follow_the_plan_exactly(kind: str, path: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "d", "participation", "work", "schedule"),
     [
-        ("isotropic", 6, Full(), ReshuffledEpochs(1, 1), SCHEDULES[0]),
-        ("isotropic", 6, Uniform(2), ReshuffledEpochs(2, 3), SCHEDULES[1]),
+        ("isotropic", 6, Full(), Epochs(1, 1), SCHEDULES[0]),
+        ("isotropic", 6, Uniform(2), Epochs(2, 3), SCHEDULES[1]),
         ("isotropic", 6, Cyclic(), GradientSteps(4), SCHEDULES[2]),
-        ("quadratic", 2, Uniform(3), ReshuffledEpochs(2, 1), SCHEDULES[3]),
-        ("isotropic", 65, Uniform(2), ReshuffledEpochs(1, 1), SMALL),
-        ("quadratic", 6, Full(), ReshuffledEpochs(1, 1), SCHEDULES[0]),
-        ("quadratic", 17, Full(), ReshuffledEpochs(1, 2), SCHEDULES[2]),
+        ("quadratic", 2, Uniform(3), Epochs(2, 1), SCHEDULES[3]),
+        ("isotropic", 65, Uniform(2), Epochs(1, 1), SMALL),
+        ("quadratic", 6, Full(), Epochs(1, 1), SCHEDULES[0]),
+        ("quadratic", 17, Full(), Epochs(1, 2), SCHEDULES[2]),
         ("quadratic", 17, Uniform(2), GradientSteps(2), SCHEDULES[0]),
-        ("quadratic", 33, Uniform(2), ReshuffledEpochs(1, 2), SMALL),
-        ("rows", 2, Cyclic(), ReshuffledEpochs(3, 2), SCHEDULES[2]),
-        ("rows", 17, Uniform(4), ReshuffledEpochs(1, 1), SCHEDULES[1]),
-        ("rows", 65, Full(), ReshuffledEpochs(1, 1), SMALL),
+        ("quadratic", 33, Uniform(2), Epochs(1, 2), SMALL),
+        ("rows", 2, Cyclic(), Epochs(3, 2), SCHEDULES[2]),
+        ("rows", 17, Uniform(4), Epochs(1, 1), SCHEDULES[1]),
+        ("rows", 65, Full(), Epochs(1, 1), SMALL),
         ("rows", 2, Uniform(2), GradientSteps(4), SCHEDULES[3]),
     ],
 )
@@ -243,13 +251,13 @@ def test_paths_agree(kind: str, d: int, participation: Any, work: Any, schedule:
     for name in ("dist2", "gap"):
         assert np.all(np.isfinite(slow.samples[name]))
         np.testing.assert_allclose(fast.samples[name], slow.samples[name], rtol=1e-12, atol=0)
-    assert (len(np.unique(fast.samples["dist2"][:, -1])) > 1) == method.is_random(7)
+    assert (len(np.unique(fast.samples["dist2"][:, -1])) > 1) == method.is_random(Clients.alike(7))
 
 
 def test_paths_agree_over_many_clients_and_long_orders() -> None:
     many, long = [1 + i % 5 for i in range(300)], (3, 5000, 2, 16, 6)  # 5000 samples need 2500 blocks of the generator
-    cases = [(many, Uniform(40), ReshuffledEpochs(2, 1), 70), (many, Uniform(40), GradientSteps(1), 70)]
-    cases += [(long, Full(), ReshuffledEpochs(2, 1), 2), (long, Uniform(2), ReshuffledEpochs(1, 1), 3)]
+    cases = [(many, Uniform(40), Epochs(2, 1), 70), (many, Uniform(40), GradientSteps(1), 70)]
+    cases += [(long, Full(), Epochs(2, 1), 2), (long, Uniform(2), Epochs(1, 1), 3)]
     for sizes, participation, work, rounds in cases:
         toy = random_toy("isotropic", 6, sizes)
         method = Method("m", participation, work, Constant(Fraction(1, 1024)))
@@ -264,7 +272,7 @@ def test_paths_agree_over_many_clients_and_long_orders() -> None:
 )
 def test_rows_depend_on_their_seed_alone(path: Any, kind: str, d: int, participation: Any) -> None:
     toy = random_toy(kind, d, (3, 1, 4, 2, 3))
-    method = Method("m", participation, ReshuffledEpochs(1, 2), SCHEDULES[1])
+    method = Method("m", participation, Epochs(1, 2), SCHEDULES[1])
     grid = [0, 3, 4, 29, 30]
     whole = run_sampled(method, toy, 30, 12, ("dist2", "gap"), grid, path=path, threads=1)
     for block, threads in ((1, 1), (5, 2), (12, 1), (2, 3)):
@@ -288,19 +296,17 @@ class BySize:
 
     sizes: tuple[int, ...]
 
-    def coefficients(self, cohort: Sequence[int], n: int) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
         return [Fraction(self.sizes[i], sum(self.sizes)) for i in cohort]
 
-    def by_size_only(self) -> bool:
-        return False
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+        return None
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_stationary_gap_of_fedavg_with_reshuffling(path: Any) -> None:
     """FedAvgRR on (36) at eta = 1/8 stays at E gap = 53753/7892652 + 1.3202e-4 (squared bias plus variance)."""
-    weighted = Method(
-        "fedavg_rr", Full(), ReshuffledEpochs(1, 1), Constant(Fraction(1, 8)), aggregation=BySize((1, 2, 3))
-    )
+    weighted = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 8)), aggregation=BySize((1, 2, 3)))
     seeds = 400 if path == "numpy" else 20000
     # the map contracts by at least 7/8 a round, so that 150 rounds leave 2e-9 of the start
     gaps = run_sampled(weighted, equation_36(), 150, seeds, ("gap",), [150], path=path).samples["gap"][:, 0]
@@ -314,7 +320,7 @@ def test_mean_of_the_plain_average() -> None:
     b = [[1], [1], [0], [0], [0], [2]]
     toy = make_toy("isotropic", (1, 2, 3), [[[1]]] * 6, b, [0])
     eta = 1 / 4
-    method = Method("fedavg_rr", Full(), ReshuffledEpochs(1, 1), Constant(Fraction(1, 4)))
+    method = Method("fedavg_rr", Full(), Epochs(1, 1), Constant(Fraction(1, 4)))
     x = run_sampled(method, toy, 200, 20000, ("x",), [200]).samples["x"][:, 0]
     weights = np.array([1, 2 - eta, 3 - 3 * eta + eta**2])
     expected = weights @ np.array([1, 1 / 2, 2 / 3]) / weights.sum()
@@ -324,7 +330,7 @@ def test_mean_of_the_plain_average() -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_divergence_is_infinite_and_silent(path: Any) -> None:
-    method = Method("m", Uniform(2), ReshuffledEpochs(1, 1), Constant(Fraction(1000)))
+    method = Method("m", Uniform(2), Epochs(1, 1), Constant(Fraction(1000)))
     curve = run_sampled(method, equation_36(), 400, 3, ("dist2", "gap"), [0, 1, 400], path=path)
     assert np.all(np.isfinite(curve.samples["gap"][:, :2]))
     assert np.all(np.isposinf(curve.samples["gap"][:, 2]))
@@ -335,16 +341,16 @@ def test_divergence_is_infinite_and_silent(path: Any) -> None:
 class Largest:
     """Only the client with the largest number counts."""
 
-    def coefficients(self, cohort: Sequence[int], n: int) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
         return [Fraction(int(i == max(cohort))) for i in cohort]
 
-    def by_size_only(self) -> bool:
-        return False
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+        return None
 
 
 def test_weights_that_depend_on_the_cohort() -> None:
     toy = random_toy("quadratic", 2, (3, 1, 4, 2, 3))
-    method = Method("m", Uniform(2), ReshuffledEpochs(1, 1), SCHEDULES[0], aggregation=Largest())
+    method = Method("m", Uniform(2), Epochs(1, 1), SCHEDULES[0], aggregation=Largest())
     curve = run_sampled(method, toy, 6, range(4, 5), ("dist2",), [6])
     assert curve.info["path"] == "numpy"
     x = replay(method, toy, 4, 6)
@@ -361,6 +367,7 @@ class Cubic:
     name: str = "cubic"
     dim: int = 1
     clients: int = 2
+    weights: tuple[Fraction, ...] = (HALF, HALF)
     start: tuple[Fraction, ...] = (Fraction(1),)
     metrics: tuple[str, ...] = ("x",)
 
@@ -378,7 +385,7 @@ def test_a_problem_known_by_its_gradients() -> None:
     random = Method("m", Uniform(1), GradientSteps(1), Constant(HALF))
     drawn = run_sampled(random, Cubic(), 1, 8, ("x",))
     assert drawn.samples["x"].tolist() == [[1, 0.5]] * 8  # both gradients are 1 at the start
-    epochs = Method("m", Full(), ReshuffledEpochs(), Constant(HALF))
+    epochs = Method("m", Full(), Epochs(), Constant(HALF))
     with pytest.raises(Unsupported, match="'cubic' has no samples"):
         run_sampled(epochs, Cubic(), 1, 1, ("x",))
     with pytest.raises(Unsupported, match="no flat arrays"):
@@ -387,7 +394,7 @@ def test_a_problem_known_by_its_gradients() -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_progress_and_stopping(path: Any) -> None:
-    method = Method("m", Uniform(2), ReshuffledEpochs(1, 1), Constant(Fraction(1, 8)))
+    method = Method("m", Uniform(2), Epochs(1, 1), Constant(Fraction(1, 8)))
     seen: list[tuple[int, int]] = []
     caller = threading.get_ident()
 

@@ -12,18 +12,18 @@ from boundcheck.engines.sampled import plan
 from boundcheck.engines.sampled.drawing import ORDERS, draw_cohorts, draw_orders
 from boundcheck.errors import BadInput
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Average, Constant, Full, GradientSteps, InverseCycle, ReshuffledEpochs, Uniform
+from boundcheck.methods.parts import Average, Constant, Epochs, Full, GradientSteps, InverseCycle, Uniform
 
 HALF = Fraction(1, 2)
 
 
 def test_the_plan_is_the_methods_own() -> None:
-    method = Method("m", Uniform(2), ReshuffledEpochs(3, 2), Constant(Fraction(1, 8)))
+    method = Method("m", Uniform(2), Epochs(3, 2), Constant(Fraction(1, 8)))
     drawn = plan(method, (4, 1, 3), 9, 6)
     assert drawn.cohorts.shape == (6, 2)
     assert drawn.order(0, 0).shape == (3, 4)
     # a longer run, another batch or other work on the other clients change nothing that was drawn
-    other = Method("other", Uniform(2), ReshuffledEpochs(2, 1), InverseCycle(HALF, 2), aggregation=Average())
+    other = Method("other", Uniform(2), Epochs(2, 1), InverseCycle(HALF, 2), aggregation=Average())
     longer = plan(other, (4, 5, 3), 9, 60)
     assert np.array_equal(longer.cohorts[:6], drawn.cohorts)
     assert np.array_equal(longer.order(5, 0), drawn.order(5, 0)[:2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,8 +16,9 @@ from boundcheck.evidence import claim as module
 from boundcheck.evidence.claim import Claim, RateClaim, default_index, resolve_steps, run_claim
 from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant, Cyclic, Full
+from boundcheck.methods.parts import Constant, Cyclic, Full, Setting
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome, Verdict
@@ -244,11 +245,11 @@ def test_a_deterministic_method_needs_one_block(monkeypatch: pytest.MonkeyPatch)
 class Nothing:
     """Aggregation that keeps the server's point."""
 
-    def coefficients(self, cohort: Sequence[int], n: int) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
         return [Fraction(0)] * len(cohort)
 
-    def by_size_only(self) -> bool:
-        return True
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+        return lambda i: Fraction(0)
 
 
 def lazy(method: Method) -> Method:
@@ -262,14 +263,14 @@ def half(method: Method) -> Method:
 
 @dataclass(frozen=True)
 class NotTheLast(Cyclic):
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
-        return (min(n - 2, round_index % n),)
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...]:
+        return (min(clients.count - 2, round_index % clients.count),)
 
 
 @dataclass(frozen=True)
 class WithoutTheLast(Full):
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...]:
-        return tuple(range(n - 1))
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...]:
+        return tuple(range(clients.count - 1))
 
 
 def skipping(method: Method) -> Method:

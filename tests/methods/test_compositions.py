@@ -10,19 +10,24 @@ import pytest
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.build import algorithms, build, kinds
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
     Constant,
     Cyclic,
+    Epochs,
     Full,
     GradientSteps,
     InverseCycle,
     LogHorizon,
-    ReshuffledEpochs,
     ServerStep,
     Uniform,
+    inclusion,
+    probability_matrix,
 )
+
+THREE = Clients.alike(3)
 
 
 def test_the_shipped_kinds() -> None:
@@ -39,17 +44,17 @@ def test_scgd() -> None:
     )
     assert (method.aggregation, method.server) == (Average(), ServerStep())
     assert method.parameters() == {"E": 4, "eta": Fraction(1, 3), "eta_g": 1}
-    assert not method.is_random(5)
+    assert not method.is_random(Clients.alike(5))
     assert algorithms(method) == ("scgd",)
-    assert [method.participation.fixed(t, 3) for t in range(4)] == [(0,), (1,), (2,), (0,)]
+    assert [method.participation.fixed(t, THREE) for t in range(4)] == [(0,), (1,), (2,), (0,)]
 
 
 def test_a_visiting_order() -> None:
     method = build({"kind": "scgd", "E": 1, "eta": 1, "order": [2, 0, 1]})
-    assert [method.participation.fixed(t, 3) for t in range(4)] == [(2,), (0,), (1,), (2,)]
+    assert [method.participation.fixed(t, THREE) for t in range(4)] == [(2,), (0,), (1,), (2,)]
     for order in ([0, 1], [0, 0, 1], [1, 2, 3]):
         with pytest.raises(BadInput, match="not a permutation of the clients 0 to 2"):
-            build({"kind": "scgd", "E": 1, "eta": 1, "order": order}).participation.fixed(0, 3)
+            build({"kind": "scgd", "E": 1, "eta": 1, "order": order}).participation.fixed(0, THREE)
 
 
 def test_fedavg_full_and_uniform() -> None:
@@ -57,9 +62,9 @@ def test_fedavg_full_and_uniform() -> None:
     assert (full.participation, some.participation) == (Full(), Uniform(3))
     assert algorithms(full) == ("fedavg",)
     assert algorithms(some) == ()
-    assert (full.is_random(20), some.is_random(20), some.is_random(3)) == (False, True, False)
-    assert some.participation.fixed(7, 3) == (0, 1, 2)
-    assert full.aggregation.coefficients((0, 1, 2), 3) == [Fraction(1, 3)] * 3
+    assert tuple(m.is_random(Clients.alike(n)) for m, n in ((full, 20), (some, 20), (some, 3))) == (False, True, False)
+    assert some.participation.fixed(7, THREE) == (0, 1, 2)
+    assert full.aggregation.coefficients((0, 1, 2), full.setting(THREE)) == [Fraction(1, 3)] * 3
 
 
 def test_gradient_descent_is_fedavg_with_one_step() -> None:
@@ -69,35 +74,36 @@ def test_gradient_descent_is_fedavg_with_one_step() -> None:
 
 
 def test_a_composition_of_ones_own_is_an_instance_of_nothing() -> None:
-    odd = Method("odd", Cyclic(), ReshuffledEpochs(1), Constant(Fraction(1)))
+    odd = Method("odd", Cyclic(), Epochs(1), Constant(Fraction(1)))
     assert algorithms(odd) == ()
     relaxed = Method("relaxed", Full(), GradientSteps(1), Constant(Fraction(1)), server=ServerStep(Fraction(1, 2)))
     assert algorithms(relaxed) == ()
 
 
 def test_cohort_probabilities() -> None:
-    part = Uniform(3)
-    assert part.inclusion(20) == [Fraction(3, 20)] * 20
-    assert part.pair(0, 0, 20) == Fraction(3, 20)
-    assert part.pair(0, 1, 20) == Fraction(3, 190)  # 3*2/(20*19)
-    assert sum(part.pair(0, j, 20) for j in range(20)) == 3 * Fraction(3, 20)
+    part, twenty = Uniform(3), Clients.alike(20)
+    assert [inclusion(part, i, twenty) for i in range(20)] == [Fraction(3, 20)] * 20
+    matrix = probability_matrix(part, twenty)
+    assert matrix[0][0] == Fraction(3, 20)
+    assert matrix[0][1] == Fraction(3, 190)  # 3*2/(20*19)
+    assert sum(matrix[0]) == 3 * Fraction(3, 20)
     for size in (0, 21):
         with pytest.raises(BadInput, match="1 to 20 are allowed"):
-            Uniform(size).cohort_size(20)
-    assert Cyclic().inclusion(4) == [Fraction(1, 4)] * 4
-    assert (Cyclic().pair(1, 1, 4), Cyclic().pair(0, 1, 4)) == (Fraction(1, 4), 0)
+            Uniform(size).drawing(twenty)
+    four = [[Fraction(int(i == j), 4) for j in range(4)] for i in range(4)]
+    assert probability_matrix(Cyclic(), Clients.alike(4)) == four
 
 
 def test_diminishing_steps_by_cycle() -> None:
     scgd = build({"kind": "scgd", "E": 1, "eta0": "1/2"})
     assert scgd.schedule == InverseCycle(Fraction(1, 2))
     # n = 3 rounds share a step: eta0/1 in rounds 0 to 2, eta0/2 in rounds 3 to 5
-    assert [scgd.cycle_of(t, 3) for t in range(7)] == [1, 1, 1, 2, 2, 2, 3]
+    assert [scgd.cycle_of(t, THREE) for t in range(7)] == [1, 1, 1, 2, 2, 2, 3]
     assert scgd.schedule.step(3) == Fraction(1, 6)
     fedavg = build({"kind": "fedavg", "E": 1, "eta0": 1})
-    assert [fedavg.cycle_of(t, 3) for t in range(3)] == [1, 2, 3]
+    assert [fedavg.cycle_of(t, THREE) for t in range(3)] == [1, 2, 3]
     shared = build({"kind": "fedavg", "E": 1, "eta0": 1, "rounds_per_cycle": 20})
-    assert [shared.cycle_of(t, 3) for t in (0, 19, 20, 40)] == [1, 1, 2, 3]
+    assert [shared.cycle_of(t, THREE) for t in (0, 19, 20, 40)] == [1, 1, 2, 3]
 
 
 def test_the_horizon_dependent_step_is_just_below_its_formula() -> None:
@@ -110,9 +116,9 @@ def test_the_horizon_dependent_step_is_just_below_its_formula() -> None:
 
 
 def test_local_steps_of_a_visit() -> None:
-    assert GradientSteps(4).program().steps(10) == 4
-    assert ReshuffledEpochs(2).program().steps(10) == 20
-    assert ReshuffledEpochs(2, 3).program().steps(10) == 8  # three full batches and one of a single sample
+    ten = Clients.alike(1, 10)
+    visits = [work.visits(0, (0,), ten) for work in (GradientSteps(4), Epochs(2), Epochs(2, 3))]
+    assert [[(p, v.steps) for p, v in found] for found in visits] == [[(1, 4)], [(1, 20)], [(1, 8)]]
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,12 @@ from flint import fmpq, fmpq_mat
 from boundcheck.core.linalg import column, identity
 from boundcheck.engines.exact.rings import Matrix, Ring
 from boundcheck.errors import Unsupported
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import GradientSteps
 from boundcheck.problems.problem import Problem, QuadraticProblem
 
-__all__ = ["Affine", "cohort_at", "lower", "round_map", "step_factors"]
+__all__ = ["Affine", "cohort_at", "lower", "round_map", "step_factors", "visits_at"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Affine:
 
     Raises Unsupported for reshuffled local epochs and for a problem that is not quadratic.
     """
-    program = method.local.program()
-    if program.is_random:
+    local = method.local
+    if not isinstance(local, GradientSteps) or method.momentum is not None:
         raise Unsupported(
             f"the exact engine has no expectation over reshuffled local epochs ({method.name}); use engine = 'sampled'."
         )
@@ -57,7 +59,7 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Affine:
     wanted = set(metrics)
     quadratic = {name: _bordered(q, fmpq_mat(d, 1)) for name, (_, q) in forms.quadratic.items() if name in wanted}
     linear = {"x": fmpq_mat(1, 2, [fmpq(1), centre[0, 0]])} if "x" in wanted else {}
-    return Affine(generators, start, quadratic, linear, program.repeats)
+    return Affine(generators, start, quadratic, linear, local.E)
 
 
 def _bordered(a: fmpq_mat, right: fmpq_mat) -> fmpq_mat:
@@ -68,12 +70,21 @@ def _bordered(a: fmpq_mat, right: fmpq_mat) -> fmpq_mat:
     return fmpq_mat(d + 1, d + 1, [*entries, *([fmpq(0)] * (d + 1))])
 
 
-def cohort_at(method: Method, round_index: int, n: int) -> tuple[tuple[int, ...], list[Fraction]]:
+def cohort_at(method: Method, round_index: int, clients: Clients) -> tuple[tuple[int, ...], list[Fraction]]:
     """The fixed cohort of a round and eta_g * a_i of each member."""
-    cohort = method.participation.fixed(round_index, n)
+    cohort = method.participation.fixed(round_index, clients)
     if cohort is None:
         raise Unsupported(f"the cohorts of {method.name} are random; only their expectation can be computed.")
-    return cohort, [method.server.eta_g * a for a in method.aggregation.coefficients(cohort, n)]
+    return cohort, method.factors(cohort, clients)
+
+
+def visits_at(method: Method, round_index: int, clients: Clients) -> list[int]:
+    """Full-gradient steps of each member of a round's fixed cohort."""
+    cohort, _ = cohort_at(method, round_index, clients)
+    found = [method.local.visits(i, cohort, clients) for i in cohort]
+    if any(len(v) != 1 or v[0][1].sampling != "full" for v in found):
+        raise Unsupported(f"the local steps of {method.name} use samples; this problem has whole gradients only.")
+    return [v[0][1].steps for v in found]
 
 
 def round_map(ring: Ring, visits: Sequence[Matrix], cohort: tuple[int, ...], factors: list[Fraction]) -> Matrix:
@@ -88,16 +99,17 @@ def round_map(ring: Ring, visits: Sequence[Matrix], cohort: tuple[int, ...], fac
     return total
 
 
-def step_factors(method: Method, n: int) -> Fraction:
+def step_factors(method: Method, clients: Clients) -> Fraction:
     """eta_g * a for random cohorts whose coefficients depend on their size alone.
 
     Raises Unsupported where they depend on who takes part.
     """
-    if not method.aggregation.by_size_only():
+    own = method.aggregation.by_client(method.setting(clients))
+    drawing = method.participation.drawing(clients)
+    factors = {own(i) for i in range(clients.count)} if own is not None and drawing is not None else set()
+    if len(factors) != 1:
         raise Unsupported(
             f"the aggregation of {method.name} weighs clients by who takes part, which the exact engine cannot "
             "average; use engine = 'sampled'."
         )
-    size = method.participation.cohort_size(n)
-    coefficients = method.aggregation.coefficients(tuple(range(size)), n)
-    return method.server.eta_g * coefficients[0]
+    return method.server.factor * factors.pop()

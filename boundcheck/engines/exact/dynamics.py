@@ -15,7 +15,9 @@ from flint import fmpq, fmpq_mat
 from boundcheck.core.linalg import identity
 from boundcheck.engines.exact.affine import Affine, cohort_at, round_map, step_factors
 from boundcheck.engines.exact.rings import Matrix, Ring
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import inclusion, pair
 
 __all__ = ["Dynamics", "Moments", "Point", "stepwise", "trajectory"]
 
@@ -49,14 +51,14 @@ class Dynamics(Protocol):
 class Point:
     """Fixed cohorts: the state is z = [x - c; 1]."""
 
-    def __init__(self, ring: Ring, method: Method, affine: Affine) -> None:
+    def __init__(self, ring: Ring, method: Method, affine: Affine, clients: Clients) -> None:
         self.ring, self.method, self.affine = ring, method, affine
         self.n = len(affine.generators)
         self._generators = [ring.lift(g) for g in affine.generators]
         self._quadratic = {name: ring.lift(q) for name, q in affine.quadratic.items()}
         self._linear = {name: ring.lift(v) for name, v in affine.linear.items()}
-        self._period = method.participation.period(self.n)
-        self._cohorts = [cohort_at(method, t, self.n) for t in range(self._period)]
+        self._period = method.participation.period(clients)
+        self._cohorts = [cohort_at(method, t, clients) for t in range(self._period)]
         # of each round of a period: the members, whether x is replaced by the only one, 1 - sum of factors, factors
         self._plan = [
             (c, len(c) == 1 and f[0] == 1, ring.scalar(1 - sum(f, Fraction(0))), [ring.scalar(v) for v in f])
@@ -103,11 +105,11 @@ class Moments:
     and pair probabilities p_i, p_ij: S <- S + f (G S + S G') + f^2 sum_ij p_ij G_i S G_j', G = sum p_i G_i.
     """
 
-    def __init__(self, ring: Ring, method: Method, affine: Affine) -> None:
+    def __init__(self, ring: Ring, method: Method, affine: Affine, clients: Clients) -> None:
         self.ring, self.method, self.affine = ring, method, affine
         self.n = len(affine.generators)
         self.size = affine.start.nrows()
-        self.factor = step_factors(method, self.n)
+        self.factor = step_factors(method, clients)
         self._generators = [ring.lift(g) for g in affine.generators]
         self._index = [(a, b) for a in range(self.size) for b in range(a, self.size)]
         self._readers = {name: ring.lift(self._functional(q)) for name, q in affine.quadratic.items()}
@@ -117,12 +119,12 @@ class Moments:
                 last[a, self.size - 1] = row[0, a]
             self._readers[name] = ring.lift(self._functional(last))
         part, n, square = method.participation, self.n, self.factor**2
-        self._drift = [ring.scalar(p * self.factor) for p in part.inclusion(n)]
-        pairs = {part.pair(i, j, n) for i in range(n) for j in range(n) if i != j}
+        self._drift = [ring.scalar(p * self.factor) for p in [inclusion(part, i, clients) for i in range(n)]]
+        pairs = {pair(part, i, j, clients) for i in range(n) for j in range(n) if i != j}
         both = pairs.pop() if len(pairs) == 1 else Fraction(0)  # several different ones stay in `pairs`
         # with one probability for all pairs, sum_ij p_ij G_i S G_j' = p (sum G)S(sum G)' + sum_i (p_i - p) G_i S G_i'
         self._both = ring.scalar(square * both) if both else None
-        found = [(i, j, part.pair(i, j, n) - both) for i in range(n) for j in range(n) if i == j or pairs]
+        found = [(i, j, pair(part, i, j, clients) - both) for i in range(n) for j in range(n) if i == j or pairs]
         self._terms = [(i, j, ring.scalar(square * p)) for i, j, p in found if p]
 
     def _functional(self, q: fmpq_mat) -> fmpq_mat:
@@ -214,7 +216,7 @@ def trajectory(
 
 
 def stepwise(
-    dynamics: Dynamics, method: Method, n: int, grid: Sequence[int], progress: Progress
+    dynamics: Dynamics, method: Method, clients: Clients, grid: Sequence[int], progress: Progress
 ) -> Iterator[Mapping[str, Any]]:
     """The metrics at each round of the grid, one round after the other, for any schedule."""
     state = dynamics.start()
@@ -222,7 +224,7 @@ def stepwise(
     done = 0
     for target in grid:
         while done < target:
-            now = method.cycle_of(done, n)
+            now = method.cycle_of(done, clients)
             if now != cycle:
                 cycle, visits = now, dynamics.visits(method.schedule.step(now))
             state = dynamics.advance(state, visits, done)

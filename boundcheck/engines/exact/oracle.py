@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.exact.affine import cohort_at
+from boundcheck.engines.exact.affine import cohort_at, visits_at
 from boundcheck.engines.exact.rings import MAX_DIGITS
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import IntervalProblem, Problem
+from boundcheck.problems.problem import IntervalProblem, Problem, clients_of
 
 __all__ = ["MAX_BITS", "MAX_STEPS", "run_oracle"]
 
@@ -54,13 +54,13 @@ def run_oracle(
     Raises Unsupported for random methods, where balls are not to be had, and beyond `MAX_STEPS` gradients or
     `MAX_DIGITS` digits.
     """
-    n = problem.clients
-    if method.is_random(n):
+    clients = clients_of(problem)
+    if method.is_random(clients):
         raise Unsupported(
             f"the problem '{problem.name}' is not quadratic, so the exact engine has no expectation over the random "
             f"choices of {method.name}; use engine = 'sampled'."
         )
-    steps = grid[-1] * method.participation.cohort_size(n) * method.local.program().repeats
+    steps = grid[-1] * sum(visits_at(method, 0, clients))
     if steps > MAX_STEPS[arithmetic]:
         raise Unsupported(
             f"{grid[-1]} rounds on '{problem.name}' are {steps} gradients; step by step at most "
@@ -124,15 +124,15 @@ def _exact(values: Sequence[Fraction]) -> Point:
 
 
 def _round(method: Method, problem: Problem, x: Point, done: int, exact: bool, snap: Snap | None) -> Point:
-    n = problem.clients
-    cohort, factors = cohort_at(method, done, n)
-    eta: Any = method.schedule.step(method.cycle_of(done, n))
+    clients = clients_of(problem)
+    cohort, factors = cohort_at(method, done, clients)
+    eta: Any = method.schedule.step(method.cycle_of(done, clients))
     eta = eta if exact else nearest_float(eta)
-    repeats = method.local.program().repeats
+    repeats = visits_at(method, done, clients)
     moved = x
-    for i, factor in zip(cohort, factors, strict=True):
+    for i, factor, steps in zip(cohort, factors, repeats, strict=True):
         y = x
-        for _ in range(repeats):
+        for _ in range(steps):
             y = y - eta * problem.gradient(i, y)
             if snap is not None:
                 y = _exact([snap(v) for v in y])
@@ -217,11 +217,11 @@ def _require_monotone(method: Method, problem: Problem, rounds: int) -> None:
     smooth = problem.constants().get("L")
     if smooth is None or problem.dim != 1:
         raise Unsupported(f"the problem '{problem.name}' has no L on the line, so its run cannot be enclosed.")
-    n = problem.clients
-    cycles = {1} if method.schedule.is_constant() else range(1, method.cycle_of(max(rounds - 1, 0), n) + 1)
+    clients = clients_of(problem)
+    cycles = {1} if method.schedule.is_constant() else range(1, method.cycle_of(max(rounds - 1, 0), clients) + 1)
     largest = max(method.schedule.step(k) for k in cycles)
-    for t in range(min(rounds, method.participation.period(n))):
-        factors = cohort_at(method, t, n)[1]
+    for t in range(min(rounds, method.participation.period(clients))):
+        factors = cohort_at(method, t, clients)[1]
         if min(factors) < 0 or sum(factors) > 1:
             raise Unsupported(f"the server step of {method.name} is no averaging, so its run cannot be enclosed.")
     if largest * smooth.value > 1:

@@ -18,7 +18,7 @@ from boundcheck.engines.exact.oracle import run_oracle
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import Problem, QuadraticProblem
+from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 
 __all__ = ["FIRST_BITS", "MAX_BITS", "MAX_VISITS", "run_exact"]
 
@@ -87,24 +87,25 @@ class _Run:
         self, method: Method, problem: Problem, grid: list[int], affine: Affine, progress: Callable[[float], None]
     ) -> None:
         self.method, self.grid, self.affine, self.progress = method, grid, affine, progress
-        self.n = problem.clients
-        self.random = method.participation.fixed(0, self.n) is None
+        self.clients = clients_of(problem)
+        self.random = method.participation.fixed(0, self.clients) is None
         self.names = [*affine.quadratic, *affine.linear]
 
     def _rows(self, ring: Ring) -> Iterator[Mapping[str, Any]]:
         size = self.affine.start.nrows()
-        dynamics: Dynamics = (Moments if self.random else Point)(ring, self.method, self.affine)
+        dynamics: Dynamics = (Moments if self.random else Point)(ring, self.method, self.affine, self.clients)
         # Composing maps pays once there are more rounds than the state has entries.
         worth = not self.random or self.grid[-1] > size * (size + 1) // 2
         if self.method.schedule.is_constant() and worth:
             return trajectory(ring, dynamics, self.method.schedule.step(1), self.grid, self.progress)
-        visits = self.grid[-1] * (self.n if self.random else self.method.participation.cohort_size(self.n))
+        n = self.clients.count
+        visits = self.grid[-1] * (n if self.random else len(self.method.participation.fixed(0, self.clients) or ()))
         if visits > MAX_VISITS[ring.arithmetic]:
             raise Unsupported(
                 f"{self.grid[-1]} rounds with a step size that changes are {visits} client visits; the exact engine "
                 f"carries out at most {MAX_VISITS[ring.arithmetic]} in arithmetic '{ring.arithmetic}'."
             )
-        return stepwise(dynamics, self.method, self.n, self.grid, self.progress)
+        return stepwise(dynamics, self.method, self.clients, self.grid, self.progress)
 
     def _curve(self, arithmetic: Arithmetic, values: Mapping[str, Any], info: Mapping[str, Any], **more: Any) -> Curve:
         return Curve(

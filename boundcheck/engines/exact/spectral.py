@@ -14,8 +14,9 @@ from boundcheck.engines.exact.affine import Affine, lower
 from boundcheck.engines.exact.dynamics import Dynamics, Moments, Point
 from boundcheck.engines.exact.rings import BallRing, Matrix, RationalRing, Ring
 from boundcheck.errors import Unsupported
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import Problem, QuadraticProblem
+from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 
 __all__ = ["Contraction", "contraction"]
 
@@ -51,13 +52,13 @@ def contraction(method: Method, problem: Problem) -> Contraction:
     affine = lower(method, problem, ())
     if not isinstance(problem, QuadraticProblem):
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so its runs are no linear maps.")
-    n, d = problem.clients, problem.dim
+    clients, d = clients_of(problem), problem.dim
     hessians = [a for a, _ in problem.forms().maps]
     linear = replace(affine, generators=tuple(hessians), start=fmpq_mat(d, 1))
-    random = method.participation.fixed(0, n) is None
-    rounds = method.participation.period(n)
+    random = method.participation.fixed(0, clients) is None
+    rounds = method.participation.period(clients)
     if d == 1:
-        exact = fraction(_cycle(RationalRing(), method, linear, random)[0, 0])
+        exact = fraction(_cycle(RationalRing(), method, linear, clients, random)[0, 0])
         size = abs(exact)
         return Contraction(exact, random, rounds, float_down(size), float_up(size), size < 1)
     total = fmpq_mat(d, d)
@@ -68,15 +69,15 @@ def contraction(method: Method, problem: Problem) -> Contraction:
         projector = identity(d)
     with precision(BITS):
         ring = BallRing()
-        m = _cycle(ring, method, linear, random)
+        m = _cycle(ring, method, linear, clients, random)
         m = ring.mul(m, ring.lift(_on_moments(projector) if random else projector))
         low, high = _radius(m)
     converges = True if high < 1 else (False if low > 1 else None)
     return Contraction(None, random, rounds, low, high, converges)
 
 
-def _cycle(ring: Ring, method: Method, linear: Affine, random: bool) -> Matrix:
-    dynamics: Dynamics = (Moments if random else Point)(ring, method, linear)
+def _cycle(ring: Ring, method: Method, linear: Affine, clients: Clients, random: bool) -> Matrix:
+    dynamics: Dynamics = (Moments if random else Point)(ring, method, linear, clients)
     maps = dynamics.maps(method.schedule.step(1))
     cycle = maps[0]
     for m in maps[1:]:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from boundcheck.core import streams
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Epochs, GradientSteps
 
 __all__ = ["Lowered", "Plan", "draw_cohorts", "draw_order", "lower", "plan"]
 
@@ -50,32 +53,36 @@ class Lowered:
         return float(self.steps[round_index // self.rounds_per_cycle])
 
 
-def lower(method: Method, clients: int, rounds: int) -> Lowered:
-    """The method on `clients` clients for rounds 0..rounds-1.
+def lower(method: Method, known: Clients, rounds: int) -> Lowered:
+    """The method on these clients for rounds 0..rounds-1.
 
     Raises BadInput for a negative or too large number of rounds, and whatever the parts refuse; Unsupported for
     a fixed participation whose cohorts differ in size.
     """
     if not 0 <= rounds <= MAX_ROUNDS:
         raise BadInput(f"rounds = {rounds} is not allowed; the sampled engine runs 0 to {MAX_ROUNDS} rounds.")
+    clients = known.count
     if not 1 <= clients <= streams.MAX_BOUND:
         raise BadInput(f"{clients} clients are not allowed; the sampled engine takes 1 to {streams.MAX_BOUND}.")
     participation = method.participation
-    size = participation.cohort_size(clients)
-    eta_g = method.server.eta_g
+    drawing = participation.drawing(known)
+    first = participation.fixed(0, known)
+    if drawing is not None and drawing.kind != "uniform":
+        raise Unsupported(f"the sampled engine draws cohorts of one size; those of '{method.name}' vary.")
+    size = len(first or ()) if drawing is None else drawing.size
+    own = method.aggregation.by_client(method.setting(known))
 
     def weights(cohort: Sequence[int]) -> Floats:
-        return np.array([float(eta_g * a) for a in method.aggregation.coefficients(cohort, clients)], dtype=np.float64)
+        return np.array([float(a) for a in method.factors(cohort, known)], dtype=np.float64)
 
     weigh = None
-    first = participation.fixed(0, clients)
     if first is None:
         fixed = np.empty((0, size), dtype=np.int64)
         coefficients = weights(range(size))[None]
-        weigh = None if method.aggregation.by_size_only() else weights
+        weigh = None if own is not None and len({own(i) for i in range(clients)}) == 1 else weights
     else:
-        period = participation.period(clients)
-        cohorts = [participation.fixed(r, clients) for r in range(min(period, max(rounds, 1)))]
+        period = participation.period(known)
+        cohorts = [participation.fixed(r, known) for r in range(min(period, max(rounds, 1)))]
         if any(c is None or len(c) != size for c in cohorts):
             raise Unsupported(
                 f"method '{method.name}' has fixed cohorts that are not all of {size} clients; "
@@ -87,9 +94,14 @@ def lower(method: Method, clients: int, rounds: int) -> Lowered:
     if method.schedule.is_constant():
         per_cycle, steps = NEVER, [method.schedule.step(1)]
     else:
-        per_cycle = method.rounds_per_cycle(clients)
+        per_cycle = method.rounds_per_cycle(known)
         steps = [method.schedule.step(k + 1) for k in range(max(1, -(-rounds // per_cycle)))]
-    program = method.local.program()
+    local = method.local
+    epochs = local if isinstance(local, Epochs) else None
+    plain = epochs == Epochs(epochs.E, epochs.batch) and isinstance(epochs.E, int) if epochs is not None else True
+    if method.momentum is not None or not plain or not isinstance(local, Epochs | GradientSteps):
+        raise Unsupported(f"the sampled engine cannot carry the local work of '{method.name}'.")
+    repeats = local.E if isinstance(local.E, int) else 1
     return Lowered(
         clients=clients,
         cohort_size=size,
@@ -98,9 +110,9 @@ def lower(method: Method, clients: int, rounds: int) -> Lowered:
         weigh=weigh,
         steps=np.array([float(s) for s in steps], dtype=np.float64),
         rounds_per_cycle=per_cycle,
-        reshuffled=program.sampling == "reshuffled",
-        repeats=program.repeats,
-        batch=program.batch,
+        reshuffled=epochs is not None,
+        repeats=repeats,
+        batch=1 if epochs is None else epochs.batch,
     )
 
 
@@ -143,7 +155,7 @@ class Plan:
 def plan(method: Method, sizes: Sequence[int], seed: int, rounds: int) -> Plan:
     """The plan of one seed for clients that hold `sizes` samples each. Raises BadInput for an impossible seed."""
     seeds = np.array([streams.check_seed(seed)], dtype=np.uint64)
-    lowered = lower(method, len(sizes), rounds)
+    lowered = lower(method, Clients(Repeated(Fraction(1, len(sizes)), len(sizes)), sizes), rounds)
     cohorts = [draw_cohorts(lowered, seeds, r)[0] for r in range(rounds)]
     return Plan(
         seed=seed,

@@ -22,7 +22,7 @@ from boundcheck.engines.sampled.measure import measures
 from boundcheck.engines.sampled.reference import ArrayOracle, Oracle, ProblemOracle, advance
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import Arrays, Problem
+from boundcheck.problems.problem import Arrays, Problem, clients_of
 
 __all__ = ["concatenate", "run_sampled"]
 
@@ -87,10 +87,10 @@ def run_sampled(
     wanted = _seeds(seeds)
     recorded = _grid(grid, rounds)
     names = tuple(dict.fromkeys(metrics))
-    lowered = lower(method, problem.clients, int(recorded[-1]))
+    lowered = lower(method, clients_of(problem), int(recorded[-1]))
     arrays = problem.arrays() if isinstance(problem, _HasArrays) else None
     measure = measures(problem, arrays, names)
-    random = method.is_random(problem.clients)
+    random = method.is_random(clients_of(problem))
     runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
     size = 8 * len(wanted) * len(recorded) * len(names)
     if size > memory_limit:

@@ -2,32 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol
 
-__all__ = ["Aggregation", "Average"]
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts.local import Epochs, LocalWork
+from boundcheck.methods.parts.participation import Participation, inclusion
+
+__all__ = ["WEIGHTS", "Aggregation", "Average", "Setting", "SumOne", "Unbiased", "client_weights"]
+
+WEIGHTS = ("data", "nova", "unfinished")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What coefficients may depend on besides the cohort."""
+
+    clients: Clients
+    participation: Participation
+    local: LocalWork
+
+    @cached_property
+    def _shares(self) -> dict[int, Fraction]:
+        return {}
+
+    def inclusion(self, i: int) -> Fraction:
+        """p_i."""
+        if i not in self._shares:
+            self._shares[i] = inclusion(self.participation, i, self.clients)
+        return self._shares[i]
 
 
 class Aggregation(Protocol):
     """The coefficients a_i^S of the returned differences."""
 
-    def coefficients(self, cohort: Sequence[int], n: int) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
         """One coefficient for each client of the cohort, in its order."""
         ...
 
-    def by_size_only(self) -> bool:
-        """Whether each coefficient depends on the cohort's size alone (then a pair matrix is enough)."""
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+        """i -> a_i where the coefficient of a client does not depend on who else takes part, else None."""
         ...
+
+
+def client_weights(rule: str | tuple[Fraction, ...], setting: Setting) -> Callable[[int], Fraction]:
+    """i -> wtilde_i (FedShuffleGen): "data" (w_i), "nova" or "unfinished", or one number a client.
+
+    "nova": proportional to w_i/(E_i |D_i|), summing to 1. "unfinished": w_i c_i/K_i, K_i the steps that are really
+    taken (FedShuffle, F.1). Raises BadInput for a client that takes no step under "unfinished".
+    """
+    clients = setting.clients
+    if not isinstance(rule, str):
+        if len(rule) != clients.count:
+            raise BadInput(f"{len(rule)} aggregation weights were given for {clients.count} clients.")
+        return rule.__getitem__
+    if rule not in WEIGHTS:
+        raise UnknownName("the aggregation weights", rule, WEIGHTS)
+    if rule == "data":
+        return clients.weights.__getitem__
+    local = setting.local
+    if not isinstance(local, Epochs) or len(local.epochs(0)) > 1:
+        raise BadInput(f"aggregation weights '{rule}' need local epochs whose number is fixed.")
+    if rule == "nova":
+        raw = [w / local.planned(i, clients) for i, w in enumerate(clients.weights)]
+        total = sum(raw, Fraction(0))
+        return [r / total for r in raw].__getitem__
+
+    def unfinished(i: int) -> Fraction:
+        (_, visit), *_ = local.visits(i, (i,), clients)
+        if visit.steps == 0:
+            raise BadInput(
+                f"client {i} finishes none of its local steps, so that no aggregation weight can make up for them."
+            )
+        return clients.weights[i] / visit.scale / visit.steps
+
+    return unfinished
 
 
 @dataclass(frozen=True)
 class Average:
     """The plain average of the returned points: a_i^S = 1/|S|."""
 
-    def coefficients(self, cohort: Sequence[int], n: int) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
         return [Fraction(1, len(cohort))] * len(cohort)
 
-    def by_size_only(self) -> bool:
-        return True
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+        drawing = setting.participation.drawing(setting.clients)
+        if drawing is None:
+            sizes = {
+                len(setting.participation.fixed(t, setting.clients) or ())
+                for t in range(setting.participation.period(setting.clients))
+            }
+        else:
+            sizes = {drawing.size} if drawing.kind == "uniform" else {len(s) for s in drawing.subsets}
+        if len(sizes) != 1:
+            return None
+        share = Fraction(1, sizes.pop())
+        return lambda i: share
+
+
+@dataclass(frozen=True)
+class Unbiased:
+    """a_i = wtilde_i/p_i (FedShuffle with wtilde = w); see `client_weights`."""
+
+    weights: str | tuple[Fraction, ...] = "data"
+
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+        own = self.by_client(setting)
+        return [own(i) for i in cohort]
+
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+        of = client_weights(self.weights, setting)
+        return lambda i: of(i) / setting.inclusion(i)
+
+
+@dataclass(frozen=True)
+class SumOne:
+    """a_i^S = factor * wtilde_i / sum over j in S of w_j: what FedAvg does in practice.
+
+    per_share: multiply by n/b, b the cohort's size, as Algorithm 2 of FedShuffle prints it.
+    """
+
+    weights: str | tuple[Fraction, ...] = "data"
+    per_share: bool = False
+
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+        if not cohort:
+            return []
+        of = client_weights(self.weights, setting)
+        total = sum((setting.clients.weights[i] for i in cohort), Fraction(0))
+        factor = Fraction(setting.clients.count, len(cohort)) if self.per_share else Fraction(1)
+        return [factor * of(i) / total for i in cohort]
+
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+        drawing = setting.participation.drawing(setting.clients)
+        if drawing is None and setting.participation.period(setting.clients) == 1:
+            cohort = setting.participation.fixed(0, setting.clients) or ()
+            known = dict(zip(cohort, self.coefficients(cohort, setting), strict=True))
+            return known.__getitem__
+        return None

@@ -1,48 +1,63 @@
 """What a client does between receiving the model and returning it.
 
-A local part lowers to a `LocalProgram`, the small vocabulary that every engine carries out.
-A local step sees a gradient and a step size, nothing else: `x <- x - eta * g(x)`.
+A local part lowers to a `Visit` for each client (or to a few with their probabilities, where the amount of work is
+random), the small vocabulary that every engine carries out. A local step sees a gradient and a step size, nothing
+else: `y <- y - eta * scale * g(y)`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, Protocol
 
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.clients import Clients
 
-__all__ = ["GradientSteps", "LocalProgram", "LocalWork", "ReshuffledEpochs"]
+__all__ = ["DIVISORS", "SAMPLINGS", "EpochRange", "Epochs", "GradientSteps", "LocalWork", "Visit"]
+
+Sampling = Literal["full", "reshuffled", "replacement"]
+SAMPLINGS = ("reshuffled", "replacement")
+DIVISORS = ("none", "size", "work", "largest")
 
 
 @dataclass(frozen=True)
-class LocalProgram:
-    """The steps of one visit.
+class Visit:
+    """The steps of one client in one round.
 
-    sampling: "full" (each step uses the client's whole gradient) or "reshuffled" (each epoch visits every
-        sample once, in a fresh uniformly random order, `batch` samples a step with their mean gradient).
-    repeats: number of steps ("full") or of epochs ("reshuffled").
-    batch: samples a step, "reshuffled" only.
+    sampling: "full" (each step uses the client's whole gradient), "reshuffled" (each epoch visits every sample once, in
+        a fresh uniformly random order; a last epoch may be cut short) or "replacement" (each sample of each step is
+        drawn anew, uniformly).
+    steps: how many local steps; 0 returns the model unchanged.
+    scale: the local step size is the schedule's times this.
+    batch: samples a step, with their mean gradient (the last step of an epoch takes what is left).
     """
 
-    sampling: Literal["full", "reshuffled"]
-    repeats: int
+    sampling: Sampling
+    steps: int
+    scale: Fraction = Fraction(1)
     batch: int = 1
-
-    @property
-    def is_random(self) -> bool:
-        """Whether the visit itself draws random numbers."""
-        return self.sampling == "reshuffled"
-
-    def steps(self, size: int) -> int:
-        """Number of local steps of a client that holds `size` samples."""
-        return self.repeats if self.sampling == "full" else self.repeats * -(-size // self.batch)
 
 
 class LocalWork(Protocol):
     """What every local part answers."""
 
-    def program(self) -> LocalProgram:
-        """The steps of one visit."""
+    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        """What client i of the cohort does: each possible visit with its probability.
+
+        Draws of different clients and rounds are independent.
+        """
+        ...
+
+    @property
+    def by_cohort(self) -> bool:
+        """Whether a client's visit depends on who else takes part."""
+        ...
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a visit itself draws random numbers."""
         ...
 
 
@@ -56,20 +71,124 @@ class GradientSteps:
         if self.E < 1:
             raise BadInput(f"E = {self.E} local steps are impossible; at least 1 is allowed.")
 
-    def program(self) -> LocalProgram:
-        return LocalProgram("full", self.E)
+    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        return ((Fraction(1), Visit("full", self.E)),)
+
+    @property
+    def by_cohort(self) -> bool:
+        return False
+
+    @property
+    def is_random(self) -> bool:
+        return False
 
 
 @dataclass(frozen=True)
-class ReshuffledEpochs:
-    """E epochs over the client's samples, each in a fresh random order, `batch` samples a step."""
+class EpochRange:
+    """A number of epochs drawn uniformly from low, ..., high, anew for each client and round."""
 
-    E: int = 1
-    batch: int = 1
+    low: int
+    high: int
 
     def __post_init__(self) -> None:
-        if self.E < 1 or self.batch < 1:
-            raise BadInput(f"E = {self.E} epochs with batch {self.batch} are impossible; both are at least 1.")
+        if not 1 <= self.low <= self.high:
+            raise BadInput(f"epochs from {self.low} to {self.high} are impossible; 1 <= low <= high is needed.")
 
-    def program(self) -> LocalProgram:
-        return LocalProgram("reshuffled", self.E, self.batch)
+
+@dataclass(frozen=True)
+class Epochs:
+    """Local epochs over the client's samples, `batch` samples a step.
+
+    E: epochs, common to all clients, one number a client, or drawn anew each time (`EpochRange`).
+    sampling: "reshuffled" or "replacement" (an epoch is then as many steps with samples drawn with replacement).
+    divide: c_i, by which the client's step size is divided: "none" (1), "size" (steps of an epoch, |D_i| for single
+        samples: FedShuffle, Algorithm 1), "work" (steps of all its epochs: FedShuffle, Appendix E), "largest" (steps of
+        the busiest client: FedAvg and FedNova in Appendix E), or one number a client.
+    common: None, or "min" / "mean": every client of the cohort takes the least, or the rounded mean, of the cohort's
+        numbers of steps (FedAvgMin, FedAvgMean).
+    missed: None, or how many of its last steps each client leaves out (unfinished rounds, FedShuffle, F.1).
+    """
+
+    E: int | tuple[int, ...] | EpochRange = 1
+    batch: int = 1
+    sampling: Sampling = "reshuffled"
+    divide: str | tuple[Fraction, ...] = "none"
+    common: Literal["min", "mean"] | None = None
+    missed: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        least = self.E if isinstance(self.E, int) else 1 if isinstance(self.E, EpochRange) else min(self.E, default=0)
+        if least < 1 or self.batch < 1:
+            raise BadInput(f"E = {self.E} epochs with batch {self.batch} are impossible; both are at least 1.")
+        if self.sampling not in SAMPLINGS:
+            raise UnknownName("the sampling of local steps", self.sampling, SAMPLINGS)
+        if isinstance(self.divide, str) and self.divide not in DIVISORS:
+            raise UnknownName("the divisor of the local step size", self.divide, DIVISORS)
+        if not isinstance(self.divide, str) and any(c <= 0 for c in self.divide):
+            raise BadInput("every c_i that divides a local step size must be above 0.")
+        if self.common not in (None, "min", "mean"):
+            raise UnknownName("the common number of steps", str(self.common), ("min", "mean"))
+        if self.common is not None and (isinstance(self.E, EpochRange) or self.missed is not None):
+            raise BadInput("a common number of local steps goes with fixed epochs and no missed steps.")
+        if self.missed is not None and any(k < 0 for k in self.missed):
+            raise BadInput("the missed steps of each client must be at least 0.")
+
+    def epochs(self, client: int) -> tuple[int, ...]:
+        """The equally likely numbers of epochs of a client."""
+        if isinstance(self.E, EpochRange):
+            return tuple(range(self.E.low, self.E.high + 1))
+        return (self.E if isinstance(self.E, int) else _of(self.E, client, "epochs"),)
+
+    def steps_per_epoch(self, client: int, clients: Clients) -> int:
+        """Local steps of one epoch."""
+        return -(-clients.sizes[client] // self.batch)
+
+    def planned(self, client: int, clients: Clients) -> int:
+        """Local steps of all epochs, the most possible where they are random; E_i |D_i| for single samples."""
+        return max(self.epochs(client)) * self.steps_per_epoch(client, clients)
+
+    def divisor(self, client: int, planned: int, clients: Clients) -> Fraction:
+        """c_i of a client that plans so many steps."""
+        if not isinstance(self.divide, str):
+            return _of(self.divide, client, "divisors c_i")
+        if self.divide == "none":
+            return Fraction(1)
+        if self.divide == "size":
+            return Fraction(self.steps_per_epoch(client, clients))
+        if self.divide == "work":
+            return Fraction(planned)
+        return Fraction(max(self.planned(j, clients) for j in range(clients.count)))
+
+    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        each = self.steps_per_epoch(client, clients)
+        choices = self.epochs(client)
+        found: list[tuple[Fraction, Visit]] = []
+        for epochs in choices:
+            planned = epochs * each
+            scale = 1 / self.divisor(client, planned, clients)
+            steps = planned if self.common is None else self._common(cohort, clients)
+            if self.missed is not None:
+                missed = _of(self.missed, client, "numbers of missed steps")
+                if missed > steps:
+                    raise BadInput(f"client {client} plans {steps} local steps and cannot miss {missed} of them.")
+                steps -= missed
+            found.append((Fraction(1, len(choices)), Visit(self.sampling, steps, scale, self.batch)))
+        return tuple(found)
+
+    def _common(self, cohort: Sequence[int], clients: Clients) -> int:
+        counts = [self.planned(j, clients) for j in cohort]
+        return min(counts) if self.common == "min" else int(Fraction(sum(counts), len(counts)) + Fraction(1, 2))
+
+    @property
+    def by_cohort(self) -> bool:
+        return self.common is not None
+
+    @property
+    def is_random(self) -> bool:
+        return True
+
+
+def _of(values: Sequence, client: int, what: str):  # pyright: ignore
+    if client >= len(values):
+        raise BadInput(f"{len(values)} {what} were given, and there is a client {client}.")
+    return values[client]

@@ -1,64 +1,178 @@
 """Which clients take part in a round.
 
-A participation is either *fixed* (the cohort of a round is known in advance and repeats with a period)
-or *random* (the cohorts of different rounds are independent and alike). Engines need no more than the
-methods below: the exact engine uses `fixed` or the inclusion and pair probabilities, the sampled engine
-draws `cohort_size` clients without replacement.
+A participation is either *fixed* (the cohort of a round is known in advance and repeats with a period) or *random*
+(the cohorts of different rounds are independent and alike). A random one lowers to a `Drawing`, the small vocabulary
+that every engine carries out and from which the inclusion and pair probabilities follow.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
+from functools import cached_property
+from typing import Literal, Protocol
 
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.clients import Clients
 
-__all__ = ["Cyclic", "Full", "Participation", "Uniform"]
+__all__ = [
+    "Cyclic",
+    "Drawing",
+    "Full",
+    "Importance",
+    "Independent",
+    "OneByWeight",
+    "Participation",
+    "Subsets",
+    "Uniform",
+    "inclusion",
+    "pair",
+    "probability_matrix",
+]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The law of a random cohort out of n clients.
+
+    kind "uniform": `size` clients without replacement, all such sets alike; "independent": client i takes part with
+    probability probabilities[i], independently of the others (the cohort may be empty); "subsets": the cohort is
+    subsets[k] (increasing client numbers) with probability probabilities[k], summing to 1.
+    """
+
+    kind: Literal["uniform", "independent", "subsets"]
+    n: int
+    size: int = 0
+    probabilities: Sequence[Fraction] = ()
+    subsets: Sequence[tuple[int, ...]] = field(default=())
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], Fraction]:
+        """Pair probabilities of "subsets", the diagonal included; absent pairs have probability 0."""
+        found: dict[tuple[int, int], Fraction] = {}
+        for p, cohort in zip(self.probabilities, self.subsets, strict=True):
+            for i, j in itertools.product(cohort, repeat=2):
+                found[i, j] = found.get((i, j), Fraction(0)) + p
+        return found
+
+    def inclusion(self, i: int) -> Fraction:
+        """p_i, the probability that client i takes part."""
+        if self.kind == "uniform":
+            return Fraction(self.size, self.n)
+        return self.probabilities[i] if self.kind == "independent" else self._pairs.get((i, i), Fraction(0))
+
+    def pair(self, i: int, j: int) -> Fraction:
+        """The probability that clients i and j both take part."""
+        if i == j:
+            return self.inclusion(i)
+        if self.kind == "uniform":
+            return Fraction(self.size * (self.size - 1), self.n * (self.n - 1))
+        if self.kind == "independent":
+            return self.probabilities[i] * self.probabilities[j]
+        return self._pairs.get((i, j), Fraction(0))
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest possible cohort."""
+        if self.kind == "uniform":
+            return self.size
+        if self.kind == "independent":
+            return sum(1 for p in self.probabilities if p > 0)
+        return max(len(s) for s in self.subsets)
+
+    def count(self) -> int:
+        """How many cohorts have a positive probability (an upper bound for "independent")."""
+        if self.kind == "uniform":
+            return math.comb(self.n, self.size)
+        return 2 ** sum(1 for p in self.probabilities if 0 < p < 1) if self.kind == "independent" else len(self.subsets)
+
+    def support(self, limit: int) -> list[tuple[Fraction, tuple[int, ...]]]:
+        """Every possible cohort with its probability. Raises Unsupported where there are more than `limit`."""
+        if self.count() > limit:
+            raise Unsupported(
+                f"there are {self.count()} possible cohorts; at most {limit} can be gone through one by one."
+            )
+        if self.kind == "uniform":
+            share = Fraction(1, self.count())
+            return [(share, cohort) for cohort in itertools.combinations(range(self.n), self.size)]
+        if self.kind == "subsets":
+            return [(p, tuple(s)) for p, s in zip(self.probabilities, self.subsets, strict=True) if p > 0]
+        sure = [i for i, p in enumerate(self.probabilities) if p == 1]
+        found = [(Fraction(1), sure)]
+        for i, p in enumerate(self.probabilities):
+            if 0 < p < 1:
+                found = [(q * share, [*s, *taken]) for q, s in found for share, taken in ((1 - p, []), (p, [i]))]
+        return [(q, tuple(sorted(s))) for q, s in found]
 
 
 class Participation(Protocol):
-    """What every participation answers about `n` clients (numbered from 0)."""
+    """What every participation answers about the clients (numbered from 0)."""
 
-    def period(self, n: int) -> int:
+    def period(self, clients: Clients) -> int:
         """Rounds after which a fixed pattern repeats; 1 for random participation."""
         ...
 
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...] | None:
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
         """The cohort of a round (counted from 0), or None when it is random."""
         ...
 
-    def cohort_size(self, n: int) -> int:
-        """How many clients take part in each round."""
+    def drawing(self, clients: Clients) -> Drawing | None:
+        """The law of the cohort of a round, or None when it is fixed."""
         ...
 
-    def inclusion(self, n: int) -> list[Fraction]:
-        """Probability that client i takes part in a round, averaged over a period."""
-        ...
 
-    def pair(self, i: int, j: int, n: int) -> Fraction:
-        """Probability that clients i and j both take part in one round (random participation only)."""
-        ...
+def inclusion(participation: Participation, i: int, clients: Clients) -> Fraction:
+    """p_i: the probability that client i takes part in a round; for a fixed pattern its share of the rounds."""
+    drawing = participation.drawing(clients)
+    if drawing is not None:
+        return drawing.inclusion(i)
+    period = participation.period(clients)
+    if period == 1:
+        return Fraction(int(i in (participation.fixed(0, clients) or ())))
+    return Fraction(sum(i in (participation.fixed(t, clients) or ()) for t in range(period)), period)
+
+
+def pair(participation: Participation, i: int, j: int, clients: Clients) -> Fraction:
+    """The probability that clients i and j take part in the same round."""
+    drawing = participation.drawing(clients)
+    if drawing is not None:
+        return drawing.pair(i, j)
+    period = participation.period(clients)
+    both = [{i, j} <= set(participation.fixed(t, clients) or ()) for t in range(period)]
+    return Fraction(sum(both), period)
+
+
+def probability_matrix(participation: Participation, clients: Clients) -> list[list[Fraction]]:
+    """Pmat, the n x n matrix of pair probabilities (its diagonal is p)."""
+    n = clients.count
+    return [[pair(participation, i, j, clients) for j in range(n)] for i in range(n)]
+
+
+class _Random:
+    """Random participations share these two answers."""
+
+    def period(self, clients: Clients) -> int:
+        return 1
+
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
+        return None
 
 
 @dataclass(frozen=True)
 class Full:
     """Every client in every round."""
 
-    def period(self, n: int) -> int:
+    def period(self, clients: Clients) -> int:
         return 1
 
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...] | None:
-        return tuple(range(n))
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
+        return tuple(range(clients.count))
 
-    def cohort_size(self, n: int) -> int:
-        return n
-
-    def inclusion(self, n: int) -> list[Fraction]:
-        return [Fraction(1)] * n
-
-    def pair(self, i: int, j: int, n: int) -> Fraction:
-        return Fraction(1)
+    def drawing(self, clients: Clients) -> Drawing | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -76,20 +190,15 @@ class Cyclic:
             raise BadInput(f"the visiting order {list(order)} is not a permutation of the clients 0 to {n - 1}.")
         return order
 
-    def period(self, n: int) -> int:
-        return n
+    def period(self, clients: Clients) -> int:
+        return clients.count
 
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...] | None:
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
+        n = clients.count
         return (self._order(n)[round_index % n],)
 
-    def cohort_size(self, n: int) -> int:
-        return 1
-
-    def inclusion(self, n: int) -> list[Fraction]:
-        return [Fraction(1, n)] * n
-
-    def pair(self, i: int, j: int, n: int) -> Fraction:
-        return Fraction(1, n) if i == j else Fraction(0)
+    def drawing(self, clients: Clients) -> Drawing | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -98,22 +207,92 @@ class Uniform:
 
     size: int
 
-    def period(self, n: int) -> int:
-        return 1
-
-    def fixed(self, round_index: int, n: int) -> tuple[int, ...] | None:
-        return tuple(range(n)) if self.cohort_size(n) == n else None
-
-    def cohort_size(self, n: int) -> int:
+    def _size(self, n: int) -> int:
         if not 1 <= self.size <= n:
             raise BadInput(f"a cohort of {self.size} clients is impossible; 1 to {n} are allowed.")
         return self.size
 
-    def inclusion(self, n: int) -> list[Fraction]:
-        return [Fraction(self.cohort_size(n), n)] * n
+    def period(self, clients: Clients) -> int:
+        return 1
 
-    def pair(self, i: int, j: int, n: int) -> Fraction:
-        m = self.cohort_size(n)
-        if i == j:
-            return Fraction(m, n)
-        return Fraction(m * (m - 1), n * (n - 1))
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
+        n = clients.count
+        return tuple(range(n)) if self._size(n) == n else None
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        n = clients.count
+        return None if self._size(n) == n else Drawing("uniform", n, self.size)
+
+
+@dataclass(frozen=True)
+class Independent(_Random):
+    """Client i takes part with probability probabilities[i], independently of the others; the cohort may be empty."""
+
+    probabilities: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        for p in self.probabilities:
+            if not 0 < p <= 1:
+                raise BadInput(f"the probability {p} of taking part is not allowed; it is above 0 and at most 1.")
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        if len(self.probabilities) != clients.count:
+            raise BadInput(f"{len(self.probabilities)} probabilities were given for {clients.count} clients.")
+        return Drawing("independent", clients.count, probabilities=self.probabilities)
+
+
+@dataclass(frozen=True)
+class Importance(_Random):
+    """Independent participation with p_i = min(1, b w_i): b clients a round on average (FedShuffle, Section 5)."""
+
+    b: Fraction
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        if not 0 < self.b <= clients.count:
+            raise BadInput(
+                f"b = {self.b} clients a round are impossible; above 0 and at most {clients.count} are allowed."
+            )
+        p = tuple(min(Fraction(1), self.b * w) for w in clients.weights)
+        return Drawing("independent", clients.count, probabilities=p)
+
+
+@dataclass(frozen=True)
+class OneByWeight(_Random):
+    """One client a round, client i with probability w_i (FedShuffle, Theorem 5.2)."""
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        chosen = [(w, (i,)) for i, w in enumerate(clients.weights) if w > 0]
+        return Drawing(
+            "subsets", clients.count, probabilities=tuple(w for w, _ in chosen), subsets=tuple(s for _, s in chosen)
+        )
+
+
+@dataclass(frozen=True)
+class Subsets(_Random):
+    """Any distribution: the cohort is subsets[k] with probability probabilities[k].
+
+    Every client must take part with a positive probability (a *proper* sampling).
+    """
+
+    subsets: tuple[tuple[int, ...], ...]
+    probabilities: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.subsets) != len(self.probabilities):
+            raise BadInput(
+                f"{len(self.probabilities)} probabilities were given for {len(self.subsets)} sets of clients."
+            )
+        if any(p < 0 for p in self.probabilities) or sum(self.probabilities) != 1:
+            raise BadInput("the probabilities of the sets of clients must be at least 0 and sum to 1.")
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        cohorts: list[tuple[int, ...]] = []
+        for s in self.subsets:
+            if len(set(s)) != len(s) or any(not 0 <= i < clients.count for i in s):
+                raise BadInput(f"{list(s)} is no set of clients out of 0 to {clients.count - 1}.")
+            cohorts.append(tuple(sorted(s)))
+        drawn = {i for s, p in zip(cohorts, self.probabilities, strict=True) if p > 0 for i in s}
+        missing = sorted(set(range(clients.count)) - drawn)
+        if missing:
+            raise BadInput(f"client {missing[0]} never takes part; every client needs a positive probability.")
+        return Drawing("subsets", clients.count, probabilities=self.probabilities, subsets=tuple(cohorts))

@@ -39,12 +39,17 @@ def _positive(value: Fraction, name: str) -> None:
 
 @dataclass(frozen=True)
 class Constant:
-    """The same step size in every cycle."""
+    """The same step size in every cycle; symbol: what statements call it (eta, eta_l)."""
 
     eta: Fraction
+    symbol: str = "eta"
+
+    def parameters(self) -> dict[str, Fraction]:
+        """The step size under its symbol."""
+        return {self.symbol: self.eta}
 
     def __post_init__(self) -> None:
-        _positive(self.eta, "eta")
+        _positive(self.eta, self.symbol)
 
     def step(self, cycle: int) -> Fraction:
         return self.eta
