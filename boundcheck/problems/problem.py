@@ -19,6 +19,8 @@ from boundcheck.methods.clients import Clients, Repeated
 
 __all__ = [
     "Arrays",
+    "BatchProblem",
+    "DecidingProblem",
     "Floats",
     "Forms",
     "IntervalProblem",
@@ -96,7 +98,10 @@ class Arrays:
 
     kind "quadratic": component j is x'A_j x/2 - b_j'x (+ const); kind "isotropic": A_j = curvature_j * I,
     so that a step costs d operations; kind "rows": component j is scale * (a_j'x - y_j)^2 / 2, with a_j in
-    `b` and y_j in `target`.
+    `b` and y_j in `target`; kind "logistic": log(1 + exp(-y_j a_j'x)) + ridge |x|^2/2, y_j = +1 or -1 in `target`; kind
+    "softmax": cross entropy of the label y_j in 0..classes-1 under the scores X a_j, X (classes, p) the point row by row
+    (d = classes * p, b is then (N, p)), + ridge |x|^2/2. "logistic" and "softmax" leave A, curvature, client_A,
+    client_b, centre and centred empty.
     offsets: (n+1,) int64; client i owns components offsets[i] to offsets[i+1].
     A: (N, d, d) for "quadratic", otherwise empty; curvature: (N,) for "isotropic" (h_j) and "rows" (scale);
     b: (N, d); target: (N,), "rows" only. Component gradients: A_j x - b_j; h_j x - b_j; scale_j (a_j'x - y_j) a_j.
@@ -118,6 +123,8 @@ class Arrays:
     client_b: Floats
     centre: Floats
     centred: Mapping[str, Floats]
+    ridge: float = 0.0
+    classes: int = 0
 
 
 @dataclass(frozen=True)
@@ -160,6 +167,24 @@ class LocatedProblem(Protocol):
 
     def nearest(self, x: Vector) -> Vector:
         """The minimiser of F nearest to x (dim,), float64 or exact as x is."""
+        ...
+
+
+@runtime_checkable
+class BatchProblem(Protocol):
+    """What a problem offers in addition when it computes a metric at many points at once."""
+
+    def metric_many(self, name: str, points: Floats) -> Floats:
+        """A metric at each row of points (K, dim); shape (K,)."""
+        ...
+
+
+@runtime_checkable
+class DecidingProblem(Protocol):
+    """What a problem offers in addition when it decides hypotheses for any constants, not only for its own."""
+
+    def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
+        """Whether the hypothesis holds with these constants (by the names problems use); None where it cannot tell."""
         ...
 
 
