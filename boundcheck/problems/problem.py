@@ -98,8 +98,8 @@ class Arrays:
 
     kind "quadratic": component j is x'A_j x/2 - b_j'x (+ const); kind "isotropic": A_j = curvature_j * I,
     so that a step costs d operations; kind "rows": component j is scale * (a_j'x - y_j)^2 / 2, with a_j in
-    `b` and y_j in `target`; kind "logistic": log(1 + exp(-y_j a_j'x)) + ridge |x|^2/2, y_j = +1 or -1 in `target`; kind
-    "softmax": cross entropy of the label y_j in 0..classes-1 under the scores X a_j, X (classes, p) the point row by row
+    `b` and y_j in `target`; "logistic": log(1 + exp(-y_j a_j'x)) + ridge |x|^2/2, y_j = +1 or -1 in `target`;
+    "softmax": cross entropy of the label y_j in 0..classes-1 under the scores X a_j, X (classes, p) the point by rows
     (d = classes * p, b is then (N, p)), + ridge |x|^2/2. "logistic" and "softmax" leave A, curvature, client_A,
     client_b, centre and centred empty.
     offsets: (n+1,) int64; client i owns components offsets[i] to offsets[i+1].
