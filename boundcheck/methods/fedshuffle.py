@@ -47,12 +47,12 @@ def build(
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is FedShuffle (Algorithm 1), whatever its numbers and participation."""
+    """Whether a composition is FedShuffle (Algorithm 1: one sample a step), whatever its numbers and participation."""
     local = method.local
     return (
         isinstance(local, Epochs)
         and isinstance(local.E, int)
-        and local == Epochs(local.E, local.batch, divide="size")
+        and local == Epochs(local.E, divide="size")
         and method.aggregation == Unbiased()
         and not method.server.ascend
         and method.momentum is None

@@ -1,0 +1,90 @@
+"""What the compositions of the FedShuffle paper share, from what users write in a specification.
+
+S. Horvath et al., "FedShuffle: Recipes for Better Use of Local Work in Federated Learning", Sections 4, 6, App. E, F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.core.numbers import as_fraction
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods._participation import participation_from
+from boundcheck.methods._steps import count
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Aggregation, Constant, EpochRange, Epochs, Momentum, ServerStep
+
+__all__ = ["Common", "compose", "epochs_from", "is_epochs", "momentum_from", "numbers"]
+
+_MOMENTUM = ("a", "form", "start", "warm_up")
+FORMS = ("variance_reduced", "practical")
+
+
+@dataclass(frozen=True)
+class Common:
+    """The parameters that every composition of the family has, as users write them."""
+
+    eta_l: Any
+    eta_g: Any
+    participation: Any
+    momentum: Any = None
+
+
+def compose(name: str, local: Epochs, aggregation: Aggregation, given: Common) -> Method:
+    """The method of these parts. Raises BadInput and UnknownName."""
+    return Method(
+        name,
+        participation_from(given.participation),
+        local,
+        Constant(as_fraction(given.eta_l, "eta_l"), "eta_l"),
+        aggregation,
+        ServerStep(as_fraction(given.eta_g, "eta_g")),
+        momentum_from(given.momentum),
+    )
+
+
+def epochs_from(value: Any) -> int | tuple[int, ...] | EpochRange:
+    """Epochs: a number, one number a client ([1, 2, 3]), or {low = 2, high = 5} for a draw each time."""
+    if isinstance(value, Mapping):
+        if set(value) != {"low", "high"}:
+            raise BadInput("random epochs are written {low = 2, high = 5}.")
+        return EpochRange(count(value["low"], "low"), count(value["high"], "high"))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(count(v, "E") for v in value)
+    return count(value, "E")
+
+
+def momentum_from(given: Any) -> Momentum | None:
+    """{a = "1/10", form = "variance_reduced" or "practical", start = "zero", "gradient" or "sampled", warm_up = R}."""
+    if given is None:
+        return None
+    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"a": given}
+    for key in table:
+        if key not in _MOMENTUM:
+            raise UnknownName("the momentum: parameter", str(key), _MOMENTUM)
+    if "a" not in table:
+        raise BadInput("the momentum needs a, the weight of the fresh gradient (momentum 0.9 is a = 1/10).")
+    form = table.get("form", "variance_reduced")
+    if form not in FORMS:
+        raise UnknownName("the form of the momentum", str(form), FORMS)
+    warm_up = 0 if "warm_up" not in table else count(table["warm_up"], "warm_up")
+    start = table.get("start", "sampled" if warm_up else "zero")
+    return Momentum(as_fraction(table["a"], "a"), form == "variance_reduced", start, warm_up)
+
+
+def numbers(values: Any, name: str) -> tuple[Fraction, ...]:
+    """A list of numbers, one a client."""
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise BadInput(f"{name} must be a list of numbers, one for each client.")
+    return tuple(as_fraction(v, name) for v in values)
+
+
+def is_epochs(method: Method, **wanted: Any) -> bool:
+    """Whether the local work is epochs with these settings, whatever E and batch, and no momentum."""
+    local = method.local
+    if not isinstance(local, Epochs) or method.momentum is not None or method.server.ascend:
+        return False
+    return local == replace(Epochs(local.E, local.batch), **wanted)

@@ -1,0 +1,46 @@
+"""FedAvg with random reshuffling: every client does local epochs with one common step size (FedShuffle, Algorithm 2).
+
+The server weighs a client by its share of the cohort's data, w_i / sum over S of w_j. As printed, Algorithm 2
+multiplies this by n/b, b the cohort's size; `aggregation = "printed"` does. FedAvg minimises another objective when
+clients hold different amounts of data (Section 4.1).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.errors import UnknownName
+from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
+from boundcheck.methods._steps import count
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Epochs, SumOne
+
+__all__ = ["build", "matches"]
+
+AGGREGATIONS = ("sum_one", "printed")
+
+
+def build(
+    *,
+    eta_l: Any,
+    eta_g: Any = 1,
+    E: Any = 1,
+    batch: Any = 1,
+    participation: Any = "full",
+    momentum: Any = None,
+    aggregation: str = "sum_one",
+) -> Method:
+    """FedAvgRR with E local epochs of step size eta_l a step and server step eta_g.
+
+    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    """
+    if aggregation not in AGGREGATIONS:
+        raise UnknownName("the aggregation of fedavg_rr", aggregation, AGGREGATIONS)
+    local = Epochs(epochs_from(E), count(batch, "batch"))
+    parts = SumOne(per_share=aggregation == "printed")
+    return compose("fedavg_rr", local, parts, Common(eta_l, eta_g, participation, momentum))
+
+
+def matches(method: Method) -> bool:
+    """Whether a composition is FedAvgRR without momentum, whatever its numbers and participation."""
+    return is_epochs(method) and method.aggregation == SumOne()

@@ -1,0 +1,28 @@
+"""FedAvg whose local steps draw samples with replacement (FedShuffle, Section 6 and Table 4: "FedAvg")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
+from boundcheck.methods._steps import count
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Epochs, SumOne
+
+__all__ = ["build", "matches"]
+
+
+def build(
+    *, eta_l: Any, eta_g: Any = 1, E: Any = 1, batch: Any = 1, participation: Any = "full", momentum: Any = None
+) -> Method:
+    """FedAvg: as many steps as E local epochs have, every sample of a step drawn anew.
+
+    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    """
+    local = Epochs(epochs_from(E), count(batch, "batch"), sampling="replacement")
+    return compose("fedavg_sgd", local, SumOne(), Common(eta_l, eta_g, participation, momentum))
+
+
+def matches(method: Method) -> bool:
+    """Whether a composition is FedAvg with samples drawn with replacement, whatever its numbers."""
+    return is_epochs(method, sampling="replacement") and method.aggregation == SumOne()

@@ -1,0 +1,32 @@
+"""FedNova: local steps with samples drawn with replacement; differences are divided by the number of steps.
+
+FedShuffle, Appendix E.2: the case wtilde_i proportional to w_i/(E_i |D_i|) of FedShuffleGen with c = max E_j |D_j| and
+q_i^S = p_i, so that the method minimises the true objective.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
+from boundcheck.methods._steps import count
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Epochs, Unbiased
+
+__all__ = ["build", "matches"]
+
+
+def build(
+    *, eta_l: Any, eta_g: Any = 1, E: Any = 1, batch: Any = 1, participation: Any = "full", momentum: Any = None
+) -> Method:
+    """The method with step size eta_l/c a local step, c the most local steps that any client takes.
+
+    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    """
+    local = Epochs(epochs_from(E), count(batch, "batch"), sampling="replacement", divide="largest")
+    return compose("fednova", local, Unbiased("nova"), Common(eta_l, eta_g, participation, momentum))
+
+
+def matches(method: Method) -> bool:
+    """Whether a composition is this method without momentum, whatever its numbers and participation."""
+    return is_epochs(method, sampling="replacement", divide="largest") and method.aggregation == Unbiased("nova")

@@ -1,0 +1,60 @@
+"""FedShuffleGen(c, wtilde, q): the general method of FedShuffle's Appendix E (Algorithm 4).
+
+Client i does E_i local epochs with step size eta_l/c_i; the server adds wtilde_i/q_i^S times its difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.errors import UnknownName
+from boundcheck.methods._family import Common, compose, epochs_from, numbers
+from boundcheck.methods._steps import count
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Epochs, SumOne, Unbiased
+
+__all__ = ["build", "matches"]
+
+NORMALISERS = ("inclusion", "sum_one")
+
+
+def build(
+    *,
+    eta_l: Any,
+    eta_g: Any = 1,
+    E: Any = 1,
+    batch: Any = 1,
+    c: Any = "work",
+    weights: Any = "data",
+    normaliser: str = "inclusion",
+    participation: Any = "full",
+    momentum: Any = None,
+) -> Method:
+    """FedShuffleGen.
+
+    c: "work" (E_i |D_i|), "largest" (max_j E_j |D_j|), "size", "none" or one number a client. weights (wtilde): "data",
+    "nova" or one number a client. normaliser (q_i^S): "inclusion" (p_i) or "sum_one" (sum over S of w_j).
+    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    """
+    if normaliser not in NORMALISERS:
+        raise UnknownName("the normaliser of fedshuffle_gen", normaliser, NORMALISERS)
+    local = Epochs(epochs_from(E), count(batch, "batch"), divide=c if isinstance(c, str) else numbers(c, "c"))
+    tilde = weights if isinstance(weights, str) else numbers(weights, "weights")
+    aggregation = Unbiased(tilde) if normaliser == "inclusion" else SumOne(tilde)
+    return compose("fedshuffle_gen", local, aggregation, Common(eta_l, eta_g, participation, momentum))
+
+
+def matches(method: Method) -> bool:
+    """Whether Theorem E.1 speaks of a composition: reshuffled epochs of single samples, c_i >= E_i |D_i|.
+
+    The divisors "work" and "largest" meet this whatever the sizes, and so does "size" with one epoch.
+    """
+    local = method.local
+    if not isinstance(local, Epochs) or method.momentum is not None or method.server.ascend:
+        return False
+    whole = local.sampling == "reshuffled" and local.common is None and local.missed is None and local.batch == 1
+    slow = local.divide in ("work", "largest") or (local.divide == "size" and local.E == 1)
+    fixed = isinstance(local.E, int | tuple)
+    # the n/b of the printed Algorithm 2 is no normaliser of the theorem's step
+    known = isinstance(method.aggregation, Unbiased | SumOne) and not getattr(method.aggregation, "per_share", False)
+    return whole and slow and fixed and known
