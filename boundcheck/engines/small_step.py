@@ -1,0 +1,97 @@
+"""The objective that a method minimises when its steps are small: client weights to first order in the step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from boundcheck.core.linalg import fraction, rational, solve_any
+from boundcheck.errors import Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import inclusion
+from boundcheck.problems.problem import Problem, QuadraticProblem
+
+__all__ = ["effective_weights", "small_step_weights", "weighted_minimiser"]
+
+COHORTS = 20_000  # gone through one by one at most
+
+
+def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
+    """u_i, summing to 1: to first order in the step size the method follows sum of u_i grad f_i in expectation.
+
+    u_i is proportional to E[a_i^S * (local steps * their factor of the step size)]; FedShuffle's what_i (Appendix E)
+    where the method is a FedShuffleGen. Raises Unsupported where cohorts matter and there are too many of them.
+    """
+    n = clients.count
+    own = method.aggregation.by_client(method.setting(clients))
+    if own is not None and not method.local.by_cohort:
+        raw = [inclusion(method.participation, i, clients) * own(i) * _work(method, i, (i,), clients) for i in range(n)]
+    else:
+        raw = [Fraction(0)] * n
+        for share, cohort in _cohorts(method, clients):
+            for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.setting(clients)), strict=True):
+                raw[i] += share * a * _work(method, i, cohort, clients)
+    total = sum(raw, Fraction(0))
+    return [r / total for r in raw]
+
+
+def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int, ...]]]:
+    drawing = method.participation.drawing(clients)
+    if drawing is not None:
+        return drawing.support(COHORTS)
+    period = method.participation.period(clients)
+    return [(Fraction(1, period), method.participation.fixed(t, clients) or ()) for t in range(period)]
+
+
+def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:
+    """The mean of a visit's steps times their factor of the step size."""
+    visits = method.local.visits(client, cohort, clients)
+    return sum((p * v.steps * v.scale for p, v in visits), Fraction(0))
+
+
+def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> fmpq_mat:
+    """The minimiser (d, 1) of sum of weights_i f_i on a quadratic problem, exactly.
+
+    Raises Unsupported where the problem is not quadratic or the weighted sum has no single minimiser.
+    """
+    maps = _maps(problem)
+    d = problem.dim
+    a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
+    for w, (a_i, b_i) in zip(weights, maps, strict=True):
+        a, b = a + a_i * rational(w), b + b_i * rational(w)
+    if a.rank() < d:
+        raise Unsupported(f"the weighted objective of '{problem.name}' has no single minimiser.")
+    return a.solve(b)
+
+
+def effective_weights(problem: Problem, x: fmpq_mat) -> list[Fraction] | None:
+    """The weights u, summing to 1, with sum of u_i grad f_i(x) = 0; None where there are none or several.
+
+    x (d, 1) then is a stationary point of sum of u_i f_i: what a method that ends at x minimises in effect.
+    """
+    maps = _maps(problem)
+    n, d = len(maps), problem.dim
+    system = fmpq_mat(d + 1, n)
+    right = fmpq_mat(d + 1, 1)
+    right[d, 0] = fmpq(1)
+    for i, (a_i, b_i) in enumerate(maps):
+        gradient = a_i * x - b_i
+        for k in range(d):
+            system[k, i] = gradient[k, 0]
+        system[d, i] = fmpq(1)
+    if system.rank() < n:
+        return None
+    normal = system.transpose() * system
+    found = solve_any(normal, system.transpose() * right)
+    if found is None or system * found != right:
+        return None
+    return [fraction(v) for v in found.entries()]
+
+
+def _maps(problem: Problem) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
+    if not isinstance(problem, QuadraticProblem):
+        raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no exact limit is known.")
+    return problem.forms().maps
