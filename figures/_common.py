@@ -205,7 +205,7 @@ def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> l
     partial = folder / f".{name}.partial.png"
     figure.savefig(partial, dpi=110, metadata={"Software": None})
     with Image.open(partial) as image:  # few colours: a palette makes the file several times smaller
-        image.convert("RGB").quantize(160).save(partial, optimize=True)
+        image.convert("RGB").quantize(256).save(partial, optimize=True)
     os.replace(partial, picture)
     for path, text in texts.items():
         partial = path.with_name(f".{path.name}.partial")

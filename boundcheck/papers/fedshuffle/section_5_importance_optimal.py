@@ -1,0 +1,58 @@
+"""Section 5: the smallest M among samplings that draw clients independently; here for two clients, one expected."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.papers.fedshuffle._shared import PAPER, Reading
+from boundcheck.theory.dimension import ONE
+from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
+from boundcheck.theory.symbols import Symbol
+
+BEST = "corrected"
+
+_WEIGHT = Symbol(
+    "w", "weight of one of the two clients", ONE, low=Fraction(0), low_open=True, high=Fraction(1), high_open=True
+)
+_w = _WEIGHT.expr
+
+
+def _statement(reading: Reading, bound: Any) -> Statement:
+    return Statement(
+        source=Source(PAPER, "Section 5", "importance sampling: 'the M term is minimized for this sampling'"),
+        reading=reading.name,
+        title="Smallest M of two independently drawn clients, one a round in the mean",
+        symbols=(_WEIGHT,),
+        metric=Metric("none", ONE),
+        bound=bound,
+        kind=Kind.FORMULA,
+        belief=reading.belief,
+        replaces=reading.replaces,
+        why=reading.why,
+        remark=reading.remark,
+    )
+
+
+STATEMENTS = (
+    _statement(
+        Reading(
+            "corrected",
+            Belief.TRUE,
+            replaces="the claim that probabilities in proportion to the weights minimise M",
+            why="M = max (1 - p_i) w_i/p_i is least where all entries are equal, at p_i = w_i/(w_i + M); for two "
+            "clients with p_1 + p_2 = 1 that gives M^2 = w_1 w_2.",
+        ),
+        sp.sqrt(_w * (1 - _w)),
+    ),
+    _statement(
+        Reading(
+            "as_printed",
+            Belief.FALSE,
+            remark="M at p_i = w_i, 1 - min w. For the weights 9/10 and 1/10 it is 9/10, but p = (3/4, 1/4) has 3/10.",
+        ),
+        1 - sp.Min(_w, 1 - _w),
+    ),
+)
