@@ -18,7 +18,6 @@ from typing import Any
 import _common as c
 import _fedshuffle as f
 
-from boundcheck.core.linalg import fraction
 from boundcheck.engines.small_step import small_step_weights, weighted_minimiser
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -57,7 +56,7 @@ def panels(rounds: int) -> list[f.Panel]:
 def predicted_gap(problem: Problem, spec: dict[str, Any]) -> Fraction:
     """Gap of the point that small steps lead to."""
     weights = small_step_weights(build_method(spec), clients_of(problem))
-    point = [fraction(v) for v in weighted_minimiser(problem, weights).entries()]
+    point = weighted_minimiser(problem, weights)
     return sum(((v - Fraction(1, problem.dim)) ** 2 for v in point), Fraction(0)) / 2
 
 

@@ -49,14 +49,18 @@ def report(
     from boundcheck.cli._execute import carry_out, results_of
     from boundcheck.cli._files import probe_folder
     from boundcheck.cli.runs import chosen_store
+    from boundcheck.evidence.limits import limit_study, load_limits
     from boundcheck.evidence.spec import load_claims
     from boundcheck.report import write_report
     from boundcheck.verdict import count_by
 
-    claims = [claim for spec in specs or [default_spec()] for claim in load_claims(spec)]
+    files = specs or [default_spec()]
+    claims = [claim for spec in files for claim in load_claims(spec)]
+    wanted = [limits for spec in files for limits in load_limits(spec)]
     folder = probe_folder(out, "--out")
     results = results_of(carry_out(claims, store=chosen_store(no_store), workers=workers))
-    paths = write_report(results, folder, title=title)
+    studies = [limit_study(limits) for limits in wanted]
+    paths = write_report(results, folder, title=title, limits=studies)
     counts = count_by(r.verdict for r in results)
     if as_json:
         print_json({"files": [str(p) for p in paths], "counts": counts})

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.core.linalg import fraction, rational, solve_any
+from boundcheck.core.linalg import column, fraction, rational, solve_any
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -52,8 +52,8 @@ def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) 
     return sum((p * v.steps * v.scale for p, v in visits), Fraction(0))
 
 
-def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> fmpq_mat:
-    """The minimiser (d, 1) of sum of weights_i f_i on a quadratic problem, exactly.
+def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The minimiser (d,) of sum of weights_i f_i on a quadratic problem, exactly.
 
     Raises Unsupported where the problem is not quadratic or the weighted sum has no single minimiser.
     """
@@ -64,15 +64,15 @@ def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> fmpq_ma
         a, b = a + a_i * rational(w), b + b_i * rational(w)
     if a.rank() < d:
         raise Unsupported(f"the weighted objective of '{problem.name}' has no single minimiser.")
-    return a.solve(b)
+    return tuple(fraction(v) for v in a.solve(b).entries())
 
 
-def effective_weights(problem: Problem, x: fmpq_mat) -> list[Fraction] | None:
+def effective_weights(problem: Problem, point: Sequence[Fraction]) -> list[Fraction] | None:
     """The weights u, summing to 1, with sum of u_i grad f_i(x) = 0; None where there are none or several.
 
-    x (d, 1) then is a stationary point of sum of u_i f_i: what a method that ends at x minimises in effect.
+    The point x (d,) then is stationary for sum of u_i f_i: what a method that ends there minimises in effect.
     """
-    maps = _maps(problem)
+    maps, x = _maps(problem), column(point)
     n, d = len(maps), problem.dim
     system = fmpq_mat(d + 1, n)
     right = fmpq_mat(d + 1, 1)

@@ -22,6 +22,7 @@ from boundcheck.verdict import count_by
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
+    from boundcheck.evidence.limits import LimitStudy
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Condition, Statement
     from boundcheck.theory.symbols import Symbol
@@ -35,8 +36,10 @@ _PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "matplotlib")
 _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started", "host", "complete"}
 
 
-def report_data(results: Sequence[ClaimResult], title: str) -> dict[str, Any]:
-    """The whole report: title, versions, counts of all outcomes and grades (zeros included), and every claim."""
+def report_data(results: Sequence[ClaimResult], title: str, limits: Sequence[LimitStudy] = ()) -> dict[str, Any]:
+    """The whole report: title, versions, counts of all outcomes and grades (zeros included), every claim and limit."""
+    from boundcheck.report.limits import limits_data
+
     used: set[str] = set()
     claims: list[dict[str, Any]] = []
     for result in results:
@@ -53,6 +56,7 @@ def report_data(results: Sequence[ClaimResult], title: str) -> dict[str, Any]:
             "expectation": {"met": met.count(True), "missed": met.count(False), "not stated": met.count(None)},
         },
         "claims": claims,
+        "limits": [limits_data(study) for study in limits],
     }
 
 

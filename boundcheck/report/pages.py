@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from boundcheck.theory.statement import Statement
 
-__all__ = ["GRADES", "OUTCOMES", "claim_page", "flagged", "index_page"]
+__all__ = ["GRADES", "OUTCOMES", "claim_page", "environment", "flagged", "index_page"]
 
 OUTCOMES: Mapping[str, str] = {
     "FAILED": "the run did not come about; nothing is known",
@@ -54,7 +54,8 @@ GLYPHS: Mapping[str, str] = {
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates with the words and filters that all pages share."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -97,7 +98,7 @@ def index_page(report: Mapping[str, Any], figures: Sequence[str] = ()) -> str:
 
     claims = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
     return (
-        _environment()
+        environment()
         .get_template("index.html.j2")
         .render(report={**report, "claims": claims, "flagged": flagged(report)}, figures=figures)
     )
@@ -110,7 +111,7 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     stated = statement(claim["statement"]["id"])
     symbols, exact = _symbols(claim, stated)
     return (
-        _environment()
+        environment()
         .get_template("claim.html.j2")
         .render(
             report=report,

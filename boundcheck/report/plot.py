@@ -23,7 +23,18 @@ from boundcheck.report.words import plain_number, power_of_ten, pretty
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["POINTS", "claim_svg", "describe", "drawn_floor", "log_axes", "sparkline"]
+__all__ = [
+    "POINTS",
+    "SETTINGS",
+    "claim_svg",
+    "colour",
+    "describe",
+    "drawn_floor",
+    "finish",
+    "log_axes",
+    "log_log",
+    "sparkline",
+]
 
 Array = NDArray[np.float64]
 
@@ -42,7 +53,7 @@ _COLOUR = {name: marker for marker, name in _VARIABLES.items()}
 LEAST = 1e-300  # below, axis limits underflow
 POINTS = 3  # fewer make no curve: the page then shows the numbers alone
 
-_SETTINGS: Any = {
+SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "boundcheck",
     "font.family": "sans-serif",
@@ -61,6 +72,24 @@ _SETTINGS: Any = {
 }
 
 
+def colour(variable: str) -> str:
+    """The marker colour that stands for a variable of the page, such as "series-metric"."""
+    return _COLOUR[variable]
+
+
+def log_log(ax: Axes) -> None:
+    """Two log axes with the pages' grid and tick labels."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
+        axis.set_minor_formatter(NullFormatter())
+    ax.grid(visible=True, which="major")
+    ax.tick_params(which="minor", length=0)
+
+
 def claim_svg(data: Mapping[str, Any]) -> str:
     """The picture of one claim (see `data.claim_data`), or "" for fewer than `POINTS` points."""
     curve = data["curve"]
@@ -74,7 +103,7 @@ def claim_svg(data: Mapping[str, Any]) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(8.6, 4.6), layout="constrained")
         FigureCanvasSVG(figure)
         ax = figure.subplots()
@@ -92,7 +121,7 @@ def claim_svg(data: Mapping[str, Any]) -> str:
         buffer = io.StringIO()
         blank = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
-    return _finish(buffer.getvalue(), f"{data['label']}: metric against bound", describe(data))
+    return finish(buffer.getvalue(), f"{data['label']}: metric against bound", describe(data))
 
 
 def describe(data: Mapping[str, Any]) -> str:
@@ -264,7 +293,7 @@ def _y_label(data: Mapping[str, Any]) -> str:
     return _metric_name(data) + ("" if unit in (None, "dimensionless") else f"  in {unit.replace('^2', '²')}")
 
 
-def _finish(svg: str, title: str, description: str) -> str:
+def finish(svg: str, title: str, description: str) -> str:
     """Inline form: no prolog, no fixed size, page colours, and a name and description for screen readers."""
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.S)
     svg = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', _opening, svg, count=1)

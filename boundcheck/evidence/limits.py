@@ -1,0 +1,182 @@
+"""Where methods end: the exact limit of a constant step size as a function of the step, against small-step theory.
+
+A method whose clients take unequal steps minimises another objective than F (objective inconsistency). To first order
+in the step that objective is known (`engines.small_step`); at any step the limit itself is solved exactly
+(`engines.exact.stationary`). A specification file asks for this with `[[limits]]` tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from boundcheck.core.numbers import format_exact, parse_grid
+from boundcheck.core.toml_lines import load_toml
+from boundcheck.core.toml_models import validate
+from boundcheck.engines.exact import stationary
+from boundcheck.engines.small_step import effective_weights, small_step_weights, weighted_minimiser
+from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+
+__all__ = ["LimitCurve", "LimitPoint", "LimitStudy", "Limits", "limit_study", "load_limits"]
+
+MAX_POINTS = 200
+
+
+class Limits(BaseModel):
+    """One `[[limits]]` table.
+
+    problem: specification. methods: specifications without `parameter`, which takes the values of the grid `values`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    problem: dict[str, Any]
+    methods: list[dict[str, Any]] = Field(min_length=1)
+    parameter: str
+    values: Any
+
+
+@dataclass(frozen=True)
+class LimitPoint:
+    """The limit at one step size, exact.
+
+    gap: limit of E F(x_r) - F*. bias: F(limit of E x_r) - F*, the part that no averaging removes. weights: those of the
+    clients whose weighted objective the mean of the limit minimises (None: not unique). None all over where the method
+    does not converge; why says so.
+    """
+
+    value: Fraction
+    gap: Fraction | None = None
+    bias: Fraction | None = None
+    weights: tuple[Fraction, ...] | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class LimitCurve:
+    """One method. predicted_weights, predicted_bias: as the step size tends to 0."""
+
+    method: Mapping[str, Any]
+    label: str
+    predicted_weights: tuple[Fraction, ...]
+    predicted_bias: Fraction
+    points: tuple[LimitPoint, ...]
+
+
+@dataclass(frozen=True)
+class LimitStudy:
+    """All curves of one table. data_weights: w_i, what a consistent method has."""
+
+    limits: Limits
+    problem: str
+    data_weights: tuple[Fraction, ...]
+    curves: tuple[LimitCurve, ...]
+
+
+def load_limits(path: Path | str) -> list[Limits]:
+    """The `[[limits]]` tables of a specification file, validated; [] where it has none.
+
+    Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
+    """
+    file = load_toml(path, parse_float=str)
+    tables = file.data.get("limits")
+    if tables is None:
+        return []
+    if not isinstance(tables, list):
+        raise SpecError(file.path, [(file.line_of(("limits",)), "limits must be [[limits]] tables.")])
+    found: list[Limits] = []
+    mistakes: list[tuple[int, str]] = []
+    for k in range(len(tables)):
+        try:
+            limits = validate(Limits, file, ("limits", k))
+        except SpecError as error:
+            mistakes += error.problems
+            continue
+        found.append(limits)
+        try:
+            values = _values(limits)
+            _problem(limits)
+            for method in limits.methods:
+                build_method({**method, limits.parameter: values[0]})
+        except BoundcheckError as error:
+            mistakes.append((file.line_of(("limits", k)), str(error)))
+    if mistakes:
+        raise SpecError(file.path, mistakes)
+    return found
+
+
+def limit_study(limits: Limits, on_progress: Callable[[float], None] | None = None) -> LimitStudy:
+    """Carries out one table. Raises BadInput, UnknownName and Unsupported (a problem without exact limits)."""
+    problem = _problem(limits)
+    values = _values(limits)
+    clients = clients_of(problem)
+    curves: list[LimitCurve] = []
+    for k, spec in enumerate(limits.methods):
+        first = build_method({**spec, limits.parameter: values[0]})
+        weights = small_step_weights(first, clients)
+        points: list[LimitPoint] = []
+        for j, value in enumerate(values):
+            points.append(_point(problem, spec, limits.parameter, value))
+            if on_progress is not None:
+                on_progress((k + (j + 1) / len(values)) / len(limits.methods))
+        bias = _gap(problem, weighted_minimiser(problem, weights))
+        curves.append(LimitCurve(spec, _label(first.name, spec), tuple(weights), bias, tuple(points)))
+    return LimitStudy(limits, problem.name, tuple(problem.weights), tuple(curves))
+
+
+def _point(problem: Problem, spec: Mapping[str, Any], parameter: str, value: Fraction) -> LimitPoint:
+    method = build_method({**spec, parameter: value})
+    try:
+        found = stationary(method, problem, ("gap",))
+    except (BadInput, Unsupported) as error:
+        return LimitPoint(value, why=str(error))
+    mean = [v for v in found.mean if isinstance(v, Fraction)]  # all of them: the arithmetic is rational
+    gap, bias = found.values["gap"], found.bias["gap"]
+    assert isinstance(gap, Fraction)
+    assert isinstance(bias, Fraction)
+    weights = effective_weights(problem, mean)
+    return LimitPoint(value, gap, bias, None if weights is None else tuple(weights))
+
+
+def _gap(problem: Problem, point: Sequence[Fraction]) -> Fraction:
+    x = np.empty(len(point), dtype=object)
+    x[:] = point
+    return Fraction(problem.metric("gap", x))
+
+
+def _problem(limits: Limits) -> Problem:
+    problem = build_problem(limits.problem)
+    if not isinstance(problem, QuadraticProblem) or "gap" not in problem.metrics:
+        raise Unsupported(f"the problem '{problem.name}' is no quadratic with a minimiser, so it has no exact limits.")
+    return problem
+
+
+def _values(limits: Limits) -> list[Fraction]:
+    values = sorted(set(parse_grid(limits.values, limits.parameter)))
+    if len(values) > MAX_POINTS or values[0] <= 0:
+        raise BadInput(f"{limits.parameter}: 1 to {MAX_POINTS} step sizes above 0 are allowed.")
+    return values
+
+
+def _label(name: str, spec: Mapping[str, Any]) -> str:
+    """The composition's name with what tells it apart from others of its kind."""
+    more = {k: v for k, v in spec.items() if k != "kind"}
+
+    def shown(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return " ".join(str(v) if k == "kind" else f"{k} {shown(v)}" for k, v in value.items())
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return "[" + ", ".join(shown(v) for v in value) + "]"
+        return format_exact(value) if isinstance(value, Fraction) else str(value)
+
+    return ", ".join([name, *(f"{k} {shown(v)}" for k, v in more.items())])
