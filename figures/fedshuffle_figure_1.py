@@ -106,8 +106,8 @@ def equal_steps() -> dict[str, dict[str, float]]:
 
 
 def reached(line: f.Drawn) -> int:
-    """The first round with an expected gap of at most twice its limit."""
-    return int(next(r for r, v in enumerate(line.exact) if v <= 2 * line.floor))
+    """The first round with an expected gap of at most twice its limit; the number after the last where none has."""
+    return next((r for r, v in enumerate(line.exact) if v <= 2 * line.floor), len(line.exact))
 
 
 def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[str, Any]:

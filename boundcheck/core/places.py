@@ -15,7 +15,18 @@ from pathlib import Path
 
 from boundcheck.errors import BadInput, StoreError
 
-__all__ = ["DATA_VARIABLE", "MARKER", "STORE_VARIABLE", "data_dir", "empty", "prepare", "reason", "store_dir", "usage"]
+__all__ = [
+    "DATA_VARIABLE",
+    "MARKER",
+    "STORE_VARIABLE",
+    "data_dir",
+    "empty",
+    "prepare",
+    "reason",
+    "store_dir",
+    "usage",
+    "write_whole",
+]
 
 STORE_VARIABLE = "BOUNDCHECK_STORE"
 DATA_VARIABLE = "BOUNDCHECK_DATA"
@@ -82,6 +93,23 @@ def reason(error: OSError) -> str:
     """The operating system's reason in lower case, such as "no space left on device"."""
     text = error.strerror or str(error) or type(error).__name__
     return text[:1].lower() + text[1:]
+
+
+def write_whole(target: Path, content: bytes) -> None:
+    """Writes `content` to `target`; raises StoreError, leaving what was there, where the disk refuses."""
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise StoreError(f"{target} cannot be written: {reason(error)}.") from error
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def usage(path: Path) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,9 +14,14 @@ from numpy.typing import NDArray
 
 from boundcheck.constants import certify
 from boundcheck.constants.constant import Constant, Known
+from boundcheck.constants.definite import is_positive_semidefinite
+from boundcheck.constants.lazy import LazyConstants
+from boundcheck.constants.quadratic import SumOfQuadratics
+from boundcheck.constants.samples import Matrices, Samples
 from boundcheck.core.linalg import (
     column,
     floats,
+    identity,
     is_psd,
     range_projector,
     rational,
@@ -25,9 +30,9 @@ from boundcheck.core.linalg import (
 )
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._words import html_repr, short_repr
-from boundcheck.problems.problem import Floats, Forms, Vector
+from boundcheck.problems.problem import ComponentProblem, Floats, Forms, Vector
 
-__all__ = ["ASSUMPTIONS", "QuadraticInstance", "Shape", "check_weights", "instance_objection"]
+__all__ = ["ASSUMPTIONS", "OF_SAMPLES", "QuadraticInstance", "Shape", "check_weights", "instance_objection"]
 
 # The hypotheses an instance can be asked about: the name, and what it says.
 ASSUMPTIONS: Mapping[str, str] = {
@@ -37,7 +42,17 @@ ASSUMPTIONS: Mapping[str, str] = {
     "convexity": "F is convex and has a minimiser",
     "convex_clients": "every client objective is convex",
     "plain_mean": "all clients have the same weight",
+    "smooth_samples": "the gradient of every sample's loss is Lipschitz with the constant L_ij",
+    "strongly_convex_samples": "every sample's loss is strongly convex with some mu_ij > 0",
+    "convex_samples": "every sample's loss is convex and F has a minimiser",
+    "gradient_dissimilarity": "sum of w_i |grad f_i|^2 <= G2 + B2 |grad F|^2 with some G2 and B2",
+    "relaxed_dissimilarity": "sum of w_i |grad f_i|^2 <= G2 + 2 L_ij B2 (F - F*) with some G2 and B2",
+    "local_variance": "the samples' gradients differ from their client's by sigma_i^2 + P_i^2 |grad f_i|^2 at most",
+    "hessian_similarity": "the clients' Hessians differ from that of F by at most delta",
+    "bounded_below": "F is bounded below",
 }
+# Those about samples and about how clients differ, which `SumOfQuadratics` answers.
+OF_SAMPLES = tuple(ASSUMPTIONS)[6:]
 
 
 def instance_objection(own: str, assumption: str) -> str | None:
@@ -133,27 +148,48 @@ class QuadraticInstance:
         """Exact affine gradient maps, and the metrics as forms centred at a minimiser (or saddle)."""
         return self._forms
 
+    def samples(self) -> tuple[Samples, ...]:
+        """The samples of each client; a client whose samples the problem does not tell apart is one sample."""
+        if isinstance(self, ComponentProblem):
+            return tuple(Matrices(parts) for parts in self.sample_maps())
+        return tuple(Matrices([client]) for client in self._maps)
+
     @cached_property
-    def _constants(self) -> Mapping[str, Constant]:
+    def of_samples(self) -> SumOfQuadratics:
+        """The exact matrices from which dissimilarity, local variance and the like are computed."""
         shape = self.shape
-        found = {
-            "n": certify.count(self.clients, "clients"),
-            "d": certify.count(self.dim, "coordinates"),
-            "L": certify.smoothness([a for a, _ in self._maps]),
+        return SumOfQuadratics(self._maps, self.weights, self.samples, shape.hessian, shape.minimiser, shape.projector)
+
+    def local_variances(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
+        """(P_i^2, sigma_i^2) of each client, as the constants P2 and noise2 are made of them; None: there are none."""
+        pairs = self.of_samples.variance_pairs
+        return None if pairs is None else tuple((p.factor, p.constant) for p in pairs)
+
+    @cached_property
+    def _constants(self) -> LazyConstants:
+        shape = self.shape
+        hessians = [a for a, _ in self._maps]
+        found: dict[str, Callable[[], Constant]] = {
+            "n": lambda: certify.count(self.clients, "clients"),
+            "d": lambda: certify.count(self.dim, "coordinates"),
+            "L": lambda: certify.smoothness(hessians),
         }
         if self.dim == 1:
-            found["x_0"] = Constant(self.start[0], Known.EXACT, "exact", "the start")
-        if shape.minimiser is None:
-            return found
-        found["dist2_0"] = certify.squared_distance(shape.projector, shape.minimiser, self.start)
-        if self.violations("strong_quasi_convexity") is None:
-            found["mu"] = certify.quasi_convexity(shape.hessian, shape.projector)
-        if self.violations("finite_gradient_noise") is None:
-            found["sigma2"] = certify.gradient_noise(self._maps, shape.minimiser)
-        return found
+            found["x_0"] = lambda: Constant(self.start[0], Known.EXACT, "exact", "the start")
+        centre = shape.minimiser
+        if centre is not None:
+            found["dist2_0"] = lambda: certify.squared_distance(shape.projector, centre, self.start)
+            if self.violations("strong_quasi_convexity") is None:
+                found["mu"] = lambda: certify.quasi_convexity(shape.hessian, shape.projector)
+            if self.violations("finite_gradient_noise") is None:
+                found["sigma2"] = lambda: certify.gradient_noise(self._maps, centre)
+        return LazyConstants({**found, **self.of_samples.makers(self.start)})
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L, and as far as they exist mu, sigma2 and dist2_0, each exact or certified."""
+        """n, d, L and delta, and as far as they exist mu, sigma2, dist2_0, gap_0, L_ij, mu_ij, G2, B2, P2 and noise2.
+
+        Each is exact or certified, and computed when it is first asked for.
+        """
         return self._constants
 
     def violations(self, assumption: str) -> str | None:
@@ -162,6 +198,8 @@ class QuadraticInstance:
             return instance_objection(str(self.spec["kind"]), assumption)
         if assumption not in ASSUMPTIONS:
             raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+        if assumption in OF_SAMPLES:
+            return self.of_samples.objection(assumption)
         if assumption == "smooth_clients":
             return None
         if assumption == "plain_mean":
@@ -182,6 +220,37 @@ class QuadraticInstance:
             if bad is not None:
                 return f"the gradient of client {bad} is unbounded on the solution set, which is a whole affine space."
         return None
+
+    def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
+        """Whether a hypothesis of `ASSUMPTIONS` holds for all points with these constants, exactly.
+
+        None for a hypothesis outside `ASSUMPTIONS` and where a constant that it is about is missing; the constants
+        have the names of `constants()`.
+        """
+        if assumption in OF_SAMPLES:
+            return self.of_samples.decides(assumption, constants)
+        if assumption not in ASSUMPTIONS:
+            return None
+        if self.violations(assumption) is not None:
+            return False
+        name = {"smooth_clients": "L", "strong_quasi_convexity": "mu", "finite_gradient_noise": "sigma2"}.get(
+            assumption
+        )
+        if name is None:
+            return True
+        if name not in constants:
+            return None
+        return self._meets(name, constants[name])
+
+    def _meets(self, name: str, value: Fraction) -> bool:
+        shape, one = self.shape, identity(self.dim)
+        by = rational(value)
+        if name == "L":
+            return all(is_positive_semidefinite(one * by - s) for a, _ in self._maps for s in (a, -a))
+        if name == "mu":
+            return is_positive_semidefinite(shape.hessian - shape.projector * by)
+        assert shape.minimiser is not None
+        return certify.noise_value(self._maps, shape.minimiser) <= value
 
     @cached_property
     def _float_maps(self) -> tuple[tuple[Floats, Floats], ...]:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.errors import UnknownName
-from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
+from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES, instance_objection
 from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Vector
 
-__all__ = ["Real", "ScalarInstance", "given"]
+__all__ = ["Real", "ScalarInstance", "given", "of_equal_clients"]
 
 Real = TypeVar("Real", float, Fraction)
 
@@ -29,14 +29,23 @@ def given(value: Fraction | int, how: str) -> Constant:
     return Constant(Fraction(value), Known.EXACT, "exact", how)
 
 
+def of_equal_clients(L: Fraction | int) -> dict[str, Constant]:
+    """The constants of samples and of dissimilarity where every client is F with one sample; L: the smoothness of F."""
+    same = "every client is F, with one sample"
+    zeros = {name: given(0, same) for name in ("G2", "P2", "noise2", "delta")}
+    return {"L_ij": given(L, f"the smoothness of F; {same}"), "B2": given(1, same), **zeros}
+
+
 class ScalarInstance:
     """A problem on the line; a subclass is a frozen dataclass that gives `slope`, `measure` and `objections`.
 
     unimodal: metrics that fall and then rise along the line (their minimum over an interval that meets their
-    zeros is 0, otherwise it is at an end).
+    zeros is 0, otherwise it is at an end). equal_clients: whether every client is F, which has a minimiser, with one
+    sample; it then answers the hypotheses on samples and dissimilarity too.
     """
 
     unimodal: ClassVar[tuple[str, ...]] = ()
+    equal_clients: ClassVar[bool] = False
     start: tuple[Fraction, ...]
     clients: int
 
@@ -92,12 +101,23 @@ class ScalarInstance:
         return {}
 
     def violations(self, assumption: str) -> str | None:
-        """Why the instance breaks an assumption; None when it meets it. Raises UnknownName for other names."""
+        """Why the instance breaks an assumption; None when it meets it. Raises UnknownName where it cannot tell."""
         if assumption.startswith("instance:"):
             return instance_objection(self.instance, assumption)
         if assumption not in ASSUMPTIONS:
             raise UnknownName("the assumption", assumption, ASSUMPTIONS)
-        return self.objections().get(assumption)
+        found = self.objections()
+        if assumption in found or assumption not in OF_SAMPLES:
+            return found.get(assumption)
+        like = {"smooth_samples": "smooth_clients", "convex_samples": "convexity"}
+        trivial = ("gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "hessian_similarity")
+        if self.equal_clients and assumption in like:
+            return found.get(like[assumption])
+        if self.equal_clients and assumption in (*trivial, "bounded_below"):
+            return None
+        if self.equal_clients and "convexity" in found:
+            return found["convexity"]
+        raise UnknownName("the assumption", assumption, [name for name in ASSUMPTIONS if name not in OF_SAMPLES])
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """(f_client'(x),), float64 or exact as x is."""

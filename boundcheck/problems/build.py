@@ -16,7 +16,7 @@ from boundcheck.problems.problem import Problem
 __all__ = ["build", "kinds"]
 
 # Modules of the folder that are no kind of problem: this one, the contract, and the data sets.
-_NOT_KINDS = {"build", "problem", "diabetes"}
+_NOT_KINDS = {"build", "problem", "diabetes", "breast_cancer", "digits", "mnist"}
 
 
 @cache

@@ -11,8 +11,6 @@ that every entry is a short rational.
 from __future__ import annotations
 
 import gzip
-import hashlib
-import importlib.util
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,16 +18,16 @@ from functools import cache
 from pathlib import Path
 
 from boundcheck.core.numbers import parse_number
-from boundcheck.core.places import data_dir
-from boundcheck.errors import DataNotFetched
+from boundcheck.problems._data import package_file, package_folder
 
-__all__ = ["NAMES", "Table", "load"]
+__all__ = ["NAMES", "Table", "load", "standardise"]
 
 NAMES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
 FILES = {
     "diabetes_data_raw.csv.gz": "7fc0ded571454b1982210d3bb43f0aca44eae01a0b8654a3b24022bdb6b38009",
     "diabetes_target.csv.gz": "8e53f65eb811df43c206f3534bb3af0e5fed213bc37ed6ba36310157d6023803",
 }
+LICENCE = "BSD-3-Clause, in the package scikit-learn"
 DECIMALS = 6
 
 
@@ -44,34 +42,11 @@ class Table:
 
 
 def _folder() -> Path:
-    """The data cache where `data fetch --from` has put the files, otherwise the installed package."""
-    cached = data_dir() / "diabetes"
-    if all((cached / name).is_file() for name in FILES):
-        return cached
-    found = importlib.util.find_spec("sklearn")  # locates the package without importing it
-    if found is None or not found.submodule_search_locations:
-        raise DataNotFetched(
-            "the data set 'diabetes' is read from the package scikit-learn, which is not installed; "
-            "install it with 'pip install scikit-learn'."
-        )
-    return Path(next(iter(found.submodule_search_locations))) / "datasets" / "data"
+    return package_folder("diabetes", FILES)
 
 
 def _lines(folder: Path, name: str) -> list[list[Fraction]]:
-    path = folder / name
-    if not path.is_file():
-        raise DataNotFetched(
-            f"the data set 'diabetes' needs {name} of the package scikit-learn, which the installed one has not; "
-            "install another with 'pip install scikit-learn==1.9.1'."
-        )
-    packed = path.read_bytes()
-    digest = hashlib.sha256(packed).hexdigest()
-    if digest != FILES[name]:
-        raise DataNotFetched(
-            f"{path} has the sha256 {digest[:16]}..., not the expected "
-            f"{FILES[name][:16]}...; get the known one with 'pip install scikit-learn==1.9.1'."
-        )
-    text = gzip.decompress(packed).decode("ascii")
+    text = gzip.decompress(package_file("diabetes", folder, name, FILES[name])).decode("ascii")
     return [[parse_number(word, name) for word in line.split()] for line in text.splitlines()]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from boundcheck.constants.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput
-from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
 from boundcheck.problems._specs import whole
 
 __all__ = ["Huber", "build"]
@@ -31,6 +31,7 @@ class Huber(ScalarInstance):
     start: tuple[Fraction, ...]
     k: int
     unimodal = ("dist2", "gap", "grad2")
+    equal_clients = True
     clients: int = 1
 
     @property
@@ -67,19 +68,23 @@ class Huber(ScalarInstance):
         return low <= 0 <= high
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L, sigma2 = 0 and dist2_0 = R^2, all exact."""
+        """n, d, L, sigma2 = 0, dist2_0 = R^2, gap_0 and what follows from there being one client, all exact."""
         return {
             "n": given(1, "counted: clients"),
             "d": given(1, "counted: coordinates"),
             "L": given(self.L, "curvature of the Huber function"),
             "sigma2": given(0, "the only client is F, whose gradient is 0 at the minimiser"),
             "dist2_0": given(self.start[0] ** 2, "R^2"),
+            "gap_0": given(self.measure("gap", self.start[0]), "f at the start"),
+            "mu_ij": given(0, "the Huber function is convex, and linear beyond the kink"),
+            **of_equal_clients(self.L),
         }
 
     def objections(self) -> Mapping[str, str]:
         """No mu > 0 serves all x."""
         return {
             "strong_quasi_convexity": "the Huber function grows linearly, so that no mu > 0 holds for all x.",
+            "strongly_convex_samples": "the Huber function grows linearly, so that no mu > 0 holds for all x.",
         }
 
 

@@ -7,12 +7,12 @@ With rows a_j (d,) and targets y_j, client i that holds the rows J_i has, by `lo
     half_sum   half of sum
     half_mean  half of mean
 
-and F is the plain average of the f_i over the n clients.
+and F is the plain average of the f_i over the n clients, or with weights = "data" their average by |J_i|. A ridge adds
+ridge/2 |x|^2 to every sample's loss.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from boundcheck.core.linalg import matrix, nearest_float, rational
-from boundcheck.core.numbers import as_fraction
+from boundcheck.constants.samples import Rows
+from boundcheck.core.linalg import identity, matrix, nearest_float, rational
+from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems._data import column_of, module
 from boundcheck.problems._quadratic import QuadraticInstance
-from boundcheck.problems._specs import whole
-from boundcheck.problems._split import split_random, split_sorted
+from boundcheck.problems._split import Split, data_weights
 from boundcheck.problems.problem import Arrays
 
 __all__ = ["LOSSES", "LeastSquares", "build"]
@@ -39,9 +40,8 @@ LOSSES: Mapping[str, tuple[int, str]] = {
     "half_mean": (1, "mean"),
 }
 
-# Data sets by name: modules with `load() -> Table`.
-DATA = ("diabetes",)
-SPLITS = ("random", "sorted")
+# Data sets of `_data.DATA` whose `load()` gives exact rows and a target.
+DATA = ("diabetes", "breast_cancer", "digits")
 
 Row = tuple[Fraction, ...]
 
@@ -51,7 +51,7 @@ class LeastSquares(QuadraticInstance):
     """Least squares with exact rational data.
 
     name, spec: see `Problem`. rows: one tuple a client, each a tuple of its rows (d,); targets: likewise.
-    loss: a key of `LOSSES`. start: x_0 (d,).
+    loss: a key of `LOSSES`. start: x_0 (d,). ridge: at least 0. shares: client weights; empty: 1/n each.
     """
 
     name: str
@@ -60,6 +60,8 @@ class LeastSquares(QuadraticInstance):
     targets: tuple[Row, ...]
     loss: str
     start: Row
+    ridge: Fraction = Fraction(0)
+    shares: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
@@ -74,40 +76,62 @@ class LeastSquares(QuadraticInstance):
 
     @property
     def weights(self) -> tuple[Fraction, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """1/n for each of the n clients."""
-        return (Fraction(1, len(self.rows)),) * len(self.rows)
+        """1/n for each of the n clients, or the shares given."""
+        return self.shares or (Fraction(1, len(self.rows)),) * len(self.rows)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Rows of each client."""
         return tuple(len(client) for client in self.rows)
 
+    def sample_maps(self) -> tuple[tuple[tuple[fmpq_mat, fmpq_mat], ...], ...]:
+        """Per client and row (s a_j a_j' + r I, s y_j a_j), s = 2 or 1 by the loss and r the ridge."""
+        factor, ridge = rational(Fraction(LOSSES[self.loss][0])), identity(self.dim) * rational(self.ridge)
+
+        def sample(row: Row, y: Fraction) -> tuple[fmpq_mat, fmpq_mat]:
+            a = matrix([[v] for v in row])
+            return a * a.transpose() * factor + ridge, a * (factor * rational(y))
+
+        return tuple(
+            tuple(sample(row, y) for row, y in zip(rows, targets, strict=True))
+            for rows, targets in zip(self.rows, self.targets, strict=True)
+        )
+
+    def samples(self) -> tuple[Rows, ...]:
+        """The rows of each client, without a matrix for each."""
+        factor = Fraction(LOSSES[self.loss][0])
+        pairs = zip(self.rows, self.targets, strict=True)
+        return tuple(Rows(matrix(rows), matrix([[y] for y in ys]), factor, self.ridge) for rows, ys in pairs)
+
     def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
-        """Per client A_i = s sum a_j a_j', b_i = s sum y_j a_j, s by the loss."""
+        """Per client A_i = s sum a_j a_j' + r I, b_i = s sum y_j a_j; s by the loss, r the ridge of one or all rows."""
         factor, reduction = LOSSES[self.loss]
         out: list[tuple[fmpq_mat, fmpq_mat]] = []
         for rows, targets in zip(self.rows, self.targets, strict=True):
             a = matrix(rows)
             scale = rational(Fraction(factor, len(rows) if reduction == "mean" else 1))
             right = a.transpose() * matrix([[y] for y in targets])
-            out.append((a.transpose() * a * scale, right * scale))
+            hessian = a.transpose() * a * scale
+            if self.ridge:
+                hessian += identity(self.dim) * rational(self.ridge * (1 if reduction == "mean" else len(rows)))
+            out.append((hessian, right * scale))
         return tuple(out)
 
     def arrays(self) -> Arrays:
-        """Layout "rows": one component a row, scale 2 or 1 by the loss."""
+        """Layout "rows": one component a row, scale 2 or 1 by the loss; "quadratic" where there is a ridge."""
         factor, reduction = LOSSES[self.loss]
         flat = [row for client in self.rows for row in client]
-        sizes = [len(client) for client in self.rows]
-        return Arrays(
-            kind="rows",
-            reduction=reduction,
-            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            A=np.empty((0, self.dim, self.dim)),
-            curvature=np.full(len(flat), float(factor)),
-            b=np.array([[nearest_float(v) for v in row] for row in flat], dtype=np.float64),
-            target=np.array([nearest_float(y) for t in self.targets for y in t], dtype=np.float64),
-            **self._layout(),
-        )
+        offsets = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+        rows = np.array([[nearest_float(v) for v in row] for row in flat], dtype=np.float64)
+        target = np.array([nearest_float(y) for t in self.targets for y in t], dtype=np.float64)
+        shared: dict[str, Any] = {"reduction": reduction, "offsets": offsets, **self._layout()}
+        if self.ridge:
+            hessians = factor * rows[:, :, None] * rows[:, None, :] + nearest_float(self.ridge) * np.eye(self.dim)
+            right = factor * target[:, None] * rows
+            return Arrays(kind="quadratic", A=hessians, curvature=np.empty(0), b=right, target=np.empty(0), **shared)
+        curvature = np.full(len(flat), float(factor))
+        no_matrices = np.empty((0, self.dim, self.dim))
+        return Arrays(kind="rows", A=no_matrices, curvature=curvature, b=rows, target=target, **shared)
 
 
 def build(
@@ -119,42 +143,59 @@ def build(
     feature: str | None = None,
     loss: str = "half_mean",
     start: Sequence[Any] | None = None,
+    ridge: Any = None,
+    weights: str | None = None,
+    alpha: Any = None,
+    shards_per_client: Any = None,
+    imbalance: Any = None,
 ) -> LeastSquares:
-    """Least squares on a data set that is on this machine, spread over equally large clients.
+    """Least squares on a data set that is on this machine, spread over clients.
 
-    data: "diabetes". split: "random" (seeded) or "sorted" (by `feature`, a column name; default the data set's
-    own, so that clients differ). start: default zeros.
+    data: "diabetes", "breast_cancer" (labels +1 and -1) or "digits" (the digit). split: see `_split`; "sorted" is by
+    `feature`, a column name or "label" (default the data set's own, so that clients differ). alpha,
+    shards_per_client, imbalance: of the split. ridge: default 0. weights: "equal" (default) or "data". start: default
+    zeros.
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
-    if data not in DATA:
-        raise UnknownName("the data set", data, DATA)
-    if split not in SPLITS:
-        raise UnknownName("the split", split, SPLITS)
-    if split == "random" and feature is not None:
-        raise BadInput(f"feature = '{feature}' is only used with split = 'sorted'.")
-    table = importlib.import_module(f"boundcheck.problems.{data}").load()
-    n = whole(clients, "clients", 1, len(table.rows))
-    spec: dict[str, Any] = {"kind": "least_squares", "data": data, "clients": n, "split": split, "loss": loss}
-    if split == "random":
-        spec["seed"] = whole(seed, "seed", 0, 2**64 - 1)
-        parts = split_random(len(table.rows), n, spec["seed"])
-    else:
-        spec["feature"] = feature if feature is not None else table.sort_by
-        if spec["feature"] not in table.names:
-            raise UnknownName(f"the data set '{data}': feature", spec["feature"], table.names)
-        parts = split_sorted([row[table.names.index(spec["feature"])] for row in table.rows], n)
-    d = len(table.names)
+    table = module(data, DATA).load()
+    count, d = len(table.rows), len(table.names)
+    labels = getattr(table, "labels", None)
+    spread = Split.of(
+        split,
+        clients,
+        count,
+        labelled=labels is not None,
+        seed=seed,
+        feature=table.sort_by if split == "sorted" and feature is None else feature,
+        alpha=alpha,
+        shards_per_client=shards_per_client,
+        imbalance=imbalance,
+    )
+    spec: dict[str, Any] = {"kind": "least_squares", "data": data, "clients": spread.clients, "split": split}
+    spec |= {"loss": loss, **spread.given}
+    values = column_of(table, data, spec["feature"]) if split == "sorted" else None
+    parts = spread.parts(count, None if labels is None else labels.tolist(), values)
     x0 = (Fraction(0),) * d if start is None else tuple(as_fraction(v, "start") for v in start)
     if len(x0) != d:
         raise BadInput(f"start has {len(x0)} entries; the data set '{data}' has {d} features.")
     if start is not None:
         spec["start"] = [str(v) for v in x0]
-    how = "at random" if split == "random" else f"sorted by {spec['feature']}"
+    added = Fraction(0) if ridge is None else as_fraction(ridge, "ridge")
+    if added < 0:
+        raise BadInput(f"ridge = {format_short(added)} is not allowed; it must be at least 0.")
+    if ridge is not None:
+        spec["ridge"] = format_exact(added)
+    shares: tuple[Fraction, ...] = ()
+    if weights is not None:
+        spec["weights"] = weights
+        shares = data_weights([len(part) for part in parts], weights)
     return LeastSquares(
-        name=f"least squares on {data}, {n} clients, split {how}",
+        name=f"least squares on {data}, {spread.clients} clients, split {spread.name}",
         spec=spec,
         rows=tuple(tuple(table.rows[j] for j in part) for part in parts),
         targets=tuple(tuple(table.target[j] for j in part) for part in parts),
         loss=loss,
         start=x0,
+        ridge=added,
+        shares=shares,
     )

@@ -20,10 +20,12 @@ from boundcheck.methods.clients import Clients, Repeated
 __all__ = [
     "Arrays",
     "BatchProblem",
+    "ComponentProblem",
     "DecidingProblem",
     "Floats",
     "Forms",
     "IntervalProblem",
+    "LazyProblem",
     "LocatedProblem",
     "Problem",
     "QuadraticProblem",
@@ -153,11 +155,39 @@ class QuadraticProblem(Protocol):
 
 
 @runtime_checkable
+class ComponentProblem(Protocol):
+    """What a quadratic problem offers in addition when every sample of its clients is a quadratic of its own."""
+
+    def sample_maps(self) -> tuple[tuple[tuple[Any, Any], ...], ...]:
+        """Per client and sample (A_ij, b_ij), exact (fmpq_mat, (d, d) and (d, 1)): the gradient of f_ij is A_ij x - b_ij.
+
+        They are those of the samples themselves: a client may be their mean or their sum.
+        """
+        ...
+
+
+@runtime_checkable
 class IntervalProblem(Protocol):
     """What a problem on the line offers in addition when its metrics can be bounded over an interval."""
 
     def metric_range(self, name: str, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
         """Exact bounds of a metric over all points of [low, high]."""
+        ...
+
+
+@runtime_checkable
+class LazyProblem(Protocol):
+    """What a problem offers instead of `arrays` when it has so many clients that none is kept.
+
+    Its weights and `sizes` are sequences that take no memory, such as `Repeated`.
+    """
+
+    def client_arrays(self, client: int) -> Arrays:
+        """The data of one client, made when it is asked for: `Arrays` of a problem with that client alone.
+
+        client_A and client_b may be empty; the gradient of f_client is then the mean over its samples. All clients have
+        one kind and one ridge.
+        """
         ...
 
 

@@ -88,6 +88,14 @@ class Quadratics(QuadraticInstance):
         """Components of each client."""
         return tuple(len(client) for client in self.components)
 
+    def sample_maps(self) -> tuple[tuple[tuple[fmpq_mat, fmpq_mat], ...], ...]:
+        """Per client and component (A_ij, b_ij); components that share A share its matrix."""
+        shared = {id(c.A): c.A for client in self.components for c in client}
+        hessians = {key: matrix(a) for key, a in shared.items()}
+        return tuple(
+            tuple((hessians[id(c.A)], matrix([[v] for v in c.b])) for c in client) for client in self.components
+        )
+
     def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
         """Per client (A_i, b_i): the mean or sum over its components."""
         out: list[tuple[fmpq_mat, fmpq_mat]] = []

@@ -25,7 +25,7 @@ from flint import arb, fmpq
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.linalg import precision, rational
 from boundcheck.core.numbers import as_fraction, format_exact, round_down
-from boundcheck.problems._scalar import Real, ScalarInstance, given
+from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
 from boundcheck.problems._specs import whole
 
 __all__ = ["AppendixB", "build", "largest_mu", "value"]
@@ -64,6 +64,7 @@ class AppendixB(ScalarInstance):
     clients: int
     start: tuple[Fraction, ...]
     unimodal = ("dist2",)
+    equal_clients = True
 
     @property
     def name(self) -> str:
@@ -101,7 +102,7 @@ class AppendixB(ScalarInstance):
         return 2 * low <= 1
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L = 2, mu from below, sigma2 = 0 (all gradients vanish on the solution set), dist2_0."""
+        """n, d, L = 2, mu from below, sigma2 = 0 (all gradients vanish on the solution set), dist2_0; equal clients."""
         return {
             "n": given(self.clients, "counted: clients"),
             "d": given(1, "counted: coordinates"),
@@ -109,6 +110,7 @@ class AppendixB(ScalarInstance):
             "mu": largest_mu(),
             "sigma2": given(0, "every client is F, whose gradient is 0 on the solution set"),
             "dist2_0": given(self.measure("dist2", self.start[0]), "max(0, x_0 - 1/2)^2"),
+            **of_equal_clients(2),
         }
 
     def objections(self) -> Mapping[str, str]:

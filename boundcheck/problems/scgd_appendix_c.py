@@ -15,7 +15,7 @@ from typing import Any
 from boundcheck.constants.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput
-from boundcheck.problems._quadratic import ASSUMPTIONS
+from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES
 from boundcheck.problems._scalar import Real, ScalarInstance, given
 from boundcheck.problems.quadratics import Component, Quadratics
 
@@ -57,13 +57,21 @@ class Cubic(ScalarInstance):
         }
 
     def objections(self) -> Mapping[str, str]:
-        """Everything fails but that F is the plain mean."""
+        """What the paper supposes fails, but that F is the plain mean."""
         unbounded = "F = (3x^3 - 2x^2)/3 is unbounded below, so that it has no minimiser."
         own = {
             "smooth_clients": "f_3 = 3x^3 has the slope 9x^2, which is Lipschitz with no constant.",
             "convex_clients": "f_1 = -x^2 is concave.",
         }
-        return {name: own.get(name, unbounded) for name in ASSUMPTIONS if name != "plain_mean"}
+        of_samples = {
+            "smooth_samples": own["smooth_clients"],
+            "convex_samples": own["convex_clients"],
+            "strongly_convex_samples": own["convex_clients"],
+            "bounded_below": unbounded,
+            "relaxed_dissimilarity": unbounded,
+        }
+        of_clients = [name for name in ASSUMPTIONS if name not in OF_SAMPLES and name != "plain_mean"]
+        return {name: own.get(name, unbounded) for name in of_clients} | of_samples
 
 
 def build(*, cubic: Any = False, start: Any = 1) -> Quadratics | Cubic:

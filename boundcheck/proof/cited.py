@@ -1,4 +1,8 @@
-"""The conclusion of another statement as a step, as strong as that statement's own derivation."""
+"""The conclusion of another statement as a step, as strong as that statement's own derivation.
+
+`Cited` starts a run of the cited statement anew; `Instance` takes its conclusion for the same run, or a general lemma
+at given terms.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from boundcheck.proof.step import Finding, Setting, Status
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.statement import Kind
 
-__all__ = ["Cited"]
+__all__ = ["Cited", "Instance"]
 
 _open: ContextVar[tuple[str, ...]] = ContextVar("open derivations", default=())
 _reports: dict[tuple[str, float], tuple[Derivation, DerivationReport]] = {}
@@ -77,12 +81,7 @@ class Cited(Rule):
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
         """The domain and the conditions of the cited statement, except those that the step has as facts."""
         cited = find_statement(self.statement)
-        images = self._images(cited)
-        for fact in scope_facts(cited):
-            for part in fact.claim.args if isinstance(fact.claim, sp.And) else (fact.claim,):
-                relation = part.xreplace(images)
-                if relation not in facts.values():
-                    yield relation, {}
+        yield from _scope(cited, self._images(cited), facts)
 
     def counts(self) -> tuple[Any, ...]:
         """The cited statement's integers."""
@@ -97,19 +96,132 @@ class Cited(Rule):
         reason = self._unfit() or _mismatch(proof.statement, setting.statement, self._images(proof.statement))
         if reason:
             return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
-        found = super().check(claim, facts, setting)
-        if found.status is not Status.PROVED:
-            note = f"{proof.statement.id} does not apply: {found.note}"
-            return replace(found, note=note)
-        report = _report(proof, setting.seconds)
-        weak = [r for r in report.results if r.status is not Status.PROVED]
-        note = ""
-        if report.status is not Status.PROVED:
-            steps = ", ".join(r.step.name for r in weak if not r.depends_on) or "its conclusion"
-            note = f"the derivation of {report.statement} is {report.status.value} at {steps}"
-        witness = next((r.finding.witness for r in weak if r.status is report.status), {})
-        certificate = {"kind": "cited", "statement": report.statement, "status": report.status.value, **report.counts}
-        return replace(found, status=report.status, how=self.label, certificate=certificate, witness=witness, note=note)
+        return as_strong(super().check(claim, facts, setting), proof, setting.seconds, self.label)
+
+
+@dataclass(frozen=True)
+class Instance(Rule):
+    """The bound of another statement on the run that the citing statement is about, or of a general lemma.
+
+    statement: full id, with the reading; metric: the unscaled quantity that it bounds, as an expression; images: pairs
+    (name of a symbol of the cited statement, expression that it stands for). A statement about a method must be about
+    the citing one's (it may leave out parameters that it does not need), so both are about one run from one start,
+    under assumptions that the citing statement makes too; its symbols stand for themselves and must be declared alike
+    in the citing one, and only values at the start, whose names end in _0, may have an image. The symbols of a
+    statement about no method need an image each, and its assumptions are presumed of these terms.
+
+    What metric and images are is named in the trusted base. The domain and conditions of the cited statement are shown
+    from the facts of the step. The status is that of its derivation.
+    """
+
+    statement: str
+    metric: Any
+    images: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return f"instance: {self.statement}"
+
+    def _images(self, cited: Any) -> dict[Any, Any]:
+        """Symbol of the cited statement -> what it stands for here."""
+        return {cited.symbol(name).expr: expr for name, expr in self.images}
+
+    def trusted(self) -> tuple[tuple[str, str], ...]:
+        """What the terms are, which hypotheses hold of them, and what the derivation of the statement rests on."""
+        proof = derivation(self.statement)
+        cited = proof.statement
+        what = cited.metric.quantity + ("" if cited.algorithm is None else f" after {cited.metric.rounds} rounds")
+        found = [(f"{self.metric} is what {self.statement} bounds, {what}", "the statement is used")]
+        found += [(f"{expr} is {name} of {self.statement}", "the statement is used") for name, expr in self.images]
+        if cited.algorithm is None:
+            found += [(f"for these terms: {a.meaning}", f"{self.statement} is used") for a in cited.assumptions]
+        rest = f"the {len(proof.trusted())} transcriptions on which the derivation of {self.statement} rests"
+        return (*found, (rest, "the statement is used"))
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The cited bound with the images put in."""
+        cited = find_statement(self.statement)
+        images = self._images(cited)
+        left = cited.metric.scale.xreplace(images) * self.metric
+        return sp.Le(left, cited.bound.xreplace(images), evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The domain and the conditions of the cited statement, except those that the step has as facts."""
+        cited = find_statement(self.statement)
+        yield from _scope(cited, self._images(cited), facts)
+
+    def counts(self) -> tuple[Any, ...]:
+        """What stands for the cited statement's integers."""
+        cited = find_statement(self.statement)
+        images = self._images(cited)
+        return tuple(images.get(s.expr, s.expr) for s in cited.symbols if s.integer)
+
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+        """UNDECIDED where the cited statement does not apply; else the status of its own derivation.
+
+        Raises BadInput for a statement that cites itself in a circle, UnknownName for one that is not there or for an
+        image of a symbol that it has not.
+        """
+        proof = derivation(self.statement)
+        reason = _no_instance(proof.statement, setting.statement, self._images(proof.statement), self.metric)
+        if reason:
+            return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
+        return as_strong(super().check(claim, facts, setting), proof, setting.seconds, self.label)
+
+
+def _scope(cited: Any, images: Mapping[Any, Any], facts: Mapping[str, Any]) -> Iterator[Obligation]:
+    """Domain and conditions of a cited statement with the images put in, those left out that the step has as facts."""
+    for fact in scope_facts(cited):
+        for part in fact.claim.args if isinstance(fact.claim, sp.And) else (fact.claim,):
+            relation = part.xreplace(images)
+            if relation not in facts.values():
+                yield relation, {}
+
+
+def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> Finding:
+    """The finding that the statement applies, with the status of its derivation."""
+    if found.status is not Status.PROVED:
+        return replace(found, note=f"{proof.statement.id} does not apply: {found.note}")
+    report = _report(proof, seconds)
+    weak = [r for r in report.results if r.status is not Status.PROVED]
+    note = ""
+    if report.status is not Status.PROVED:
+        steps = ", ".join(r.step.name for r in weak if not r.depends_on) or "its conclusion"
+        note = f"the derivation of {report.statement} is {report.status.value} at {steps}"
+    witness = next((r.finding.witness for r in weak if r.status is report.status), {})
+    certificate = {"kind": "cited", "statement": report.statement, "status": report.status.value, **report.counts}
+    return replace(found, status=report.status, how=label, certificate=certificate, witness=witness, note=note)
+
+
+def _no_instance(cited: Any, citing: Any, images: Mapping[Any, Any], metric: Any) -> str:
+    """Why the cited statement is neither about the citing one's run nor a general lemma; empty where it is."""
+    if citing is None:
+        return "no statement is being derived, so none can be cited"
+    if cited.kind is not Kind.UPPER_BOUND or cited.metric.index is not None or cited.metric.weights is not None:
+        return f"{cited.id} is not an upper bound on one value of a metric"
+    if cited.algorithm is None:
+        without = [s.name for s in cited.symbols if s.expr not in images]
+        return f"{cited.id} is general, and nothing stands for its {', '.join(without)}" if without else ""
+    own = citing.algorithm
+    if own is None or own.kind != cited.algorithm.kind or not set(cited.algorithm.parameters) <= set(own.parameters):
+        return f"{cited.id} is about another method or other parameters of it"
+    if cited.metric.surrogate != citing.metric.surrogate:
+        return f"{cited.id} is about another objective"
+    missing = [a.name for a in cited.assumptions if a not in citing.assumptions]
+    if missing:
+        return f"{cited.id} assumes {', '.join(missing)} besides"
+    declared = {s.name: s for s in citing.symbols}
+    for term in (metric, *images.values()):
+        if not (term.is_Symbol or isinstance(term, AppliedUndef)) or str(term) in declared:
+            return f"{term} is no quantity of its own, which what {cited.id} bounds must be, and a value at the start"
+    for symbol in cited.symbols:
+        if symbol.expr in images:
+            if not symbol.name.endswith("_0") or symbol.name in declared:
+                return f"{symbol.name} of {cited.id} stands for itself and has no image"
+        elif declared.get(symbol.name) != symbol:
+            return f"{symbol.name} is not declared as in {cited.id}, or not at all"
+    return ""
 
 
 def _mismatch(cited: Any, citing: Any, images: Mapping[Any, Any]) -> str:

@@ -278,15 +278,16 @@ class Derivation:
         return found
 
     def _compare(self) -> tuple[bool, str]:
-        """Whether the conclusion is `target <= bound`, after the definitions have been put in."""
+        """Whether the conclusion is `target <= bound`, or `target == bound` for an equality, definitions put in."""
         claim = self._conclusion()
-        if not isinstance(claim, sp.Le):
-            return False, f"The conclusion '{claim}' is not an upper bound."
+        equality = self.statement.kind is Kind.EQUALITY
+        if not isinstance(claim, sp.Eq if equality else sp.Le):
+            return False, f"The conclusion '{claim}' is not an {'equation' if equality else 'upper bound'}."
         values = self.definitions()
         left, right = claim.lhs.subs(values), claim.rhs.subs(values)
         if left != self.target:
             return False, f"The conclusion bounds {left}, not {self.target}."
-        if self.statement.kind is not Kind.UPPER_BOUND:
+        if not equality and self.statement.kind is not Kind.UPPER_BOUND:
             return False, f"The statement is no upper bound but claims a {self.statement.kind.value}."
         if not same(right, self.statement.bound.subs(values)):
             return False, f"The conclusion's bound {right} differs from the statement's {self.statement.bound}."

@@ -137,14 +137,21 @@ def check_target(
             raise BadInput(f"{where} is a symbol of the statement, an index or a definition, not the metric.")
     elif not isinstance(target, AppliedUndef) or not target.free_symbols <= own:
         raise BadInput(f"{where} must be a symbol or a function of the statement's symbols that stands for the metric.")
-    if not isinstance(conclusion, sp.Le | sp.Ge):
+    if not isinstance(conclusion, sp.Le | sp.Ge | sp.Eq):
         return
     wanted = direction(conclusion)[0].subs(values)
     for fact in facts:
         if fact.kind in TRANSCRIBED:
             for part in parts(fact.claim):
-                if isinstance(part, sp.Le | sp.Ge | sp.Eq) and same(direction(part)[0].subs(values), wanted):
+                if isinstance(part, sp.Le | sp.Ge | sp.Eq) and _proportional(direction(part)[0].subs(values), wanted):
                     raise BadInput(f"{statement.id}: the fact '{fact.name}' is the conclusion itself.")
+
+
+def _proportional(given: Any, wanted: Any) -> bool:
+    """Whether one of the two gaps is a number times the other."""
+    if same(wanted, sp.Integer(0)):
+        return False
+    return bool(sp.cancel(given / wanted).is_Rational)
 
 
 def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Setting) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Relations as polynomial constraints: roots, Min and Max eliminated exactly, denominators cleared by proved signs.
 
-A square root, Min, Max or Abs becomes a new variable with the constraints that define it. A denominator is cleared
+A root, Min, Max or Abs becomes a new variable with the constraints that define it. A denominator is cleared
 only after its sign has been proved from constraints that are already there; what does not depend on the relation
 theory (inner products, sums, functions) is generalised to a real variable, which is sound for proofs.
 """
@@ -235,8 +235,8 @@ class Encoder:
             return expr.func(*[self._replace(a) for a in expr.args])
         if expr.is_Pow and expr.exp.is_Integer:
             return self._replace(expr.base) ** expr.exp
-        if expr.is_Pow and expr.exp.is_Rational and expr.exp.q == 2:
-            return self._root(expr.base) ** expr.exp.p
+        if expr.is_Pow and expr.exp.is_Rational:
+            return self._root(expr.base, int(expr.exp.q)) ** expr.exp.p
         if expr.is_Pow and not expr.exp.is_Rational:
             factor, rest = split_power(expr)
             return self._replace(factor) * self._generalise(rest)
@@ -254,21 +254,23 @@ class Encoder:
                 self.constraints.append(Constraint(symbol, ">=", f"{expr} >= 0"))
         return self.opaque[expr]
 
-    def _root(self, base: Any) -> Any:
-        node = sp.sqrt(base)
+    def _root(self, base: Any, degree: int) -> Any:
+        """The real root of this degree of a number that is proved to be at least 0, as a new variable."""
+        node = sp.root(base, degree)
         if node in self.defined:
             return self.defined[node]
         argument, bottom = self._cleared(base)
         if not (argument.is_Rational and argument >= 0) and self.sign(argument) != 1:
             found = self._prove(argument, ">=", self)
             if found is None:
-                raise Unsigned(f"the argument {base} of a square root is not proved to be at least 0")
+                raise Unsigned(f"the argument {base} of a root is not proved to be at least 0")
             self.parts.append(found)
         symbol = self._fresh(node, "r")
-        self.constraints.append(Constraint(symbol, ">=", f"sqrt({base}) >= 0", symbol))
-        square = sp.expand(symbol**2 * bottom - argument)
-        self.constraints.append(Constraint(square, "==", f"sqrt({base})**2 == {base}", symbol))
-        self._roots[symbol] = (argument, bottom)
+        self.constraints.append(Constraint(symbol, ">=", f"{node} >= 0", symbol))
+        power = sp.expand(symbol**degree * bottom - argument)
+        self.constraints.append(Constraint(power, "==", f"({node})**{degree} == {base}", symbol))
+        if degree == 2:
+            self._roots[symbol] = (argument, bottom)
         return symbol
 
     def _extreme(self, expr: Any) -> Any:

@@ -29,7 +29,9 @@ def pair() -> Quadratics:
 def test_hand_computed_instance(pair):
     assert isinstance(pair, QuadraticProblem)
     constants = {name: c.value for name, c in pair.constants().items()}
-    # gradients at -1/3: 2(-1/3) - 2 = -8/3 and 4(-1/3) + 4 = 8/3
+    # gradients at -1/3: 2(-1/3) - 2 = -8/3 and 4(-1/3) + 4 = 8/3; mean of the squared slopes (4 + 16)/2 = 10/9 * 3^2,
+    # so that B2 = 20/9; with u = x + 1/3: (2u - 8/3)^2/2 + (4u + 8/3)^2/2 - 20/9 (3u)^2 = 64/9 + 16/3 u - 10 u^2, at
+    # most 64/9 + 32/45
     assert constants == {
         "n": 2,
         "d": 1,
@@ -38,6 +40,14 @@ def test_hand_computed_instance(pair):
         "dist2_0": Fraction(16, 9),
         "sigma2": Fraction(64, 9),
         "x_0": 1,
+        "L_ij": 4,
+        "mu_ij": 2,
+        "G2": Fraction(352, 45),
+        "B2": Fraction(20, 9),
+        "P2": 0,
+        "noise2": 0,
+        "delta": 1,
+        "gap_0": Fraction(8, 3),
     }
     assert all(c.known is Known.EXACT for c in pair.constants().values())
     x = exact(2)

@@ -20,9 +20,10 @@ class Momentum:
     a: weight of the fresh gradient, 0 < a <= 1 ("momentum 0.9" is a = 1/10).
     variance_reduced: True (FedShuffle, (12)-(14)): d = g(y) + (1-a)(m - g(x)), g the gradient of the same sample at y
         and at the round's server point x, and at the start of every round but the first
-        m <- (1-a) m + sum over S of a_i (grad f_i(x) - (1-a) grad f_i(x_previous)), with the aggregation's a_i and the
-        cohort S that then does the local work. False (the practical form of Section 6): d = a g(y) + (1-a) m, and at
-        the end of a round m <- (1-a) m + a * sum over S of a_i (x - y_i)/(steps * local step size).
+        m <- (1-a) m + sum over S of (w_i/p_i) (grad f_i(x) - (1-a) grad f_i(x_previous)), with the cohort S that then
+        does the local work; these weights are unbiased whatever the aggregation's are. False (the practical form of
+        Section 6): d = a g(y) + (1-a) m, and at the end of a round
+        m <- (1-a) m + a * sum over S of (w_i/p_i) (x - y_i)/(steps * local step size).
     start: m of the first round: "zero", "gradient" (grad F(x_0)) or "sampled" (the mean of `warm_up` gradients
         grad f_i(x_0) of clients drawn with probability w_i: Theorem 5.2).
     """

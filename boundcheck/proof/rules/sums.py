@@ -14,10 +14,58 @@ from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, fresh, norm2
 
-__all__ = ["CauchySchwarz", "PartialSum", "SumOver", "Telescoping"]
+__all__ = ["Accumulation", "CauchySchwarz", "PartialSum", "SumOver", "Telescoping"]
 
 _K = sp.Dummy("k", real=True)
 _SUM, _LAST, _SQUARES = fresh("R"), fresh("r"), fresh("q")
+_VALUE, _NEXT, _START, _SUMMED, _MORE = sp.symbols("a a1 a0 Q b", cls=sp.Dummy, real=True)
+
+
+@dataclass(frozen=True)
+class Accumulation(Rule):
+    """From a(m+1) <= a(m) + b(m) for every 0 <= m < count: a(count) <= a(0) + sum_{m<count} b(m).
+
+    source: name of the fact or step that holds for every m of this range; value: a(index), an expression in the index;
+    count: an integer >= 0.
+    """
+
+    source: str
+    value: Any
+    index: Any
+    count: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "increments added up"
+
+    def generalised(self) -> Any:
+        """The index of the sum."""
+        return self.index
+
+    def counts(self) -> tuple[Any, ...]:
+        """The number of terms."""
+        return (self.count,)
+
+    def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The terms of the sum."""
+        return self.index, (sp.Ge(value, 0), sp.Le(value, self.count - 1))
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The inequality after `count` increments; raises BadInput where the source is no inequality."""
+        source = facts.get(self.source)
+        if not isinstance(source, sp.Le | sp.Ge):
+            raise BadInput(f"adding up needs the inequality '{self.source}' among the facts that the step uses.")
+        growth = self.value.subs(self.index, self.index + 1) - self.value
+        increment = sp.expand(direction(source)[0] + growth)
+        start, end = (self.value.subs(self.index, k) for k in (sp.Integer(0), self.count))
+        return sp.Le(end, start + total(increment, self.index, self.count), evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The count is at least 0, and one more increment b(k) leads from a(0) + Q to a(0) + Q + b(k)."""
+        yield sp.Ge(self.count, 0), {}
+        before = {"increments before": sp.Le(_VALUE, _START + _SUMMED), "one more": sp.Le(_NEXT, _VALUE + _MORE)}
+        yield sp.Le(_NEXT, _START + _SUMMED + _MORE), before
 
 
 @dataclass(frozen=True)

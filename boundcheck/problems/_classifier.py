@@ -1,0 +1,356 @@
+"""What logistic and softmax regression share: a labelled data set over clients, with an l2 term in every sample.
+
+Sample j of client i has the loss f_ij(x) = l(X a_ij, y_ij) + ridge/2 |x|^2, x the rows of X (K, p) one after the other,
+a_ij the features (doubles) with a 1 at the end where there is an intercept; f_i is the mean over the client's samples
+and F = sum w_i f_i.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.constants.lazy import LazyConstants
+from boundcheck.constants.linear_scores import Bounds, bounds, rounding
+from boundcheck.core.linalg import nearest_float
+from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems import _kept
+from boundcheck.problems._data import Samples, column_of
+from boundcheck.problems._losses import Logistic, Loss
+from boundcheck.problems._minimum import Minimum, Objective, certify_minimum, minimise
+from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
+from boundcheck.problems._split import Split, data_weights
+from boundcheck.problems._words import html_repr, short_repr
+from boundcheck.problems.problem import Arrays, Floats, Vector
+
+__all__ = ["Classifier", "spread"]
+
+Maker = Callable[[], Constant]
+_AT_ONCE = 4_000_000  # scores that are held at once where a metric is wanted at many points
+
+# The constants with which a hypothesis is sure to hold: at least (1) or at most (-1) the instance's own.
+_ENOUGH: Mapping[str, Mapping[str, int]] = {
+    "smooth_samples": {"L_ij": 1},
+    "strongly_convex_samples": {"mu_ij": -1},
+    "smooth_clients": {"L": 1},
+    "strong_quasi_convexity": {"mu": -1},
+    "finite_gradient_noise": {"sigma2": 1},
+    "gradient_dissimilarity": {"G2": 1, "B2": 1},
+    "relaxed_dissimilarity": {"G2": 1, "B2": 1, "L_ij": 1},
+    "local_variance": {"P2": 1, "noise2": 1},
+    "hessian_similarity": {"delta": 1},
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Classifier:
+    """A regularised classification problem.
+
+    name, spec: see `Problem`. features: (N, p) float64, client after client; labels: (N,) what the loss reads;
+    offsets: client i owns the rows offsets[i] to offsets[i + 1]; weights: w_i; ridge: above 0; loss: of linear scores.
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    features: Floats
+    labels: NDArray[Any]
+    offsets: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    ridge: Fraction
+    loss: Loss
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def _repr_html_(self) -> str:
+        return html_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
+        return {"schema": 1, **self.spec}
+
+    @property
+    def dim(self) -> int:
+        """K p."""
+        return self.loss.columns * self.features.shape[1]
+
+    @property
+    def clients(self) -> int:
+        """Number of clients n."""
+        return len(self.weights)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Samples |D_i| of each client."""
+        return tuple(int(v) for v in np.diff(self.offsets))
+
+    @property
+    def start(self) -> tuple[Fraction, ...]:
+        """0."""
+        return (Fraction(0),) * self.dim
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """dist2, gap and grad2; dist2 and gap are bounds from above, see `metric`."""
+        return ("dist2", "gap", "grad2")
+
+    @cached_property
+    def objective(self) -> Objective:
+        """F in double precision."""
+        each = [np.full(size, float(w / size)) for w, size in zip(self.weights, self.sizes, strict=True)]
+        return Objective(self.features, self.labels, np.concatenate(each), nearest_float(self.ridge), self.loss)
+
+    @cached_property
+    def minimum(self) -> Minimum:
+        """The certified minimum of F; where finding it takes over a second, the point is kept in the data cache.
+
+        A kept point is certified anew, so that nothing rests on the cache.
+        """
+        key = {
+            "kind": self.spec["kind"],
+            **{k: self.spec[k] for k in ("data", "positive", "intercept") if k in self.spec},
+            "ridge": self.ridge,
+            "sizes and weights": None if len(set(self.objective.shares)) == 1 else [self.sizes, self.weights],
+            "split": None if len(set(self.objective.shares)) == 1 else dict(self.spec),
+        }
+        point = _kept.recall(key, self.dim, lambda: minimise(self.objective), minimise.__module__)
+        return certify_minimum(self.objective, point)
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Gradient of f_client at x (d,), in double precision whatever x is."""
+        at: Floats = np.asarray(x, dtype=np.float64)
+        part = slice(self.offsets[client], self.offsets[client + 1])
+        rows = self.features[part]
+        scores = rows @ at.reshape(self.loss.columns, -1).T
+        residuals = self.loss.residuals(scores, self.labels[part])
+        out: Any = (residuals.T @ rows).ravel() / len(rows) + self.objective.ridge * at
+        return out
+
+    def metric(self, name: str, x: NDArray[Any]) -> float:
+        """A metric at x (d,).
+
+        "grad2" |grad F(x)|^2; "gap" F(x) - low, low the certified lower bound of F*; "dist2" (|x - point| + radius)^2,
+        with point and radius of `minimum`: the last two are bounds from above (up to the rounding of F(x)), above the
+        true values by at most minimum.value - minimum.low, resp. 4 radius (|x - point| + radius).
+        Raises UnknownName for other names.
+        """
+        return float(self.metric_many(name, np.asarray(x, dtype=np.float64)[None, :])[0])
+
+    def metric_many(self, name: str, points: Floats) -> Floats:
+        """A metric at each row of points (K, d); shape (K,)."""
+        if name not in self.metrics:
+            raise UnknownName("the metric", name, self.metrics)
+        if name == "dist2":
+            return (np.linalg.norm(points - self.minimum.point, axis=1) + self.minimum.radius) ** 2
+        step = max(1, _AT_ONCE // (len(self.features) * self.loss.columns))
+        compute = self._gaps if name == "gap" else self._slopes
+        return np.concatenate([compute(points[k : k + step]) for k in range(0, len(points), step)] or [np.empty(0)])
+
+    def _scores(self, points: Floats) -> Floats:
+        """(k, N, K) at points (k, d)."""
+        flat = self.features @ points.reshape(len(points) * self.loss.columns, -1).T
+        return flat.reshape(len(self.features), len(points), -1).transpose(1, 0, 2)
+
+    def _gaps(self, points: Floats) -> Floats:
+        values = self.loss.values(self._scores(points), self.labels) @ self.objective.shares
+        return values + self.objective.ridge / 2 * np.einsum("kd,kd->k", points, points) - self.minimum.low
+
+    def _slopes(self, points: Floats) -> Floats:
+        residuals = self.loss.residuals(self._scores(points), self.labels) * self.objective.shares[:, None]
+        flat = residuals.transpose(0, 2, 1).reshape(-1, len(self.features)) @ self.features
+        gradients = flat.reshape(len(points), -1) + self.objective.ridge * points
+        return np.einsum("kd,kd->k", gradients, gradients)
+
+    def arrays(self) -> Arrays:
+        """Layout "logistic" or "softmax"."""
+        binary = isinstance(self.loss, Logistic)
+        none = np.empty(0)
+        return Arrays(
+            kind="logistic" if binary else "softmax",
+            reduction="mean",
+            offsets=np.array(self.offsets, dtype=np.int64),
+            A=np.empty((0, self.dim, self.dim)),
+            curvature=none,
+            b=self.features,
+            target=self.labels.astype(np.float64),
+            client_A=np.empty((0, self.dim, self.dim)),
+            client_b=np.empty((0, self.dim)),
+            centre=none,
+            centred={},
+            ridge=self.objective.ridge,
+            classes=0 if binary else self.loss.columns,
+        )
+
+    def constants(self) -> Mapping[str, Constant]:
+        """n, d, L_ij, mu_ij, L, mu, G2, B2, P2, noise2, delta, sigma2, gap_0 and dist2_0; all exact or certified.
+
+        Each is computed when it is first asked for; see `constants.linear_scores` for the inequalities.
+        """
+        return self._constants
+
+    @cached_property
+    def _bounds(self) -> Bounds:
+        zero = self.loss.residuals(np.zeros((len(self.labels), self.loss.columns)), self.labels)
+        return bounds(
+            self.features,
+            self.offsets,
+            self.weights,
+            zero,
+            curvature=self.loss.curvature,
+            steepness2=self.loss.steepness2,
+            radius2=self.loss.radius2,
+        )
+
+    @cached_property
+    def _constants(self) -> LazyConstants:
+        def exact(value: Fraction | int, how: str) -> Maker:
+            return lambda: Constant(Fraction(value), Known.EXACT, "exact", how)
+
+        def upper(value: Callable[[], Fraction], how: str) -> Maker:
+            return lambda: Constant(round_up(value()), Known.CERTIFIED, "upper", how)
+
+        def at_minimum(value: Callable[[], Fraction], what: str) -> Maker:
+            return lambda: Constant(round_up(value()), Known.CERTIFIED, "upper", f"{what}; {self.minimum}")
+
+        h, r = format_short(self.loss.curvature), self.ridge
+        return LazyConstants(
+            {
+                "n": exact(self.clients, "counted: clients"),
+                "d": exact(self.dim, "counted: coordinates"),
+                "mu_ij": exact(r, "the ridge; no larger one serves all x"),
+                "mu": lambda: Constant(r, Known.CERTIFIED, "lower", "the ridge"),
+                "B2": exact(1, "chosen; G2 is for this"),
+                "P2": exact(0, "chosen; noise2 is for this"),
+                "L_ij": upper(lambda: self._bounds.sample + r, f"{h} max |a_j|^2 + ridge"),
+                "L": upper(
+                    lambda: max(self._bounds.clients) + r,
+                    f"{h} max lambda_max(A_i'A_i/|D_i|) + ridge; floating-point Cholesky with error bound",
+                ),
+                "G2": upper(lambda: self._bounds.G2, "the gradients' spread at 0 and their largest change from there"),
+                "noise2": upper(lambda: self._bounds.noise2, "the samples' spread at 0 and largest change from there"),
+                "delta": upper(lambda: self._bounds.delta, f"{h} lambda_max of each client's and the others' features"),
+                "sigma2": at_minimum(self._noise_at_minimum, "mean squared client gradient at the minimiser"),
+                "gap_0": at_minimum(self._first_gap, f"log {self.loss.levels} - F*"),
+                "dist2_0": at_minimum(self._first_distance2, "|x*|^2"),
+            }
+        )
+
+    def _first_gap(self) -> Fraction:
+        at_zero = math.nextafter(math.nextafter(math.log(self.loss.levels), math.inf), math.inf)
+        return Fraction(at_zero) - Fraction(self.minimum.low)
+
+    def _first_distance2(self) -> Fraction:
+        point = self.minimum.point
+        size = math.sqrt(float(point @ point)) * (1 + rounding(self.dim + 8))
+        return (Fraction(size) + Fraction(self.minimum.radius)) ** 2
+
+    def _noise_at_minimum(self) -> Fraction:
+        """Mean over clients of a bound of |grad f_i(x*)|^2."""
+        least, slopes = self.minimum, list[Fraction]()
+        for i, smooth in enumerate(self._bounds.clients):
+            part = slice(self.offsets[i], self.offsets[i + 1])
+            each = np.full(self.sizes[i], 1 / self.sizes[i])
+            own = Objective(self.features[part], self.labels[part], each, self.objective.ridge, self.loss)
+            there = Fraction(certify_minimum(own, least.point).slope)
+            slopes.append(round_up(there + (smooth + self.ridge) * Fraction(least.radius)))
+        return sum((v * v for v in slopes), Fraction(0)) / len(slopes)
+
+    def violations(self, assumption: str) -> str | None:
+        """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it.
+
+        Samples are smooth and, with the ridge, strongly convex: all but "plain_mean" hold with the own constants.
+        """
+        if assumption.startswith("instance:"):
+            return instance_objection(str(self.spec["kind"]), assumption)
+        if assumption not in ASSUMPTIONS:
+            raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+        if assumption == "plain_mean" and len(set(self.weights)) > 1:
+            return "its clients have different weights, so that F is not their plain mean."
+        return None
+
+    def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
+        """True where a hypothesis holds with these constants because it does with the instance's own.
+
+        None where that does not tell, since the own ones are bounds and not the best values.
+        """
+        if assumption not in ASSUMPTIONS:
+            return None
+        if self.violations(assumption) is not None:
+            return False
+        enough = _ENOUGH.get(assumption, {})
+        if any(name not in constants for name in enough):
+            return None
+        own = self.constants()
+        sure = all(constants[name] * way >= own[name].value * way for name, way in enough.items())
+        return True if sure else None
+
+
+def spread(
+    samples: Samples,
+    labels: NDArray[Any],
+    loss: Loss,
+    spec: dict[str, Any],
+    *,
+    title: str,
+    clients: Any,
+    split: str,
+    seed: Any,
+    feature: str | None,
+    alpha: Any,
+    shards_per_client: Any,
+    imbalance: Any,
+    weights: str,
+    ridge: Any,
+    intercept: Any,
+) -> Classifier:
+    """A labelled data set over clients; labels: what the loss reads (N,), spec: kind, data and what the labels need.
+
+    Splits go by the data set's own labels. Raises BadInput and UnknownName.
+    """
+    data, count = spec["data"], samples.count
+    if not isinstance(intercept, bool):
+        raise BadInput(f"intercept = {intercept!r} is not allowed; it must be true or false.")
+    dealt = Split.of(
+        split,
+        clients,
+        count,
+        labelled=True,
+        seed=seed,
+        feature=samples.sort_by if split == "sorted" and feature is None else feature,
+        alpha=alpha,
+        shards_per_client=shards_per_client,
+        imbalance=imbalance,
+    )
+    strength = Fraction(1, count) if ridge is None else as_fraction(ridge, "ridge")
+    if not Fraction(1, 10**12) <= strength <= 10**6:
+        raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 1e-12 to 1000000.")
+    values = column_of(samples, data, dealt.given["feature"]) if split == "sorted" else None
+    parts = dealt.parts(count, samples.labels.tolist(), values)
+    spec |= {"clients": dealt.clients, "split": split, **dealt.given, "weights": weights, "intercept": intercept}
+    if ridge is not None:
+        spec["ridge"] = format_exact(strength)
+    sizes = [len(part) for part in parts]
+    shares = data_weights(sizes, weights)
+    order = np.concatenate([np.array(part, dtype=np.int64) for part in parts])
+    rows = np.ones((count, len(samples.names) + intercept))
+    rows[:, : len(samples.names)] = samples.numbers[order]
+    rows[:, : len(samples.names)] /= samples.denominator
+    return Classifier(
+        name=f"{title}, {dealt.clients} clients, split {dealt.name}",
+        spec=spec,
+        features=rows,
+        labels=labels[order],
+        offsets=tuple(int(v) for v in np.concatenate([[0], np.cumsum(sizes)])),
+        weights=shares,
+        ridge=strength,
+        loss=loss,
+    )

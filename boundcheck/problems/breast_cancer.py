@@ -1,0 +1,48 @@
+"""The breast cancer data of Street, Wolberg and Mangasarian (Wisconsin, diagnostic, 1993).
+
+569 tumours, 30 measurements of their cell nuclei (mean, standard error and worst of ten), labels malignant (0)
+and benign (1); as shipped by scikit-learn, read from the installed package's own files. Each column is
+standardised and rounded to six decimals as `diabetes` does it. Least squares fits +1 (benign) or -1 (malignant).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from boundcheck.core.numbers import parse_number
+from boundcheck.problems._data import Samples, package_file, package_folder
+from boundcheck.problems.diabetes import DECIMALS, standardise
+
+__all__ = ["MEANINGS", "NAMES", "load"]
+
+_MEASURED = (
+    *("radius", "texture", "perimeter", "area", "smoothness"),
+    *("compactness", "concavity", "concave points", "symmetry", "fractal dimension"),
+)
+NAMES = (*(f"mean {m}" for m in _MEASURED), *(f"{m} error" for m in _MEASURED), *(f"worst {m}" for m in _MEASURED))
+MEANINGS = ("malignant", "benign")
+FILES = {"breast_cancer.csv": "fed3eb72d0575ef6192293f5093c6e801b1476b577d0386bf4455504522172ed"}
+LICENCE = "BSD-3-Clause, in the package scikit-learn"
+
+
+@cache
+def load() -> Samples:
+    """The standardised data. Raises DataNotFetched where the file is missing or other than known."""
+    ((file, digest),) = FILES.items()
+    text = package_file("breast_cancer", package_folder("breast_cancer", FILES), file, digest).decode("ascii")
+    lines = [line.split(",") for line in text.splitlines()[1:]]
+    rows = [[parse_number(word, file) for word in line[:-1]] for line in lines]
+    columns = [standardise([row[j] for row in rows]) for j in range(len(NAMES))]
+    unit = 10**DECIMALS
+    labels = np.array([int(line[-1]) for line in lines], dtype=np.int64)
+    return Samples(
+        names=NAMES,
+        numbers=np.array([[int(v * unit) for v in column] for column in columns], dtype=np.int64).T.copy(),
+        denominator=unit,
+        labels=labels,
+        meanings=MEANINGS,
+        regression=tuple(Fraction(2 * int(y) - 1) for y in labels),
+    )

@@ -1,0 +1,83 @@
+"""Logistic regression with an l2 term: f_ij(x) = log(1 + exp(-y_ij <a_ij, x>)) + ridge/2 |x|^2, y = +1 or -1.
+
+Data that is on this machine, spread over clients. Constants and minimum are certified, see
+`constants.linear_scores` and `_minimum`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.problems._classifier import Classifier, spread
+from boundcheck.problems._data import Samples, module
+from boundcheck.problems._losses import Logistic
+
+__all__ = ["build"]
+
+DATA = ("breast_cancer", "digits", "mnist")
+PARITIES = ("even", "odd")
+
+
+def build(
+    *,
+    data: str,
+    positive: Any = None,
+    clients: Any = 20,
+    split: str = "random",
+    seed: Any = None,
+    feature: str | None = None,
+    alpha: Any = None,
+    shards_per_client: Any = None,
+    imbalance: Any = None,
+    weights: str = "data",
+    ridge: Any = None,
+    intercept: Any = True,
+) -> Classifier:
+    """Binary logistic regression.
+
+    data: "breast_cancer", "digits" or "mnist". positive: the class with y = +1, against all others: "benign" (default)
+    or "malignant"; a digit, "odd" (default) or "even". split, seed, feature, alpha, shards_per_client, imbalance: see
+    `_split`. weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its
+    coefficient is regularised too).
+    Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
+    """
+    samples = module(data, DATA).load()
+    chosen = _positive(samples, data, positive)
+    if chosen in PARITIES:
+        mine = samples.labels % 2 == PARITIES.index(chosen)
+    else:
+        mine = samples.labels == samples.meanings.index(chosen)
+    labels: NDArray[Any] = np.where(mine, 1.0, -1.0)
+    return spread(
+        samples,
+        labels,
+        Logistic(),
+        {"kind": "logistic_regression", "data": data, "positive": chosen},
+        title=f"logistic regression on {data}, {chosen} or not",
+        clients=clients,
+        split=split,
+        seed=seed,
+        feature=feature,
+        alpha=alpha,
+        shards_per_client=shards_per_client,
+        imbalance=imbalance,
+        weights=weights,
+        ridge=ridge,
+        intercept=intercept,
+    )
+
+
+def _positive(samples: Samples, data: str, positive: Any) -> str:
+    binary = samples.classes == 2
+    known = samples.meanings if binary else (*samples.meanings, *PARITIES)
+    if positive is None:
+        return samples.meanings[1] if binary else "odd"
+    if isinstance(positive, bool) or not isinstance(positive, int | str):
+        raise BadInput(f"positive = {positive!r} is not allowed; it must name a class: {', '.join(known)}.")
+    if str(positive) not in known:
+        raise UnknownName(f"the data set '{data}': class", str(positive), known)
+    return str(positive)

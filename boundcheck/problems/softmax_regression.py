@@ -1,0 +1,60 @@
+"""Softmax (multinomial logistic) regression with an l2 term, x the rows of X (K, p) one after the other:
+
+    f_ij(x) = log sum_k exp(<a_ij, X_k>) - <a_ij, X_{y_ij}> + ridge/2 |x|^2.
+
+Data that is on this machine, spread over clients. Constants and minimum are certified, see
+`constants.linear_scores` and `_minimum`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.problems._classifier import Classifier, spread
+from boundcheck.problems._data import module
+from boundcheck.problems._losses import Softmax
+
+__all__ = ["build"]
+
+DATA = ("breast_cancer", "digits", "mnist")
+
+
+def build(
+    *,
+    data: str,
+    clients: Any = 20,
+    split: str = "random",
+    seed: Any = None,
+    feature: str | None = None,
+    alpha: Any = None,
+    shards_per_client: Any = None,
+    imbalance: Any = None,
+    weights: str = "data",
+    ridge: Any = None,
+    intercept: Any = True,
+) -> Classifier:
+    """Softmax regression; d = classes * (features + intercept).
+
+    data: "breast_cancer", "digits" or "mnist". split, seed, feature, alpha, shards_per_client, imbalance: see `_split`.
+    weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its coefficients
+    are regularised too).
+    Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
+    """
+    samples = module(data, DATA).load()
+    return spread(
+        samples,
+        samples.labels,
+        Softmax(samples.classes),
+        {"kind": "softmax_regression", "data": data},
+        title=f"softmax regression on {data}",
+        clients=clients,
+        split=split,
+        seed=seed,
+        feature=feature,
+        alpha=alpha,
+        shards_per_client=shards_per_client,
+        imbalance=imbalance,
+        weights=weights,
+        ridge=ridge,
+        intercept=intercept,
+    )

@@ -1,0 +1,118 @@
+"""The same clients under other objective weights: what a method follows that aggregates with weights of its own.
+
+A surrogate has the gradients of another problem and F = sum of weights_i f_i with the weights given here; every metric
+and constant is about that F. The weights that its clients report to a method (`client_weights`) stay those of the other
+problem, so that the method does on it exactly what it does there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol, cast, runtime_checkable
+
+from flint import fmpq_mat
+
+from boundcheck.constants.samples import Samples
+from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.problems._quadratic import QuadraticInstance
+from boundcheck.problems.problem import Arrays, ComponentProblem, Problem, QuadraticProblem, clients_of
+
+__all__ = ["ReweightableProblem", "Surrogate", "build", "reweighted"]
+
+
+@runtime_checkable
+class ReweightableProblem(Protocol):
+    """What a problem that is not quadratic offers in addition when it can be given other objective weights."""
+
+    def reweighted(self, weights: tuple[Fraction, ...]) -> Problem:
+        """The same clients with F = sum of weights_i f_i; `client_weights` stays what it was."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surrogate(QuadraticInstance):
+    """A quadratic problem under other weights. base: the other problem; weights: w_i >= 0, summing to 1."""
+
+    base: QuadraticInstance
+    weights: tuple[Fraction, ...]
+
+    @property
+    def _own(self) -> Problem:
+        return cast("Problem", self.base)
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+        return f"{self._own.name}, reweighted"
+
+    @property
+    def spec(self) -> Mapping[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Rebuilds the problem."""
+        return {"kind": "surrogate", "of": dict(self.base.spec), "weights": [format_exact(w) for w in self.weights]}
+
+    @property
+    def start(self) -> tuple[Fraction, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """x_0, that of the other problem."""
+        return self.base.start
+
+    @property
+    def client_weights(self) -> Sequence[Fraction]:
+        """The weights that the clients report: those of the other problem."""
+        return clients_of(self._own).weights
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """Samples of each client."""
+        return clients_of(self._own).sizes
+
+    def maps(self) -> tuple[tuple[fmpq_mat, fmpq_mat], ...]:
+        """Per client (A_i, b_i), those of the other problem."""
+        return self.base.forms().maps
+
+    def samples(self) -> tuple[Samples, ...]:
+        """Those of the other problem."""
+        return self.base.samples()
+
+    def sample_maps(self) -> tuple[tuple[tuple[Any, Any], ...], ...]:
+        """Those of the other problem; a client whose samples it does not tell apart is one sample."""
+        if isinstance(self.base, ComponentProblem):
+            return self.base.sample_maps()
+        return tuple((client,) for client in self.maps())
+
+    def arrays(self) -> Arrays:
+        """The layout of the other problem, with this objective's minimiser and metrics."""
+        if not isinstance(self.base, QuadraticProblem):
+            raise Unsupported(f"the problem '{self._own.name}' has no layout for the sampled engine.")
+        return replace(self.base.arrays(), **self._layout())
+
+
+def reweighted(problem: Problem, weights: Sequence[Fraction]) -> Problem:
+    """The same clients with F = sum of weights_i f_i.
+
+    weights: at least 0, summing to exactly 1 (BadInput). Raises Unsupported for a problem that is neither quadratic nor
+    a `ReweightableProblem`.
+    """
+    shares = tuple(weights)
+    if len(shares) != problem.clients:
+        raise BadInput(f"{len(shares)} weights were given for {problem.clients} clients.")
+    if any(w < 0 for w in shares) or sum(shares, Fraction(0)) != 1:
+        raise BadInput("the weights of a surrogate must be at least 0 and sum to exactly 1.")
+    if isinstance(problem, QuadraticInstance):
+        return Surrogate(problem, shares)
+    if isinstance(problem, ReweightableProblem):
+        return problem.reweighted(shares)
+    raise Unsupported(f"the problem '{problem.name}' cannot be given other weights; quadratic problems can.")
+
+
+def build(*, of: Mapping[str, Any], weights: Sequence[Any]) -> Problem:
+    """The problem of the specification `of` under other weights. Raises BadInput, UnknownName and Unsupported."""
+    from boundcheck.problems.build import build as build_problem
+
+    if not hasattr(of, "keys"):
+        raise BadInput("of must be the specification of a problem, such as {kind = 'fedshuffle_36'}.")
+    if isinstance(weights, str) or not hasattr(weights, "__iter__"):
+        raise BadInput("weights must be a list of numbers, one for each client.")
+    return reweighted(build_problem(of), [as_fraction(w, "weights") for w in weights])

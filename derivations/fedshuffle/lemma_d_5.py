@@ -1,0 +1,394 @@
+"""The proof of Lemma D.5 (Horvath et al., FedShuffle, Appendix D) as checked steps.
+
+Rounds r = 0, ..., R-1 of E local epochs e each. Vectors are random, inner products stand for their expectations over
+the whole run; i is the client of the round, drawn by weight.
+
+    y(r,e)  start of epoch e minus the start of round r       phi(r,e), gap(r)  E f - f* there and at the round's start
+    g(r,e)  average gradient of the epoch, (24)               d(r,e)   its direction, (25)
+    fi(r,e) gradient of f_i at the start of the epoch         f(r,e)   gradient of f there
+    h(r)    momentum error of round r                         c        288 eta_l E/(23 a), its weight in Psi
+    fix(r), fx(r)  gradient of f_i and of f at the start of the round, G(r) their difference
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Decide, Identity
+from boundcheck.proof.lemma import Lemma
+from boundcheck.proof.rules import Accumulation, Jensen
+from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.sums import total
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+
+READINGS = ("corrected", "as_printed")
+
+
+def _symbols(names: str) -> Any:
+    return sp.symbols(names, real=True)
+
+
+gap_0, h2_0, E, R, eta_l, delta, L, a = _symbols("gap_0 h2_0 E R eta_l delta L a")
+G2, B2, sigma2, r, e, c, grad2 = _symbols("G2 B2 sigma2 r e c grad2")
+h2, gam2, S, d2, y2, sigma2_i, D_i = _symbols("h2 gam2 S d2 y2 sigma2_i D_i")  # of the lemmas that are used
+phi: Any = sp.Function("phi", real=True)
+gap: Any = sp.Function("gap", real=True)
+half, noise = sp.Rational(1, 2), sigma2_i / D_i
+SMOOTH, LIKE, BELOW = "smooth_samples", "gradient_dissimilarity", "bounded_below"
+
+y, g, d, f, fi = (vector(name, r, e) for name in ("y", "g", "d", "f", "fi"))
+u, q = vector("u", r, e), vector("q", r, e)
+m, h, fx, fix = (vector(name, r) for name in ("m", "h", "fx", "fix"))
+after, G = y.at(e, e + 1), vector("G", r)
+
+
+def over(term: Any) -> Any:
+    """The sum over the epochs of the round."""
+    return total(term, e, E)
+
+
+def psi(k: Any) -> Any:
+    """The potential at the start of round k."""
+    return gap(k) + c * norm2(h.at(r, k))
+
+
+grads, drift = over(norm2(f)), over(norm2(y))
+descent = phi(r, e + 1) - phi(r, e)
+
+FACTS = (
+    Fact("index r", sp.And(r >= 0, r <= R - 1), "index", "rounds"),
+    Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of a round"),
+    Fact("c", sp.Eq(c, sp.Rational(288, 23) * eta_l * E / a), "definition", "weight of the momentum error in Psi"),
+    Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),
+    Fact("q", VectorEquality(q, u + f + (g - fi)), "definition", "step of the epoch"),
+    Fact("G", VectorEquality(G, fix - fx), "definition", "deviation of the client's gradient"),
+    Fact("start of the round", VectorEquality(y.at(e, 0), Vector(())), "algorithm", "positions are relative to x^r"),
+    Fact("epoch", VectorEquality(after, y - (g + (m - fix) * (1 - a)) * eta_l), "algorithm", "(12), (13), (24)"),
+    Fact("direction", VectorEquality(d, fi * a + m * (1 - a) + (fi - fix) * (1 - a)), "algorithm", "(25)"),
+    Fact("first epoch", sp.Le(phi(r, 0), gap(r)), "algorithm", "the first epoch starts at x^r"),
+    Fact("last epoch", sp.Le(gap(r + 1), phi(r, E)), "algorithm", "x^(r+1) is where the last epoch ends: one client"),
+    Fact("client by weight", sp.Ge(inner(fix, fx), norm2(fx)), "algorithm", "the mean of grad f_i(x^r) is grad f(x^r)"),
+    Fact("gap_0", sp.Le(gap(0), gap_0), "metric", "Psi^0"),
+    Fact("h2_0", sp.Le(norm2(h.at(r, 0)), h2_0), "metric", "Psi^0"),
+    Fact("grad2", sp.Le(grad2, total(grads, r, R) / (R * E)), "metric", "(30)"),
+    Fact(
+        "(15)",
+        sp.Le(descent, inner(f, after - y) + L / 2 * norm2(after - y)),
+        "assumption",
+        "Assumption 3.2, by (15)",
+        SMOOTH,
+    ),
+    Fact("A3.3", sp.Le(norm2(fix), G2 + B2 * norm2(fx)), "assumption", "(4), for a client drawn by weight", LIKE),
+    Fact("f below", sp.Ge(gap(R), 0), "assumption", "f* is the infimum of f", BELOW),
+)
+
+COMMON = ("domain a", "condition momentum")
+SIZES = ("domain eta_l", "domain L", "domain delta", "domain E")
+STEP_L = ("condition step size and L", "domain eta_l", "domain L")
+STEP_DELTA = ("condition step size and delta", "domain eta_l", "domain delta", "domain E")
+FIRST, SECOND = "fedshuffle/lemma_d_1/corrected", "fedshuffle/lemma_d_2/as_printed"
+THIRD, FOURTH = "fedshuffle/lemma_d_3/as_printed", "fedshuffle/lemma_d_4/corrected"
+MEANS = {noise: sigma2, S: grads, h2: norm2(h), gam2: norm2(G)}
+HYPOTHESES = ("condition step size and L", "condition step size and delta", "condition P is 0", *COMMON, *SIZES)
+ratio = E**2 * delta**2 * eta_l**2 / a
+
+LEMMAS = (
+    Step(
+        "D.1",
+        sp.Le(norm2(g - fi), 2 * eta_l**2 * L**2 * sigma2 + eta_l**2 * L**2 * norm2(d)),
+        ("condition P is 0", *STEP_L, *COMMON),
+        Lemma(FIRST, norm2(g - fi), {noise: sigma2, d2: norm2(d)}),
+        "Lemma D.1; the mean of sigma_i^2/|D_i| over the clients is sigma^2",
+    ),
+    Step(
+        "D.2",
+        sp.Le(norm2(d - f), 3 * norm2(h) + 3 * delta**2 * norm2(y) + 3 * a**2 * norm2(G)),
+        ("domain delta", *COMMON),
+        Lemma(SECOND, norm2(d - f), {h2: norm2(h), y2: norm2(y), gam2: norm2(G)}),
+        "Lemma D.2",
+    ),
+    Step(
+        "D.3",
+        sp.Le(
+            drift,
+            16 * E**2 * eta_l**2 * grads
+            + 16 * E**3 * eta_l**2 * (3 * norm2(h) + 3 * a**2 * norm2(G) + eta_l**2 * L**2 * sigma2),
+        ),
+        HYPOTHESES,
+        Lemma(THIRD, drift, MEANS),
+        "Lemma D.3",
+    ),
+    Step(
+        "D.4",
+        sp.Le(
+            norm2(h.at(r, r + 1)),
+            (1 - sp.Rational(23, 24) * a) * norm2(h)
+            + 3 * a**2 * norm2(G)
+            + 16 * eta_l**4 * E**2 * delta**2 * L**2 * sigma2
+            + 8 * eta_l**2 * delta**2 * E * grads,
+        ),
+        ("condition momentum and step size", *HYPOTHESES),
+        Lemma(FOURTH, norm2(h.at(r, r + 1)), MEANS),
+        "Lemma D.4",
+    ),
+)
+
+DESCENT = (
+    Step(
+        "step",
+        VectorEquality(after, y - q * eta_l),
+        ("epoch", "direction", "u", "q"),
+        Identity(),
+        "grad f and grad f_i at the start of the epoch added and subtracted",
+    ),
+    Step(
+        "descent.1",
+        sp.Le(descent, -eta_l / 2 * norm2(f) + eta_l / 2 * norm2(u + (g - fi))),
+        ("(15)", "step", "q", *STEP_L),
+        Combine({"(15)": 1}),
+        "polarisation; the square of the step is dropped since eta_l L <= 1",
+    ),
+    Step(
+        "descent.2",
+        sp.Le(norm2(u + (g - fi)), 2 * norm2(u) + 2 * norm2(g - fi)),
+        (),
+        Jensen((half, half), (u * 2, (g - fi) * 2)),
+        "Lemma B.6",
+    ),
+    Step(
+        "descent.3",
+        sp.Le(norm2(d), 2 * norm2(u) + 2 * norm2(f)),
+        ("u",),
+        Jensen((half, half), ((d - f) * 2, f * 2)),
+        "Lemma B.6",
+    ),
+    Step("1/16", sp.Le(eta_l**2 * L**2, sp.Rational(1, 16)), STEP_L, Decide(), "eta_l <= 1/(4L)"),
+    Step(
+        "descent.4",
+        sp.Le(
+            descent,
+            -eta_l / 2 * (1 - 4 * eta_l**2 * L**2) * norm2(f) + 2 * eta_l * norm2(u) + 2 * eta_l**3 * L**2 * sigma2,
+        ),
+        ("descent.1", "descent.2", "descent.3", "D.1", "1/16", *SIZES),
+        Combine({"descent.1": 1, "descent.2": eta_l / 2, "D.1": eta_l, "descent.3": eta_l**3 * L**2}),
+        "Lemma D.1 and 1 + 2 eta_l^2 L^2 <= 2",
+    ),
+    Step(
+        "descent",
+        sp.Le(
+            phi(r, e + 1),
+            phi(r, e)
+            - eta_l / 2 * (1 - 4 * eta_l**2 * L**2) * norm2(f)
+            + 2 * eta_l**3 * L**2 * sigma2
+            + 6 * eta_l * (norm2(h) + delta**2 * norm2(y) + a**2 * norm2(G)),
+        ),
+        ("descent.4", "D.2", "u", *SIZES),
+        Combine({"descent.4": 1, "D.2": 2 * eta_l}),
+        "Lemma D.2",
+    ),
+    Step(
+        "round.1",
+        sp.Le(
+            phi(r, E),
+            phi(r, 0)
+            - eta_l / 2 * (1 - 4 * eta_l**2 * L**2) * grads
+            + 2 * eta_l**3 * L**2 * E * sigma2
+            + 6 * eta_l * (E * norm2(h) + delta**2 * drift + E * a**2 * norm2(G)),
+        ),
+        ("descent", "domain E"),
+        Accumulation("descent", phi(r, e), e, E),
+        "all epochs of the round",
+    ),
+    Step(
+        "1/1600",
+        sp.Le(E**2 * delta**2 * eta_l**2, sp.Rational(1, 1600)),
+        STEP_DELTA,
+        Decide(),
+        "eta_l <= 1/(40 delta E)",
+    ),
+    Step(
+        "1/1152",
+        sp.Le(ratio, sp.Rational(1, 1152)),
+        ("condition momentum and step size", "domain a"),
+        Decide(),
+        "a >= 1152 E^2 delta^2 eta_l^2",
+    ),
+    Step(
+        "client deviation",
+        sp.Le(norm2(G), G2),
+        ("A3.3", "client by weight", "condition B is 1", "G"),
+        Combine({"A3.3": 1, "client by weight": 2}),
+        "Assumption 3.3 with B = 1",
+    ),
+)
+
+
+def _round(kept: Any) -> Step:
+    return Step(
+        "round",
+        sp.Le(
+            gap(r + 1),
+            gap(r)
+            - kept * eta_l * grads
+            + 4 * eta_l**3 * L**2 * E * sigma2
+            + 12 * E * eta_l * (norm2(h) + a**2 * norm2(G)),
+        ),
+        ("round.1", "first epoch", "last epoch", "D.3", "1/16", "1/1600", "domain a", "domain sigma2", *SIZES),
+        Combine({"round.1": 1, "first epoch": 1, "last epoch": 1, "D.3": 6 * eta_l * delta**2}),
+        "Lemma D.3, with 4 eta_l^2 L^2 <= 1/4 and 192 E^2 delta^2 eta_l^2 <= 12/100",
+    )
+
+
+def _growth(of_grads: Any, of_noise: Any, of_G: Any) -> Any:
+    """Psi(r+1) <= Psi(r) - eta_l of_grads grads + E eta_l^3 L^2 of_noise sigma2 + E eta_l of_G norm2(G)."""
+    extra = E * eta_l**3 * L**2 * of_noise * sigma2 + E * eta_l * of_G * norm2(G)
+    return sp.Le(psi(r + 1), psi(r) - eta_l * of_grads * grads + extra)
+
+
+def _potential(name: str, claim: Any, *uses: str) -> Step:
+    return Step(
+        name,
+        claim,
+        ("round", "D.4", "c", *uses, "domain a", "domain sigma2", *SIZES),
+        Combine({"round": 1, "D.4": sp.Rational(288, 23) * eta_l * E / a}),
+        "c times Lemma D.4 added: c (1 - 23a/24) + 12 E eta_l = c",
+    )
+
+
+CORRECTED = (
+    _round(sp.Rational(63, 200)),
+    Step(
+        "1/5",
+        sp.Ge(sp.Rational(63, 200) - sp.Rational(2304, 23) * ratio, sp.Rational(1, 5)),
+        ("1/1152", "domain a"),
+        Decide(),
+        "63/200 - 2/23 > 1/5",
+    ),
+    Step(
+        "noise 5",
+        sp.Le(4 + sp.Rational(4608, 23) * ratio, 5),
+        ("1/1152", "domain a"),
+        Decide(),
+        "4 + 4/23 < 5",
+    ),
+    Step(
+        "deviation 51",
+        sp.Le(12 * a**2 + sp.Rational(864, 23) * a, 51 * a),
+        ("domain a", "condition momentum"),
+        Decide(),
+        "12 + 864/23 < 51",
+    ),
+    _potential("potential", _growth(sp.Rational(1, 5), 5, 51 * a), "1/5", "noise 5", "deviation 51"),
+)
+
+PRINTED = (
+    _round(sp.Rational(1, 4)),
+    Step(
+        "printed 104",
+        sp.Ge(sp.Rational(1, 4) - sp.Rational(2304, 23) * ratio, sp.Rational(1, 4) * (1 - 104 * ratio)),
+        ("condition momentum and step size", *HYPOTHESES),
+        Decide(),
+        "the printed coefficient of the squared gradients against what c times Lemma D.4 adds",
+    ),
+    Step(
+        "printed 1/5",
+        sp.Ge(sp.Rational(1, 4) - sp.Rational(2304, 23) * ratio, sp.Rational(1, 5)),
+        ("condition momentum and step size", *HYPOTHESES),
+        Decide(),
+        "the last line of the display with what c times Lemma D.4 adds in place of 104",
+    ),
+    Step(
+        "printed noise",
+        sp.Le(4 + sp.Rational(4608, 23) * ratio, 4 + 208 * ratio),
+        ("domain a",),
+        Decide(),
+        "the printed 208",
+    ),
+    Step(
+        "printed deviation",
+        sp.Le(12 * a**2 + sp.Rational(864, 23) * a, 12 * a**2 + 39 * a),
+        ("domain a",),
+        Decide(),
+        "the printed 39",
+    ),
+    _potential(
+        "printed potential",
+        _growth(sp.Rational(1, 4) * (1 - 104 * ratio), 4 + 208 * ratio, 12 * a**2 + 39 * a),
+        *("printed 104", "printed noise", "printed deviation"),
+    ),
+    Step(
+        "printed rest",
+        sp.And(
+            sp.Ge(sp.Rational(1, 4) * (1 - 104 * ratio), sp.Rational(1, 5)),
+            sp.Le(4 + 208 * ratio, 5),
+            sp.Le(12 * a**2 + 39 * a, 51 * a),
+        ),
+        ("1/1152", "domain a", "condition momentum"),
+        Decide(),
+        "a >= 1152 E^2 delta^2 eta_l^2 and a <= 1",
+    ),
+    Step(
+        "potential",
+        _growth(sp.Rational(1, 5), 5, 51 * a),
+        ("printed potential", "printed rest", "c", "domain a", "domain sigma2", *SIZES),
+        Combine({"printed potential": 1}),
+        "the last line of the display",
+    ),
+)
+
+ENDING = (
+    Step(
+        "one round",
+        sp.Le(
+            psi(r + 1),
+            psi(r) - eta_l / 5 * grads + 5 * E * eta_l**3 * L**2 * sigma2 + 51 * E * eta_l * a * G2,
+        ),
+        ("potential", "client deviation", "domain a", *SIZES),
+        Combine({"potential": 1, "client deviation": 51 * E * eta_l * a}),
+        "the client's deviation is at most G^2",
+    ),
+    Step(
+        "all rounds",
+        sp.Le(
+            psi(R),
+            psi(sp.Integer(0))
+            - eta_l / 5 * total(grads, r, R)
+            + R * (5 * E * eta_l**3 * L**2 * sigma2 + 51 * E * eta_l * a * G2),
+        ),
+        ("one round", "domain R"),
+        Accumulation("one round", psi(r), r, R),
+        "all rounds",
+    ),
+    Step(
+        "conclusion",
+        sp.Le(
+            grad2,
+            5 * (gap_0 + sp.Rational(288, 23) * eta_l * E / a * h2_0) / (eta_l * R * E)
+            + 25 * eta_l**2 * L**2 * sigma2
+            + 255 * a * G2,
+        ),
+        ("grad2", "all rounds", "f below", "gap_0", "h2_0", "c", "domain R", "domain a", *SIZES),
+        Combine(
+            {
+                "grad2": 1,
+                "all rounds": 5 / (eta_l * R * E),
+                "f below": 5 / (eta_l * R * E),
+                "gap_0": 5 / (eta_l * R * E),
+                "h2_0": sp.Rational(1440, 23) / (a * R),
+            }
+        ),
+        "Psi is at least 0; times 5/(eta_l R E)",
+    ),
+)
+
+
+def derivation(statement: Any) -> Derivation:
+    """The derivation of one reading of Lemma D.5."""
+    middle = CORRECTED if statement.reading == "corrected" else PRINTED
+    steps = (*LEMMAS, *DESCENT, *middle, *ENDING)
+    quantities = frozenset({"gap_0", "h2_0", "G2", "sigma2"})
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", grad2, quantities)

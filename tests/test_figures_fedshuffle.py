@@ -1,0 +1,65 @@
+"""The figures of the FedShuffle paper at a tiny size: what they say, against fractions by hand."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+FIGURES = Path(__file__).parents[1] / "figures"
+NAMES = ("_common", "_fedshuffle", "fedshuffle_figure_1", "fedshuffle_figure_4", "fedshuffle_table_1")
+
+
+@pytest.fixture(scope="module")
+def figures() -> Iterator[dict[str, ModuleType]]:
+    patch = pytest.MonkeyPatch()
+    patch.syspath_prepend(str(FIGURES))
+    yield {name: importlib.import_module(name) for name in NAMES}
+    patch.undo()
+
+
+def made(module: ModuleType, tmp_path: Path, *more: str) -> dict[str, Any]:
+    module.main(["-o", str(tmp_path), *more])
+    assert (tmp_path / f"{module.NAME}.png").read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / f"{module.NAME}.md").read_text().startswith("# ")
+    return json.loads((tmp_path / f"{module.NAME}.json").read_text())
+
+
+def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    found = made(figures["fedshuffle_figure_1"], tmp_path, "--seeds", "20", "--rounds", "40")
+    left, _, sums, right = ({k: Fraction(v) for k, v in floors.items()} for floors in found["floors"])
+    # with samples drawn with replacement, K equal steps of size s leave eta^2 noise/(1 - (1-eta)^2) whatever K is
+    assert left["FedAvgMin"] == left["FedAvgMean"]
+    assert float(left["FedShuffle"]) == pytest.approx(2.3768e-5, rel=1e-4)
+    assert sums["FedShuffle, Sum-One"] > sums["FedShuffle"]
+    assert right["by weight (IS)"] > right["uniform"]
+    assert found["equal_step"]["uniform"]["limit"] == pytest.approx(0.00136, abs=5e-6)
+    assert found["equal_step"]["weight"]["limit"] == pytest.approx(0.00260, abs=5e-6)
+    assert any("substantial improvement" in sentence for sentence in found["differs"])
+    assert set(found["bounds"].values()) == {"HOLDS"}
+    assert found["largest_z"] < 7  # over hundreds of rounds of a skewed metric and 20 seeds
+
+
+def test_figure_4(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    found = made(figures["fedshuffle_figure_4"], tmp_path, "--seeds", "20", "--rounds", "20")
+    assert found["small_step_gap"] == {"later": "1/192", "literal": "1/54", "best_rest": "1/60"}
+    assert found["weights"] == ["1/6", "2/3", "3/4"]
+    floors = {name: Fraction(v) for name, v in found["floors"].items()}
+    assert floors["FedShuffleGen, reweighted"] < floors["FedShuffle, steps missed"]
+
+
+def test_table_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    rows = made(figures["fedshuffle_table_1"], tmp_path)["rows"]
+    has = {name: [key for key in ("RR", "HD, NL", "CS", "SS") if cells[key] is True] for name, cells in rows.items()}
+    assert has["FedAvgRR"] == ["RR", "SS"]
+    assert has["FedNova"] == ["HD, NL", "CS", "SS"]
+    assert has["FedShuffle"] == ["RR", "HD, NL", "CS", "SS"]
+    assert has["FedShuffle, Sum-One"] == ["RR", "HD, NL", "SS"]
+    assert Fraction(rows["FedShuffle"]["gap of the mean"]) == Fraction(2521, 134589612)
+    assert Fraction(rows["FedAvgMin"]["gap of the mean"]) == 0
