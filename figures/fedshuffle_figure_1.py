@@ -120,7 +120,9 @@ def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[s
         "rounds": rounds,
         "floors": [{d.line.label: str(d.floor_exact) for d in lines} for lines in drawn],
         "largest_z": max(d.z for lines in drawn for d in lines),
-        "bounds": {d.line.label: d.bound[3] for lines in drawn for d in lines if d.bound is not None},
+        "bounds": {
+            f"{k}: {d.line.label}": d.bound[3] for k, lines in enumerate(drawn, 1) for d in lines if d.bound is not None
+        },
         "equal_step": {"eta_l": EQUAL_STEP, **equal},
     }
     agrees, differs = _sentences(drawn, equal)
@@ -131,6 +133,7 @@ def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[s
         "of the gap (dashed, where the theorem speaks). Each method takes the largest step that Theorem E.1 allows "
         "(the "
         "paper gives none), those that draw with replacement or take equal steps the one of their reshuffled relative. "
+        f"Verdicts, by panel: {', '.join(f'{k} {v}' for k, v in found['bounds'].items())}. "
         f"The sampled means lie within {found['largest_z']:.1f} standard errors of the exact curves, over all rounds."
     )
     return found
