@@ -32,7 +32,7 @@ def made(module: ModuleType, tmp_path: Path, *more: str) -> dict[str, Any]:
 
 
 def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["fedshuffle_figure_1"], tmp_path, "--seeds", "20", "--rounds", "40")
+    found = made(figures["fedshuffle_figure_1"], tmp_path, "--seeds", "200", "--rounds", "40")
     left, _, sums, right = ({k: Fraction(v) for k, v in floors.items()} for floors in found["floors"])
     # with samples drawn with replacement, K equal steps of size s leave eta^2 noise/(1 - (1-eta)^2) whatever K is
     assert left["FedAvgMin"] == left["FedAvgMean"]
@@ -45,7 +45,7 @@ def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     # the bound of one uniform client out of (8, 1, 1) never falls below the gap of the start
     assert found["bounds"]["4: uniform"] == "VACUOUS"
     assert set(found["bounds"].values()) <= {"HOLDS", "VACUOUS"}
-    assert found["largest_z"] < 7  # over hundreds of rounds of a skewed metric and 20 seeds
+    assert found["largest_z"] < 6  # over hundreds of rounds of a skewed metric
 
 
 def test_figure_4(figures: dict[str, ModuleType], tmp_path: Path) -> None:

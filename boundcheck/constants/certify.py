@@ -12,11 +12,12 @@ from fractions import Fraction
 from flint import fmpq_mat
 
 from boundcheck.constants.constant import Constant, Known
+from boundcheck.constants.definite import is_positive_semidefinite, spread
 from boundcheck.core.linalg import (
+    EigenBound,
     approximate_eigenvalues,
     fraction,
     identity,
-    is_psd,
     lower_eigenvalue,
     matrix,
     rational,
@@ -26,10 +27,15 @@ from boundcheck.core.numbers import round_up
 
 __all__ = [
     "count",
+    "eigenvalue",
+    "from_above",
+    "gap",
     "gradient_noise",
     "noise_is_finite",
+    "noise_value",
     "quadratic_value",
     "quasi_convexity",
+    "similarity",
     "smoothness",
     "squared_distance",
 ]
@@ -44,8 +50,8 @@ def count(value: int, what: str) -> Constant:
     return Constant(Fraction(value), Known.EXACT, "exact", f"counted: {what}")
 
 
-def _from_above(value: Fraction, how: str) -> Constant:
-    """The value itself, or where it is too long a bound from above."""
+def from_above(value: Fraction, how: str) -> Constant:
+    """The value itself, or where it is longer than MOST_BITS a bound of 13 digits from above."""
     if value.numerator.bit_length() + value.denominator.bit_length() <= MOST_BITS:
         return Constant(value, Known.EXACT, "exact", how)
     return Constant(round_up(value), Known.CERTIFIED, "upper", f"{how}, rounded up to 13 digits")
@@ -56,6 +62,21 @@ def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
 
     Certified by exact LDL^T of L*I - A_i and L*I + A_i for every client; within a relative 1e-12.
     """
+    return _spectral_norm(hessians, "largest |eigenvalue| of the client Hessians", "L*I - A_i and L*I + A_i")
+
+
+def similarity(hessians: Sequence[fmpq_mat], mean: fmpq_mat) -> Constant:
+    """delta from above: the largest spectral norm of A_i - A; certified as `smoothness` is."""
+    apart = [a - mean for a in hessians]
+    return _spectral_norm(apart, "largest spectral norm of A_i - A", "delta*I - (A_i - A) and delta*I + (A_i - A)")
+
+
+def _spectral_norm(hessians: Sequence[fmpq_mat], what: str, tested: str) -> Constant:
+    """The largest |eigenvalue| of all the matrices."""
+    exact = [spread(a) for a in hessians]
+    known = [max(-ends[0], ends[1]) for ends in exact if ends is not None]
+    if len(known) == len(hessians):
+        return eigenvalue(EigenBound(max(known), True), "upper", what, tested)
     ends = [(-values[0], values[-1]) for values in map(approximate_eigenvalues, hessians)]
     down, up = max(ends, key=max)
     largest = hessians[ends.index((down, up))]
@@ -64,12 +85,16 @@ def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
     # Floating point chose the client and the sign; where it chose wrongly, the proof fails and another takes over.
     for a in hessians:
         for signed in (a, -a):
-            if not is_psd(one * rational(bound.value) - signed):
+            if not is_positive_semidefinite(one * rational(bound.value) - signed):
                 bound = upper_eigenvalue(signed)
+    return eigenvalue(bound, "upper", what, tested)
+
+
+def eigenvalue(bound: EigenBound, side: str, what: str, tested: str) -> Constant:
+    """An extreme eigenvalue as a constant; tested: the matrices whose definiteness was proved."""
     if bound.exact:
-        return Constant(bound.value, Known.EXACT, "exact", "largest |eigenvalue| of the client Hessians, exactly")
-    how = "largest |eigenvalue| of the client Hessians; exact LDL^T of L*I - A_i and L*I + A_i"
-    return Constant(bound.value, Known.CERTIFIED, "upper", how)
+        return Constant(bound.value, Known.EXACT, "exact", f"{what}, exactly")
+    return Constant(bound.value, Known.CERTIFIED, side, f"{what}; LDL^T of {tested}, exact or in balls")
 
 
 def quasi_convexity(hessian: fmpq_mat, projector: fmpq_mat) -> Constant:
@@ -80,10 +105,7 @@ def quasi_convexity(hessian: fmpq_mat, projector: fmpq_mat) -> Constant:
     within a relative 1e-12. Raises BadInput for the zero matrix and for an indefinite one.
     """
     bound = lower_eigenvalue(hessian, projector)
-    if bound.exact:
-        return Constant(bound.value, Known.EXACT, "exact", "smallest nonzero eigenvalue of the Hessian of F, exactly")
-    how = "smallest nonzero eigenvalue of the Hessian of F; exact LDL^T of A - mu*P"
-    return Constant(bound.value, Known.CERTIFIED, "lower", how)
+    return eigenvalue(bound, "lower", "smallest nonzero eigenvalue of the Hessian of F", "A - mu*P")
 
 
 def noise_is_finite(hessians: Sequence[fmpq_mat], projector: fmpq_mat) -> int | None:
@@ -98,16 +120,21 @@ def noise_is_finite(hessians: Sequence[fmpq_mat], projector: fmpq_mat) -> int | 
     return None
 
 
+def noise_value(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Fraction:
+    """The mean over clients of the squared gradient norm at `centre`, exactly."""
+    total = Fraction(0)
+    for a, b in maps:
+        residual = a * centre - b
+        total += fraction((residual.transpose() * residual)[0, 0])
+    return total / len(maps)
+
+
 def gradient_noise(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Constant:
     """sigma2 = mean over clients of the squared gradient norm at the minimiser `centre`; exact up to MOST_BITS.
 
     This is the supremum over the solution set where `noise_is_finite`.
     """
-    total = Fraction(0)
-    for a, b in maps:
-        residual = a * centre - b
-        total += fraction((residual.transpose() * residual)[0, 0])
-    return _from_above(total / len(maps), "mean squared client gradient at the minimiser")
+    return from_above(noise_value(maps, centre), "mean squared client gradient at the minimiser")
 
 
 def quadratic_value(form: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Fraction:
@@ -118,4 +145,9 @@ def quadratic_value(form: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> 
 
 def squared_distance(projector: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Constant:
     """dist2_0, the squared distance (x - c)'P(x - c) of x to the solution set c + null space; exact up to MOST_BITS."""
-    return _from_above(quadratic_value(projector, centre, x), "squared distance of the start to the solution set")
+    return from_above(quadratic_value(projector, centre, x), "squared distance of the start to the solution set")
+
+
+def gap(hessian: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Constant:
+    """gap_0 = F(x) - F* = (x - c)'A(x - c)/2 with c a minimiser; exact up to MOST_BITS."""
+    return from_above(quadratic_value(hessian, centre, x) / 2, "objective gap of the start")

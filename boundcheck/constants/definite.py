@@ -1,0 +1,121 @@
+"""Which rational matrices are positive semidefinite, decided fast, and the least multiple of one that covers another.
+
+A decision is by LDL^T in rigorous ball arithmetic where that decides, else by exact LDL^T; both are proofs.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, fmpq_mat
+
+from boundcheck.core.linalg import EigenBound, balls, fraction, is_psd, precision, rational
+from boundcheck.core.numbers import round_down, round_up, simplest_between
+from boundcheck.errors import BadInput
+
+__all__ = ["is_diagonal", "is_positive_semidefinite", "least_multiple", "principal", "spread"]
+
+_SMALL = 12  # up to this dimension exact elimination is as fast as balls
+_BITS = (128, 1024)  # precisions that are tried before exact elimination
+_RECOGNISED = 24  # up to this dimension a bound that is a short rational is recognised as the value itself
+_WIDTH = Fraction(1, 10**12)
+
+
+def is_diagonal(a: fmpq_mat) -> bool:
+    """Whether all entries off the diagonal are 0."""
+    return all(v == 0 for i, row in enumerate(a.tolist()) for j, v in enumerate(row) if i != j)
+
+
+def principal(a: fmpq_mat, places: list[int]) -> fmpq_mat:
+    """The submatrix of these rows and columns."""
+    rows = a.tolist()
+    return fmpq_mat(len(places), len(places), [rows[i][j] for i in places for j in places])
+
+
+def _ball_pivots(a: fmpq_mat, bits: int) -> bool | None:
+    """Whether a is positive definite, by LDL^T in ball arithmetic; None where a pivot's sign is not certain."""
+    with precision(bits):
+        rows: list[list[arb]] = balls(a).tolist()
+        d = len(rows)
+        for k in range(d):
+            top = rows[k]
+            if not top[k] > 0:
+                return False if top[k] < 0 else None
+            for i in range(k + 1, d):
+                row, factor = rows[i], top[i] / top[k]
+                for j in range(i, d):
+                    row[j] -= factor * top[j]
+        return True
+
+
+def is_positive_semidefinite(a: fmpq_mat) -> bool:
+    """Whether a symmetric rational matrix is positive semidefinite; a proof either way.
+
+    A singular one is reduced first: with J a largest set of independent columns, a is positive semidefinite exactly
+    when its submatrix of the rows and columns J is positive definite.
+    """
+    d = a.nrows()
+    if is_diagonal(a):
+        return all(a[i, i] >= 0 for i in range(d))
+    if d <= _SMALL:
+        return is_psd(a)
+    decided = _ball_pivots(a, _BITS[0])
+    if decided is not None:
+        return decided
+    echelon, rank = a.rref()
+    if rank < d:
+        leads = [next(j for j, v in enumerate(row) if v != 0) for row in echelon.tolist()[:rank]]
+        a = principal(a, leads)
+    for bits in _BITS:
+        decided = _ball_pivots(a, bits)
+        if decided is not None:
+            return decided
+    return is_psd(a)
+
+
+def least_multiple(a: fmpq_mat, unit: fmpq_mat, guess: Fraction) -> EigenBound:
+    """A short rational v, the least with v*unit - a positive semidefinite, from above and within a relative 1e-12.
+
+    unit: positive semidefinite and not 0, its null space within that of a. guess: floating point's proposal. `exact`
+    where v is that least value itself (0 included). Certified: v*unit - a is positive semidefinite, and a relative
+    1e-12 below it is not. Raises BadInput where no multiple covers a.
+    """
+
+    def covers(value: Fraction) -> bool:
+        return is_positive_semidefinite(unit * rational(value) - a)
+
+    rank = unit.rank()
+    if rank == 0:
+        raise BadInput("the least multiple of the zero matrix has no meaning.")
+    if a.rank() < rank and covers(Fraction(0)):
+        return EigenBound(Fraction(0), True)
+    scale = abs(guess) or Fraction(1, 10**6)
+    margin = scale / 10**13
+    while not covers(high := round_up(guess + margin)):
+        margin *= 4
+        if margin > scale * 10**60:
+            raise BadInput("no multiple of the one matrix covers the other.")
+    margin = scale / 10**13
+    while covers(low := round_down(guess - margin)):
+        margin *= 4
+    while high - low > _WIDTH * abs(high) * Fraction(9, 10):
+        middle = round_up((low + high) / 2, 15)
+        if not low < middle < high:
+            break
+        if covers(middle):
+            high = middle
+        else:
+            low = middle
+    if a.nrows() <= _RECOGNISED:
+        for short in (simplest_between(low, high), *(round_up(low, digits) for digits in range(1, 14))):
+            if short <= high and (unit * rational(short) - a).rank() < rank and covers(short):
+                return EigenBound(short, True)
+    return EigenBound(high, False)
+
+
+def spread(a: fmpq_mat) -> tuple[Fraction, Fraction] | None:
+    """The exact smallest and largest eigenvalue of a diagonal matrix, None for others."""
+    if not is_diagonal(a):
+        return None
+    entries = [fraction(a[i, i]) for i in range(a.nrows())]
+    return min(entries), max(entries)

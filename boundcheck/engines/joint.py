@@ -1,0 +1,246 @@
+"""Constants that a method and a problem have together: what participation costs, and the FedShuffleGen view.
+
+FedShuffleGen (S. Horvath et al., "FedShuffle", Algorithm 4 and Appendix E) is the family with local steps eta_l/c_i and
+the aggregate sum over S of (wtilde_i/q_i^S) Delta_i. With K_i local steps (E_i |D_i| for single samples) it follows
+fhat = sum of what_i f_i,
+
+    1/q_i = E[1{i in S}/q_i^S],   W = sum of wtilde_i K_i/(q_i c_i),   what_i = wtilde_i K_i/(W q_i c_i),
+
+and its theorem speaks of M1 = max of h_i s_i what_i with Hmat - e e' <= diag(h_i s_i) (`constants.sampling`) and of
+M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from boundcheck.constants.certify import from_above
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.constants.sampling import (
+    SamplingConstants,
+    full,
+    general_sampling,
+    independent,
+    one_client,
+    sampling_constants,
+    uniform,
+)
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.parts import Epochs, SumOne, Unbiased
+from boundcheck.methods.parts.aggregation import client_weights
+from boundcheck.methods.parts.participation import probability_matrix
+from boundcheck.problems.problem import clients_of
+
+if TYPE_CHECKING:
+    from boundcheck.methods.clients import Clients
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+__all__ = ["General", "LocallyVaried", "general", "joint_constants", "joint_makers", "participation_constants"]
+
+MAX_COHORTS = 5000  # cohorts that are gone through one by one
+MAX_MATRIX = 100  # clients of a sampling that is known by its probability matrix alone
+MAX_CLIENTS = 1000  # clients of which the FedShuffleGen view is computed
+
+Vector = tuple[Fraction, ...]
+
+
+@runtime_checkable
+class LocallyVaried(Protocol):
+    """A problem that knows the variance of its samples' gradients within each client."""
+
+    def local_variances(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
+        """(P_i^2, sigma_i^2) of each client, or None."""
+        ...
+
+
+@dataclass(frozen=True)
+class General:
+    """A method on given clients as FedShuffleGen. All vectors have one entry a client.
+
+    wtilde, c, q, what, h, s: see the module. steps: K_i. W, M1, M2: numbers; rule: which s is taken.
+    """
+
+    wtilde: Vector
+    steps: tuple[int, ...]
+    c: Vector
+    q: Vector
+    W: Fraction
+    what: Vector
+    h: Vector
+    s: Vector
+    M1: Fraction
+    M2: Fraction
+    rule: str
+
+
+def participation_constants(method: Method, clients: Clients) -> SamplingConstants | None:
+    """p, s, M and b of the method's participation; None where rounds are not alike or clients are left out for ever.
+
+    Raises BadInput for a sampling given by its matrix with more than `MAX_MATRIX` clients or with zero weights.
+    """
+    participation, weights = method.participation, clients.weights
+    drawing = participation.drawing(clients)
+    n = clients.count
+    if drawing is None:
+        whole = participation.period(clients) == 1 and len(participation.fixed(0, clients) or ()) == n
+        return full(weights) if whole else None
+    if drawing.kind == "uniform":
+        return uniform(n, drawing.size, weights)
+    if any(drawing.inclusion(i) == 0 for i in range(n)):
+        return None
+    if drawing.kind == "independent":
+        return independent(drawing.probabilities, weights)
+    if drawing.largest == 1 and all(len(s) == 1 for s in drawing.subsets):
+        return one_client([drawing.inclusion(i) for i in range(n)], weights)
+    if n > MAX_MATRIX:
+        raise BadInput(f"{n} clients are too many for a sampling given by its cohorts; at most {MAX_MATRIX} are taken.")
+    from boundcheck.core.linalg import matrix
+
+    return sampling_constants(matrix(probability_matrix(participation, clients)), weights)
+
+
+def general(method: Method, clients: Clients) -> General | None:
+    """The method as FedShuffleGen; None where it is none.
+
+    It is one with `Epochs` of a fixed number and no common number of steps, and the aggregations `Unbiased` and
+    `SumOne`. For `Unbiased` s is that of `participation_constants`, otherwise the one with the least M1, for which all
+    cohorts are gone through (at most `MAX_COHORTS`). Raises Unsupported or BadInput where that is too much.
+    """
+    local, aggregation = method.local, method.aggregation
+    n = clients.count
+    if method.momentum is not None or not isinstance(local, Epochs) or not isinstance(aggregation, Unbiased | SumOne):
+        return None
+    if local.by_cohort or n > MAX_CLIENTS or any(len(local.epochs(i)) > 1 for i in range(n)):
+        return None
+    setting = method.setting(clients)
+    of = client_weights(aggregation.weights, setting)
+    wtilde = tuple(of(i) for i in range(n))
+    if min(wtilde) <= 0:
+        return None
+    visits = [local.visits(i, (i,), clients)[0][1] for i in range(n)]
+    steps, c = tuple(v.steps for v in visits), tuple(1 / v.scale for v in visits)
+    sampled = participation_constants(method, clients) if isinstance(aggregation, Unbiased) else None
+    if isinstance(aggregation, Unbiased):
+        if sampled is None:
+            return None
+        q, h = (Fraction(1),) * n, tuple(1 / p for p in sampled.p)
+        found = None
+    else:
+        cohorts = _cohorts(method, clients)
+        if cohorts is None:
+            return None
+        if len(cohorts) > 1 and n > MAX_MATRIX:
+            raise BadInput(f"{n} clients are too many for their cohorts; at most {MAX_MATRIX} are taken.")
+        # a_i^S = wtilde_i/q_i^S, and SumOne takes the same q^S for all clients of a cohort
+        norms = [
+            [wtilde[i] / a for i, a in zip(cohort, aggregation.coefficients(cohort, setting), strict=True)]
+            for _, cohort in cohorts
+        ]
+        found = None if len(cohorts) == 1 else general_sampling(cohorts, norms)
+        q, h = (tuple(norms[0]), (Fraction(1),) * n) if found is None else (found.q, found.h)
+    shares = [w * k / (q_i * c_i) for w, k, q_i, c_i in zip(wtilde, steps, q, c, strict=True)]
+    W = sum(shares, Fraction(0))
+    if W <= 0:
+        return None
+    what = tuple(v / W for v in shares)
+    if sampled is not None:
+        s, rule = sampled.s, sampled.rule
+    elif found is None:
+        s, rule = (Fraction(0),) * n, "full participation (0)"
+    else:
+        _, s = found.least(what)
+        rule = "the least M1, verified exactly"
+    M1 = max(h_i * s_i * v for h_i, s_i, v in zip(h, s, what, strict=True))
+    M2 = sum(steps) * max(w / (W * q_i * c_i) for w, q_i, c_i in zip(wtilde, q, c, strict=True))
+    return General(wtilde, steps, c, q, W, what, h, s, M1, M2, rule)
+
+
+def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int, ...]]] | None:
+    """Every nonempty cohort with its probability; None where rounds are not alike."""
+    drawing = method.participation.drawing(clients)
+    if drawing is not None:
+        return [(p, cohort) for p, cohort in drawing.support(MAX_COHORTS)]
+    if method.participation.period(clients) > 1:
+        return None
+    cohort = method.participation.fixed(0, clients) or ()
+    return [(Fraction(1), cohort)] if len(cohort) == clients.count else None
+
+
+def _exact(value: Fraction, how: str) -> Constant:
+    return Constant(value, Known.EXACT, "exact", how)
+
+
+def joint_makers(method: Method, problem: Problem) -> dict[str, Callable[[], Constant]]:
+    """How each joint constant is computed that can be had: M, b, W, M1, M2, P2_gen and noise2_gen."""
+    clients = clients_of(problem)
+    makers: dict[str, Callable[[], Constant]] = {}
+    try:
+        if clients.count > MAX_CLIENTS:
+            return _of_many(method, clients)
+        sampled = participation_constants(method, clients)
+        if sampled is not None:
+            makers |= {name: partial(_same, c) for name, c in sampled.constants().items()}
+        gen = general(method, clients)
+    except (BadInput, Unsupported):  # too many clients or cohorts: the run does not need these constants
+        return makers
+    if gen is None:
+        return makers
+    makers["W"] = lambda: _exact(gen.W, "sum of wtilde_i K_i/(q_i c_i)")
+    makers["M1"] = lambda: _exact(gen.M1, f"largest h_i s_i what_i, s by {gen.rule}")
+    makers["M2"] = lambda: _exact(gen.M2, "(sum of K_i) times the largest wtilde_i/(W q_i c_i)")
+    local = method.local
+    plain = isinstance(local, Epochs) and local.batch == 1 and local.missed is None
+    if plain and isinstance(problem, LocallyVaried) and problem.violations("local_variance") is None:
+        makers["P2_gen"] = lambda: _variances(method, problem, clients, gen)[0]
+        makers["noise2_gen"] = lambda: _variances(method, problem, clients, gen)[1]
+    return makers
+
+
+def _same(constant: Constant) -> Constant:
+    return constant
+
+
+def _of_many(method: Method, clients: Clients) -> dict[str, Callable[[], Constant]]:
+    """M and b of very many clients, where their formula takes no look at each: computed only when asked for."""
+    drawing = method.participation.drawing(clients)
+    if drawing is None:
+        simple = method.participation.period(clients) == 1
+    else:
+        simple = drawing.kind == "uniform" or (drawing.kind == "independent" and min(drawing.probabilities) > 0)
+    if not simple:
+        return {}
+
+    def make(name: str) -> Constant:
+        found = participation_constants(method, clients)
+        assert found is not None
+        return found.constants()[name]
+
+    return {name: partial(make, name) for name in ("M", "b")}
+
+
+def _variances(method: Method, problem: Problem, clients: Clients, gen: General) -> tuple[Constant, Constant]:
+    """max of P_i^2/(3 |D_i| E_i^2) and sum of what_i sigma_i^2/(3 |D_i| E_i^2)."""
+    local = method.local
+    assert isinstance(local, Epochs) and isinstance(problem, LocallyVaried)  # noqa: PT018
+    pairs = problem.local_variances()
+    assert pairs is not None
+    scales = [3 * size * local.epochs(i)[0] ** 2 for i, size in enumerate(clients.sizes)]
+    P2 = max(P / scale for (P, _), scale in zip(pairs, scales, strict=True))
+    terms = (what * v / scale for what, (_, v), scale in zip(gen.what, pairs, scales, strict=True))
+    return (
+        _exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"),
+        from_above(sum(terms, Fraction(0)), "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2"),
+    )
+
+
+def joint_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
+    """M, b and, where the method is a FedShuffleGen (`general`), W, M1, M2, P2_gen and noise2_gen.
+
+    What cannot be had (too many cohorts, rounds that are not alike) is left out.
+    """
+    return {name: make() for name, make in joint_makers(method, problem).items()}
