@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from boundcheck.methods.method import Method
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
-__all__ = ["ENGINES", "describe", "describe_constants", "round_grid", "run"]
+__all__ = ["ENGINES", "ROUND_METRICS", "describe", "describe_constants", "round_grid", "run"]
 
 ENGINES = ("exact", "sampled")
 MAX_ROUNDS = 10**15
+# Metrics of a round rather than of a point, asked for by name: whether the exact engine needs momentum for them.
+ROUND_METRICS: Mapping[str, bool] = {"drift": False, "epoch_grad2": True, "momentum_error2": True}
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
 
 
@@ -42,9 +45,10 @@ def run(
 
     rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", "rational" or
-    "float64") or "sampled" (seeds 0 to `seeds` - 1, or a range of them). metrics: default all that the problem has.
-    assumptions: names of hypotheses that the problem is asked about besides the shipped ones; its answers stand in
-    `Curve.assumptions` and `Curve.violations`. on_progress: called with the finished share, 0 to 1.
+    "float64") or "sampled" (seeds 0 to `seeds` - 1, or a range of them). metrics: default all that the problem has;
+    those of `ROUND_METRICS` by name. assumptions: names of hypotheses that the problem is asked about besides the
+    shipped ones; its answers stand in `Curve.assumptions` and `Curve.violations`. on_progress: called with the
+    finished share, 0 to 1.
 
     Raises UnknownName (engine, metric), BadInput (rounds, seeds) and Unsupported (an engine cannot carry this).
     """
@@ -53,7 +57,7 @@ def run(
     grid = round_grid(rounds)
     names = tuple(metrics) if metrics is not None else problem.metrics
     for name in names:
-        if name not in problem.metrics:
+        if name not in problem.metrics and name not in ROUND_METRICS:
             raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
     if engine == "exact":
         from boundcheck.engines.exact import run_exact
@@ -109,13 +113,21 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     )
 
 
-def describe_constants(method: Method, problem: Problem) -> dict[str, Constant]:
-    """The constants of the problem and the parameters of the method."""
+def describe_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
+    """The constants of the problem, those of method and problem together (`engines.joint`) and the method's parameters.
+
+    A name in several is the parameter, then the joint constant. Each is computed when it is first asked for.
+    """
+    from boundcheck.constants.lazy import LazyConstants
+    from boundcheck.engines.joint import joint_makers
+
     own = {
         name: Constant(value, Known.EXACT, "exact", "parameter of the method")
         for name, value in method.parameters().items()
     }
-    return dict(problem.constants()) | own
+    known = problem.constants()
+    makers: dict[str, Callable[[], Constant]] = {name: partial(known.__getitem__, name) for name in known}
+    return LazyConstants({**makers, **joint_makers(method, problem), **{k: partial(own.__getitem__, k) for k in own}})
 
 
 def _known_assumptions(problem: Problem) -> list[str]:
@@ -129,7 +141,7 @@ def _at_start(problem: Problem, names: Iterable[str]) -> dict[str, Fraction]:
     """The exact metrics at round 0, as far as they are rational."""
     x = np.empty(problem.dim, dtype=object)
     x[:] = problem.start
-    found: dict[str, Any] = {name: problem.metric(name, x) for name in names}
+    found: dict[str, Any] = {name: problem.metric(name, x) for name in names if name in problem.metrics}
     return {name: Fraction(v) for name, v in found.items() if isinstance(v, int | Fraction)}
 
 

@@ -159,7 +159,7 @@ class ComponentProblem(Protocol):
     """What a quadratic problem offers in addition when every sample of its clients is a quadratic of its own."""
 
     def sample_maps(self) -> tuple[tuple[tuple[Any, Any], ...], ...]:
-        """Per client and sample (A_ij, b_ij), exact (fmpq_mat, (d, d) and (d, 1)): the gradient of f_ij is A_ij x - b_ij.
+        """Per client and sample exact (A_ij, b_ij), (d, d) and (d, 1) fmpq_mat: the gradient of f_ij is A_ij x - b_ij.
 
         They are those of the samples themselves: a client may be their mean or their sum.
         """

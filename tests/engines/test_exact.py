@@ -316,8 +316,10 @@ def test_changing_steps_stop_at_their_limit():
 
 def test_unsupported_work_names_the_engine_that_can():
     p = random_problem()
-    with pytest.raises(Unsupported, match="sampled"):
-        run_exact(method_of({"kind": "fedavg_reshuffled", "E": 1, "eta": "1/10", "size": 1}), p, [1])
+    rows = [{"A": [[1, k], [k, k * k]]} for k in range(60)]
+    many = build({"kind": "quadratics", "clients": [{"components": rows}], "start": [1, 1]})
+    with pytest.raises(Unsupported, match=r"60 samples with different Hessians.*about 1\d samples.*sampled"):
+        run_exact(method_of({"kind": "fedavg_reshuffled", "E": 1, "eta": "1/10"}), many, [1])
     with pytest.raises(Unsupported, match="changes"):
         contraction(method_of({"kind": "scgd", "E": 2, "eta0": 1}), p)
 

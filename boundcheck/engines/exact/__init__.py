@@ -2,5 +2,6 @@
 
 from boundcheck.engines.exact.run import run_exact
 from boundcheck.engines.exact.spectral import Contraction, contraction
+from boundcheck.engines.exact.stationary import Stationary, stationary
 
-__all__ = ["Contraction", "contraction", "run_exact"]
+__all__ = ["Contraction", "Stationary", "contraction", "run_exact", "stationary"]

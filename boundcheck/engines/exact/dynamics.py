@@ -1,234 +1,246 @@
-"""Linear dynamics of a state: the point itself (fixed cohorts) or its second moments (random cohorts).
+"""Runs: the state itself where nothing is random, its second moments otherwise.
 
-Both give the map of a round as a matrix on the state, or carry one round out step by step, and read metrics
-off the state. `trajectory` and `stepwise` know no more than that.
+A state is a row of numbers: z (D,), or packed E[z z'] (D(D+1)/2,). With a constant step the rounds of one period are
+composed and all rounds of a grid come out of one pass over the binary digits of their numbers; otherwise the
+rounds are carried out one after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.core.linalg import identity
-from boundcheck.engines.exact.affine import Affine, cohort_at, round_map, step_factors
+from boundcheck.engines.exact.readers import Readers
 from boundcheck.engines.exact.rings import Matrix, Ring
-from boundcheck.methods.clients import Clients
+from boundcheck.engines.exact.rounds import Rounds
+from boundcheck.engines.exact.space import Applied, Operators
+from boundcheck.engines.exact.state import Exact, cohort_at
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import inclusion, pair
+from boundcheck.methods.parts import GradientSteps
 
-__all__ = ["Dynamics", "Moments", "Point", "stepwise", "trajectory"]
+__all__ = ["Dynamics"]
 
 Progress = Callable[[float], None]
+Values = Mapping[str, list[Any]]
 
 
-class Dynamics(Protocol):
-    """What `trajectory` and `stepwise` need."""
+class Dynamics:
+    """A method on a problem, in one arithmetic.
 
-    def start(self) -> Matrix:
-        """The state at round 0, a column."""
-        ...
+    random: whether second moments are followed; size: entries of the state.
+    """
 
-    def maps(self, eta: Fraction) -> Sequence[Matrix]:
-        """Matrices on the state of the rounds of one period, all with step size eta."""
-        ...
-
-    def advance(self, state: Matrix, visits: Any, round_index: int) -> Matrix:
-        """The state after one round, given `visits` of the round's step size."""
-        ...
-
-    def visits(self, eta: Fraction) -> Any:
-        """Whatever `advance` needs of the step size."""
-        ...
-
-    def read(self, state: Matrix) -> Mapping[str, Any]:
-        """The metrics, as numbers of the ring."""
-        ...
-
-
-class Point:
-    """Fixed cohorts: the state is z = [x - c; 1]."""
-
-    def __init__(self, ring: Ring, method: Method, affine: Affine, clients: Clients) -> None:
-        self.ring, self.method, self.affine = ring, method, affine
-        self.n = len(affine.generators)
-        self._generators = [ring.lift(g) for g in affine.generators]
-        self._quadratic = {name: ring.lift(q) for name, q in affine.quadratic.items()}
-        self._linear = {name: ring.lift(v) for name, v in affine.linear.items()}
-        self._period = method.participation.period(clients)
-        self._cohorts = [cohort_at(method, t, clients) for t in range(self._period)]
-        # of each round of a period: the members, whether x is replaced by the only one, 1 - sum of factors, factors
-        self._plan = [
-            (c, len(c) == 1 and f[0] == 1, ring.scalar(1 - sum(f, Fraction(0))), [ring.scalar(v) for v in f])
-            for c, f in self._cohorts
-        ]
-        # a few products with the state are cheaper than the power of a matrix
-        self._singly = affine.repeats <= affine.start.nrows()
+    def __init__(self, ring: Ring, method: Method, exact: Exact) -> None:
+        self.ring, self.method, self.exact = ring, method, exact
+        self.random = method.is_random(exact.clients)
+        self.rounds = Rounds(ring, method, exact)
+        self.readers = Readers(self.rounds)
+        wide = exact.layout.size
+        self.size = wide * (wide + 1) // 2 if self.random else wide
 
     def start(self) -> Matrix:
-        return self.ring.lift(self.affine.start)
+        """The state at round 0, a row."""
+        z = self.exact.start
+        if not self.random:
+            return self.ring.lift(z.transpose())
+        moment = z * z.transpose()
+        if self.exact.spread is not None:
+            moment = moment + self.exact.spread
+        return self.ring.pack(self.ring.lift(moment)).transpose()
 
-    def visits(self, eta: Fraction) -> Sequence[Matrix]:
-        """The maps of one local step of each client, or of its whole visit where that has many steps."""
-        return self.ring.visits(self._generators, eta, 1 if self._singly else self.affine.repeats)
+    def map(self, eta: Fraction, round_index: int, first: bool) -> Matrix:
+        """The matrix of a round on the state as a column; first: without an update of the momentum before it."""
+        plan = self.rounds.plan(eta, round_index, first)
+        if not self.random:
+            return plan.mean
+        return self.rounds.second(Operators(self.ring, self.exact.layout.size), plan, eta)
 
-    def maps(self, eta: Fraction) -> Sequence[Matrix]:
-        visits = self.ring.visits(self._generators, eta, self.affine.repeats)
-        return [round_map(self.ring, visits, cohort, factors) for cohort, factors in self._cohorts]
+    # --- a constant step ---------------------------------------------------------------------------------------
 
-    def _visit(self, step: Matrix, state: Matrix) -> Matrix:
-        for _ in range(self.affine.repeats if self._singly else 1):
-            state = self.ring.mul(step, state)
-        return state
+    def trajectory(self, eta: Fraction, grid: Sequence[int], progress: Progress) -> Values:
+        """The metrics at each round of the grid, any rounds at once."""
+        ring, period = self.ring, self.rounds.period
+        begin = self.start()
+        offset = 0
+        rows: list[Any] = [None] * len(grid)
+        if self.rounds.compares and grid[-1] > 0:  # the first round is unlike the others
+            offset = 1
+            begin = ring.mul(begin, self.map(eta, 0, True).transpose())
+        maps = [self.map(eta, offset + t, False).transpose() for t in range(min(period, max(grid[-1] - offset, 1)))]
+        cycle = maps[0]
+        for m in maps[1:]:
+            cycle = ring.mul(cycle, m)
+        later = [g - offset for g in grid if g >= offset]
+        states = self._states(cycle, begin, [g // period for g in later], progress)
+        after: dict[int, list[int]] = {}
+        for k, g in enumerate(later):
+            after.setdefault(g % period, []).append(k)
+        partial = None
+        skipped = len(grid) - len(later)
+        if skipped:
+            rows[0] = ring.rows(self.start())[0]
+        for within in range(period):
+            chosen = after.get(within, [])
+            if chosen:
+                found = [states[later[k] // period] for k in chosen]
+                if partial is not None:
+                    found = ring.rows(ring.mul(ring.from_rows(found), partial))
+                for k, row in zip(chosen, found, strict=True):
+                    rows[skipped + k] = row
+            if within < len(maps) and within < max(after, default=0):
+                partial = maps[within] if partial is None else ring.mul(partial, maps[within])
+        found = self._read(eta, grid, rows)
+        progress(1.0)
+        return found
 
-    def advance(self, state: Matrix, visits: Sequence[Matrix], round_index: int) -> Matrix:
-        cohort, replaced, rest, factors = self._plan[round_index % self._period]
-        if replaced:
-            return self._visit(visits[cohort[0]], state)
-        total = state * rest
-        for i, factor in zip(cohort, factors, strict=True):
-            total = total + self._visit(visits[i], state) * factor
-        return total
+    def _states(self, cycle: Matrix, begin: Matrix, wanted: Sequence[int], progress: Progress) -> dict[int, Any]:
+        """The states (rows) after each of the wanted numbers of cycles.
 
-    def read(self, state: Matrix) -> Mapping[str, Any]:
+        The numbers' leading digits first: after v * 2^b cycles the state is that after (v // 2) * 2^(b+1), moved by
+        2^b more for odd v; every level is one matrix product. The levels end where going through all v one by one
+        costs less than another squaring of the map.
+        """
+        ring, last = self.ring, wanted[-1]
+        powers = [cycle]
+        while last >> (len(powers) - 1) > max(self.size, 1):
+            powers.append(ring.mul(powers[-1], powers[-1]))
+        top = len(powers) - 1
+        needed = [sorted({v >> b for v in wanted}) for b in range(top + 1)]
+        states: dict[int, Any] = {}
+        row, chosen = begin, set(needed[top])
+        for v in range((last >> top) + 1):
+            if v in chosen:
+                states[v] = ring.rows(row)[0]
+            if v < last >> top:
+                row = ring.mul(row, powers[top])
+        for b in range(top - 1, -1, -1):
+            odd = [v for v in needed[b] if v & 1]
+            moved: Sequence[Any] = []
+            if odd:
+                moved = ring.rows(ring.mul(ring.from_rows([states[v >> 1] for v in odd]), powers[b]))
+            states = {v: states[v >> 1] for v in needed[b] if not v & 1} | dict(zip(odd, moved, strict=True))
+            progress((top - b) / (top + 1))
+        return states
+
+    def _read(self, eta: Fraction, grid: Sequence[int], rows: Sequence[Any]) -> Values:
+        """The metrics of states, one row a round of the grid."""
+        ring, wide = self.ring, self.exact.layout.size
+        forms = dict(self.readers.forms())
+        states = ring.from_rows(rows)
+        watched: list[dict[str, Matrix]] = []
+        if self.exact.watched:
+            space = Operators(ring, wide)
+            period = self.rounds.period
+            kinds = [(0, True)] if grid[0] == 0 else []
+            kinds += [(t, False) for t in sorted({g % period for g in grid if g})]
+            by_kind = {kind: self.readers.watched(space, eta, *kind) for kind in kinds}
+            watched = [by_kind[(0, True) if g == 0 else (g % period, False)] for g in grid]
+        if not self.random:
+            found = {name: ring.row_dots(ring.mul(states, q), states) for name, q in forms.items()}
+            for name in self.exact.watched:
+                own = [ring.form(w[name], wide) for w in watched]
+                singles = [ring.from_rows([row]) for row in rows]
+                found[name] = [ring.dot(ring.mul(z, q), z) for z, q in zip(singles, own, strict=True)]
+            return found
+        found: dict[str, list[Any]] = {}
+        if forms:
+            weights = ring.from_rows([ring.rows(ring.weights(q))[0] for q in forms.values()])
+            columns = ring.rows(ring.mul(weights, states.transpose()))
+            found = {name: list(column) for name, column in zip(forms, columns, strict=True)}
+        for name in self.exact.watched:
+            own = ring.from_rows([ring.rows(w[name])[0] for w in watched])
+            found[name] = ring.row_dots(own, states)
+        return found
+
+    # --- one round after the other -----------------------------------------------------------------------------
+
+    def stepwise(self, grid: Sequence[int], progress: Progress) -> Values:
+        """The metrics at each round of the grid, for any schedule."""
+        walk = self._points() if not self.random else self._moments()
+        forms = self.readers.forms()
+        found: dict[str, list[Any]] = {name: [] for name in self.exact.metrics}
+        done, moment = 0, next(walk)
+        for target in grid:
+            while done < target:
+                moment = next(walk)
+                done += 1
+                if done % 1000 == 0:
+                    progress(done / grid[-1])
+            if not self.random:
+                for name, q in forms.items():
+                    found[name].append(self.ring.dot(self.ring.mul(q.transpose(), moment), moment))
+                moment_now = self.ring.mul(moment, moment.transpose()) if self.exact.watched else None
+            else:
+                moment_now = moment
+                for name, q in forms.items():
+                    found[name].append(self.ring.dot(q.transpose(), moment))
+            if self.exact.watched:
+                step = self.method.schedule.step(self.method.cycle_of(done, self.exact.clients))
+                space = Applied(self.ring, moment_now)
+                for name, value in self.readers.watched(space, step, done, done == 0).items():
+                    found[name].append(value[0, 0])
+        progress(1.0)
+        return found
+
+    def _moments(self) -> Iterator[Matrix]:
+        """E[z z'] (D, D) at round 0, 1, ..."""
         ring = self.ring
-        values = {name: ring.mul(state.transpose(), ring.mul(q, state))[0, 0] for name, q in self._quadratic.items()}
-        return values | {name: ring.mul(row, state)[0, 0] for name, row in self._linear.items()}
+        moment = ring.unpack(self.start().transpose(), self.exact.layout.size)
+        done = 0
+        while True:
+            yield moment
+            eta = self.method.schedule.step(self.method.cycle_of(done, self.exact.clients))
+            plan = self.rounds.plan(eta, done, done == 0)
+            moment = self.rounds.second(Applied(ring, moment), plan, eta)
+            done += 1
 
+    def _points(self) -> Iterator[Matrix]:
+        """z (D, 1) at round 0, 1, ..."""
+        ring, method, clients = self.ring, self.method, self.exact.clients
+        state = self.start().transpose()
+        if isinstance(method.local, GradientSteps) and method.momentum is None:
+            yield from self._gradient_steps(method.local.E, state)
+            return
+        done = 0
+        while True:
+            yield state
+            eta = method.schedule.step(method.cycle_of(done, clients))
+            state = ring.mul(self.rounds.plan(eta, done, done == 0).mean, state)
+            done += 1
 
-class Moments:
-    """Random cohorts: the state is the upper triangle of S = E[z z'], a column of D(D+1)/2.
-
-    A round with cohort C moves z by z + f sum_{i in C} (V_i - I) z, so that with G_i = V_i - I and the inclusion
-    and pair probabilities p_i, p_ij: S <- S + f (G S + S G') + f^2 sum_ij p_ij G_i S G_j', G = sum p_i G_i.
-    """
-
-    def __init__(self, ring: Ring, method: Method, affine: Affine, clients: Clients) -> None:
-        self.ring, self.method, self.affine = ring, method, affine
-        self.n = len(affine.generators)
-        self.size = affine.start.nrows()
-        self.factor = step_factors(method, clients)
-        self._generators = [ring.lift(g) for g in affine.generators]
-        self._index = [(a, b) for a in range(self.size) for b in range(a, self.size)]
-        self._readers = {name: ring.lift(self._functional(q)) for name, q in affine.quadratic.items()}
-        for name, row in affine.linear.items():
-            last = fmpq_mat(self.size, self.size)
-            for a in range(self.size):
-                last[a, self.size - 1] = row[0, a]
-            self._readers[name] = ring.lift(self._functional(last))
-        part, n, square = method.participation, self.n, self.factor**2
-        self._drift = [ring.scalar(p * self.factor) for p in [inclusion(part, i, clients) for i in range(n)]]
-        pairs = {pair(part, i, j, clients) for i in range(n) for j in range(n) if i != j}
-        both = pairs.pop() if len(pairs) == 1 else Fraction(0)  # several different ones stay in `pairs`
-        # with one probability for all pairs, sum_ij p_ij G_i S G_j' = p (sum G)S(sum G)' + sum_i (p_i - p) G_i S G_i'
-        self._both = ring.scalar(square * both) if both else None
-        found = [(i, j, pair(part, i, j, clients) - both) for i in range(n) for j in range(n) if i == j or pairs]
-        self._terms = [(i, j, ring.scalar(square * p)) for i, j, p in found if p]
-
-    def _functional(self, q: fmpq_mat) -> fmpq_mat:
-        """The row with trace(q S) = row * upper triangle of S."""
-        return fmpq_mat(1, len(self._index), [q[a, b] if a == b else q[a, b] + q[b, a] for a, b in self._index])
-
-    def _pack(self, s: Matrix) -> list[Any]:
-        return [s[a, b] for a, b in self._index]
-
-    def start(self) -> Matrix:
-        z = self.affine.start
-        s = z * z.transpose()
-        return self.ring.lift(fmpq_mat(len(self._index), 1, self._pack(s)))
-
-    def visits(self, eta: Fraction) -> Any:
-        """(f G, [(weight, left, right)]) of the step size: the terms of the round's map on S."""
-        one = self.ring.lift(identity(self.size))
-        moves = [v - one for v in self.ring.visits(self._generators, eta, self.affine.repeats)]
-        drift = _sum([g * p for g, p in zip(moves, self._drift, strict=True)])
-        terms = [(moves[i] * p, moves[j].transpose()) for i, j, p in self._terms]
-        if self._both is not None:
-            total = _sum(moves)
-            terms.append((total * self._both, total.transpose()))
-        return drift, terms
-
-    def _round(self, s: Matrix, visits: Any) -> Matrix:
-        drift, terms = visits
-        half = self.ring.mul(drift, s)
-        total = s + half + half.transpose()
-        for left, right in terms:
-            total = total + self.ring.mul(self.ring.mul(left, s), right)
-        return total
-
-    def maps(self, eta: Fraction) -> Sequence[Matrix]:
-        visits = self.visits(eta)
-        columns: list[list[Any]] = []
-        for a, b in self._index:
-            basis = fmpq_mat(self.size, self.size)
-            basis[a, b] = basis[b, a] = fmpq(1)
-            columns.append(self._pack(self._round(self.ring.lift(basis), visits)))
-        return [self.ring.from_columns(columns)]
-
-    def advance(self, state: Matrix, visits: Any, round_index: int) -> Matrix:
-        full = self.ring.zeros(self.size, self.size)
-        for k, (a, b) in enumerate(self._index):
-            full[a, b] = full[b, a] = state[k, 0]
-        return self.ring.from_columns([self._pack(self._round(full, visits))])
-
-    def read(self, state: Matrix) -> Mapping[str, Any]:
-        return {name: self.ring.mul(row, state)[0, 0] for name, row in self._readers.items()}
-
-
-def _sum(matrices: Sequence[Matrix]) -> Matrix:
-    total = matrices[0]
-    for m in matrices[1:]:
-        total = total + m
-    return total
-
-
-def trajectory(
-    ring: Ring, dynamics: Dynamics, eta: Fraction, grid: Sequence[int], progress: Progress
-) -> Iterator[Mapping[str, Any]]:
-    """The metrics at each round of the grid, any rounds at once, for a constant step size.
-
-    The maps of one period are composed once; the state jumps between grid points by binary powers.
-    """
-    maps = dynamics.maps(eta)
-    period = len(maps)
-    cycle = maps[0]
-    for m in maps[1:]:
-        cycle = ring.mul(m, cycle)
-    powers = [cycle]
-    at_cycle, state = 0, dynamics.start()
-    for position, done in enumerate(grid):
-        gap, within = done // period - at_cycle, done % period
-        bit = 0
-        while gap >> bit:
-            if bit == len(powers):
-                powers.append(ring.mul(powers[-1], powers[-1]))
-            if gap >> bit & 1:
-                state = ring.mul(powers[bit], state)
-            bit += 1
-        at_cycle = done // period
-        partial = state
-        for m in maps[:within]:
-            partial = ring.mul(m, partial)
-        yield dynamics.read(partial)
-        progress((position + 1) / len(grid))
-
-
-def stepwise(
-    dynamics: Dynamics, method: Method, clients: Clients, grid: Sequence[int], progress: Progress
-) -> Iterator[Mapping[str, Any]]:
-    """The metrics at each round of the grid, one round after the other, for any schedule."""
-    state = dynamics.start()
-    cycle, visits = 0, None
-    done = 0
-    for target in grid:
-        while done < target:
+    def _gradient_steps(self, repeats: int, state: Matrix) -> Iterator[Matrix]:
+        """The same, with a few products with the state where they are cheaper than the power of a matrix."""
+        ring, method, clients = self.ring, self.method, self.exact.clients
+        generators = [ring.lift(_bordered(a, o)) for a, o in self.exact.whole]
+        singly = repeats if repeats <= self.exact.layout.size else 1
+        own = 1 if singly == repeats else repeats
+        plans = [cohort_at(method, t, clients) for t in range(self.rounds.period)]
+        plan = [
+            (c, len(c) == 1 and f[0] == 1, ring.scalar(1 - sum(f, Fraction(0))), [ring.scalar(v) for v in f])
+            for c, f in plans
+        ]
+        cycle, visits, done = 0, list[Matrix](), 0
+        while True:
+            yield state
             now = method.cycle_of(done, clients)
             if now != cycle:
-                cycle, visits = now, dynamics.visits(method.schedule.step(now))
-            state = dynamics.advance(state, visits, done)
+                cycle, visits = now, ring.visits(generators, method.schedule.step(now), own)
+            cohort, replaced, rest, factors = plan[done % self.rounds.period]
+            total = None if replaced else state * rest
+            for i, factor in zip(cohort, factors, strict=True):
+                y = state
+                for _ in range(singly):
+                    y = ring.mul(visits[i], y)
+                total = y if total is None else total + y * factor
+            state = total
             done += 1
-            if done % 1000 == 0:
-                progress(done / grid[-1])
-        yield dynamics.read(state)
+
+
+def _bordered(a: fmpq_mat, o: fmpq_mat) -> fmpq_mat:
+    """[[a, -o], [0, 0]]."""
+    d = a.nrows()
+    rows = a.tolist()
+    return fmpq_mat(d + 1, d + 1, [v for i in range(d) for v in [*rows[i], -o[i, 0]]] + [fmpq(0)] * (d + 1))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.exact.affine import cohort_at, visits_at
 from boundcheck.engines.exact.rings import MAX_DIGITS
+from boundcheck.engines.exact.state import cohort_at, visits_at
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import IntervalProblem, Problem, clients_of

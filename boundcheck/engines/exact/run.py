@@ -1,9 +1,9 @@
-"""Runs without sampling error: the curve of one deterministic run, or of expectations over random cohorts."""
+"""Runs without sampling error: the curve of one deterministic run, or of expectations over all that is random."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,15 +12,18 @@ from flint import arb
 
 from boundcheck.core.linalg import float_down, float_up, fraction, nearest_float, outward, precision
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.exact.affine import Affine, lower
-from boundcheck.engines.exact.dynamics import Dynamics, Moments, Point, stepwise, trajectory
+from boundcheck.engines.exact.budget import check_visits, composing_is_cheaper
+from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.oracle import run_oracle
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
+from boundcheck.engines.exact.state import Exact, lower
+from boundcheck.engines.run import ROUND_METRICS
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.methods.parts import Visit
+from boundcheck.problems.problem import Problem, QuadraticProblem
 
-__all__ = ["FIRST_BITS", "MAX_BITS", "MAX_VISITS", "run_exact"]
+__all__ = ["FIRST_BITS", "MAX_BITS", "MAX_VISITS", "check_metrics", "run_exact"]
 
 # Balls: the precision is doubled until every value is known to a relative 2^-GOOD_BITS (1e-12), or MAX_BITS.
 FIRST_BITS = 128
@@ -35,6 +38,10 @@ MAX_VISITS: Mapping[Arithmetic, int] = {
     Arithmetic.RATIONAL: 100_000,
 }
 
+# Constant steps: the powers of a round's map are kept in at most so many bytes, else rounds go one by one.
+MAX_BYTES = 2_000_000_000
+BYTES: Mapping[Arithmetic, int] = {Arithmetic.FLOAT64: 8, Arithmetic.BALL: 64, Arithmetic.RATIONAL: 64}
+
 
 def run_exact(
     method: Method,
@@ -47,12 +54,13 @@ def run_exact(
 ) -> Curve:
     """The metrics at the rounds of the grid, without sampling error.
 
-    Quadratic problems with local full-gradient steps: fixed cohorts give the run itself, random ones the
-    expectations of the metrics (second moments). A constant step size takes any number of rounds at once; other
-    schedules go round by round up to `MAX_VISITS` client visits. Other problems are carried out step by step
-    from their gradient oracle (`oracle.run_oracle`).
+    Quadratic problems: a method without randomness gives the run itself, any other the expectations of the metrics over
+    cohorts, samples and epochs (second moments). A constant step size takes any number of rounds at once; other
+    schedules, and states too large to compose maps, go round by round up to `MAX_VISITS` client visits. Other
+    problems are carried out step by step from their gradient oracle (`oracle.run_oracle`).
 
-    grid: increasing rounds, 0 is the start. metrics: default all of the problem. arithmetic: BALL encloses
+    grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
+    `engines.run.ROUND_METRICS` (what they mean: `readers`). arithmetic: BALL encloses
     rigorously, with the precision raised until each value is known to a relative 1e-12 (info["accuracy"] says
     what was reached); RATIONAL gives the fractions themselves; FLOAT64 has no rounding bound.
 
@@ -62,9 +70,7 @@ def run_exact(
     if not rounds or rounds[0] < 0 or any(b <= a for a, b in itertools.pairwise(rounds)):
         raise BadInput("the rounds to measure at must be a strictly increasing list that starts at 0 or later.")
     names = tuple(problem.metrics if metrics is None else metrics)
-    for name in names:
-        if name not in problem.metrics:
-            raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
+    check_metrics(names, problem, method)
     if arithmetic is Arithmetic.SAMPLED:
         raise BadInput("the exact engine draws no samples; its arithmetic is 'ball', 'rational' or 'float64'.")
 
@@ -74,38 +80,62 @@ def run_exact(
 
     if not isinstance(problem, QuadraticProblem):
         return run_oracle(method, problem, rounds, names, arithmetic, progress)
-    run = _Run(method, problem, rounds, lower(method, problem, names), progress)
+    run = _Run(method, lower(method, problem, names), rounds, progress)
     if arithmetic is Arithmetic.BALL:
         return run.balls()
     return run.rationals() if arithmetic is Arithmetic.RATIONAL else run.floats()
 
 
+def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> None:
+    """Raise UnknownName for a metric that neither the problem nor (on quadratic problems) the method's rounds have."""
+    quadratic = isinstance(problem, QuadraticProblem)
+    own = [
+        name for name, momentum in ROUND_METRICS.items() if quadratic and (method.momentum is not None or not momentum)
+    ]
+    for name in names:
+        if name in problem.metrics or name in own:
+            continue
+        if quadratic and name in ROUND_METRICS:
+            raise UnknownName(f"'{method.name}' has no momentum, so that the metric", name, [*problem.metrics, *own])
+        raise UnknownName(f"the problem '{problem.name}': metric", name, [*problem.metrics, *own])
+
+
 class _Run:
     """One run on a quadratic problem, in any arithmetic."""
 
-    def __init__(
-        self, method: Method, problem: Problem, grid: list[int], affine: Affine, progress: Callable[[float], None]
-    ) -> None:
-        self.method, self.grid, self.affine, self.progress = method, grid, affine, progress
-        self.clients = clients_of(problem)
-        self.random = method.participation.fixed(0, self.clients) is None
-        self.names = [*affine.quadratic, *affine.linear]
+    def __init__(self, method: Method, exact: Exact, grid: list[int], progress: Callable[[float], None]) -> None:
+        self.method, self.grid, self.exact, self.progress = method, grid, exact, progress
+        self.clients = exact.clients
+        self.random = method.is_random(self.clients)
+        self.names = list(exact.metrics)
 
-    def _rows(self, ring: Ring) -> Iterator[Mapping[str, Any]]:
-        size = self.affine.start.nrows()
-        dynamics: Dynamics = (Moments if self.random else Point)(ring, self.method, self.affine, self.clients)
-        # Composing maps pays once there are more rounds than the state has entries.
-        worth = not self.random or self.grid[-1] > size * (size + 1) // 2
-        if self.method.schedule.is_constant() and worth:
-            return trajectory(ring, dynamics, self.method.schedule.step(1), self.grid, self.progress)
-        n = self.clients.count
-        visits = self.grid[-1] * (n if self.random else len(self.method.participation.fixed(0, self.clients) or ()))
-        if visits > MAX_VISITS[ring.arithmetic]:
+    def _columns(self, ring: Ring) -> Mapping[str, Sequence[Any]]:
+        """The metrics, one number of the ring for each round of the grid."""
+        dynamics = Dynamics(ring, self.method, self.exact)
+        last, size = self.grid[-1], dynamics.size
+        constant = self.method.schedule.is_constant()
+        # Composing maps pays once there are more rounds than the state has entries; it takes memory for the powers.
+        powers = 2 + max(last.bit_length() - size.bit_length(), 0)
+        fits = size * size * powers * BYTES[ring.arithmetic] <= MAX_BYTES
+        visits = self._visits()
+        worth = not self.random or last > size or composing_is_cheaper(ring, self.exact, visits, last)
+        if constant and fits and worth:
+            check_visits(ring, self.exact, visits, True, 1)
+            return dynamics.trajectory(self.method.schedule.step(1), self.grid, self.progress)
+        why = "a step size that changes" if not constant else f"a state of {size} numbers"
+        members = len(self.method.participation.fixed(0, self.clients) or range(self.clients.count))
+        if last * members > MAX_VISITS[ring.arithmetic]:
             raise Unsupported(
-                f"{self.grid[-1]} rounds with a step size that changes are {visits} client visits; the exact engine "
+                f"{last} rounds with {why} are {last * members} client visits; the exact engine "
                 f"carries out at most {MAX_VISITS[ring.arithmetic]} in arithmetic '{ring.arithmetic}'."
             )
-        return stepwise(dynamics, self.method, self.clients, self.grid, self.progress)
+        check_visits(ring, self.exact, visits, False, max(last, 1))
+        return dynamics.stepwise(self.grid, self.progress)
+
+    def _visits(self) -> list[tuple[int, Visit]]:
+        """What the clients of a round do, all of them where cohorts are random."""
+        cohort = self.method.participation.fixed(0, self.clients) or tuple(range(self.clients.count))
+        return [(i, v) for i in cohort for _, v in self.method.local.visits(i, cohort, self.clients)]
 
     def _curve(self, arithmetic: Arithmetic, values: Mapping[str, Any], info: Mapping[str, Any], **more: Any) -> Curve:
         return Curve(
@@ -120,8 +150,8 @@ class _Run:
     def floats(self) -> Curve:
         """Double precision."""
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = list(self._rows(FloatRing()))
-        values = {k: [float(row[k]) for row in rows] for k in self.names}
+            columns = self._columns(FloatRing())
+        values = {k: [float(v) for v in columns[k]] for k in self.names}
         # inf - inf on the way of a diverging run is not a number; the run is infinite all the same
         return self._curve(
             Arithmetic.FLOAT64, {k: [np.inf if np.isnan(x) else x for x in v] for k, v in values.items()}, {}
@@ -129,8 +159,8 @@ class _Run:
 
     def rationals(self) -> Curve:
         """Exact fractions."""
-        rows = list(self._rows(RationalRing()))
-        exact = {k: tuple(fraction(row[k]) for row in rows) for k in self.names}
+        columns = self._columns(RationalRing())
+        exact = {k: tuple(fraction(v) for v in columns[k]) for k in self.names}
         return self._curve(Arithmetic.RATIONAL, _nearest(exact), {}, exact=exact, **_bounds(exact))
 
     def balls(self) -> Curve:
@@ -138,19 +168,19 @@ class _Run:
         bits = FIRST_BITS
         while True:
             with precision(bits):
-                rows = list(self._rows(BallRing()))
+                columns = self._columns(BallRing())
                 # a number below 1e-300 is as good as known: its enclosure in doubles is [0, tiny]
-                lost = [min((_good(row[k]) for row in rows), default=GOOD_BITS) for k in self.names]
-                if min(lost, default=GOOD_BITS) >= GOOD_BITS or bits >= MAX_BITS:
-                    return self._enclosures(rows, bits, min(lost, default=GOOD_BITS))
+                good = min((_good(v) for k in self.names for v in columns[k]), default=GOOD_BITS)
+                if good >= GOOD_BITS or bits >= MAX_BITS:
+                    return self._enclosures(columns, bits, good)
             bits *= 2
 
-    def _enclosures(self, rows: Sequence[Mapping[str, Any]], bits: int, good: int) -> Curve:
+    def _enclosures(self, columns: Mapping[str, Sequence[Any]], bits: int, good: int) -> Curve:
         low: dict[str, Any] = {}
         high: dict[str, Any] = {}
         values: dict[str, Any] = {}
         for k in self.names:
-            triples = [outward(row[k], nonnegative=k != "x") for row in rows]
+            triples = [outward(v, nonnegative=k != "x") for v in columns[k]]
             low[k], values[k], high[k] = (np.array(column, dtype=np.float64) for column in zip(*triples, strict=True))
         info = {"bits": bits, "accuracy": "relative 1e-12" if good >= GOOD_BITS else f"relative 2^{-max(good, 0)}"}
         return self._curve(Arithmetic.BALL, values, info, low=low, high=high)

@@ -1,0 +1,147 @@
+"""The law of a round's cohort, reduced to what the first two moments of the server's step need.
+
+A member v is a client together with what it does (which can depend on the cohort). With a_v the aggregation
+coefficient where v takes part and 0 where not, the server moves by sum of a_v Q_v z, so that E[a_v], E[a_v a_w] and
+E[a_v^2] suffice as long as Q_v itself does not depend on the cohort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from boundcheck.errors import Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Drawing, Visit
+
+__all__ = ["MAX_COHORTS", "Cohort", "Law", "Member", "law_of", "virtual"]
+
+MAX_COHORTS = 20_000  # possible cohorts that are gone through one by one at most
+
+Visits = tuple[tuple[Fraction, Visit], ...]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A client and its possible visits with their probabilities."""
+
+    client: int
+    visits: Visits
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """One possible cohort: its probability, the positions of its members in `Law.members` and their a_v."""
+
+    p: Fraction
+    members: tuple[int, ...]
+    coefficients: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of the cohort of a round.
+
+    mean: E[a_v]. square: E[a_v^2]. E[a_v a_w] is `joint[v][w]`, or where that is None
+    common * mean[v] * mean[w], plus own[v] for v = w. cohorts: every possible cohort, where they were gone through.
+    """
+
+    members: tuple[Member, ...]
+    mean: tuple[Fraction, ...]
+    square: tuple[Fraction, ...]
+    common: Fraction = Fraction(1)
+    own: tuple[Fraction, ...] = ()
+    joint: Sequence[Sequence[Fraction]] | None = None
+    cohorts: tuple[Cohort, ...] = ()
+
+
+def _coefficients(method: Method, cohort: tuple[int, ...], clients: Clients) -> list[Fraction]:
+    """a_i of the cohort's clients, without eta_g; an empty cohort has none."""
+    return method.aggregation.coefficients(cohort, method.setting(clients)) if cohort else []
+
+
+def _support(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[int, ...]]]:
+    if drawing.count() > MAX_COHORTS:
+        raise Unsupported(
+            f"{method.name} has {drawing.count()} possible cohorts and weighs, or works, by who takes part; the exact "
+            f"engine goes through at most {MAX_COHORTS} of them; use engine = 'sampled'."
+        )
+    return drawing.support(MAX_COHORTS)
+
+
+def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bool = False) -> Law:
+    """The law of a round's cohort; one_by_one: go through all cohorts in any case.
+
+    Raises Unsupported where more than `MAX_COHORTS` cohorts would have to be gone through.
+    """
+    fixed = method.participation.fixed(round_index, clients)
+    if fixed is not None:
+        a = tuple(_coefficients(method, fixed, clients))
+        members = tuple(Member(i, method.local.visits(i, fixed, clients)) for i in fixed)
+        cohort = Cohort(Fraction(1), tuple(range(len(fixed))), a)
+        return Law(members, a, tuple(v * v for v in a), cohorts=(cohort,))
+    drawing = method.participation.drawing(clients)
+    if drawing is None:
+        raise Unsupported(f"the cohorts of {method.name} are neither fixed nor drawn by a known law.")
+    own = None if method.local.by_cohort or one_by_one else method.aggregation.by_client(method.setting(clients))
+    if own is None:
+        return _enumerated(method, _support(method, drawing), clients)
+    n = clients.count
+    members = tuple(Member(i, method.local.visits(i, (i,), clients)) for i in range(n))
+    a, p = [own(i) for i in range(n)], [drawing.inclusion(i) for i in range(n)]
+    mean = tuple(x * q for x, q in zip(a, p, strict=True))
+    square = tuple(x * x * q for x, q in zip(a, p, strict=True))
+    if drawing.kind == "subsets":
+        joint = [[drawing.pair(i, j) * a[i] * a[j] for j in range(n)] for i in range(n)]
+        return Law(members, mean, square, joint=joint)
+    # uniform and independent cohorts: P_ij = common p_i p_j for i != j
+    common = drawing.pair(0, 1) / (p[0] * p[1]) if drawing.kind == "uniform" and n > 1 else Fraction(1)
+    rest = tuple(s - common * m * m for s, m in zip(square, mean, strict=True))
+    return Law(members, mean, square, common, rest)
+
+
+def _enumerated(method: Method, support: Sequence[tuple[Fraction, tuple[int, ...]]], clients: Clients) -> Law:
+    index: dict[Member, int] = {}
+    cohorts: list[Cohort] = []
+    alone = None if method.local.by_cohort else [
+        Member(i, method.local.visits(i, (i,), clients)) for i in range(clients.count)
+    ]  # fmt: skip
+    for p, clients_in in support:
+        here = [
+            Member(i, method.local.visits(i, clients_in, clients)) if alone is None else alone[i] for i in clients_in
+        ]
+        positions = tuple(index.setdefault(m, len(index)) for m in here)
+        cohorts.append(Cohort(p, positions, tuple(_coefficients(method, clients_in, clients))))
+    size = len(index)
+    mean, joint = [Fraction(0)] * size, [[Fraction(0)] * size for _ in range(size)]
+    for cohort in cohorts:
+        for v, a in zip(cohort.members, cohort.coefficients, strict=True):
+            mean[v] += cohort.p * a
+            for w, b in zip(cohort.members, cohort.coefficients, strict=True):
+                joint[v][w] += cohort.p * a * b
+    square = tuple(joint[v][v] for v in range(size))
+    return Law(tuple(index), tuple(mean), square, joint=joint, cohorts=tuple(cohorts))
+
+
+def virtual(method: Method, round_index: int, clients: Clients) -> list[tuple[Member, list[int] | None, Fraction]]:
+    """What every client would do, in the cohort or not: (member, cohorts by position in `Law.cohorts`, probability).
+
+    Cohorts None: all of them alike. An empty cohort sets no common number of steps and is left out then.
+    """
+    fixed = method.participation.fixed(round_index, clients)
+    if fixed is not None or not method.local.by_cohort:
+        cohort = fixed if fixed is not None else ()
+        return [
+            (Member(i, method.local.visits(i, cohort or (i,), clients)), None, Fraction(1))
+            for i in range(clients.count)
+        ]
+    drawing = method.participation.drawing(clients)
+    found: dict[Member, tuple[list[int], Fraction]] = {}
+    for position, (p, cohort) in enumerate([] if drawing is None else _support(method, drawing)):
+        for i in range(clients.count) if cohort else ():
+            member = Member(i, method.local.visits(i, cohort, clients))
+            positions, total = found.get(member, ([], Fraction(0)))
+            found[member] = ([*positions, position], total + p)
+    return [(member, positions, p) for member, (positions, p) in found.items()]

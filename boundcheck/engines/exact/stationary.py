@@ -1,0 +1,150 @@
+"""What a method with a constant step size settles to on a quadratic problem: a linear system, not a long run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.core.linalg import float_down, float_up, fraction, identity, nearest_float, precision
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact.dynamics import Dynamics
+from boundcheck.engines.exact.rings import BallRing, FloatRing, Matrix, RationalRing, Ring
+from boundcheck.engines.exact.run import check_metrics
+from boundcheck.engines.exact.space import Applied
+from boundcheck.engines.exact.spectral import contraction, moving, projector_of, whole_cycle
+from boundcheck.engines.exact.state import Exact, lower
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.method import Method
+from boundcheck.problems.problem import Problem
+
+__all__ = ["Stationary", "stationary"]
+
+BITS = 256  # of the first attempt with balls; doubled up to MAX_BITS where the system is not known to be regular
+MAX_BITS = 4096
+Value = Fraction | float | tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """The limit of a run as its rounds go on (at the ends of its periods, where cohorts are fixed).
+
+    mean: the limit of E x, one number a coordinate. values: metric -> the limit of its expectation. bias: metric ->
+    its value at the point `mean`, so that values - bias is what the randomness adds (metrics of the point only).
+    Numbers are Fractions (RATIONAL), doubles (low, high) that enclose them (BALL) or doubles (FLOAT64).
+    radius_high: upper bound of the spectral radius of the map of second moments (of the mean without randomness).
+    """
+
+    mean: tuple[Value, ...]
+    values: Mapping[str, Value]
+    bias: Mapping[str, Value]
+    arithmetic: Arithmetic
+    radius_high: float
+
+
+def stationary(
+    method: Method,
+    problem: Problem,
+    metrics: Iterable[str] | None = None,
+    arithmetic: Arithmetic = Arithmetic.RATIONAL,
+) -> Stationary:
+    """The stationary mean and metrics. metrics: as for `run_exact`, default all of the problem.
+
+    Where F's Hessian is singular and no sample's gradient has a part in its null space, the coordinates there stay
+    where the start has them.
+
+    Raises UnknownName (metric), Unsupported (changing step sizes, problems that are not quadratic) and BadInput
+    where the method does not contract, or where its limit is not unique.
+    """
+    names = tuple(problem.metrics if metrics is None else metrics)
+    check_metrics(names, problem, method)
+    found = contraction(method, problem, only_decide=True)
+    if not found.converges:
+        raise BadInput(
+            f"{method.name} has no stationary distribution on '{problem.name}': the spectral radius of its "
+            f"{'second moments' if found.second_moment else 'map'} is at least {found.radius_low:.6g}"
+            + (", and whether it is below 1 could not be decided." if found.converges is None else ", not below 1.")
+        )
+    exact = lower(method, problem, names)
+    if arithmetic is Arithmetic.BALL:
+        bits = BITS
+        while True:
+            with precision(bits):
+                try:
+                    return _solve(BallRing(), method, problem, exact, found.radius_high)
+                except ZeroDivisionError:
+                    if bits >= MAX_BITS:
+                        raise BadInput(f"the stationary system of {method.name} could not be enclosed.") from None
+            bits *= 2
+    if arithmetic not in (Arithmetic.RATIONAL, Arithmetic.FLOAT64):
+        raise BadInput("a stationary state is computed in arithmetic 'rational', 'ball' or 'float64'.")
+    ring = RationalRing() if arithmetic is Arithmetic.RATIONAL else FloatRing()
+    try:
+        return _solve(ring, method, problem, exact, found.radius_high)
+    except ZeroDivisionError:
+        raise BadInput(f"the stationary state of {method.name} on '{problem.name}' is not unique.") from None
+
+
+def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, radius: float) -> Stationary:
+    dynamics = Dynamics(ring, method, exact)
+    layout, projector = exact.layout, projector_of(exact)
+    if projector != identity(layout.d):
+        rest = identity(layout.d) - projector
+        offsets = [o for _, o in exact.whole] + [o for s in exact.samples or () for o in s.offsets]
+        if any(v != 0 for o in offsets for v in (rest * o).entries()):
+            raise Unsupported(
+                f"a client of '{problem.name}' moves along directions in which F is constant, so that {method.name} "
+                "does not settle there."
+            )
+    mean, second = whole_cycle(ring, method, exact)
+    size, last = layout.size, layout.size - 1
+    point = _limit(ring, mean, list(range(last)), [last], [1], ring.lift(layout.repeated(projector)))
+    z = ring.from_rows([[v] for v in point] + [[ring.scalar(Fraction(1))]])
+    moment = ring.mul(z, z.transpose())
+    if second is not None:
+        inside = moving(size)
+        known = [k for k in range(size * (size + 1) // 2) if k not in set(inside)]
+        blocks = ring.lift(layout.repeated(projector))
+        column = _limit(ring, second, inside, known, [*point, 1], ring.operator([(blocks, blocks)]))
+        moment = _bordered(ring, column, point, last)
+    forms = dynamics.readers.forms()
+    values = {name: ring.dot(q.transpose(), moment) for name, q in forms.items()}
+    space = Applied(ring, moment)
+    watched = dynamics.readers.watched(space, method.schedule.step(1), 0, False) if exact.watched else {}
+    values |= {name: v[0, 0] for name, v in watched.items()}
+    at_mean = ring.mul(z, z.transpose())
+    bias = {name: _plain(ring, ring.dot(q.transpose(), at_mean), name) for name, q in forms.items()}
+    centre = ring.lift(exact.centre)
+    limit = tuple(_plain(ring, point[k] + centre[k, 0], "x") for k in range(layout.d))
+    named = {name: _plain(ring, values[name], name) for name in exact.metrics}
+    return Stationary(limit, named, bias, ring.arithmetic, radius)
+
+
+def _limit(
+    ring: Ring, m: Matrix, inside: Sequence[int], known: Sequence[int], values: Sequence[Any], projector: Matrix
+) -> list[Any]:
+    """s = P (M_inside s + M_known values), P the projector; raises ZeroDivisionError where 1 - P M P is singular."""
+    rows = ring.rows(m)
+    own = ring.from_rows([[rows[a][b] for b in inside] for a in inside])
+    other = ring.from_rows([[rows[a][b] for b in known] for a in inside])
+    right = ring.mul(other, ring.from_rows([[v] for v in values]))
+    own = ring.mul(projector, ring.mul(own, projector))
+    solved = ring.solve(ring.lift(identity(len(inside))) - own, ring.mul(projector, right))
+    return [row[0] for row in ring.rows(solved)]
+
+
+def _bordered(ring: Ring, column: Sequence[Any], point: Sequence[Any], last: int) -> Matrix:
+    """E[z z'] from packed E[z z'] without its last column, and E[z]."""
+    inner = ring.unpack(ring.from_rows([[v] for v in column]), last)
+    rows = [[*row, v] for row, v in zip(ring.rows(inner), point, strict=True)]
+    return ring.from_rows([*rows, [*point, ring.scalar(Fraction(1))]])
+
+
+def _plain(ring: Ring, value: Any, name: str) -> Value:
+    if ring.arithmetic is Arithmetic.RATIONAL:
+        return fraction(value)
+    if ring.arithmetic is Arithmetic.BALL:
+        low = float_down(value)
+        return (low if name == "x" else max(low, 0.0)), float_up(value)
+    return float(value) if not isinstance(value, Fraction) else nearest_float(value)
