@@ -10,13 +10,17 @@ choice depends on engine, batch, chunk or thread. In bits:
   within 2^-64 of 1/k, a relative error below 2^-40 because k is at most 2^24;
 - a draw of `take` out of 0..size-1 is the forward Fisher-Yates shuffle stopped after `take` places: from the
   identity, place t swaps with t + (integer below size - t) for t = 0, 1, ...; the last place of a full
-  shuffle needs no word.
+  shuffle needs no word;
+- an event of probability p, or one of several with probabilities p_1, p_2, ..., is read from one word u by comparing
+  it with p, p_1, p_1 + p_2, ... times 2^64, rounded down: each probability is met within 2^-64.
 
 This file is the definition; engines that generate the words elsewhere must agree with it bit for bit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,10 +28,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundcheck.errors import BadInput
 
-__all__ = ["COHORT", "MAX_BOUND", "ORDER", "below", "check_seed", "philox", "shuffle", "shuffle_words", "words"]
+__all__ = [
+    "COHORT",
+    "EPOCHS",
+    "MAX_BOUND",
+    "ORDER",
+    "SAMPLE",
+    "WARM_UP",
+    "below",
+    "check_seed",
+    "choose",
+    "cuts",
+    "philox",
+    "pick",
+    "shuffle",
+    "shuffle_words",
+    "words",
+]
 
 COHORT = 0  # which clients take part in a round; the client field of the counter is 0
 ORDER = 1  # in which order a client visits its samples in a round
+EPOCHS = 2  # how much work a client does in a round, where that is random: word 0
+SAMPLE = 3  # the samples that a client draws with replacement in a round, one word each
+WARM_UP = 4  # clients whose gradients start the momentum, one word each; round and client are 0
 
 MAX_BOUND = 1 << 24
 
@@ -107,3 +130,40 @@ def shuffle(
         places[rows, other] = places[:, t]
         places[:, t] = held
     return places[:, :take]
+
+
+def choose(seeds: ArrayLike, purpose: int, round_index: int, size: int, take: int) -> NDArray[np.int64]:
+    """The numbers of `shuffle(seeds, purpose, round_index, 0, size, take)`, in memory that grows with `take` alone."""
+    if not 1 <= take <= size <= MAX_BOUND:
+        shuffle([0], purpose, round_index, 0, size, take)  # says what is wrong
+    count = shuffle_words(size, take)
+    u = words(seeds, purpose, round_index, 0, 0, count)
+    others = np.arange(count) + below(u, size - np.arange(count))
+    out = np.empty((len(u), take), dtype=np.int64)
+    last = size - 1
+    for s, row in enumerate(others):
+        moved: dict[int, int] = {}  # places that do not hold their own number
+        places: list[int] = row.tolist()
+        for t, j in enumerate(places):
+            out[s, t] = moved.get(j, j)
+            moved[j] = moved.get(t, t)
+        if take == size:
+            out[s, -1] = moved.get(last, last)
+    return out
+
+
+def cuts(probabilities: Iterable[Fraction]) -> Words:
+    """Where a word is cut to choose among events of these probabilities, which sum to 1: one number less than events.
+
+    Increasing; event k is chosen by the words from cuts[k - 1] up to below cuts[k].
+    """
+    total, found = Fraction(0), list[int]()
+    for p in probabilities:
+        total += p
+        found.append(min(int(total * 2**64), 2**64 - 1))
+    return np.array(found[:-1], dtype=np.uint64)
+
+
+def pick(word: Words, at: Words) -> NDArray[np.int64]:
+    """The event that each word chooses, by the cuts of `cuts`."""
+    return np.searchsorted(at, word, side="right").astype(np.int64)

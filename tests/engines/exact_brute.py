@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from boundcheck.methods.parts import inclusion
 from boundcheck.problems.problem import clients_of
 
 
@@ -130,6 +131,10 @@ class Brute:
         method = self.method
         return method.aggregation.coefficients(cohort, method.setting(self.clients)) if cohort else []
 
+    def unbiased(self, i: int) -> Fraction:
+        """The weight of a client in the momentum, w_i/p_i, whatever the aggregation."""
+        return self.clients.weights[i] / inclusion(self.method.participation, i, self.clients)
+
     def renewed(self, t: int, cohort: tuple[int, ...], x: np.ndarray, before: Any, m: Any) -> Any:
         """m after the update at the start of round t."""
         momentum = self.method.momentum
@@ -137,8 +142,8 @@ class Brute:
             return m
         a = momentum.a
         m = (1 - a) * m
-        for i, share in zip(cohort, self.shares(cohort), strict=True):
-            m = m + share * (self.problem.gradient(i, x) - (1 - a) * self.problem.gradient(i, before))
+        for i in cohort:
+            m = m + self.unbiased(i) * (self.problem.gradient(i, x) - (1 - a) * self.problem.gradient(i, before))
         return m
 
     def run(self, rounds: int, c: Choices) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -156,7 +161,7 @@ class Brute:
                 y = self.visit(i, work, eta, x, m, c)[-1]
                 moved = moved + method.server.factor * share * (y - x)
                 if work.steps:
-                    pulled = pulled + share * (x - y) / (work.steps * eta * work.scale)
+                    pulled = pulled + self.unbiased(i) * (x - y) / (work.steps * eta * work.scale)
             if method.momentum is not None and not method.momentum.variance_reduced:
                 a = method.momentum.a
                 m = (1 - a) * m + a * pulled

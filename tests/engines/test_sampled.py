@@ -7,16 +7,16 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from sampled_toys import equation_36, make_toy, random_toy, replay
 
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.sampled import concatenate, plan, run_sampled
+from boundcheck.engines.sampled import concatenate, run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Constant,
@@ -30,91 +30,8 @@ from boundcheck.methods.parts import (
     Setting,
     Uniform,
 )
-from boundcheck.problems.problem import Arrays
 
 PATHS = ("numpy", "numba")
-
-
-@dataclass(frozen=True)
-class Toy:
-    """A problem known by its arrays; client 0's gradient etc. are read from them."""
-
-    flat: Arrays
-    start: tuple[Fraction, ...]
-    name: str = "toy"
-
-    @property
-    def dim(self) -> int:
-        return len(self.start)
-
-    @property
-    def clients(self) -> int:
-        return len(self.flat.offsets) - 1
-
-    @property
-    def weights(self) -> Sequence[Fraction]:
-        return Repeated(Fraction(1, self.clients), self.clients)
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        return (*self.flat.centred, "x") if self.dim == 1 else tuple(self.flat.centred)
-
-    def arrays(self) -> Arrays:
-        return self.flat
-
-    def metric(self, name: str, x: Any) -> Any:
-        assert name == "x"
-        return x[0]
-
-
-def make_toy(
-    kind: str, sizes: Sequence[int], matrices: Any, b: Any, start: Sequence[int | Fraction],
-    centre: Any = None, scale: Any = None, target: Any = None,
-) -> Toy:  # fmt: skip
-    """Components with dense matrices A_j and vectors b_j ("rows": vectors a_j, scales and targets)."""
-    b = np.array(b, dtype=np.float64)
-    count, d = b.shape
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    if kind == "rows":
-        scale, target = np.array(scale, dtype=np.float64), np.array(target, dtype=np.float64)
-        dense, linear = scale[:, None, None] * b[:, :, None] * b[:, None, :], (scale * target)[:, None] * b
-    else:
-        dense, linear = np.array(matrices, dtype=np.float64), b
-    pairs = list(pairwise(offsets))
-    flat = Arrays(
-        kind=kind,
-        reduction="mean",
-        offsets=offsets,
-        A=dense if kind == "quadratic" else np.empty((0, d, d)),
-        curvature=dense[:, 0, 0].copy() if kind == "isotropic" else scale if kind == "rows" else np.empty(0),
-        b=b,
-        target=target if kind == "rows" else np.empty(0),
-        client_A=np.array([dense[i:j].mean(axis=0) for i, j in pairs]),
-        client_b=np.array([linear[i:j].mean(axis=0) for i, j in pairs]),
-        centre=np.zeros(d) if centre is None else np.array(centre, dtype=np.float64),
-        centred={"dist2": np.eye(d), "gap": 0.5 * dense.mean(axis=0)},
-    )
-    assert count == offsets[-1]
-    return Toy(flat, tuple(Fraction(v) for v in start))
-
-
-def random_toy(kind: str, d: int, sizes: Sequence[int], seed: int = 0) -> Toy:
-    """Numbers with denominator 8, exact in float64."""
-    rng = np.random.default_rng(seed)
-    count = sum(sizes)
-    b = rng.integers(-8, 9, (count, d)) / 8
-    factor = rng.integers(-4, 5, (count, d, d)) / 8
-    matrices = factor + factor.transpose(0, 2, 1)
-    if kind == "isotropic":
-        matrices = rng.integers(-4, 12, count)[:, None, None] / 8 * np.eye(d)
-    scale, target = rng.integers(1, 9, count) / 8, rng.integers(-8, 9, count) / 8
-    start = [Fraction(int(v), 4) for v in rng.integers(-4, 5, d)]
-    return make_toy(kind, sizes, matrices, b, start, rng.integers(-8, 9, d) / 8, scale, target)
-
-
-def equation_36() -> Toy:
-    """FedShuffle, eq. (36): clients with 1, 2, 3 points, |x - e_j|^2 / 2 in R^6; gap = |x - (1/6, ...)|^2 / 2."""
-    return make_toy("isotropic", (1, 2, 3), [np.eye(6)] * 6, np.eye(6), [0] * 6, centre=[1 / 6] * 6)
 
 
 # SCGD, appendix C: f1 = f2 = -x^2, f3 = 3x^2
@@ -161,46 +78,6 @@ def test_schedules_by_hand(path: Any) -> None:
     cyclic = Method("scgd", Cyclic((1, 0)), GradientSteps(1), InverseCycle(HALF))
     values = run_sampled(cyclic, pair, 4, 1, ("x",), path=path).values["x"]
     assert values == pytest.approx([1, 1 / 2, 1 / 4, 3 / 16, 9 / 64], rel=1e-14)
-
-
-def replay(method: Method, toy: Toy, seed: int, rounds: int) -> list[Fraction]:
-    """The run of one seed in exact fractions, from the plan and the definition of the method."""
-    a = toy.flat
-    exact = np.vectorize(Fraction, otypes=[object])
-    sizes = [int(s) for s in np.diff(a.offsets)]
-    choices = plan(method, sizes, seed, rounds)
-    clients = Clients(Repeated(Fraction(1, len(sizes)), len(sizes)), sizes)
-    local = method.local
-
-    def component(j: int, x: Any) -> Any:
-        if a.kind == "isotropic":
-            return Fraction(a.curvature[j]) * x - exact(a.b[j])
-        if a.kind == "rows":
-            row = exact(a.b[j])
-            return Fraction(a.curvature[j]) * (row @ x - Fraction(a.target[j])) * row
-        return exact(a.A[j]) @ x - exact(a.b[j])
-
-    x = np.array(toy.start, dtype=object)
-    for r in range(rounds):
-        eta = method.schedule.step(method.cycle_of(r, clients))
-        cohort = [int(c) for c in choices.cohorts[r]]
-        moved = x
-        for c, weight in zip(cohort, method.aggregation.coefficients(cohort, method.setting(clients)), strict=True):
-            own = range(int(a.offsets[c]), int(a.offsets[c + 1]))
-            if isinstance(local, GradientSteps):
-                batches = [list(own)] * local.E
-            else:
-                orders = choices.order(r, c)
-                assert sorted(orders[0]) == list(range(sizes[c]))
-                assert isinstance(local, Epochs)
-                step = local.batch
-                batches = [[own[i] for i in row[k : k + step]] for row in orders for k in range(0, sizes[c], step)]
-            y = x
-            for batch in batches:
-                y = y - eta * sum(component(j, y) for j in batch) / len(batch)
-            moved = moved + method.server.eta_g * weight * (y - x)
-        x = moved
-    return list(x)
 
 
 PARTICIPATIONS = (Full(), Cyclic((2, 0, 4, 1, 3)), Uniform(1), Uniform(3), Uniform(5))
@@ -348,16 +225,15 @@ class Largest:
         return None
 
 
-def test_weights_that_depend_on_the_cohort() -> None:
+@pytest.mark.parametrize("path", PATHS)
+def test_weights_that_depend_on_the_cohort(path: Any) -> None:
     toy = random_toy("quadratic", 2, (3, 1, 4, 2, 3))
     method = Method("m", Uniform(2), Epochs(1, 1), SCHEDULES[0], aggregation=Largest())
-    curve = run_sampled(method, toy, 6, range(4, 5), ("dist2",), [6])
-    assert curve.info["path"] == "numpy"
+    curve = run_sampled(method, toy, 6, range(4, 5), ("dist2",), [6], path=path)
+    assert curve.info["path"] == path
     x = replay(method, toy, 4, 6)
     dist2 = sum((v - Fraction(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True))
     assert curve.values["dist2"][0] == pytest.approx(float(dist2), rel=1e-12)
-    with pytest.raises(Unsupported, match="random cohort"):
-        run_sampled(method, toy, 6, 1, ("dist2",), path="numba")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from boundcheck.core import streams
 from boundcheck.engines.sampled import plan
-from boundcheck.engines.sampled.drawing import ORDERS, draw_cohorts, draw_orders
+from boundcheck.engines.sampled.drawing import ORDERS, draw_cohorts, draw_orders, draw_sparse, draw_words
 from boundcheck.errors import BadInput
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Constant, Epochs, Full, GradientSteps, InverseCycle, Uniform
@@ -55,3 +55,38 @@ def test_compiled_draws_are_the_streams_bit_for_bit() -> None:
                     order = streams.shuffle([seed], streams.ORDER, first + r, int(c), n, n, e * (n - 1))
                     steps += [int(offsets[c]) + int(i) for i in order[0]]
             assert sequence[s, r * width : r * width + len(steps)].tolist() == steps
+
+
+def test_sparse_cohorts_are_those_of_the_shuffle() -> None:
+    seeds = np.array([5, 2**64 - 1], dtype=np.uint64)
+    for n, m in ((1, 1), (7, 3), (6, 6), (40, 39), (5000, 60), (2**24, 3)):
+        cohorts = np.zeros((2, 3, m), dtype=np.uint32)
+        draw_sparse(seeds, 4, 3, n, cohorts)
+        for r in range(3):
+            chosen = streams.choose(seeds, streams.COHORT, 4 + r, n, m)
+            assert np.array_equal(cohorts[:, r], chosen)
+            if n <= 5000:
+                assert np.array_equal(chosen, streams.shuffle(seeds, streams.COHORT, 4 + r, 0, n, m))
+    with pytest.raises(BadInput, match="3 out of 2"):
+        streams.choose(seeds, streams.COHORT, 0, 2, 3)
+
+
+def test_compiled_words_are_the_streams_bit_for_bit() -> None:
+    seeds = np.array([7, 2**63], dtype=np.uint64)
+    counts = np.array([[700, 0, 900], [3, 1, 2]])  # more words than are made at once
+    clients = np.arange(2 * 3 * 900).reshape(2, 3, 900)
+    for along in (False, True):
+        out = np.zeros((2, 3, 900), dtype=np.uint64)
+        draw_words(seeds, 2, 3, along, clients, counts, streams.EPOCHS, out)
+        for s, r, p in ((0, 0, 0), (0, 0, 699), (0, 2, 899), (0, 2, 450), (1, 0, 2), (1, 2, 1)):
+            where = (0, p) if along else (int(clients[s, r, p]), 0)
+            expected = streams.words(seeds[s : s + 1], streams.EPOCHS, 2 + r, where[0], where[1], 1)[0, 0]
+            assert out[s, r, p] == expected
+
+
+def test_events_are_cut_at_their_probabilities() -> None:
+    at = streams.cuts((Fraction(1, 4), Fraction(0), Fraction(1, 4), Fraction(1, 2)))
+    assert at.tolist() == [2**62, 2**62, 2**63]
+    words = np.array([0, 2**62 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1], dtype=np.uint64)
+    assert streams.pick(words, at).tolist() == [0, 0, 2, 2, 3, 3]
+    assert streams.pick(words, streams.cuts((Fraction(1),))).tolist() == [0] * 6

@@ -25,10 +25,14 @@ Visits = tuple[tuple[Fraction, Visit], ...]
 
 @dataclass(frozen=True)
 class Member:
-    """A client and its possible visits with their probabilities."""
+    """A client and its possible visits with their probabilities.
+
+    ratio: of its weight w_i/p_i in a momentum made of differences to its aggregation coefficient.
+    """
 
     client: int
     visits: Visits
+    ratio: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,15 @@ def _coefficients(method: Method, cohort: tuple[int, ...], clients: Clients) -> 
     return method.aggregation.coefficients(cohort, method.setting(clients)) if cohort else []
 
 
+def _ratios(method: Method, cohort: tuple[int, ...], a: Sequence[Fraction], clients: Clients) -> list[Fraction]:
+    """`Member.ratio` of the cohort's clients."""
+    if method.momentum is None or method.momentum.variance_reduced:
+        return [Fraction(1)] * len(cohort)
+    if 0 in a:
+        raise Unsupported(f"the aggregation of {method.name} leaves a client out, which its momentum does not.")
+    return [b / c for b, c in zip(method.momentum_factors(cohort, clients), a, strict=True)]
+
+
 def _support(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[int, ...]]]:
     if drawing.count() > MAX_COHORTS:
         raise Unsupported(
@@ -79,7 +92,10 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
     fixed = method.participation.fixed(round_index, clients)
     if fixed is not None:
         a = tuple(_coefficients(method, fixed, clients))
-        members = tuple(Member(i, method.local.visits(i, fixed, clients)) for i in fixed)
+        ratios = _ratios(method, fixed, a, clients)
+        members = tuple(
+            Member(i, method.local.visits(i, fixed, clients), r) for i, r in zip(fixed, ratios, strict=True)
+        )
         cohort = Cohort(Fraction(1), tuple(range(len(fixed))), a)
         return Law(members, a, tuple(v * v for v in a), cohorts=(cohort,))
     drawing = method.participation.drawing(clients)
@@ -89,8 +105,9 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
     if own is None:
         return _enumerated(method, _support(method, drawing), clients)
     n = clients.count
-    members = tuple(Member(i, method.local.visits(i, (i,), clients)) for i in range(n))
     a, p = [own(i) for i in range(n)], [drawing.inclusion(i) for i in range(n)]
+    ratios = _ratios(method, tuple(range(n)), a, clients)
+    members = tuple(Member(i, method.local.visits(i, (i,), clients), ratios[i]) for i in range(n))
     mean = tuple(x * q for x, q in zip(a, p, strict=True))
     square = tuple(x * x * q for x, q in zip(a, p, strict=True))
     if drawing.kind == "subsets":
@@ -105,15 +122,14 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
 def _enumerated(method: Method, support: Sequence[tuple[Fraction, tuple[int, ...]]], clients: Clients) -> Law:
     index: dict[Member, int] = {}
     cohorts: list[Cohort] = []
-    alone = None if method.local.by_cohort else [
-        Member(i, method.local.visits(i, (i,), clients)) for i in range(clients.count)
-    ]  # fmt: skip
+    alone = None if method.local.by_cohort else [method.local.visits(i, (i,), clients) for i in range(clients.count)]
     for p, clients_in in support:
-        here = [
-            Member(i, method.local.visits(i, clients_in, clients)) if alone is None else alone[i] for i in clients_in
-        ]
+        a = _coefficients(method, clients_in, clients)
+        visits = [method.local.visits(i, clients_in, clients) if alone is None else alone[i] for i in clients_in]
+        ratios = _ratios(method, clients_in, a, clients)
+        here = [Member(i, v, r) for i, v, r in zip(clients_in, visits, ratios, strict=True)]
         positions = tuple(index.setdefault(m, len(index)) for m in here)
-        cohorts.append(Cohort(p, positions, tuple(_coefficients(method, clients_in, clients))))
+        cohorts.append(Cohort(p, positions, tuple(a)))
     size = len(index)
     mean, joint = [Fraction(0)] * size, [[Fraction(0)] * size for _ in range(size)]
     for cohort in cohorts:

@@ -84,19 +84,22 @@ class Rounds:
             self._laws[position] = law_of(self.method, position, self.exact.clients, one_by_one=self.compares)
         return self._laws[position]
 
-    def send(self, visit: Visit, eta: Fraction) -> Matrix:
+    def send(self, visit: Visit, eta: Fraction, ratio: Fraction) -> Matrix:
         """C (D, d): what a unit of y - x, times a_i, adds to the state."""
         momentum, layout = self.method.momentum, self.exact.layout
         if momentum is None or self.compares or not visit.steps:
             return self._back
-        taken = visit.steps * visit.scale * eta
+        taken = visit.steps * visit.scale * eta / ratio
         if taken not in self._sends:
             into = self.ring.lift(layout.block(layout.momentum).transpose())
             self._sends[taken] = self._back - into * self.ring.scalar(momentum.a / taken)
         return self._sends[taken]
 
     def updates(self) -> tuple[Matrix, list[Matrix]]:
-        """(U_0, [U_i]) with U_S = U_0 + sum over S of a_i U_i: m <- (1-a) m + sum a_i (g_i(x) - (1-a) g_i(x_prev))."""
+        """(U_0, [U_i]) with U_S = U_0 + sum over S of b_i U_i: m <- (1-a) m + sum b_i (g_i(x) - (1-a) g_i(x_prev)).
+
+        b_i = w_i/p_i, whatever the aggregation.
+        """
         if self._updates is None:
             ring, layout, momentum = self.ring, self.exact.layout, self.method.momentum
             rest = Fraction(1) if momentum is None else 1 - momentum.a
@@ -113,10 +116,13 @@ class Rounds:
     def updated(self, law: Law) -> list[Matrix]:
         """U_S of every cohort of a law."""
         base, own = self.updates()
-        return [
-            self.ring.sum([base, *(own[law.members[v].client] * self.ring.scalar(a) for v, a in _of(c))])
-            for c in law.cohorts
-        ]
+        found: list[Matrix] = []
+        for cohort in law.cohorts:
+            clients = [law.members[v].client for v in cohort.members]
+            weights = self.method.momentum_factors(clients, self.exact.clients)
+            parts = [own[i] * self.ring.scalar(b) for i, b in zip(clients, weights, strict=True)]
+            found.append(self.ring.sum([base, *parts]))
+        return found
 
     def plan(self, eta: Fraction, round_index: int, first: bool) -> Plan:
         """What a round does with step size eta; first: it is the run's first (no update of the momentum before it)."""
@@ -137,7 +143,7 @@ class Rounds:
         """
         ring, found = self.ring, list[tuple[Fraction, Matrix]]()
         for p, visit in member.visits:
-            outcome, send = self.local.run(None, member.client, visit, eta), self.send(visit, eta)
+            outcome, send = self.local.run(None, member.client, visit, eta), self.send(visit, eta, member.ratio)
             found.append((p, ring.mul(send, outcome.mean - self.local.pick)))
             if outcome.gamma is not None and square:
                 own = outcome.gamma * ring.scalar(square * p)

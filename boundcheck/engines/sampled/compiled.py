@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.sampled import drawing, kernels
-from boundcheck.engines.sampled.lowering import Lowered
+from boundcheck.engines.sampled.lowering import Plain
 from boundcheck.problems.problem import Arrays
 
 __all__ = ["IN_REGISTERS", "compiled_advance"]
@@ -58,7 +58,7 @@ def _oracle(arrays: Arrays, reshuffled: bool) -> tuple[int, bool, tuple[Floats, 
     return kind, in_registers, (_padded(curvature, len(curvature)), _padded(b, width), target, columns)
 
 
-def compiled_advance(lowered: Lowered, arrays: Arrays) -> Callable[[Words, Floats, int, Ints, Floats], None]:
+def compiled_advance(lowered: Plain, arrays: Arrays) -> Callable[[Words, Floats, int, Ints, Floats], None]:
     """The compiled counterpart of `reference.advance` for a method and the arrays of a problem."""
     dim = arrays.b.shape[1]
     kind, in_registers, oracle = _oracle(arrays, lowered.reshuffled)

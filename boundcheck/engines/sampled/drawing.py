@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from boundcheck.engines.sampled.jit import inlined, jit
 
-__all__ = ["ORDERS", "draw_cohorts", "draw_orders"]
+__all__ = [
+    "ORDERS", "draw_cohorts", "draw_orders", "draw_sparse", "draw_visits", "draw_words", "lay_out",
+]  # fmt: skip
 
 LANES = 32  # generator blocks that the compiler may put side by side
 REQUESTS = 1024  # generator blocks produced at once, more only where a single visit needs them
@@ -27,7 +29,7 @@ MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
-COHORT, ORDER = np.uint64(0), np.uint64(1)
+COHORT, ORDER, SAMPLE = np.uint64(0), np.uint64(1), np.uint64(3)
 
 
 def _orders() -> NDArray[np.uint64]:
@@ -258,3 +260,181 @@ def _draw_orders(
 
 
 draw_orders = jit(_draw_orders)
+
+
+def _draw_sparse(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any) -> None:
+    """What `draw_cohorts` draws, in memory that does not grow with n: places that were swapped are kept in a table."""
+    m = cohorts.shape[2]
+    draws = min(m, n - 1)
+    blocks = (draws + 1) // 2
+    room = blocks + LANES
+    block = np.zeros(room, np.uint32)
+    round_index = np.zeros(room, np.uint32)
+    client = np.zeros(room, np.uint32)
+    word = np.empty((2, room), np.uint64)
+    slots = 4
+    while slots < 4 * m:
+        slots *= 2
+    key = np.empty(slots, np.int64)
+    value = np.empty(slots, np.int64)
+    for b in range(blocks):
+        block[b] = b
+    for s in range(len(seeds)):
+        for q in range(rounds):
+            round_index[:blocks] = first + q
+            generate(seeds[s], blocks, block, round_index, client, COHORT, word)
+            key[:] = -1
+            for t in range(m):
+                j = np.int64(t)
+                if t < draws:
+                    j += np.int64(below(word[t & 1, t // 2], n - t))
+                i = find(key, t)
+                held = value[i] if key[i] == t else t
+                i = find(key, j)
+                cohorts[s, q, t] = value[i] if key[i] == j else j
+                key[i] = j
+                value[i] = held
+
+
+@inlined
+def find(key: Any, wanted: Any) -> Any:
+    """Where `wanted` stands in the table, or where it belongs."""
+    last = len(key) - 1
+    i = (wanted * 0x9E3779B1) & last
+    while key[i] != wanted and key[i] != -1:
+        i = (i + 1) & last
+    return i
+
+
+draw_sparse = jit(_draw_sparse)
+
+
+def _draw_words(
+    seeds: Any, first: Any, rounds: Any, along: Any, clients: Any, counts: Any, purpose: Any, out: Any
+) -> None:
+    """Word 0 of (round, clients[s, q, p], purpose) to out[s, q, p], p < counts[s, q]; word p of client 0 if `along`."""
+    room = REQUESTS + LANES
+    block = np.zeros(room, np.uint32)
+    round_index = np.zeros(room, np.uint32)
+    client = np.zeros(room, np.uint32)
+    word = np.empty((2, room), np.uint64)
+    where = np.empty((room, 2), np.int64)
+    for s in range(len(seeds)):
+        used = 0
+        for q in range(rounds):
+            for p in range(counts[s, q]):
+                round_index[used] = first + q
+                if along:
+                    block[used] = p // 2
+                else:
+                    client[used] = clients[s, q, p]
+                where[used] = (q, p)
+                used += 1
+                if used == REQUESTS:
+                    generate(seeds[s], used, block, round_index, client, np.uint64(purpose), word)
+                    for i in range(used):
+                        out[s, where[i, 0], where[i, 1]] = word[where[i, 1] & 1 if along else 0, i]
+                    used = 0
+        if used:
+            generate(seeds[s], used, block, round_index, client, np.uint64(purpose), word)
+            for i in range(used):
+                out[s, where[i, 0], where[i, 1]] = word[where[i, 1] & 1 if along else 0, i]
+
+
+draw_words = jit(_draw_words)
+
+
+def _lay_out(entry: Any, counts: Any, samples: Any, place: Any) -> Any:
+    """Where the samples of each visit begin, one visit after the other, and how many there are of all."""
+    at = 0
+    for s in range(counts.shape[0]):
+        for q in range(counts.shape[1]):
+            for p in range(counts[s, q]):
+                place[s, q, p] = at
+                at += samples[entry[s, q, p]]
+    return at
+
+
+lay_out = jit(_lay_out)
+
+
+def _draw_visits(
+    seeds: Any, first: Any, rounds: Any, replacement: Any, entry: Any, counts: Any, place: Any,
+    clients: Any, begins: Any, sizes: Any, samples: Any, sequence: Any,
+) -> None:  # fmt: skip
+    """The components that visits step through, to `sequence` from place[s, q, p] on.
+
+    A visit is that of row e = entry[s, q, p] of tables: of client clients[e], who holds sizes[e] components from
+    begins[e] on and uses samples[e] of them, drawn with replacement or in fresh orders, the last maybe cut short.
+    """
+    longest = 1
+    largest = 1
+    for e in range(len(sizes)):
+        longest = max(longest, (samples[e] + 1) // 2)
+        largest = max(largest, sizes[e])
+    limit = max(REQUESTS, longest)
+    room = limit + LANES
+    block = np.zeros(room, np.uint32)
+    round_index = np.zeros(room, np.uint32)
+    client = np.zeros(room, np.uint32)
+    word = np.empty((2, room), np.uint64)
+    scratch = np.empty(largest, np.uint32)
+    purpose = SAMPLE if replacement else ORDER
+    for s in range(len(seeds)):
+        q, p = 0, 0
+        while q < rounds:
+            used = 0
+            end, stop = q, p  # the visits whose words are generated together
+            while end < rounds:
+                if stop >= counts[s, end]:
+                    end += 1
+                    stop = 0
+                    continue
+                e = entry[s, end, stop]
+                blocks = (samples[e] + 1) // 2  # no more than so many words are needed
+                if used + blocks > limit:
+                    break
+                for b in range(blocks):
+                    block[used + b] = b
+                    round_index[used + b] = first + end
+                    client[used + b] = clients[e]
+                used += blocks
+                stop += 1
+            generate(seeds[s], used, block, round_index, client, purpose, word)
+            base = 0
+            while q < end or (q == end and p < stop):
+                if p >= counts[s, q]:
+                    q += 1
+                    p = 0
+                    continue
+                e = entry[s, q, p]
+                size, count, to, begin = sizes[e], samples[e], place[s, q, p], begins[e]
+                if replacement:
+                    for t in range(count):
+                        sequence[to + t] = begin + np.int64(below(word[t & 1, base + t // 2], size))
+                else:
+                    done = 0
+                    while done + size <= count:
+                        used_words = done // size * (size - 1)
+                        swaps(sequence, to + done, size, begin, word, 1, base, used_words)
+                        done += size
+                    if done < count:
+                        part(scratch, size, count - done, begin, word, base, done // size * (size - 1))
+                        for t in range(count - done):
+                            sequence[to + done + t] = scratch[t]
+                base += (count + 1) // 2
+                p += 1
+
+
+@inlined
+def part(order: Any, size: Any, take: Any, start: Any, word: Any, base: Any, first: Any) -> None:
+    """The first `take` places of what `swaps` makes of start, ..., start + size - 1."""
+    for t in range(size):
+        order[t] = start + t
+    for t in range(min(take, size - 1)):
+        w = first + t
+        j = t + np.int64(below(word[w & 1, base + (w >> 1)], size - t))
+        order[t], order[j] = order[j], order[t]
+
+
+draw_visits = jit(_draw_visits)

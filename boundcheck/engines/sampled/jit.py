@@ -6,23 +6,37 @@ from typing import Any
 
 import numba
 
-__all__ = ["OPTIONS", "inlined", "jit"]
+__all__ = ["OPTIONS", "bare", "bare_inlined", "inlined", "jit"]
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
-def jit(function: Any) -> Any:
+# Code that makes no arrays may do without counting references to them: an atomic operation for each is dear.
+UNCOUNTED: dict[str, Any] = OPTIONS | {"_nrt": False}
+
+
+def jit(function: Any, options: dict[str, Any] = OPTIONS) -> Any:
     """Compile without the interpreter lock, cached on disk where a place for the cache can be written.
 
     No fast-math flag is set: operations happen in the order written. numba's cache notices changes of a function's
     own file only, so that whatever such a function compiles with it stands in the same file.
     """
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no writable place
-        return numba.njit(**OPTIONS)(function)
+        return numba.njit(**options)(function)
 
 
 def inlined(function: Any) -> Any:
     """Compile as a part of each function that calls it."""
     return numba.njit(forceinline=True, **OPTIONS)(function)
+
+
+def bare(function: Any) -> Any:
+    """`jit` for a function that makes no arrays."""
+    return jit(function, UNCOUNTED)
+
+
+def bare_inlined(function: Any) -> Any:
+    """`inlined` for a function that makes no arrays."""
+    return numba.njit(forceinline=True, **UNCOUNTED)(function)

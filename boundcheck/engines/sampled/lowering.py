@@ -1,6 +1,7 @@
-"""A method on given clients as flat numbers, and the plan that its random choices follow.
+"""A method on given clients as flat numbers.
 
-Both execution paths read a `Lowered` and nothing else of the method, so that they carry out the same thing.
+All execution paths read a `Lowered` (the specialised kernels the `Plain` part of it) and nothing else of the method,
+so that they carry out the same thing.
 """
 
 from __future__ import annotations
@@ -8,56 +9,184 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from boundcheck.core import streams
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Epochs, GradientSteps
+from boundcheck.methods.parts import Average, Drawing, Epochs, GradientSteps, Momentum, Setting, SumOne
+from boundcheck.methods.parts.aggregation import client_weights
 
-__all__ = ["Lowered", "Plan", "draw_cohorts", "draw_order", "lower", "plan"]
+__all__ = ["Lowered", "Member", "Plain", "lower", "plain"]
 
 MAX_ROUNDS = (1 << 32) - 1  # the round is a 32-bit field of the generator's counter
 NEVER = 1 << 62
+EVERY_CLIENT = 1 << 16  # the specialised kernels go through all clients beforehand; not where there are more
+
+
+@dataclass(frozen=True)
+class Member:
+    """What a client does as a member of a cohort, by the visits that it may draw.
+
+    steps: how many local steps; scale: what the schedule's step size is multiplied by; one entry a visit.
+    factor: eta_g * a_i, with the server's sign; share: w_i/p_i, with which a momentum sees the client. weight: w_i.
+    """
+
+    client: int
+    steps: tuple[int, ...]
+    scale: tuple[float, ...]
+    factor: float
+    share: float
+    weight: float
 
 
 @dataclass(frozen=True)
 class Lowered:
     """What the execution paths know of a method.
 
-    clients, cohort_size: n and m.
-    fixed: (P, m) cohorts of the P rounds of a period; P = 0 when cohorts are drawn.
-    coefficients: (max(P, 1), m) float64, eta_g * a_i by cohort position; one row when cohorts are drawn.
-    weigh: for drawn cohorts whose coefficients depend on who is in them: cohort -> (m,); else None.
-    steps: float64 step size by cycle (one entry when constant), each the float nearest to the exact number.
-    rounds_per_cycle: rounds that share an entry of `steps`.
-    reshuffled, repeats, batch: the local program; repeats counts steps, or epochs when reshuffled.
+    known: the clients. cohorts: those of the rounds of a period, empty when they are drawn from `law`.
+    sampling, batch: of every visit. visits: how many visits a client may draw; cuts: where a word is cut to choose
+    among them. by_cohort: whether a client's work or coefficient depends on who else takes part.
+    sizes_of_steps: float64 step size by cycle (one entry when constant), each the float nearest to the exact number.
+    rounds_per_cycle: rounds that share one of them.
     """
 
-    clients: int
-    cohort_size: int
-    fixed: Ints
-    coefficients: Floats
-    weigh: Callable[[Sequence[int]], Floats] | None
-    steps: Floats
-    rounds_per_cycle: int
-    reshuffled: bool
-    repeats: int
+    method: Method
+    known: Clients
+    cohorts: tuple[tuple[int, ...], ...]
+    law: Drawing | None
+    sampling: str
     batch: int
+    visits: int
+    cuts: streams.Words
+    by_cohort: bool
+    sizes_of_steps: Floats
+    rounds_per_cycle: int
+
+    @property
+    def clients(self) -> int:
+        """Number of clients n."""
+        return self.known.count
+
+    @property
+    def momentum(self) -> Momentum | None:
+        """The method's momentum."""
+        return self.method.momentum
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest cohort."""
+        return max(len(c) for c in self.cohorts) if self.law is None else self.law.largest
 
     def step(self, round_index: int) -> float:
         """Step size of a round (from 0)."""
-        return float(self.steps[round_index // self.rounds_per_cycle])
+        return float(self.sizes_of_steps[round_index // self.rounds_per_cycle])
+
+    @cached_property
+    def cohort_cuts(self) -> streams.Words:
+        """Where words are cut: one for each client that takes part independently, or those between subsets."""
+        if self.law is None or self.law.kind == "uniform":
+            return streams.cuts(())
+        if self.law.kind == "subsets":
+            return streams.cuts(self.law.probabilities)
+        return np.concatenate([streams.cuts((p, 1 - p)) for p in self.law.probabilities])
+
+    @cached_property
+    def _setting(self) -> Setting:
+        return self.method.setting(self.known)
+
+    @cached_property
+    def _members(self) -> dict[int | tuple[int, ...], tuple[Member, ...]]:
+        return {}
+
+    def members(self, cohort: Sequence[int]) -> tuple[Member, ...]:
+        """What each client of a cohort does, in its order.
+
+        Raises BadInput and Unsupported as the parts do, and for clients that differ in how they draw their work.
+        """
+        if not self.by_cohort:
+            return tuple(self._remembered(i, (i,))[0] for i in cohort)
+        key = tuple(cohort)
+        return self._remembered(key, key)
+
+    def _remembered(self, key: int | tuple[int, ...], cohort: tuple[int, ...]) -> tuple[Member, ...]:
+        found = self._members.get(key)
+        if found is None:
+            if self.by_cohort and len(self._members) >= EVERY_CLIENT:
+                self._members.clear()
+            found = self._members[key] = self._fresh(cohort)
+        return found
+
+    @cached_property
+    def _own(self) -> Callable[[int], Fraction] | None:
+        return self.method.aggregation.by_client(self._setting)
+
+    def _fresh(self, cohort: tuple[int, ...]) -> tuple[Member, ...]:
+        if not cohort:
+            return ()
+        if self._own is not None:
+            shares = [self._own(i) for i in cohort]
+        else:
+            shares = self.method.aggregation.coefficients(cohort, self._setting)
+        return tuple(self._member(i, cohort, a) for i, a in zip(cohort, shares, strict=True))
+
+    def _member(self, i: int, cohort: tuple[int, ...], share: Fraction) -> Member:
+        drawn = self.method.local.visits(i, cohort, self.known)
+        works = [v for _, v in drawn]
+        alike = all(v.sampling == self.sampling and v.batch == self.batch for v in works)
+        if not alike or not np.array_equal(streams.cuts(p for p, _ in drawn), self.cuts):
+            raise Unsupported(f"the clients of '{self.method.name}' differ in how they draw their local work.")
+        if self.known.sizes[i] > streams.MAX_BOUND:
+            raise BadInput(f"client {i} holds {self.known.sizes[i]} samples; at most 2^24 are allowed.")
+        steps, scale = tuple(v.steps for v in works), tuple(float(v.scale) for v in works)
+        factor = float(self.method.server.factor * share)
+        seen = 0.0 if self.momentum is None else float(self.method.momentum_factors((i,), self.known)[0])
+        return Member(i, steps, scale, factor, seen, float(self.known.weights[i]))
+
+    @cached_property
+    def _up_to_common(self) -> Callable[[int], Fraction] | None:
+        """i -> a_i^S up to a factor that the cohort shares, where there is one and the work does not depend on S."""
+        rule = self.method.aggregation
+        if not self.by_cohort or self.method.local.by_cohort:
+            return None
+        if isinstance(rule, SumOne):
+            return client_weights(rule.weights, self._setting)
+        return (lambda i: Fraction(1)) if isinstance(rule, Average) else None
+
+    @property
+    def separable(self) -> bool:
+        """Whether coefficients are those of `alone`, times 1 or a factor that the cohort shares (see `common`)."""
+        return not self.by_cohort or self._up_to_common is not None
+
+    @property
+    def common(self) -> tuple[bool, bool, bool]:
+        """The factor c(S) that `alone` leaves out: whether there is one, and how it is computed.
+
+        c(S) is 1 over the sum over S of w_i (second entry true) or of 1, times n/|S| if the third entry is true.
+        """
+        rule = self.method.aggregation
+        summed = isinstance(rule, SumOne)
+        return self._up_to_common is not None, summed, summed and rule.per_share
+
+    def alone(self, clients: Sequence[int]) -> tuple[Member, ...]:
+        """What each client does, its coefficient up to the cohort's `common` factor. They need be no cohort."""
+        of = self._up_to_common
+        if of is None:
+            return self.members(clients)
+        for i in clients:
+            if i not in self._members:
+                self._members[i] = (self._member(i, (i,), of(i)),)
+        return tuple(self._members[i][0] for i in clients)
 
 
 def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     """The method on these clients for rounds 0..rounds-1.
 
-    Raises BadInput for a negative or too large number of rounds, and whatever the parts refuse; Unsupported for
-    a fixed participation whose cohorts differ in size.
+    Raises BadInput for a negative or too large number of rounds, and whatever the parts refuse.
     """
     if not 0 <= rounds <= MAX_ROUNDS:
         raise BadInput(f"rounds = {rounds} is not allowed; the sampled engine runs 0 to {MAX_ROUNDS} rounds.")
@@ -65,101 +194,88 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     if not 1 <= clients <= streams.MAX_BOUND:
         raise BadInput(f"{clients} clients are not allowed; the sampled engine takes 1 to {streams.MAX_BOUND}.")
     participation = method.participation
-    drawing = participation.drawing(known)
-    first = participation.fixed(0, known)
-    if drawing is not None and drawing.kind != "uniform":
-        raise Unsupported(f"the sampled engine draws cohorts of one size; those of '{method.name}' vary.")
-    size = len(first or ()) if drawing is None else drawing.size
-    own = method.aggregation.by_client(method.setting(known))
-
-    def weights(cohort: Sequence[int]) -> Floats:
-        return np.array([float(a) for a in method.factors(cohort, known)], dtype=np.float64)
-
-    weigh = None
-    if first is None:
-        fixed = np.empty((0, size), dtype=np.int64)
-        coefficients = weights(range(size))[None]
-        weigh = None if own is not None and len({own(i) for i in range(clients)}) == 1 else weights
-    else:
-        period = participation.period(known)
-        cohorts = [participation.fixed(r, known) for r in range(min(period, max(rounds, 1)))]
-        if any(c is None or len(c) != size for c in cohorts):
-            raise Unsupported(
-                f"method '{method.name}' has fixed cohorts that are not all of {size} clients; "
-                "the sampled engine runs cohorts of one size."
-            )
-        fixed = np.array(cohorts, dtype=np.int64).reshape(-1, size)
-        coefficients = np.array([weights([int(i) for i in row]) for row in fixed], dtype=np.float64)
-
+    law = participation.drawing(known)
+    cohorts: list[tuple[int, ...]] = []
+    if law is None:
+        for r in range(min(participation.period(known), max(rounds, 1))):
+            cohorts.append(tuple(participation.fixed(r, known) or ()))
     if method.schedule.is_constant():
         per_cycle, steps = NEVER, [method.schedule.step(1)]
     else:
         per_cycle = method.rounds_per_cycle(known)
         steps = [method.schedule.step(k + 1) for k in range(max(1, -(-rounds // per_cycle)))]
-    local = method.local
-    epochs = local if isinstance(local, Epochs) else None
-    plain = epochs == Epochs(epochs.E, epochs.batch) and isinstance(epochs.E, int) if epochs is not None else True
-    if method.momentum is not None or not plain or not isinstance(local, Epochs | GradientSteps):
-        raise Unsupported(f"the sampled engine cannot carry the local work of '{method.name}'.")
-    repeats = local.E if isinstance(local.E, int) else 1
+    some = next((c for c in cohorts if c), (0,))
+    drawn = method.local.visits(some[0], some, known)
+    by_cohort = method.local.by_cohort or method.aggregation.by_client(method.setting(known)) is None
     return Lowered(
-        clients=clients,
-        cohort_size=size,
-        fixed=fixed,
-        coefficients=coefficients,
-        weigh=weigh,
-        steps=np.array([float(s) for s in steps], dtype=np.float64),
+        method=method,
+        known=known,
+        cohorts=tuple(cohorts),
+        law=law,
+        sampling=drawn[0][1].sampling,
+        batch=drawn[0][1].batch,
+        visits=len(drawn),
+        cuts=streams.cuts(p for p, _ in drawn),
+        by_cohort=by_cohort,
+        sizes_of_steps=np.array([float(s) for s in steps], dtype=np.float64),
         rounds_per_cycle=per_cycle,
-        reshuffled=epochs is not None,
-        repeats=repeats,
-        batch=1 if epochs is None else epochs.batch,
     )
 
 
-def draw_cohorts(lowered: Lowered, seeds: streams.Words, round_index: int) -> Ints:
-    """The clients of one round for each seed, in the order of the plan; shape (S, m)."""
-    if len(lowered.fixed):
-        return np.tile(lowered.fixed[round_index % len(lowered.fixed)], (len(seeds), 1))
-    return streams.shuffle(seeds, streams.COHORT, round_index, 0, lowered.clients, lowered.cohort_size)
-
-
-def draw_order(seeds: streams.Words, round_index: int, client: int, size: int, epoch: int) -> Ints:
-    """The order in which a client visits its `size` samples in one epoch of a round; shape (S, size)."""
-    first = epoch * streams.shuffle_words(size, size)
-    return streams.shuffle(seeds, streams.ORDER, round_index, client, size, size, first)
-
-
 @dataclass(frozen=True)
-class Plan:
-    """Every random choice of one seed: a function of the seed and the method alone.
+class Plain:
+    """A method simple enough for the specialised kernels.
 
-    cohorts: (rounds, m) clients in each round, in the order in which the server adds them.
+    clients, cohort_size: n and m.
+    fixed: (P, m) cohorts of the P rounds of a period; P = 0 when cohorts are drawn uniformly.
+    coefficients: (max(P, 1), m) float64, eta_g * a_i by cohort position; one row when cohorts are drawn.
+    steps: float64 step size by cycle; rounds_per_cycle: rounds that share an entry of `steps`.
+    reshuffled, repeats, batch: the local program; repeats counts steps, or epochs when reshuffled.
     """
 
-    seed: int
-    sizes: tuple[int, ...]
-    epochs: int
-    cohorts: Ints
-
-    def order(self, round_index: int, client: int) -> Ints:
-        """Sample orders of a client's visit, one row an epoch; shape (epochs, size), epochs = 0 for full gradients.
-
-        It is defined for every client, whether or not it is in the round's cohort.
-        """
-        size = self.sizes[client]
-        one = np.array([self.seed], dtype=np.uint64)
-        rows = [draw_order(one, round_index, client, size, e)[0] for e in range(self.epochs)]
-        return np.array(rows, dtype=np.int64).reshape(self.epochs, size)
+    clients: int
+    cohort_size: int
+    fixed: Ints
+    coefficients: Floats
+    steps: Floats
+    rounds_per_cycle: int
+    reshuffled: bool
+    repeats: int
+    batch: int
 
 
-def plan(method: Method, sizes: Sequence[int], seed: int, rounds: int) -> Plan:
-    """The plan of one seed for clients that hold `sizes` samples each. Raises BadInput for an impossible seed."""
-    seeds = np.array([streams.check_seed(seed)], dtype=np.uint64)
-    lowered = lower(method, Clients(Repeated(Fraction(1, len(sizes)), len(sizes)), sizes), rounds)
-    cohorts = [draw_cohorts(lowered, seeds, r)[0] for r in range(rounds)]
-    return Plan(
-        seed=seed,
-        sizes=tuple(int(s) for s in sizes),
-        epochs=lowered.repeats if lowered.reshuffled else 0,
-        cohorts=np.array(cohorts, dtype=np.int64).reshape(rounds, lowered.cohort_size),
+def plain(lowered: Lowered) -> Plain | None:
+    """The method as the specialised kernels take it: cohorts of one size, equal coefficients where they are drawn.
+
+    The local work is full gradient steps or whole reshuffled epochs, the same for every client. None for others.
+    """
+    method, local, known = lowered.method, lowered.method.local, lowered.known
+    if method.momentum is not None or not isinstance(local, Epochs | GradientSteps) or not isinstance(local.E, int):
+        return None
+    if isinstance(local, Epochs) and local != Epochs(local.E, local.batch):
+        return None
+    law = lowered.law
+    if law is None:
+        size = len(lowered.cohorts[0])
+        if not size or any(len(c) != size for c in lowered.cohorts):
+            return None
+        rows = [method.factors(c, known) for c in lowered.cohorts]
+    else:
+        if law.kind != "uniform" or lowered.by_cohort or known.count > EVERY_CLIENT:
+            return None
+        size = law.size
+        own = method.aggregation.by_client(method.setting(known))
+        if own is None or len({own(i) for i in range(known.count)}) > 1:
+            return None
+        rows = [method.factors(range(size), known)]
+    return Plain(
+        clients=known.count,
+        cohort_size=size,
+        fixed=np.array(lowered.cohorts, dtype=np.int64).reshape(-1, size),
+        coefficients=np.array([[float(a) for a in row] for row in rows], dtype=np.float64),
+        steps=lowered.sizes_of_steps,
+        rounds_per_cycle=lowered.rounds_per_cycle,
+        reshuffled=isinstance(local, Epochs),
+        repeats=local.E,
+        batch=lowered.batch,
     )

@@ -8,9 +8,11 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems.problem import Arrays, Problem
+from boundcheck.problems.problem import Arrays, BatchProblem, Problem
 
 __all__ = ["Measure", "measures"]
+
+AT_ONCE = 16  # points that a problem measures at once
 
 Measure = Callable[[Floats], Floats]  # (S, G, d) points -> (S, G) values, +inf where the metric is not finite
 
@@ -43,6 +45,23 @@ def _pointwise(problem: Problem, name: str) -> Measure:
     return measure
 
 
+def _many(problem: BatchProblem, name: str) -> Measure:
+    def measure(points: Floats) -> Floats:
+        flat = points.reshape(-1, points.shape[2])
+        finite = np.flatnonzero(np.isfinite(flat).all(axis=1))
+        values = np.full(len(flat), np.inf)
+        # Always as many points: how products of matrices round may depend on their shape, and a seed's value must not
+        # depend on how many seeds or rounds are measured.
+        block = np.empty((AT_ONCE, points.shape[2]))
+        for begin in range(0, len(finite), AT_ONCE):
+            rows = finite[begin : begin + AT_ONCE]
+            block[: len(rows)], block[len(rows) :] = flat[rows], flat[rows[-1]]
+            values[rows] = problem.metric_many(name, block)[: len(rows)]
+        return values.reshape(points.shape[:2])
+
+    return measure
+
+
 def _finite(measure: Measure) -> Measure:
     def guarded(points: Floats) -> Floats:
         values = measure(points)
@@ -62,6 +81,8 @@ def measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...]) ->
             raise UnknownName(f"metric of problem '{problem.name}'", name, problem.metrics)
         if arrays is not None and name in arrays.centred:
             form = _form(np.asarray(arrays.centre), np.asarray(arrays.centred[name]))
+        elif isinstance(problem, BatchProblem):
+            form = _many(problem, name)
         else:
             form = _pointwise(problem, name)
         found[name] = _finite(form)

@@ -1,137 +1,148 @@
-"""The NumPy path: many seeds at once, one elementwise operation at a time.
+"""The NumPy path: many seeds at once, one elementwise operation at a time. It is the definition of a run.
 
-It is the definition of a run. Sums over coordinates, samples and clients are written as loops of
-elementwise operations in a stated order: each seed's numbers are then the same whatever other seeds share
-the arrays, which a BLAS product or a NumPy reduction does not promise.
+A state holds, for each seed, the server's point and, with momentum, m and the point of the round before.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
+from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled.lowering import Lowered, draw_cohorts, draw_order
-from boundcheck.problems.problem import Arrays, Problem
+from boundcheck.engines.sampled.lowering import Lowered, Member
+from boundcheck.engines.sampled.oracles import Oracle, Whole
+from boundcheck.engines.sampled.planning import batches, draw_choices, draw_cohorts, draw_samples, draw_warm_up
 
-__all__ = ["ArrayOracle", "Oracle", "ProblemOracle", "advance"]
-
-
-class Oracle(Protocol):
-    """Gradients for a batch of points, one row a seed."""
-
-    def full(self, client: int, x: Floats) -> Floats:
-        """Gradient of f_client at each row of x; shape (S, d)."""
-        ...
-
-    def component(self, index: Ints, x: Floats) -> Floats:
-        """Gradient of component index[s] at row s of x; shape (S, d)."""
-        ...
-
-    def samples(self, client: int) -> tuple[int, int]:
-        """The range of components that a client owns."""
-        ...
+__all__ = ["advance", "begin", "epoch_starts"]
 
 
-class ArrayOracle:
-    """The quadratic components of `Arrays`."""
+def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: Words, start: Floats) -> Floats:
+    """The state of each seed before round 0; shape (S, parts, d), parts = 1, or 3 with momentum.
 
-    def __init__(self, arrays: Arrays) -> None:
-        self.arrays = arrays
-
-    def full(self, client: int, x: Floats) -> Floats:
-        matrix = self.arrays.client_A[client]
-        total = matrix[:, 0] * x[:, :1]
-        for k in range(1, x.shape[1]):
-            total = total + matrix[:, k] * x[:, k : k + 1]
-        return total - self.arrays.client_b[client]
-
-    def component(self, index: Ints, x: Floats) -> Floats:
-        a = self.arrays
-        if a.kind == "isotropic":
-            return a.curvature[index, None] * x - a.b[index]
-        if a.kind == "rows":
-            rows = a.b[index]
-            dot = rows[:, 0] * x[:, 0]
-            for k in range(1, x.shape[1]):
-                dot = dot + rows[:, k] * x[:, k]
-            return (a.curvature[index] * (dot - a.target[index]))[:, None] * rows
-        total = a.A[index, :, 0] * x[:, :1]
-        for k in range(1, x.shape[1]):
-            total = total + a.A[index, :, k] * x[:, k : k + 1]
-        return total - a.b[index]
-
-    def samples(self, client: int) -> tuple[int, int]:
-        return int(self.arrays.offsets[client]), int(self.arrays.offsets[client + 1])
-
-
-class ProblemOracle:
-    """Any problem, through its own gradient, one point at a time; it has no components."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-
-    def full(self, client: int, x: Floats) -> Floats:
-        rows: list[Any] = [self.problem.gradient(client, row) for row in x]
-        return np.array(rows, dtype=np.float64).reshape(x.shape)
-
-    def component(self, index: Ints, x: Floats) -> Floats:
-        raise TypeError("a problem without arrays has no components")
-
-    def samples(self, client: int) -> tuple[int, int]:
-        return 0, 0
+    weights: of the objective F, start: x_0 (d,).
+    """
+    momentum = lowered.momentum
+    if momentum is None:
+        return np.tile(start, (len(seeds), 1, 1))
+    state = np.zeros((len(seeds), 3, len(start)))
+    state[:, 0] = state[:, 2] = start
+    one = start[None]
+    if momentum.start == "gradient":
+        for i, w in enumerate(weights):
+            state[:, 1] += float(w) * oracle.full(i, one)
+    elif momentum.start == "sampled":
+        drawn = draw_warm_up(lowered, seeds)
+        gradients = {i: oracle.full(i, one)[0] for i in np.unique(drawn).tolist()}
+        for s, row in enumerate(drawn.tolist()):
+            for i in row:
+                state[s, 1] += gradients[i]
+        state[:, 1] /= momentum.warm_up
+    return state
 
 
 def _visit(
-    lowered: Lowered, oracle: Oracle, seeds: Any, round_index: int, client: int, x: Floats, eta: float
-) -> Floats:
-    """What the client returns for each seed; shape (S, d)."""
+    lowered: Lowered, oracle: Oracle, seeds: Words, round_index: int, member: Member, choice: int,
+    x: Floats, m: Floats, starts: list[Floats] | None,
+) -> Floats:  # fmt: skip
+    """What the client returns for each seed; shape (S, d). starts: receives the point before each epoch."""
+    momentum, client, steps = lowered.momentum, member.client, member.steps[choice]
+    eta = lowered.step(round_index) * member.scale[choice]
+    keep = 0.0 if momentum is None else float(1 - momentum.a)
+    full = lowered.sampling == "full"
+    size = oracle.size(client)
+    samples = None if full else draw_samples(lowered, seeds, round_index, client, size, steps)
+    at = 0
     y = x
-    if not lowered.reshuffled:
-        for _ in range(lowered.repeats):
-            y = y - eta * oracle.full(client, y)
-        return y
-    start, stop = oracle.samples(client)
-    size = stop - start
-    for epoch in range(lowered.repeats):
-        order = start + draw_order(seeds, round_index, client, size, epoch)
-        for begin in range(0, size, lowered.batch):
-            end = min(begin + lowered.batch, size)
-            gradient = oracle.component(order[:, begin], y)
-            for t in range(begin + 1, end):
-                gradient = gradient + oracle.component(order[:, t], y)
-            y = y - eta * (gradient / (end - begin))
+    for width in [0] * steps if full else batches(size, lowered.batch, steps):
+        if starts is not None and (full or at % size == 0):
+            starts.append(y)
+        own = None if samples is None else samples[:, at : at + width]
+        at += width
+
+        def gradient(point: Floats, own: Ints | None = own) -> Floats:
+            return oracle.full(client, point) if own is None else oracle.mean(client, own, point)
+
+        direction = gradient(y)
+        if momentum is not None and momentum.variance_reduced:
+            direction = direction + keep * (m - gradient(x))
+        elif momentum is not None:
+            direction = float(momentum.a) * direction + keep * m
+        y = y - eta * direction
     return y
 
 
-def _weights(lowered: Lowered, cohorts: Ints, round_index: int) -> Floats:
-    """eta_g * a_i by seed and cohort position; shape (S, m)."""
-    if lowered.weigh is None:
-        return np.tile(lowered.coefficients[round_index % len(lowered.coefficients)], (len(cohorts), 1))
-    return np.array([lowered.weigh([int(i) for i in row]) for row in cohorts], dtype=np.float64)
+def _groups(
+    lowered: Lowered, seeds: Words, round_index: int, cohorts: list[tuple[int, ...]], position: int
+) -> list[tuple[Member, int, Ints]]:
+    """The visits at a position of the cohorts, each with the seeds that do the same there."""
+    found: dict[Member, list[int]] = {}
+    for s, cohort in enumerate(cohorts):
+        if position < len(cohort):
+            found.setdefault(lowered.members(cohort)[position], []).append(s)
+    groups: list[tuple[Member, int, Ints]] = []
+    for member, own in found.items():
+        rows = np.array(own)
+        choices = draw_choices(lowered, seeds[rows], round_index, member.client)
+        groups += [(member, int(k), rows[choices == k]) for k in np.unique(choices)]
+    return groups
+
+
+def _round(lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, r: int, starts: Floats | None = None) -> None:
+    momentum = lowered.momentum
+    cohorts = draw_cohorts(lowered, seeds, r)
+    visits = [_groups(lowered, seeds, r, cohorts, p) for p in range(max(len(c) for c in cohorts))]
+    x = state[:, 0].copy()
+    if momentum is not None and momentum.variance_reduced and r > 0:
+        keep = float(1 - momentum.a)
+        after = keep * state[:, 1]
+        for position in visits:
+            for member, _, rows in position:
+                now, before = (oracle.full(member.client, state[rows, k]) for k in (0, 2))
+                after[rows] += member.share * (now - keep * before)
+        state[:, 1] = after
+    m = state[:, 1] if momentum is not None else x
+    after = x.copy()
+    fresh = np.zeros_like(x)
+    for position in visits:
+        for member, choice, rows in position:
+            met: list[Floats] | None = None if starts is None else []
+            y = _visit(lowered, oracle, seeds[rows], r, member, choice, x[rows], m[rows], met)
+            if starts is not None and met is not None:
+                starts[rows] = np.stack(met, axis=1)
+            after[rows] += member.factor * (y - x[rows])
+            if momentum is not None and not momentum.variance_reduced and member.steps[choice]:
+                length = member.steps[choice] * (lowered.step(r) * member.scale[choice])
+                fresh[rows] += member.share / length * (x[rows] - y)
+    if momentum is not None:
+        state[:, 2] = x
+        if not momentum.variance_reduced:
+            state[:, 1] = float(1 - momentum.a) * state[:, 1] + float(momentum.a) * fresh
+    state[:, 0] = after
 
 
 def advance(
-    lowered: Lowered, oracle: Oracle, seeds: Any, state: Floats, first: int, stops: Ints, points: Floats
+    lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, first: int, stops: Ints, points: Floats
 ) -> None:
-    """Run rounds first, ..., stops[-1] - 1 from `state` (S, d), which is updated in place.
+    """Run rounds first, ..., stops[-1] - 1 from `state`, which is updated in place.
 
-    stops: (G,) increasing, none below `first`; points: (S, G, d), receives the state after that many rounds.
+    stops: (G,) increasing, none below `first`; points: (S, G, d), receives the server's point after so many rounds.
     """
     reached = first
     for g, stop in enumerate(stops):
         for r in range(reached, int(stop)):
-            cohorts = draw_cohorts(lowered, seeds, r)
-            weights = _weights(lowered, cohorts, r)
-            eta = lowered.step(r)
-            after = state.copy()
-            for p in range(lowered.cohort_size):
-                for client in np.unique(cohorts[:, p]):
-                    rows = np.flatnonzero(cohorts[:, p] == client)
-                    x = state[rows]
-                    y = _visit(lowered, oracle, seeds[rows], r, int(client), x, eta)
-                    after[rows] += weights[rows, p, None] * (y - x)
-            state[...] = after
+            _round(lowered, oracle, seeds, state, r)
         reached = int(stop)
-        points[:, g] = state
+        points[:, g] = state[:, 0]
+
+
+def epoch_starts(
+    lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, round_index: int, starts: Floats
+) -> None:
+    """The points before each epoch of the round that follows `state`, which stays as it is, to starts (S, epochs, d).
+
+    For cohorts of one client; every step with a full gradient counts as an epoch.
+    """
+    _round(lowered, oracle, seeds, state.copy(), round_index, starts)

@@ -8,9 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
-from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,25 +16,20 @@ from boundcheck.core import streams
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
 from boundcheck.engines.sampled.lowering import Lowered, lower
-from boundcheck.engines.sampled.measure import measures
-from boundcheck.engines.sampled.reference import ArrayOracle, Oracle, ProblemOracle, advance
-from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.engines.sampled.measure import Measure, measures
+from boundcheck.engines.sampled.paths import Path, choose_path, flat_arrays, known_clients
+from boundcheck.engines.sampled.planning import typical
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import Arrays, Problem, clients_of
+from boundcheck.problems.problem import Arrays, Problem
 
 __all__ = ["concatenate", "run_sampled"]
 
-Path = Literal["auto", "numpy", "numba"]
-Advance = Callable[[streams.Words, Floats, int, Ints, Floats], None]  # seeds, state, first, stops, points
-
+EPOCH_GRAD2 = "epoch_grad2"
+ELSEWHERE = ("drift", "momentum_error2")  # metrics that only the exact engine has
 BLOCK_BYTES = 4 << 20  # recorded points that one thread holds at a time
 LEG_SECONDS = 0.3  # how long a thread works before it looks whether to stop, roughly
 POLL_SECONDS = 0.1
-
-
-@runtime_checkable
-class _HasArrays(Protocol):
-    def arrays(self) -> Arrays: ...
 
 
 @dataclass(frozen=True)
@@ -67,11 +60,13 @@ def run_sampled(
 
     rounds: how many rounds to run. seeds: a count (0..seeds-1) or a range of seeds; rows follow its order, and
     the row of a seed is the same, bit for bit, whatever else is asked for (other seeds, grid, metrics, `block`
-    seeds at a time, `threads`). metrics: names out of `problem.metrics`. grid: rounds after which to
-    record, increasing, at most `rounds`, as integers or as text such as "log:1:1000:40"; by default 0
+    seeds at a time, `threads`). metrics: names out of `problem.metrics`, and "epoch_grad2" (the mean of |grad F|^2
+    over the points before each epoch of the round that starts at r, for one client a round). grid: rounds after
+    which to record, increasing, at most `rounds`, as integers or as text such as "log:1:1000:40"; by default 0
     and at most 60 rounds on a log scale up to `rounds`.
-    path: "numpy" is the reference, "numba" the compiled one (problems with flat arrays only); "auto" takes
-    numba where it can. Both read the same plan; their numbers agree to rounding.
+    path: "numpy" is the reference, "numba" the compiled one (problems with flat arrays, or with data made client by
+    client): specialised kernels where they apply, else the general one, which "general" always takes; "auto" takes
+    numba where it can. All read the same plan; their numbers agree to rounding.
     threads: how many, by default as many as this process may use. memory_limit: bytes for results and recorded points.
     on_progress(done, total): called in the caller's thread now and then, in units of rounds times seeds.
     should_stop(): asked about ten times a second in the caller's thread; once true, the run ends
@@ -87,10 +82,12 @@ def run_sampled(
     wanted = _seeds(seeds)
     recorded = _grid(grid, rounds)
     names = tuple(dict.fromkeys(metrics))
-    lowered = lower(method, clients_of(problem), int(recorded[-1]))
-    arrays = problem.arrays() if isinstance(problem, _HasArrays) else None
-    measure = measures(problem, arrays, names)
-    random = method.is_random(clients_of(problem))
+    arrays = flat_arrays(problem)
+    known = known_clients(problem, arrays)
+    probed = EPOCH_GRAD2 in names
+    lowered = lower(method, known, int(recorded[-1]) + probed)
+    measure = _measures(problem, arrays, names, lowered)
+    random = method.is_random(known)
     runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
     size = 8 * len(wanted) * len(recorded) * len(names)
     if size > memory_limit:
@@ -102,27 +99,32 @@ def run_sampled(
     if workers < 1 or (block is not None and block < 1):
         raise BadInput(f"threads = {threads} and block = {block} are not allowed; both are at least 1.")
 
-    used, step = _path(path, method, problem, lowered, arrays)
-    cost = _cost(lowered, arrays, problem.dim, used)
-    at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, used)
+    runner = choose_path(path, problem, lowered, arrays)
+    cost = _cost(lowered, arrays, problem.dim, runner.path)
+    at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)
     room = min(BLOCK_BYTES, max(0, memory_limit - size) // workers) // (8 * at_once * problem.dim)
-    legs = list(_legs(recorded, max(1, room), max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))))
+    legs = list(_legs(recorded, 1 if probed else max(1, room), max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))))
+    epochs = _epochs(lowered) if probed else 0
     start = np.array([float(v) for v in problem.start], dtype=np.float64)
     out = {name: np.empty((len(runs), len(recorded))) for name in names}
 
     def work(first_row: int, job: _Job) -> bool:
         rows = slice(first_row, min(first_row + at_once, len(runs)))
         chosen = runs[rows]
-        state = np.tile(start, (len(chosen), 1))
         with np.errstate(all="ignore"):  # divergence is a result here, not an accident
+            state = runner.begin(chosen, start)
             for leg in legs:
                 if job.stop.is_set():
                     return False
                 points = np.empty((len(chosen), len(leg.stops), problem.dim))
-                step(chosen, state, leg.first, leg.stops, points)
+                runner.advance(chosen, state, leg.first, leg.stops, points)
                 if leg.columns is not None:
                     for name in names:
-                        out[name][rows, leg.columns] = measure[name](points)
+                        if name != EPOCH_GRAD2:
+                            out[name][rows, leg.columns] = measure[name](points)
+                    if probed:
+                        met = runner.epoch_starts(chosen, state, int(leg.stops[0]), epochs)
+                        out[EPOCH_GRAD2][rows, leg.columns] = measure[EPOCH_GRAD2](met).mean(axis=1, keepdims=True)
                 job.add(len(chosen) * (int(leg.stops[-1]) - leg.first))
         return True
 
@@ -135,7 +137,8 @@ def run_sampled(
     samples = {name: v[:rows] if random else np.repeat(v[:rows], rows, axis=0) for name, v in out.items()}
     info: dict[str, object] = {
         "engine": "sampled",
-        "path": used,
+        "path": runner.path,
+        "kernel": runner.kernel,
         "generator": "Philox4x32-10",
         "precision": "float64",
         "seeds": {"start": wanted.start, "step": wanted.step, "count": rows},
@@ -215,31 +218,32 @@ def _available_threads() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def _path(path: str, method: Method, problem: Problem, lowered: Lowered, arrays: Arrays | None) -> tuple[str, Advance]:
-    """The path taken and its function; says why where there is none."""
-    if path not in ("auto", "numpy", "numba"):
-        raise UnknownName("path of the sampled engine", path, ("auto", "numpy", "numba"))
-    if lowered.reshuffled:
-        if arrays is None:
-            raise Unsupported(
-                f"problem '{problem.name}' has no samples of its own, so that method '{method.name}' cannot visit "
-                "them in random order; local work with full gradients runs."
-            )
-        if np.any(np.diff(arrays.offsets) < 1):
-            raise BadInput(f"problem '{problem.name}' has a client without samples; every client needs at least one.")
-    obstacle = None
-    if arrays is None:
-        obstacle = f"problem '{problem.name}' has no flat arrays"
-    elif lowered.weigh is not None:
-        obstacle = f"the aggregation weights of method '{method.name}' depend on who is in a random cohort"
-    if path == "numba" and obstacle is not None:
-        raise Unsupported(f"{obstacle}, which the compiled path needs; use path='numpy' or path='auto'.")
-    if path == "numpy" or obstacle is not None or arrays is None:
-        oracle: Oracle = ProblemOracle(problem) if arrays is None else ArrayOracle(arrays)
-        return "numpy", partial(advance, lowered, oracle)
-    from boundcheck.engines.sampled.compiled import compiled_advance
+def _measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...], lowered: Lowered) -> dict[str, Measure]:
+    """How to measure each name; that of "epoch_grad2" measures "grad2"."""
+    for name in set(names) & set(ELSEWHERE) - set(problem.metrics):
+        raise Unsupported(f"the sampled engine does not measure '{name}'; use engine = 'exact'.")
+    if EPOCH_GRAD2 not in names:
+        return measures(problem, arrays, names)
+    _epochs(lowered)
+    found = measures(problem, arrays, (*(n for n in names if n != EPOCH_GRAD2), "grad2"))
+    return found | {EPOCH_GRAD2: found["grad2"]}
 
-    return "numba", compiled_advance(lowered, arrays)
+
+def _epochs(lowered: Lowered) -> int:
+    """The epochs of every visit (steps, where these use full gradients), for "epoch_grad2"."""
+    sizes = {len(c) for c in lowered.cohorts} if lowered.law is None else {lowered.law.largest}
+    certain = lowered.law is None or lowered.law.kind != "independent"
+    found: set[int] = set()
+    if certain and sizes == {1} and lowered.visits == 1 and not lowered.by_cohort:
+        for member in lowered.members(range(lowered.clients)):
+            per_epoch = 1 if lowered.sampling == "full" else -(-lowered.known.sizes[member.client] // lowered.batch)
+            found.add(-(-member.steps[0] // per_epoch))
+    if len(found) != 1 or 0 in found:
+        raise Unsupported(
+            f"'{EPOCH_GRAD2}' is sampled for one client a round and epochs that are as many for every client; "
+            f"'{lowered.method.name}' is not of that kind."
+        )
+    return found.pop()
 
 
 @dataclass(frozen=True)
@@ -254,16 +258,18 @@ class _Cost:
 
 
 def _cost(lowered: Lowered, arrays: Arrays | None, dim: int, path: str) -> _Cost:
-    gradients, width = float(lowered.repeats), dim * dim
-    if lowered.reshuffled and arrays is not None:
-        gradients *= len(arrays.b) / lowered.clients
-        width = dim * dim if arrays.kind == "quadratic" else dim
-    m = lowered.cohort_size
+    steps, gradients = typical(lowered)
+    whole = lowered.sampling == "full" or lowered.momentum is not None
+    if whole:
+        gradients = max(1, 2 * gradients + steps)
+    matrices = arrays is not None and (arrays.kind == "quadratic" or (whole and len(arrays.client_A) > 0))
+    width = dim * dim if matrices else dim
+    m = lowered.largest
     if path == "numba":
-        return _Cost(0.0, m * (5 + gradients * (4 + width / 2)))
+        return _Cost(0.0, 1 + m * (5 + gradients * (4 + width / 2)))
     if arrays is None:
         return _Cost(m * 3e4, m * gradients * 1e4)
-    visits = m * min(lowered.clients, 1024) if not len(lowered.fixed) else m  # one pass for each client drawn
+    visits = m * min(lowered.clients, 1024) if lowered.law is not None else m  # one pass for each client drawn
     return _Cost(visits * (3e4 + gradients * 4e3 * (1 + width / dim)), m * gradients * 5 * width)
 
 

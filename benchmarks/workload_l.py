@@ -1,0 +1,220 @@
+"""Workload L: logistic regression on the general compiled path beside a hand-written numba kernel.
+
+d = 50, 100 clients with 50 samples each, 10 clients a round uniformly without replacement, one reshuffled local epoch
+in batches of 10 with constant step 1/10, the average of what they return; 100 rounds, 20 seeds. The hand-written
+kernel does just that, with its own random numbers and with fast-math flags, which let the compiler put sums side by
+side: no plan, no tables, nothing recorded but the last point. Compilation is left out; both run in as many threads.
+
+    python benchmarks/workload_l.py
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from boundcheck.engines.sampled import run_sampled
+from boundcheck.methods.clients import Repeated
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Constant, Epochs, Uniform
+from boundcheck.problems.problem import Arrays
+
+DIM, CLIENTS, SAMPLES, COHORT, BATCH = 50, 100, 50, 10, 10
+ROUNDS, SEEDS, RIDGE = 100, 20, 1e-3
+METHOD = Method("fedavg_rr", Uniform(COHORT), Epochs(1, BATCH), Constant(Fraction(1, 10)))
+GRIDS = (11, 21, 51)  # numbers of recorded rounds, evenly spread
+TURNS = 25
+
+
+class Logistic:
+    """A synthetic logistic regression: normal features, labels of a random linear model with noise."""
+
+    name = "logistic"
+    dim = DIM
+    clients = CLIENTS
+    weights = Repeated(Fraction(1, CLIENTS), CLIENTS)
+    sizes = Repeated(SAMPLES, CLIENTS)
+    start = (Fraction(0),) * DIM
+    metrics = ("loss",)
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(0)
+        self.features = rng.normal(size=(CLIENTS * SAMPLES, DIM))
+        model = rng.normal(size=DIM)
+        noisy = self.features @ model + rng.logistic(size=len(self.features))
+        self.labels = np.where(noisy >= 0, 1.0, -1.0)
+
+    def arrays(self) -> Arrays:
+        none = np.empty(0)
+        return Arrays(
+            "logistic", "mean", np.arange(0, CLIENTS * SAMPLES + 1, SAMPLES), none, none, self.features, self.labels,
+            none, none, none, {}, RIDGE,
+        )  # fmt: skip
+
+    def metric(self, name: str, x: Any) -> float:
+        return float(self.metric_many(name, np.asarray(x)[None])[0])
+
+    def metric_many(self, name: str, points: np.ndarray) -> np.ndarray:
+        margins = points @ self.features.T
+        margins *= -self.labels
+        # log(1 + e^m) = max(m, 0) + log(1 + e^-|m|)
+        tail = np.log1p(np.exp(-np.abs(margins))).sum(axis=1)
+        return (np.maximum(margins, 0, out=margins).sum(axis=1) + tail) / len(self.labels) + RIDGE / 2 * np.einsum(
+            "kd,kd->k", points, points
+        )
+
+
+def hand_written() -> Callable[..., None]:
+    from numba import njit, uint64
+
+    @njit(nogil=True)
+    def rotl(x, k):
+        return (x << uint64(k)) | (x >> uint64(64 - k))
+
+    @njit(nogil=True)
+    def draw(s, k):
+        result = rotl(s[0] + s[3], 23) + s[0]
+        t = s[1] << uint64(17)
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = rotl(s[3], 45)
+        return np.int64(((result >> uint64(32)) * uint64(k)) >> uint64(32))
+
+    # The engine does without the flags: its order of operations is fixed.
+    @njit(nogil=True, fastmath=True, error_model="numpy")
+    def run(first, last, rounds, eta, ridge, a, target, out):
+        s = np.empty(4, np.uint64)
+        x, y, total = np.zeros(DIM), np.zeros(DIM), np.zeros(DIM)
+        g = np.zeros(DIM)
+        r = np.empty(BATCH)
+        clients = np.arange(CLIENTS)
+        order = np.empty(SAMPLES, np.int64)
+        for seed in range(first, last):
+            z = uint64(seed) * uint64(0x9E3779B97F4A7C15)
+            for i in range(4):  # splitmix64
+                z += uint64(0x9E3779B97F4A7C15)
+                w = z
+                w = (w ^ (w >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+                w = (w ^ (w >> uint64(27))) * uint64(0x94D049BB133111EB)
+                s[i] = w ^ (w >> uint64(31))
+            x[:] = 0.0
+            for _ in range(rounds):
+                total[:] = 0.0
+                for p in range(COHORT):
+                    j = p + draw(s, CLIENTS - p)
+                    clients[p], clients[j] = clients[j], clients[p]
+                    begin = clients[p] * SAMPLES
+                    for t in range(SAMPLES):
+                        order[t] = begin + t
+                    for t in range(SAMPLES - 1):
+                        j = t + draw(s, SAMPLES - t)
+                        order[t], order[j] = order[j], order[t]
+                    y[:] = x
+                    for at in range(0, SAMPLES, BATCH):
+                        g[:] = 0.0
+                        for t in range(BATCH):
+                            row = a[order[at + t]]
+                            v = 0.0
+                            for k in range(DIM):
+                                v += row[k] * y[k]
+                            r[t] = v
+                        for t in range(BATCH):
+                            label = target[order[at + t]]
+                            r[t] = -label / (1.0 + np.exp(label * r[t]))
+                        for t in range(BATCH):
+                            row = a[order[at + t]]
+                            v = r[t]
+                            for k in range(DIM):
+                                g[k] += v * row[k]
+                        for k in range(DIM):
+                            y[k] -= eta * (g[k] / BATCH + ridge * y[k])
+                    for k in range(DIM):
+                        total[k] += y[k] - x[k]
+                for k in range(DIM):
+                    x[k] += total[k] / COHORT
+            out[seed] = x
+
+    return run
+
+
+def rival(run: Callable[..., None], problem: Logistic, threads: int) -> np.ndarray:
+    out = np.empty((SEEDS, DIM))
+    cuts = [SEEDS * i // threads for i in range(threads + 1)]
+    if threads == 1:
+        run(0, SEEDS, ROUNDS, 0.1, RIDGE, problem.features, problem.labels, out)
+        return out
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = [pool.submit(run, i, j, ROUNDS, 0.1, RIDGE, problem.features, problem.labels, out)
+                for i, j in pairwise(cuts)]  # fmt: skip
+        for job in jobs:
+            job.result()
+    return out
+
+
+def ours(problem: Logistic, threads: int, recorded: int) -> np.ndarray:
+    """Mean loss; recorded = 1: at the last round only."""
+    grid = [ROUNDS] if recorded == 1 else np.linspace(0, ROUNDS, recorded).round().astype(int).tolist()
+    curve = run_sampled(METHOD, problem, ROUNDS, SEEDS, ("loss",), grid, threads=threads)  # pyright: ignore
+    assert curve.info["kernel"] == "general"
+    return curve.samples["loss"]
+
+
+def main() -> None:
+    problem = Logistic()
+    run = hand_written()
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    counts = list(dict.fromkeys((1, available)))
+    contestants: dict[tuple[str, int], Callable[[], np.ndarray]] = {}
+    for n in counts:
+        contestants["hand-written numba", n] = lambda n=n: rival(run, problem, n)
+        for recorded in (1, *GRIDS):
+            contestants[f"sampled engine, loss at {recorded} rounds", n] = lambda n=n, k=recorded: ours(problem, n, k)
+    wall = dict.fromkeys(contestants, float("inf"))
+    busy = dict(wall)
+    out: dict[tuple[str, int], np.ndarray] = {}
+    for turn in range(TURNS + 1):
+        for key, contestant in contestants.items():
+            began, used = time.perf_counter(), time.process_time()
+            out[key] = contestant()
+            if turn:  # the first turn compiles
+                wall[key] = min(wall[key], time.perf_counter() - began)
+                busy[key] = min(busy[key], time.process_time() - used)
+    print(
+        f"Workload L: d = {DIM}, {CLIENTS} clients of {SAMPLES}, {COHORT} a round, batches of {BATCH}, "
+        f"{ROUNDS} rounds, {SEEDS} seeds; best of {TURNS} turns, wall and processor time"
+    )
+    theirs = problem.metric_many("loss", out["hand-written numba", 1])
+    mine = out["sampled engine, loss at 1 rounds", 1][:, 0]
+    print(
+        f"  mean loss at the end: hand-written {theirs.mean():.5f}, engine {mine.mean():.5f} "
+        f"(standard errors {theirs.std() / SEEDS**0.5:.5f}, {mine.std() / SEEDS**0.5:.5f})"
+    )
+    for n in counts:
+        rival_key, alone = ("hand-written numba", n), ("sampled engine, loss at 1 rounds", n)
+        print(f"  {n} thread{'s' if n > 1 else ''}:")
+        print(f"    {'hand-written numba':34s} {1e3 * wall[rival_key]:8.1f} {1e3 * busy[rival_key]:8.1f} ms")
+        print(
+            f"    {'sampled engine, one evaluation':34s} {1e3 * wall[alone]:8.1f} {1e3 * busy[alone]:8.1f} ms   ratio "
+            f"{wall[alone] / wall[rival_key]:.2f}, {busy[alone] / busy[rival_key]:.2f} (target 1.5)"
+        )
+        for k in GRIDS:
+            more = (f"sampled engine, loss at {k} rounds", n)
+            print(
+                f"    {f'sampled engine, loss at {k} rounds':34s} {1e3 * wall[more]:8.1f} {1e3 * busy[more]:8.1f} ms   "
+                f"evaluation costs {wall[more] / wall[alone] - 1:.2f}, {busy[more] / busy[alone] - 1:.2f} of the run "
+                "more (target 1)"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""The plan: every random choice of a run as a function of the seed, defined with NumPy from the streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from boundcheck.core import streams
+from boundcheck.engines.curve import Ints
+from boundcheck.engines.sampled.lowering import Lowered, Member, lower
+from boundcheck.errors import BadInput
+from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.method import Method
+
+__all__ = [
+    "Plan", "batches", "draw_choices", "draw_cohorts", "draw_samples", "draw_warm_up", "plan", "samples_of", "typical",
+]  # fmt: skip
+
+SPARSE = 64  # cohorts are drawn without a list of all clients where these are so many times more
+
+
+def draw_cohorts(lowered: Lowered, seeds: streams.Words, round_index: int) -> list[tuple[int, ...]]:
+    """The clients of one round for each seed, in the order in which the server adds them."""
+    law = lowered.law
+    if law is None:
+        return [lowered.cohorts[round_index % len(lowered.cohorts)]] * len(seeds)
+    if law.kind == "uniform":
+        sparse = law.n > SPARSE * law.size
+        draw = streams.choose if sparse else lambda s, p, r, n, m: streams.shuffle(s, p, r, 0, n, m)
+        return [tuple(row.tolist()) for row in draw(seeds, streams.COHORT, round_index, law.n, law.size)]
+    if law.kind == "subsets":
+        words = streams.words(seeds, streams.COHORT, round_index, 0, 0, 1)[:, 0]
+        return [tuple(law.subsets[k]) for k in streams.pick(words, lowered.cohort_cuts)]
+    words = streams.words(seeds, streams.COHORT, round_index, 0, 0, law.n)
+    return [tuple(np.flatnonzero(row).tolist()) for row in words < lowered.cohort_cuts]
+
+
+def draw_choices(lowered: Lowered, seeds: streams.Words, round_index: int, client: int) -> Ints:
+    """Which of its possible visits a client does in a round, for each seed; shape (S,)."""
+    if lowered.visits == 1:
+        return np.zeros(len(seeds), dtype=np.int64)
+    return streams.pick(streams.words(seeds, streams.EPOCHS, round_index, client, 0, 1)[:, 0], lowered.cuts)
+
+
+def batches(size: int, batch: int, steps: int) -> list[int]:
+    """How many samples each step uses: `batch`, and what is left in the last step of an epoch over `size` samples."""
+    per_epoch = -(-size // batch)
+    return [min(batch, size - step % per_epoch * batch) for step in range(steps)]
+
+
+def samples_of(size: int, batch: int, steps: int) -> int:
+    """How many samples so many steps use."""
+    epochs, rest = divmod(steps, -(-size // batch))
+    return epochs * size + min(rest * batch, size)
+
+
+def typical(lowered: Lowered) -> tuple[int, int]:
+    """Steps and samples of a busy visit, by a look at a few clients; only to size pieces of work."""
+    law = lowered.law
+    if law is None:
+        cohort = max(lowered.cohorts, key=len)
+    else:
+        cohort = tuple(range(min(law.largest, law.n))) if law.kind != "subsets" else max(law.subsets, key=len)
+    some = cohort[:16]
+    steps = max([0, *(max(m.steps) for m in lowered.members(some))])
+    if lowered.sampling == "full":
+        return steps, 0
+    return steps, max([0, *(samples_of(lowered.known.sizes[i], lowered.batch, steps) for i in some)])
+
+
+def draw_samples(lowered: Lowered, seeds: streams.Words, round_index: int, client: int, size: int, steps: int) -> Ints:
+    """The samples, out of `size`, that a client's steps use, in order, for each seed; shape (S, samples)."""
+    count = samples_of(size, lowered.batch, steps)
+    if lowered.sampling == "replacement":
+        return streams.below(streams.words(seeds, streams.SAMPLE, round_index, client, 0, count), size)
+    each = streams.shuffle_words(size, size)
+    epochs = range(-(-count // size))
+    orders = [streams.shuffle(seeds, streams.ORDER, round_index, client, size, size, e * each) for e in epochs]
+    return np.concatenate([np.empty((len(seeds), 0), dtype=np.int64), *orders], axis=1)[:, :count]
+
+
+def draw_warm_up(lowered: Lowered, seeds: streams.Words) -> Ints:
+    """The clients, drawn by weight, whose gradients start the momentum of each seed; shape (S, warm_up)."""
+    momentum = lowered.momentum
+    count = 0 if momentum is None else momentum.warm_up
+    if not count:
+        return np.empty((len(seeds), 0), dtype=np.int64)
+    words = streams.words(seeds, streams.WARM_UP, 0, 0, 0, count)
+    return streams.pick(words, streams.cuts(lowered.known.weights))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every random choice of one seed: a function of the seed, the method and the clients alone.
+
+    cohorts: (rounds, m) clients in each round, in the order in which the server adds them; m is the size of the
+    largest cohort, and -1 fills the rows of smaller ones.
+    """
+
+    seed: int
+    sizes: Sequence[int]
+    epochs: int
+    cohorts: Ints
+    lowered: Lowered
+
+    @property
+    def _one(self) -> streams.Words:
+        return np.array([self.seed], dtype=np.uint64)
+
+    def cohort(self, round_index: int) -> tuple[int, ...]:
+        """The clients of a round."""
+        return tuple(int(c) for c in self.cohorts[round_index] if c >= 0)
+
+    def order(self, round_index: int, client: int) -> Ints:
+        """Sample orders of a client's visit in whole epochs, one row each; epochs = 0 for full gradients.
+
+        It is defined for every client, whether or not it is in the round's cohort.
+        """
+        size = self.sizes[client]
+        words = streams.shuffle_words(size, size)
+        rows = [
+            streams.shuffle(self._one, streams.ORDER, round_index, client, size, size, e * words)[0]
+            for e in range(self.epochs)
+        ]
+        return np.array(rows, dtype=np.int64).reshape(self.epochs, size)
+
+    def member(self, round_index: int, client: int) -> tuple[Member, int]:
+        """What a client of the round's cohort does, and which of its possible visits it has drawn."""
+        found = next(m for m in self.lowered.members(self.cohort(round_index)) if m.client == client)
+        return found, int(draw_choices(self.lowered, self._one, round_index, client)[0])
+
+    def batches(self, round_index: int, client: int) -> list[list[int]]:
+        """The samples that each local step of a client of the round's cohort uses; all of them for full gradients."""
+        member, choice = self.member(round_index, client)
+        size, steps = self.sizes[client], member.steps[choice]
+        if self.lowered.sampling == "full":
+            return [list(range(size))] * steps
+        samples = draw_samples(self.lowered, self._one, round_index, client, size, steps)[0].tolist()
+        ends = np.cumsum([0, *batches(size, self.lowered.batch, steps)]).tolist()
+        return [samples[a:b] for a, b in pairwise(ends)]
+
+    def warm_up(self) -> tuple[int, ...]:
+        """The clients whose gradients start the momentum, as drawn."""
+        return tuple(draw_warm_up(self.lowered, self._one)[0].tolist())
+
+
+def plan(method: Method, clients: Sequence[int] | Clients, seed: int, rounds: int) -> Plan:
+    """The plan of one seed for the given clients, or for clients of equal weight with so many samples each.
+
+    Raises BadInput for an impossible seed.
+    """
+    seeds = np.array([streams.check_seed(seed)], dtype=np.uint64)
+    if not isinstance(clients, Clients):
+        if not len(clients):
+            raise BadInput("a plan needs at least one client.")
+        clients = Clients(Repeated(Fraction(1, len(clients)), len(clients)), [int(s) for s in clients])
+    lowered = lower(method, clients, rounds)
+    cohorts = np.full((rounds, lowered.largest), -1, dtype=np.int64)
+    for r in range(rounds):
+        drawn = draw_cohorts(lowered, seeds, r)[0]
+        cohorts[r, : len(drawn)] = drawn
+    epochs: Any = getattr(method.local, "E", 0)
+    if lowered.sampling != "reshuffled" or not isinstance(epochs, int):
+        epochs = 0
+    return Plan(seed, clients.sizes, epochs, cohorts, lowered)
