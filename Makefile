@@ -16,6 +16,9 @@ $(READY): requirements.lock pyproject.toml
 report: $(READY)
 	$(BIN)/python figures/scgd_figure_1.py -o report/figures
 	$(BIN)/python figures/scgd_figure_2.py -o report/figures
+	$(BIN)/python figures/fedshuffle_figure_1.py -o report/figures
+	$(BIN)/python figures/fedshuffle_figure_4.py -o report/figures
+	$(BIN)/python figures/fedshuffle_table_1.py -o report/figures
 	$(BIN)/boundcheck report -o report
 
 ## linters, type checker and all quick tests

@@ -33,8 +33,8 @@ class Boundcheck:
     """What the fixture offers. Every method returns the result, so that a test may look further.
 
     statement: an id; a bare one takes the best reading. problem, method: specifications as in a claim file; a step
-    size may be "largest" or "0.9*largest". rounds: compare up to this communication round, or at these rounds; at:
-    or at these values of the statement's index, {"K": "log:1:1e6:60"}; neither: up to where the bound meets its
+    size may be "largest", "0.9*largest" or "tuned". rounds: compare up to this communication round, or at these rounds;
+    at: or at these values of the statement's index, {"K": "log:1:1e6:60"}; neither: up to where the bound meets its
     floor. Further options are those of a claim: constants, engine, arithmetic, seeds, level, tightness (least,
     largest bound/metric).
     """
@@ -160,6 +160,7 @@ def _index_at(
 
     from boundcheck.core.numbers import as_fraction, parse_grid
     from boundcheck.errors import BadInput
+    from boundcheck.evidence.given import known_constants
     from boundcheck.problems.build import build
     from boundcheck.theory.discovery import statement as find
 
@@ -167,8 +168,10 @@ def _index_at(
     if claimed.metric.index is None:
         raise BadInput(f"{claimed.best_id} is about a single round; leave out rounds.")
     symbol, expr = claimed.symbol(claimed.metric.index), claimed.metric.rounds
-    known = {name: c.value for name, c in build(problem).constants().items()}
-    known |= {name: as_fraction(method[name], name) for name in method if name in claimed.parameters and name != "eta"}
+    known = {name: c.value for name, c in known_constants(claimed, build(problem).constants()).items()}
+    for name in claimed.parameters:  # a step size that the statement is to give has no number yet
+        if name in method and not (isinstance(method[name], str) and _is_open(method[name])):
+            known[name] = as_fraction(method[name], name)
     other = {s: known[s.name] for s in expr.free_symbols if s.name != symbol.name and s.name in known}
     first, second = (as_fraction(expr.subs({**other, symbol.expr: k}), "rounds") for k in (0, 1))
     low = Fraction(0) if symbol.low is None else symbol.low
@@ -184,3 +187,9 @@ def _index_at(
     if top - low <= GRID:
         return {symbol.name: list(range(int(low), int(top) + 1))}
     return {symbol.name: [low, *(k for k in parse_grid(f"log:{max(low, 1)}:{top}:{GRID}", integer=True) if k > low)]}
+
+
+def _is_open(text: str) -> bool:
+    from boundcheck.evidence.steps import TUNED
+
+    return "largest" in text or text.strip() == TUNED

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from claim_mutations import HalvedStep, Mutations, NoStep, bound_divided, condition_dropped, with_schedule
 
 from boundcheck.cli import main
-from boundcheck.evidence import claim as claims_module
-from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.spec import load_claims
-from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant, Cyclic, Full, GradientSteps, InverseCycle, LogHorizon
+from boundcheck.methods.parts import Cyclic, Full, GradientSteps, InverseCycle, LogHorizon
 from boundcheck.problems.build import build as build_problem
-from boundcheck.theory.discovery import statement
-from boundcheck.theory.statement import Condition, Statement
 
 FILE = Path(__file__).parents[1] / "examples" / "scgd.toml"
 CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
@@ -30,21 +26,9 @@ CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
 
 
 @dataclass(frozen=True)
-class HalvedStep(Constant):
-    def step(self, cycle: int) -> Fraction:
-        return self.eta / 2
-
-
-@dataclass(frozen=True)
 class HalvedHorizonStep(LogHorizon):
     def step(self, cycle: int) -> Fraction:
         return super().step(cycle) / 2
-
-
-@dataclass(frozen=True)
-class NoStep(Constant):
-    def step(self, cycle: int) -> Fraction:
-        return self.eta / 10**30
 
 
 @dataclass(frozen=True)
@@ -63,14 +47,6 @@ class LastClientSkipped(Cyclic):
 class LastClientAbsent(Full):
     def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...]:
         return tuple(range(clients.count - 1))
-
-
-def _schedule(cls: type[Constant]) -> Callable[[Method], Method]:
-    def mutate(method: Method) -> Method:
-        assert isinstance(method.schedule, Constant)
-        return replace(method, schedule=cls(method.schedule.eta))
-
-    return mutate
 
 
 def halved_horizon_step(method: Method) -> Method:
@@ -100,15 +76,6 @@ def one_local_step(method: Method) -> Method:
     return replace(method, local=GradientSteps(1))
 
 
-def bound_divided(claimed: Statement) -> Statement:
-    return replace(claimed, bound=claimed.bound / Fraction(101, 100))
-
-
-def condition_dropped(claimed: Statement) -> Statement:
-    lax = [Condition(c.name, c.relation.func(c.relation.lhs / 10**6, c.relation.rhs)) for c in claimed.conditions]
-    return replace(claimed, conditions=tuple(lax))
-
-
 def quadratic_instead(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**spec, "cubic": False}
 
@@ -121,25 +88,27 @@ def random_split(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**spec, "split": "random", "seed": 0}
 
 
-METHODS: dict[str, Callable[[Method], Method]] = {
-    "half the step": _schedule(HalvedStep),
+METHODS = {
+    "half the step": with_schedule(HalvedStep),
     "half the step of the horizon": halved_horizon_step,
-    "a lazy method": _schedule(NoStep),
+    "a lazy method": with_schedule(NoStep),
     "a client skipped": client_skipped,
     "a client absent": client_absent,
     "one local step more": extra_local_step,
     "a single local step": one_local_step,
     "a step that does not shrink": constant_step,
 }
-PROBLEMS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+PROBLEMS = {
     "another random split": other_seed,
     "a random split": random_split,
     "3x^2 for 3x^3": quadratic_instead,
 }
-STATEMENTS: dict[str, Callable[[Statement], Statement]] = {
+STATEMENTS = {
     "the bound divided by 1.01": bound_divided,
     "the step condition dropped": condition_dropped,
 }
+
+SCGD = Mutations(METHODS, PROBLEMS, STATEMENTS)
 
 MUTATIONS = [
     ("Theorem 3.3 on diabetes, random split", "half the step"),
@@ -185,20 +154,12 @@ def test_every_claim_is_met(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
 
 def test_every_claim_has_a_mutation() -> None:
     assert {name for name, _ in MUTATIONS} == set(CLAIMS)
-    assert {mutation for _, mutation in MUTATIONS} == set(METHODS) | set(PROBLEMS) | set(STATEMENTS)
+    assert {mutation for _, mutation in MUTATIONS} == SCGD.names()
 
 
 @pytest.mark.parametrize(("name", "mutation"), MUTATIONS)
 def test_a_mutation_is_noticed(name: str, mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim: Claim = CLAIMS[name]
-    if mutation in METHODS:
-        monkeypatch.setattr(claims_module, "build_method", lambda spec: METHODS[mutation](build_method(spec)))
-    elif mutation in PROBLEMS:
-        claim = replace(claim, problem=PROBLEMS[mutation](claim.problem))
-        monkeypatch.setattr(claims_module, "build_problem", build_problem)
-    else:
-        monkeypatch.setattr(claims_module, "statement", lambda id: STATEMENTS[mutation](statement(id)))
-    assert run_claim(claim).failures
+    assert SCGD.run(CLAIMS[name], mutation, monkeypatch).failures
 
 
 def test_the_witness_file_is_the_claim_that_was_found() -> None:

@@ -40,52 +40,28 @@ def chosen_store(no_store: bool) -> Path | None:
     return None if no_store else store_dir()
 
 
-def constants(spec: Spec, as_json: Json = False) -> int:
+def constants(
+    spec: Spec,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out the steps that work in practice.")] = False,
+    as_json: Json = False,
+) -> int:
     """The constants of each claim's instance.
 
-    Each with how it is known, and the step sizes that follow from them.
+    Those of the problem and those that it shares with the method, each with how it is known; and the largest
+    step that the statement allows beside the largest that works in practice.
 
     \b
     Example: boundcheck constants examples/scgd.toml
     """
-    from boundcheck.evidence.claim import resolve_steps
+    from boundcheck.cli._constants import claim_constants, print_constants
     from boundcheck.evidence.spec import load_claims
-    from boundcheck.problems.build import build
-    from boundcheck.report.words import shortened
-    from boundcheck.theory.discovery import statement
 
-    found: list[dict[str, Any]] = []
-    for claim in load_claims(spec):
-        claimed = statement(claim.statement)
-        problem = build(claim.problem)
-        broken = {a.name: problem.violations(a.name) for a in claimed.assumptions}
-        found.append(
-            {
-                "claim": claim.label(),
-                "problem": problem.name,
-                "constants": dict(problem.constants()),
-                "method": resolve_steps(claim.method, claimed, problem),
-                "violations": {name: why for name, why in broken.items() if why is not None},
-            }
-        )
+    found = [claim_constants(claim, practice=not quick) for claim in load_claims(spec)]
     if as_json:
-        rows = [
-            {**f, "constants": {k: c.to_dict() | {"float": float(c.value)} for k, c in f["constants"].items()}}
-            for f in found
-        ]
-        print_json({"claims": rows})
+        print_json({"claims": [f.to_dict() for f in found]})
         return 0
     for f in found:
-        line(f"{f['claim']}: {f['problem']}")
-        signs = {"upper": "<= ", "lower": ">= "}
-        cells = [
-            [name, signs.get(c.side, "") + short(c.value), c.known.value, c.how] for name, c in f["constants"].items()
-        ]
-        table(["constant", "value", "known", "how"], cells)
-        line("method: " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in f["method"].items()))
-        for name, why in f["violations"].items():
-            line(f"breaks assumption {name}: {why}")
-        line()
+        print_constants(f)
     return 0
 
 

@@ -185,7 +185,7 @@ def _show_text(found: Statement, evidence: str) -> None:
 
     from boundcheck.report.words import derivation_words
     from boundcheck.theory.discovery import readings
-    from boundcheck.theory.typeset import relation_text
+    from boundcheck.theory.typeset import expr_text, relation_text
 
     line(f"{found.id}: {found.title}")
     line(f"  {found.source.paper}, {found.source.number} ({found.source.where})")
@@ -203,12 +203,18 @@ def _show_text(found: Statement, evidence: str) -> None:
         line(f"needed to make sense: {relation_text(relation)}")
     for c in found.conditions:
         line(f"condition '{c.name}': {relation_text(c.relation)}" + (f"  ({c.meaning})" if c.meaning else ""))
+    for name, expr in found.choices:
+        line(f"prescribed: {name} = {expr_text(expr)}")
     if found.algorithm is not None:
         line(f"method: {found.algorithm.kind}")
     metric = found.metric
     if metric.quantity != "none":
         scaled = "" if metric.scale == 1 else f"{metric.scale} * "
-        line(f"metric: {scaled}{metric.quantity}; average: {metric.average}; expectation: {metric.expectation}")
+        average = metric.average
+        if metric.weights is not None:
+            average = f"over r = 0, ..., {expr_text(metric.rounds - 1)} with the weights {expr_text(metric.weights)}"
+        whose = " (of the objective that the method minimises)" if metric.surrogate else ""
+        line(f"metric: {scaled}{metric.quantity}{whose}; average: {average}; expectation: {metric.expectation}")
     line()
     line(f"bound: {found.bound}")
     line()
@@ -302,19 +308,19 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
              --set n=2 --set E=64 --set eta=10/256
     """
     found = _find(id)
-    values: dict[str, Any] = dict(parse_sets(found, sets or []))
+    values = parse_sets(found, sets or [])
     decided = found.scope(**values)
-    largest = _largest_steps(found, values)
+    largest, chosen = _largest_steps(found, values), _prescribed(found, values)
     if as_json:
         steps = {name: {"note": top} if isinstance(top, str) else json_number(top) for name, top in largest.items()}
-        print_json({**decided.to_dict(), "largest": steps})
+        print_json({**decided.to_dict(), "largest": steps, "prescribed": chosen})
     else:
         note_reading(id, found.id)
-        _scope_text(decided, largest)
+        _scope_text(decided, largest, chosen)
     return 0 if decided.in_scope is True else 3
 
 
-def _largest_steps(found: Statement, values: dict[str, Any]) -> dict[str, Fraction | str]:
+def _largest_steps(found: Statement, values: dict[str, Fraction]) -> dict[str, Fraction | str]:
     """The largest value in scope of each step size that a condition limits, or the sentence why there is none."""
     from boundcheck.theory.dimension import STEP
 
@@ -331,7 +337,15 @@ def _largest_steps(found: Statement, values: dict[str, Any]) -> dict[str, Fracti
     return largest
 
 
-def _scope_text(decided: Scope, largest: dict[str, Fraction | str]) -> None:
+def _prescribed(found: Statement, values: dict[str, Fraction]) -> dict[str, Fraction]:
+    """What the statement prescribes, rounded down, as far as the values of its formulas are given."""
+    from boundcheck.theory.choices import missing_for, prescribed
+
+    known = [name for name, expr in found.choices if not missing_for(expr, values)]
+    return {name: prescribed(found, name, values) for name in known}
+
+
+def _scope_text(decided: Scope, largest: dict[str, Fraction | str], chosen: dict[str, Fraction]) -> None:
     words = {True: "yes", False: "no", None: "undecided"}
     rows: list[list[str]] = []
     for c in decided.conditions:
@@ -344,6 +358,8 @@ def _scope_text(decided: Scope, largest: dict[str, Fraction | str]) -> None:
             line(f"{c.name}: {c.note}")
     for name, top in largest.items():
         line(top if isinstance(top, str) else f"largest {name} in scope: {short(top)}")
+    for name, value in chosen.items():
+        line(f"prescribed {name}: {short(value)}")
     if decided.assumptions:
         line(f"not decidable from numbers, taken for granted: {', '.join(decided.assumptions)}")
     line(f"{decided.statement_id}: {IN_SCOPE[decided.in_scope]}")

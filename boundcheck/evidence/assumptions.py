@@ -9,7 +9,7 @@ fractions and the evaluation is exact, so that a violation is a proof; finding n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ from boundcheck.core.numbers import as_fraction, format_exact, format_short, sim
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.given import is_library
-from boundcheck.problems.problem import LocatedProblem, ValuedProblem
+from boundcheck.evidence.samples import sample_gradients
+from boundcheck.problems.problem import DecidingProblem, LocatedProblem, ValuedProblem
 from boundcheck.theory.assumptions import QUANTITIES, Assumption
 from boundcheck.theory.decide import sign
 from boundcheck.theory.scope import difference
@@ -30,10 +31,22 @@ from boundcheck.verdict import Grade, Outcome, Verdict
 if TYPE_CHECKING:
     from boundcheck.constants.constant import Constant
     from boundcheck.problems.problem import Problem
+    from boundcheck.theory.statement import Statement
 
 __all__ = ["check_assumption", "covers"]
 
-_PAIRED = {"grad_difference2", "point_difference2", "monotonicity"}  # quantities of two points (and a client)
+_COMPONENT = {"component_difference2", "component_monotonicity"}  # quantities of two points and a sample of a client
+# quantities of two points (and a client)
+_PAIRED = {"grad_difference2", "point_difference2", "monotonicity", "similarity2"} | _COMPONENT
+_SIGNED = {"inner", "monotonicity", "component_monotonicity"}  # all others, and the constants, are not negative
+# What statements about every sample call a constant, and problems otherwise.
+_OF_SAMPLES: Mapping[str, Mapping[str, str]] = {
+    "smooth_samples": {"L": "L_ij"},
+    "strongly_convex_samples": {"mu": "mu_ij"},
+    "relaxed_dissimilarity": {"L": "L_ij"},
+}
+_INEXACT = 1e-9  # a violation in double precision is one where the slack is below minus so much of its size
+_MOST_SAMPLES = 60  # whose extreme directions are looked for
 _SEARCHES = 3  # local searches, from the worst trials
 _STEPS = 120  # of each
 _POOL = 10  # random trials in double precision for each exact one
@@ -64,8 +77,8 @@ def covers(assumption: Assumption, own: Mapping[str, Constant], values: Mapping[
 
 def _direction(slack: Any, symbol: Any) -> int | None:
     """1 where a larger value of the symbol makes the slack larger, -1 where smaller, None where that depends."""
-    signed = {"inner", "monotonicity"}  # all other quantities and constants are non-negative
-    table = {s: sp.Dummy(s.name, real=True, nonnegative=None if s.name in signed else True) for s in slack.free_symbols}
+    signs = {s: None if s.name in _SIGNED else True for s in slack.free_symbols}
+    table = {s: sp.Dummy(s.name, real=True, nonnegative=sign) for s, sign in signs.items()}
     slope = sp.diff(slack, symbol).xreplace(table)
     return 1 if slope.is_nonnegative else -1 if slope.is_nonpositive else None
 
@@ -75,18 +88,24 @@ def check_assumption(
     problem: Problem,
     constants: Mapping[str, Any] | None = None,
     *,
+    claimed: Statement | None = None,
     points: int = 40,
     seed: int = 0,
 ) -> Verdict:
     """Whether an instance meets an assumption.
 
-    constants: values of the symbols in the inequality (default: the problem's own). points: how many points are
+    constants: values of the symbols in the inequality (default: the problem's own). claimed: the statement under whose
+    names the constants stand (None: those of the shipped assumption). points: how many points are
     evaluated exactly, at least; seed: of the random ones.
     HOLDS with grade EXACT where the problem decides it, SUPPORTED where no point breaks it; VIOLATED with the point as
     witness (grade EXACT for exact gradients); UNDECIDED where the inequality or a quantity in it is missing.
     Raises BadInput where a constant has no value.
     """
-    own = problem.constants()
+    keys = _OF_SAMPLES.get(assumption.name, {}) if claimed is None else {s.name: s.key for s in claimed.symbols}
+    named = () if assumption.inequality is None else difference(assumption.inequality).free_symbols
+    asked = sorted({s.name for s in named} - set(QUANTITIES) | (set() if claimed is None else set(keys)))
+    known = problem.constants()
+    own = {name: known[keys.get(name, name)] for name in asked if keys.get(name, name) in known}
     values = {name: c.value for name, c in own.items()}
     values |= {name: as_fraction(v, name) for name, v in (constants or {}).items()}
     base = Verdict(f"assumption {assumption.name}", Outcome.UNDECIDED, None, "")
@@ -104,6 +123,17 @@ def check_assumption(
         return answer(Outcome.VIOLATED, Grade.EXACT, objection)
     if decided and covers(assumption, own, values):
         return answer(Outcome.HOLDS, Grade.EXACT, f"'{problem.name}' meets it with these constants, decided exactly.")
+    told = None
+    if is_library(assumption) and isinstance(problem, DecidingProblem):
+        told = problem.decides(assumption.name, {keys.get(name, name): value for name, value in values.items()})
+    used = sorted(s.name for s in named)
+    shown = ", ".join(f"{k} = {format_short(values[k])}" for k in used if k in values)
+    how = f"'{problem.name}' {'meets' if told else 'does not meet'} it" + (f" with {shown}" if shown else "")
+    refuted = answer(Outcome.VIOLATED, Grade.EXACT, f"{how}, decided exactly.")
+    if told:
+        return answer(Outcome.HOLDS, Grade.EXACT, f"{how}, decided exactly.")
+    if told is False and (assumption.inequality is None or _lacking(problem, set(used) & set(QUANTITIES))):
+        return refuted
     if assumption.inequality is None:
         return answer(Outcome.UNDECIDED, None, "The assumption has no inequality that could be evaluated.")
     slack = difference(assumption.inequality)
@@ -126,6 +156,8 @@ def check_assumption(
             reason = f"It fails at x = {at}" + (f" with {shown}." if shown else ".")
             grade = Grade.EXACT if exact else Grade.SUPPORTED
             return answer(Outcome.VIOLATED, grade, reason, witness=found, points=count)
+    if told is False:  # no short point shows it
+        return refuted
     return answer(Outcome.HOLDS, Grade.SUPPORTED, f"It holds at all {count} points that were tried.", points=count)
 
 
@@ -135,16 +167,19 @@ def _lacking(problem: Problem, quantities: set[str]) -> str:
         return "does not say which minimiser is nearest"
     if "gap" in quantities and "gap" not in problem.metrics and not isinstance(problem, ValuedProblem):
         return "does not give F(x) - F*"
+    if quantities & _COMPONENT and sample_gradients(problem) is None:
+        return "does not give the gradients of single samples"
     return ""
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """Two points (dim,) and a client; y and client matter to smoothness alone."""
+    """Two points (dim,), a client and a sample of it; y, client and sample matter to paired quantities alone."""
 
     x: NDArray[Any]
     y: NDArray[Any]
     client: int
+    sample: int = 0
 
 
 class _Oracle:
@@ -153,6 +188,9 @@ class _Oracle:
     def __init__(self, problem: Problem, slack: Any, quantities: set[str], constants: Mapping[str, Fraction]) -> None:
         self.problem, self.slack, self.quantities, self.constants = problem, slack, quantities, constants
         self.paired = bool(quantities & _PAIRED)
+        found = sample_gradients(problem) if quantities & _COMPONENT else None
+        self.samples = None if found is None else found[0]
+        self.counts = (1,) * problem.clients if found is None else found[1]
         names = [*sorted(quantities), *constants]
         symbols = {s.name: s for s in slack.free_symbols}
         self._names = names
@@ -167,6 +205,18 @@ class _Oracle:
         exact = x.dtype == object
         parts = [self.problem.gradient(i, x) * (w if exact else float(w)) for i, w in enumerate(self.problem.weights)]
         return sum(parts[1:], parts[0])
+
+    def part(self, client: int, sample: int, x: NDArray[Any]) -> NDArray[Any]:
+        """Gradient of one sample's loss."""
+        assert self.samples is not None
+        return self.samples(client, sample, x)
+
+    def bent(self, client: int, sample: int, x: NDArray[Any]) -> NDArray[Any]:
+        """The gradient whose changes the inequality is about."""
+        if self.quantities & _COMPONENT:
+            return self.part(client, sample, x)
+        own = self.problem.gradient(client, x)
+        return own - self.gradient(x) if "similarity2" in self.quantities else own
 
     def nearest(self, x: NDArray[Any]) -> NDArray[Any]:
         """The minimiser nearest to x."""
@@ -197,6 +247,21 @@ class _Oracle:
         if wanted & _PAIRED:
             moved = problem.gradient(trial.client, trial.x) - problem.gradient(trial.client, trial.y)
             found |= {"grad_difference2": _square(moved), "point_difference2": _square(trial.x - trial.y)}
+        if wanted & _COMPONENT:
+            moved = self.part(trial.client, trial.sample, trial.x) - self.part(trial.client, trial.sample, trial.y)
+            found["component_difference2"] = _square(moved)
+            found["component_monotonicity"] = _dot(moved, trial.x - trial.y)
+            found["point_difference2"] = _square(trial.x - trial.y)
+        if "similarity2" in wanted:
+            of_client = problem.gradient(trial.client, trial.x) - problem.gradient(trial.client, trial.y)
+            found["similarity2"] = _square(of_client - self.gradient(trial.x) + self.gradient(trial.y))
+        if "grad2" in wanted:
+            found["grad2"] = _square(self.gradient(trial.x))
+        if "client_grad2" in wanted:
+            exact = trial.x.dtype == object
+            weights = [w if exact else float(w) for w in problem.weights]
+            terms = [w * _square(problem.gradient(i, trial.x)) for i, w in enumerate(weights)]
+            found["client_grad2"] = sum(terms[1:], terms[0])
         if "monotonicity" in wanted:
             found["monotonicity"] = _dot(self.gradient(trial.x) - self.gradient(trial.y), trial.x - trial.y)
         return {k: v for k, v in found.items() if k in wanted}
@@ -215,6 +280,9 @@ class _Oracle:
         if gaps[0] != gaps[1] and self._gap_direction is None:
             return None  # the slack at the two bounds of the gap says nothing about the gap between
         exact = all(isinstance(v, int | Fraction) for v in (*found.values(), *gaps) if v is not None)
+        plain = replace(trial, x=trial.x.astype(np.float64), y=trial.y.astype(np.float64))
+        if not exact and self.score(plain) > -_INEXACT:
+            return None
         for gap in gaps:
             at = {**found, **({} if gap is None else {"gap": gap})}
             direction = sign(self.slack, {**self.constants, **{k: Fraction(v) for k, v in at.items()}})
@@ -223,6 +291,8 @@ class _Oracle:
         witness: dict[str, Any] = {"x": [format_exact(Fraction(v)) for v in trial.x]}
         if self.paired:
             witness |= {"y": [format_exact(Fraction(v)) for v in trial.y], "client": trial.client}
+        if self.samples is not None:
+            witness["sample"] = trial.sample
         shown = {k: format_exact(Fraction(v)) for k, v in found.items()}
         if gaps[0] is not None:
             shown["gap"] = format_exact(Fraction(gaps[0]))
@@ -265,19 +335,21 @@ class _Search:
 
     def _structured(self) -> Iterator[_Trial]:
         """Along the extreme eigenvectors of finite-difference Hessians, at three distances, both ways."""
-        problem = self.oracle.problem
         if self.oracle.paired:
             for base in (self.start, self.centre):
-                found: list[tuple[float, int, Floats]] = []
-                for client in range(problem.clients):
-                    values, vectors = self._hessian(lambda x, i=client: problem.gradient(i, x), base)
+                found: list[tuple[float, int, int, Floats]] = []
+                low: list[tuple[float, int, int, Floats]] = []
+                for client, sample in self._parts():
+                    values, vectors = self._hessian(lambda x, i=client, j=sample: self.oracle.bent(i, j, x), base)
                     k = int(np.argmax(np.abs(values)))
-                    found.append((-abs(float(values[k])), client, vectors[:, k]))
+                    found.append((-abs(float(values[k])), client, sample, vectors[:, k]))
+                    low.append((float(values[0]), client, sample, vectors[:, 0]))
                 _, mean = self._hessian(self.oracle.gradient, base)
-                ends = [*sorted(found, key=lambda f: f[:2])[:3], (0.0, 0, mean[:, 0])]
-                for _, client, direction in ends:
+                ends = [*sorted(found, key=lambda f: f[:3])[:3], (0.0, 0, 0, mean[:, 0])]
+                ends += sorted(low, key=lambda f: f[:3])[:3] if self.oracle.samples is not None else []
+                for _, client, sample, direction in ends:
                     for scale in (0.01, 1.0, 100.0):
-                        yield _Trial(base, base + scale * self.reach * direction, client)
+                        yield _Trial(base, base + scale * self.reach * direction, client, sample)
             return
         _, vectors = self._hessian(self.oracle.gradient, self.centre)
         directions = [*vectors.T[:8], *vectors.T[8:][-2:], self.start - self.centre]
@@ -287,13 +359,22 @@ class _Search:
                     x = self.centre + way * scale * self.reach * direction
                     yield _Trial(x, x, 0)
 
+    def _parts(self) -> list[tuple[int, int]]:
+        """Every client, or its samples, thinned where there are many."""
+        every = [(i, j) for i, count in enumerate(self.oracle.counts) for j in range(count)]
+        if self.oracle.samples is None or len(every) <= _MOST_SAMPLES:
+            return every
+        return [every[k] for k in np.linspace(0, len(every) - 1, _MOST_SAMPLES).astype(int)]
+
     def _random(self, count: int) -> Iterator[_Trial]:
         dim, clients = len(self.start), self.oracle.problem.clients
         for _ in range(count):
             scales = self.reach * 10.0 ** self.random.uniform(-2, 2, size=2)
             x = self.centre + scales[0] * self.random.standard_normal(dim)
             y = x + scales[1] * self.random.standard_normal(dim)
-            yield _Trial(x, y, int(self.random.integers(clients)))
+            client = int(self.random.integers(clients))
+            own = self.oracle.counts[client]
+            yield _Trial(x, y, client, int(self.random.integers(own)) if own > 1 else 0)
 
     def _hessian(self, gradient: Callable[[Floats], Any], base: Floats) -> tuple[Floats, Floats]:
         """Eigenvalues (ascending) and eigenvectors (columns) of the symmetric part of finite differences."""
@@ -312,7 +393,7 @@ class _Search:
             size = width * self.reach
             x = best.x + size * self.random.standard_normal(len(best.x))
             y = best.y + size * self.random.standard_normal(len(best.y))
-            for moved in (_Trial(x, best.y, best.client), _Trial(best.x, y, best.client))[: 1 + self.oracle.paired]:
+            for moved in (replace(best, x=x), replace(best, y=y))[: 1 + self.oracle.paired]:
                 found = self.oracle.score(moved)
                 if found < value:
                     best, value = moved, found
@@ -323,7 +404,7 @@ class _Search:
 def _rounded(trial: _Trial, width: Fraction) -> _Trial:
     """The trial with each coordinate of x and y - x the simplest fraction within a relative `width` (0: exact)."""
     x = _round(trial.x, width)
-    return _Trial(x, x + _round(trial.y - trial.x, width), trial.client)
+    return replace(trial, x=x, y=x + _round(trial.y - trial.x, width))
 
 
 def _round(x: Floats, width: Fraction) -> NDArray[Any]:

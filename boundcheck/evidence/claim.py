@@ -7,34 +7,35 @@ function of the claim (and of the code), so an executor may carry it out anywher
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_grid, parse_number, round_down
+from boundcheck.core.numbers import as_fraction, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, describe, describe_constants
+from boundcheck.engines.run import ENGINES, ROUND_METRICS, describe
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
-from boundcheck.evidence.compare import compare, points_of, resolve, standing
-from boundcheck.evidence.given import given_constants, is_library, key_of
+from boundcheck.evidence.averages import check_rounds
+from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
+from boundcheck.evidence.given import given_constants, is_library, key_of, known_constants
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
+from boundcheck.evidence.steps import START, joint, objective, placeholder, resolve_steps, start_constants, with_start
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.theory.discovery import readings, statement
 from boundcheck.theory.largest import NothingAllowed
-from boundcheck.theory.scope import scope_symbols
+from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
+    from boundcheck.constants.constant import Constant
     from boundcheck.core.store import Store
     from boundcheck.problems.problem import Problem
 
@@ -43,8 +44,8 @@ __all__ = ["Claim", "ClaimResult", "RateClaim", "Reading", "resolve_steps", "rou
 FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
 GRID_POINTS = 60  # of the default log grid
 LAST_INDEX = Fraction(10**12)  # the default grid never goes beyond
-
-_FACTOR = re.compile(r"\s*(?:([^*]+)\*)?\s*largest\s*")
+LAST_AVERAGE = 10_000  # nor, for an average over rounds, beyond so many of them
+MOST_SAMPLES = 2 * 10**8  # numbers that the seeds of an average over rounds may hold together
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ class Claim:
     """What is claimed, in the terms of a specification file.
 
     statement: id (a bare one takes the best reading). problem, method: specifications by kind; a step size may be
-    "c*largest". at: index symbol -> grid (see `core.numbers.parse_grid`); empty: a log grid up to where the bound
-    has met its floor. constants: values that neither problem nor method knows, or weaker ones than the problem's (see
-    `evidence.given`). expect: the outcome that `check`
-    asks for. tightness: (least, largest) allowed value of the least ratio
+    "c*largest" or "tuned" (see `evidence.steps`). at: index symbol -> grid (see `core.numbers.parse_grid`); empty: a
+    log grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
+    ones than the problem's (see `evidence.given`), by the statement's names. expect: the outcome that `check` asks for.
+    tightness: (least, largest) allowed value of the least ratio
     bound/metric over the compared points where the bound is at most half its trivial value (over all points where there
     is none; see `evidence.judging.tightness_of`). seeds: budget of the sampled
     engine. number: which of its file it is, from 1.
@@ -129,33 +130,6 @@ class ClaimResult:
     info: Mapping[str, Any] = field(default_factory=_nothing)
 
 
-def resolve_steps(
-    method: Mapping[str, Any], claimed: Statement, problem: Problem, constants: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """The method's specification with "largest" and "c*largest" replaced by rationals, rounded down.
-
-    They are taken from the statement's own conditions at the problem's constants, the given `constants` over them, and
-    the method's other parameters. Raises BadInput where the statement limits no such symbol.
-    """
-    solved = dict(method)
-    for name, text in method.items():
-        match = _FACTOR.fullmatch(text) if isinstance(text, str) else None
-        if match is None:
-            continue
-        if name not in [s.name for s in claimed.symbols]:
-            raise BadInput(f"method: {name} = '{text}' asks {claimed.best_id}, which has no symbol {name}.")
-        factor = parse_number(match.group(1), f"the factor of {name}") if match.group(1) else Fraction(1)
-        values = {k: c.value for k, c in problem.constants().items()}
-        values |= {k: as_fraction(v, k) for k, v in (constants or {}).items()}
-        for other, value in method.items():
-            if other != name and other in claimed.parameters:
-                values[other] = as_fraction(value, other)
-        used = scope_symbols(claimed)
-        top = claimed.largest(name, **{k: v for k, v in values.items() if k in used and k != name})
-        solved[name] = format_exact(factor * top if factor == 1 else round_down(factor * top))
-    return solved
-
-
 def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
     """0, 1 and a log grid up to where the bound has come within 1 % of its floor (or 10^12)."""
     symbol = claimed.symbol(str(claimed.metric.index))
@@ -167,32 +141,44 @@ def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fr
     def bound(k: Fraction) -> float:
         return float(claimed.evaluate(**fixed, **{symbol.name: k}).value)
 
+    limit = LAST_INDEX if claimed.metric.weights is None else _averaged_up_to(claimed, values, LAST_AVERAGE)
     floor = bound(LAST_INDEX)
-    last = max(first, Fraction(16))
-    while last < LAST_INDEX and bound(last) > max(1.01 * floor, 1e-12 * bound(first)):
-        last *= 2
+    last = min(max(first, Fraction(16)), limit)
+    while last < limit and bound(last) > max(1.01 * floor, 1e-12 * bound(first)):
+        last = min(2 * last, limit)
     start = max(first, Fraction(1))
+    if last <= start:
+        return sorted({first, start})
     grid = parse_grid(f"log:{start}:{last}:{GRID_POINTS}", symbol.name, integer=symbol.integer)
     return sorted({first, *grid})
+
+
+def _averaged_up_to(claimed: Statement, values: Mapping[str, Fraction], rounds: int) -> Fraction:
+    """The largest integer index at which at most so many rounds are averaged."""
+    symbol, expr = claimed.symbol(str(claimed.metric.index)).expr, claimed.metric.rounds
+    fixed = {s: values[s.name] for s in expr.free_symbols if s != symbol}
+    first, second = (as_fraction(expr.subs({**fixed, symbol: k}), "rounds") for k in (0, 1))
+    return Fraction(max(1, math.floor((rounds - first) / (second - first))))
 
 
 def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
     """The rounds at which the statement's metric is measured for these values of its index, increasing.
 
-    Raises BadInput where an index is no whole number of rounds.
+    An average over rounds needs all of them. Raises BadInput where an index is no whole number of rounds, or an average
+    has none or too many.
     """
     expr = claimed.metric.rounds
     symbol = None if claimed.metric.index is None else claimed.symbol(claimed.metric.index).expr
     fixed = {s: values[s.name] for s in expr.free_symbols if s != symbol}
-    if symbol is None:
-        return [int(as_fraction(expr.subs(fixed), "rounds"))]
     rounds: list[int] = []
-    for k in index:
-        done = as_fraction(expr.subs({**fixed, symbol: k}), "rounds")
+    for k in [Fraction(0)] if symbol is None else index:
+        done = as_fraction(expr.subs(fixed if symbol is None else {**fixed, symbol: k}), "rounds")
         if done.denominator != 1:
             raise BadInput(f"{claimed.best_id}: {symbol} = {format_short(k)} is not a whole number of rounds.")
+        if claimed.metric.weights is not None:
+            check_rounds(claimed, int(done), done if symbol is None else k)
         rounds.append(int(done))
-    return sorted(set(rounds))
+    return sorted(set(rounds)) if claimed.metric.weights is None else list(range(max(rounds)))
 
 
 def run_claim(
@@ -212,29 +198,29 @@ def run_claim(
     claimed = statement(claim.statement) if claimed is None else claimed
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
-    problem = build_problem(claim.problem)
-    given_constants(
-        claimed, problem.constants(), claim.constants
-    )  # a contradiction is told before anything rests on it
-    beyond = _beyond(claim, claimed, problem)
+    problem, known = _instance(claim, claimed)
+    given_constants(claimed, known, claim.constants)  # a contradiction is told before anything rests on it
+    beyond = _beyond(claim, claimed, problem, known)
     if beyond is not None:
         return _without_run(claim, Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, beyond))
     try:
-        method_spec = resolve_steps(claim.method, claimed, problem, claim.constants)
+        method_spec = resolve_steps(claim.method, claimed, problem, claim.constants, claim.at)
     except NothingAllowed as error:
         reason = f"The hypotheses cannot be met: {error}"
         grade = Grade.SUPPORTED if claim.constants else Grade.EXACT  # given constants are not tested without a run
         return _without_run(claim, Verdict(claimed.best_id, Outcome.VACUOUS, grade, reason))
     method = build_method(method_spec)
-    values = _values(claim, claimed, problem, method)
+    own = joint(claimed, method, problem)
+    values = _values(claim, claimed, own, method)
     index = _index(claim, claimed, values)
     rounds = rounds_of(claimed, index, values)
-    curve = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, store, on_progress)
+    start = start_constants(claimed, method, problem)
+    curve = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, index, start, store, on_progress)
     curve = _with_assumptions(curve, claim, claimed, problem)
-    verdict = compare(claimed, curve, claim.constants, level=claim.level)
+    verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None)
     result = ClaimResult(claim, verdict, method_spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
-        result = _with_points(result, claimed, curve, claim)
+        result = _with_points(result, claimed, curve, claim, index or None)
     rate = None if claim.rate is None else _rate(claim.rate, curve)
     result = replace(result, rate=rate)
     return replace(result, failures=tuple(_failures(claim, result)))
@@ -245,11 +231,23 @@ def _without_run(claim: Claim, verdict: Verdict) -> ClaimResult:
     return replace(result, failures=tuple(_failures(claim, result)))
 
 
-def _beyond(claim: Claim, claimed: Statement, problem: Problem) -> str | None:
+def _instance(claim: Claim, claimed: Statement) -> tuple[Problem, dict[str, Constant]]:
+    """The problem that the statement is about, and its constants under the statement's names.
+
+    Those that it shares with the method (its parameters excepted) are among them.
+    """
+    problem = build_problem(claim.problem)
+    method = build_method(placeholder(claim.method))
+    problem = objective(claimed, method, problem)
+    parameters = set(claimed.known(dict.fromkeys(method.parameters())))
+    return problem, {k: c for k, c in joint(claimed, method, problem).items() if k not in parameters}
+
+
+def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str, Constant]) -> str | None:
     """Which assumption the problem breaks, where it therefore lacks the metric or a constant; None: it can be run."""
-    known = {*problem.constants(), *claim.constants, *claimed.parameters, str(claimed.metric.index)}
-    lacking = [s.name for s in claimed.symbols if s.name not in known]
-    if claimed.metric.quantity not in problem.metrics:
+    known = {*own, *claim.constants, *claimed.parameters, str(claimed.metric.index)}
+    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
+    if claimed.metric.quantity not in (*problem.metrics, *ROUND_METRICS):
         lacking.append(f"the metric {claimed.metric.quantity}")
     if not lacking:
         return None
@@ -266,11 +264,10 @@ def _beyond(claim: Claim, claimed: Statement, problem: Problem) -> str | None:
     return None
 
 
-def _values(claim: Claim, claimed: Statement, problem: Problem, method: Method) -> dict[str, Fraction]:
-    values = {k: c.value for k, c in problem.constants().items()} | dict(method.parameters())
-    own = describe_constants(method, problem)
-    given = given_constants(claimed, own, claim.constants, method.parameters())
-    return values | {name: c.value for name, c in given.items()}
+def _values(claim: Claim, claimed: Statement, own: Mapping[str, Constant], method: Method) -> dict[str, Fraction]:
+    methods = claimed.known(dict.fromkeys(method.parameters()))
+    given = given_constants(claimed, own, claim.constants, methods)
+    return {k: c.value for k, c in own.items()} | {name: c.value for name, c in given.items()}
 
 
 def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
@@ -295,11 +292,12 @@ def _run_until_decided(
     method: Method,
     method_spec: Mapping[str, Any],
     rounds: list[int],
+    index: list[Fraction],
+    start: Mapping[str, Constant],
     store: Store | None,
     on_progress: Callable[[float], None] | None,
 ) -> Curve:
     """The run; a sampled one gets seeds, in blocks that double their number, until decided or out of budget."""
-    from boundcheck.engines.sampled import concatenate
     from boundcheck.evidence.stored import run_or_recall
 
     metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
@@ -307,9 +305,20 @@ def _run_until_decided(
     if claim.engine == "exact":
         how["arithmetic"] = Arithmetic(claim.arithmetic).value
     asked = [a.name for a in claimed.assumptions if is_library(a)]
-    recalled = partial(run_or_recall, store, method, problem, method_spec, assumptions=asked, **how)
+
+    def recalled(**more: Any) -> Curve:
+        found = run_or_recall(store, method, problem, method_spec, assumptions=asked, **how, **more)
+        return with_start(found, start)
+
+    if claim.engine == "sampled" and claimed.metric.weights is not None and claim.seeds * len(rounds) > MOST_SAMPLES:
+        raise BadInput(
+            f"{claimed.best_id}: {claim.seeds} seeds of {len(rounds)} rounds, all of which the average needs, are "
+            f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
+        )
     if claim.engine == "exact":
         return recalled(seeds=range(0), on_progress=on_progress)
+    from boundcheck.engines.sampled import concatenate
+
     curve: Curve | None = None
     done, stop = 0, min(FIRST_SEEDS, claim.seeds)
     while True:
@@ -319,8 +328,12 @@ def _run_until_decided(
                 on_progress((done + part * (stop - done)) / claim.seeds)
 
         block = recalled(seeds=range(done, stop), on_progress=share)
-        curve = block if curve is None else describe(concatenate([curve, block]), method, problem, asked)
-        verdict = compare(claimed, curve, claim.constants, level=claim.level)
+        if curve is None:
+            curve = block
+        else:
+            curve = describe(concatenate([curve, block]), method, problem, asked)
+            curve = with_start(curve, start)
+        verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None)
         if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.seeds or not method.is_random(clients_of(problem)):
             return curve
         done, stop = stop, min(2 * stop, claim.seeds)
@@ -337,19 +350,21 @@ def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: P
             continue
         key = key_of(assumption)
         tried.pop(key, None)
-        found = check_assumption(assumption, problem, values)
+        found = check_assumption(assumption, problem, values, claimed=claimed)
         if found.outcome is Outcome.VIOLATED:
             broken[key] = found.reason
             if found.grade is not Grade.EXACT:
                 tried[key] = "sampled"
         elif found.outcome is Outcome.HOLDS:
-            tried[key] = "decided" if found.grade is Grade.EXACT else "sampled"
+            tried[key] = DECIDED_HERE if found.grade is Grade.EXACT else "sampled"
     return replace(curve, assumptions=tried, violations=broken)
 
 
-def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim) -> ClaimResult:
+def _with_points(
+    result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim, index: Sequence[Fraction] | None
+) -> ClaimResult:
     values, _ = resolve(claimed, curve, claim.constants)
-    points = points_of(claimed, curve, values)
+    points = points_of(claimed, curve, values, index)
     low, high = points.low, points.high
     statistics = result.verdict.details.get("statistics")
     if statistics is not None:
@@ -359,13 +374,14 @@ def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: C
     for other in readings(paper, rest.partition("/")[0]) if rest else ():
         if other.id == claimed.id or other.metric != claimed.metric:
             continue
-        own = {s.name for s in other.symbols}
-        at = {k: v for k, v in values.items() if k in own}
-        if own - set(at) - {str(other.metric.index)}:
+        at = _constants_of(other, claimed, values, curve)
+        if {s.name for s in other.symbols} - set(at) - {str(other.metric.index)}:
             continue
-        bound = points_of(other, curve, at).bound_high
+        bound = points_of(other, curve, at, points.index, every_index=True).bound_high
+        if len(bound) != len(points):
+            continue
         names = scope_symbols(other)
-        in_scope = other.scope(**{k: v for k, v in at.items() if k in names}).in_scope
+        in_scope = decide_scope(other, {k: v for k, v in at.items() if k in names}, every_index=True).in_scope
         beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))
     return replace(
         result,
@@ -376,6 +392,16 @@ def _with_points(result: ClaimResult, claimed: Statement, curve: Curve, claim: C
         bound=tuple(float(v) for v in points.bound_high),
         readings=tuple(beside),
     )
+
+
+def _constants_of(
+    other: Statement, claimed: Statement, values: Mapping[str, Fraction], curve: Curve
+) -> dict[str, Fraction]:
+    """The values of another reading's symbols: the claim's where both mean the same, else those of the run."""
+    keys = {s.name: s.key for s in claimed.symbols}
+    found = {k: c.value for k, c in known_constants(other, curve.constants).items()}
+    found |= {s.name: values[s.name] for s in other.symbols if s.name in values and keys.get(s.name) == s.key}
+    return {s.name: found[s.name] for s in other.symbols if s.name in found}
 
 
 def _rate(claim: RateClaim, curve: Curve) -> Rate:

@@ -7,7 +7,7 @@ arithmetic decides it (`evidence.judging`). The expectation of a sampled curve i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,20 @@ from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import covers
-from boundcheck.evidence.given import check_parameters, given_constants, key_of, rounded, within_rounding
+from boundcheck.evidence.given import (
+    check_parameters,
+    given_constants,
+    key_of,
+    known_constants,
+    rounded,
+    within_rounding,
+)
 from boundcheck.evidence.judging import Judgement, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
-from boundcheck.theory.scope import scope_symbols
+from boundcheck.theory.choices import check_choices
+from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.typeset import relation_text
 from boundcheck.verdict import Grade, Outcome, Verdict, plain
 
 if TYPE_CHECKING:
@@ -32,7 +41,10 @@ if TYPE_CHECKING:
 
 _MISSED = "condition "  # how the reason of a step condition begins
 
-__all__ = ["Points", "compare", "hypotheses", "points_of", "resolve", "standing"]
+# How `Curve.assumptions` says that a hypothesis was decided for the constants of a claim, not only for the run's own.
+DECIDED_HERE = "decided for the given constants"
+
+__all__ = ["DECIDED_HERE", "Points", "compare", "hypotheses", "points_of", "resolve", "standing"]
 
 
 def resolve(
@@ -44,16 +56,18 @@ def resolve(
     (`evidence.given`). Raises BadInput where one is missing or contradicts the run.
     """
     known: dict[str, Constant] = {}
+    methods = tuple(statement.known(dict.fromkeys(curve.parameters or ())))
     if curve.parameters is not None:
-        check_parameters(statement, curve.parameters)
-    given = given_constants(statement, curve.constants, constants or {}, curve.parameters or ())
+        check_parameters(statement, methods)
+    own = known_constants(statement, curve.constants)
+    given = given_constants(statement, own, constants or {}, methods)
     for symbol in statement.symbols:
         if symbol.name == statement.metric.index:
             continue
         if symbol.name in given:
             known[symbol.name] = given[symbol.name]
-        elif symbol.name in curve.constants:
-            known[symbol.name] = curve.constants[symbol.name]
+        elif symbol.name in own:
+            known[symbol.name] = own[symbol.name]
     missing = [s.name for s in statement.symbols if s.name not in known and s.name != statement.metric.index]
     if missing:
         raise BadInput(
@@ -70,11 +84,14 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     problem decided for its own constants says nothing about others that were given, unless they are on the safe side.
     """
     found: dict[str, str] = {}
+    own = known_constants(statement, curve.constants)
     for assumption in statement.assumptions:
         state = curve.assumptions.get(key_of(assumption), "granted")
         if _objection(curve, assumption) is not None:
             state = "broken"
-        elif state == "decided" and not covers(assumption, curve.constants, {k: c.value for k, c in known.items()}):
+        elif state == DECIDED_HERE:
+            state = "decided"
+        elif state == "decided" and not covers(assumption, own, {k: c.value for k, c in known.items()}):
             state = "granted"
         found[assumption.name] = state
     return found
@@ -91,10 +108,17 @@ def _objection(curve: Curve, assumption: Assumption) -> str | None:
     return None
 
 
+def _scope(statement: Statement, values: Mapping[str, Fraction]) -> Scope:
+    """The scope without what is said of the index, which decides where to compare (`evidence.points`)."""
+    if index_conditions(statement):
+        return decide_scope(statement, values, every_index=True)
+    return statement.scope(**values)
+
+
 def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> tuple[str | None, Scope]:
     """Why the statement says nothing about this run (None: it does), and the decided step conditions."""
-    names = scope_symbols(statement)
-    scope = statement.scope(**{k: v for k, v in values.items() if k in names})
+    names = scope_symbols(statement, choices=True)
+    scope = _scope(statement, {k: v for k, v in values.items() if k in names})
     if (
         statement.algorithm is not None
         and curve.algorithms is not None
@@ -106,6 +130,9 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
         objection = _objection(curve, assumption)
         if objection is not None:
             return f"assumption {assumption.name} fails: {objection.rstrip('.')}", scope
+    for choice in check_choices(statement, values):
+        if choice.met is False:
+            return choice.objection(values[choice.name]), scope
     for c in scope.conditions:
         if c.holds is False:
             missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {-c.slack[1]:.3g}"
@@ -114,12 +141,19 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
 
 
 def compare(
-    statement: Statement, curve: Curve, constants: Mapping[str, Any] | None = None, *, level: float = 0.999
+    statement: Statement,
+    curve: Curve,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    level: float = 0.999,
+    at: Sequence[Fraction] | None = None,
 ) -> Verdict:
     """The verdict on one run.
 
     constants: values (or Constant objects) by symbol name, over those that the curve carries. level: of the
-    sequential test on sampled curves. `details` (JSON-able) holds the constants and how each is known, the scope
+    sequential test on sampled curves. at: for an average over rounds, where to compare it (`evidence.points`). A value
+    that the statement prescribes (a tuned step) is out of scope unless it is met, or rounded down to a relative 1e-12,
+    which `details["rounded_choices"]` says. `details` (JSON-able) holds the constants and how each is known, the scope
     with slacks, `assumptions` (name -> broken, decided, sampled or granted), `taken_for_granted` (the names that are
     not decided), `violations`, `negligible` (how many points were left out because both sides are below 1e-300) and
     for sampled runs `statistics`.
@@ -139,10 +173,16 @@ def compare(
     base = Verdict(statement.best_id, Outcome.UNDECIDED, None, "", details=details)
     points = None
     if out is None or statement.metric.quantity in curve.values:  # a run out of scope may lack the metric
-        points = points_of(statement, curve, values)
+        points = points_of(statement, curve, values, at)
         failure = _failure(statement, points)
-        if failure is not None:
+        if out is None and failure is not None and not len(points):
+            out = _outside(statement, curve, values, at)
+        if failure is not None and (out is None or len(points)):
             return replace(base, outcome=Outcome.FAILED, reason=failure)
+        if out is None and len(points):
+            out, rounded_choices = _along(statement, points)
+            if rounded_choices:
+                details["rounded_choices"] = rounded_choices
     if out is not None:
         verdict = _out_of_scope(statement, base, out, known)
         broken = [key_of(a) for a in statement.assumptions if assumed[a.name] == "broken"]
@@ -162,6 +202,8 @@ def compare(
         if curve.rounded_steps:
             details["rounded_steps"] = "The run's step size is the statement's, rounded down by about 1e-13."
             grade = grade.at_most(Grade.SUPPORTED)
+        if "rounded_choices" in details:
+            grade = grade.at_most(Grade.SUPPORTED)
     if statement.kind is Kind.EQUALITY and grade is not None:
         found, capped = _equality_within_rounding(statement, curve, points, found, known)
         grade = grade.at_most(capped)
@@ -178,16 +220,44 @@ def compare(
     )
 
 
+def _outside(
+    statement: Statement, curve: Curve, values: Mapping[str, Fraction], at: Sequence[Fraction] | None
+) -> str | None:
+    """Why no measured index is compared, where a condition on the index is the reason."""
+    asked = index_conditions(statement)
+    if not asked or not len(points_of(statement, curve, values, at, every_index=True)):
+        return None
+    named = " and ".join(f"'{c.name}' ({relation_text(c.relation)})" for c in asked)
+    return f"no compared {index_name(statement)} meets condition {named}"
+
+
+def _along(statement: Statement, points: Points) -> tuple[str | None, dict[str, str]]:
+    """Why a prescribed value is not met at one of the compared points, and which ones were met by rounding down."""
+    rounded_choices: dict[str, str] = {}
+    name = index_name(statement)
+    moves = any(s.name == name for _, expr in statement.choices for s in expr.free_symbols)
+    for k in points.index if moves else points.index[:1]:
+        values = {**points.values, name: k}
+        for choice in check_choices(statement, values):
+            where = f" at {name} = {format_short(k)}" if moves else ""
+            if choice.met is False:
+                return choice.objection(values[choice.name]) + where, {}
+            if not choice.exact:
+                how = "rounded down by at most a relative 1e-12" if choice.met else "not told apart from it"
+                rounded_choices[choice.name] = f"{choice.name} is the prescribed value, {how}{where}."
+    return None, rounded_choices
+
+
 def _out_of_scope(statement: Statement, base: Verdict, out: str, known: Mapping[str, Constant]) -> Verdict:
     """Out of scope; a condition that is missed by no more than the certification of a constant is undecided."""
     names = scope_symbols(statement)
-    grade = _weakest(known[name] for name in names)
+    grade = _weakest(known[name] for name in scope_symbols(statement, choices=True) if name in known)
     if out.startswith(_MISSED):
         loose = rounded(known, names)
         grade = grade.at_most(Grade.SUPPORTED if loose else Grade.EXACT)
         for values in within_rounding(known, names) if loose else ():
             try:
-                inside = statement.scope(**{k: v for k, v in values.items() if k in names}).in_scope
+                inside = _scope(statement, {k: v for k, v in values.items() if k in names}).in_scope
             except BadInput:  # mu has crossed L, so that nothing is said of this corner
                 inside = None
             if inside is not False:
@@ -209,7 +279,7 @@ def _equality_within_rounding(
     if found.outcome is Outcome.VIOLATED and points.samples is None:
         side = np.zeros(len(points))
         for corner, values in enumerate(within_rounding(known, used)):
-            moved = points_of(statement, curve, values)
+            moved = points_of(statement, curve, values, points.index)
             here = 1.0 * (moved.low > moved.bound_high) - 1.0 * (moved.high < moved.bound_low)
             side = here if corner == 0 else np.where(here == side, side, 0.0)
         if found.at is not None and side[found.at] == 0:

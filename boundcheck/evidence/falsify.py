@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import sympy as sp
@@ -27,7 +27,7 @@ from boundcheck.methods.parts import Constant
 from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Kind, Statement
 
-__all__ = ["FalsifyResult", "falsify"]
+__all__ = ["FalsifyResult", "Search", "falsify", "score_of"]
 
 BATCH = 512  # candidates a generation
 PARENTS = 32
@@ -135,11 +135,11 @@ def falsify(
     """Search for an instance in scope on which the metric exceeds the bound.
 
     budget: seconds. max_instances: stop after so many instead. Either only ends the search: what a seed finds does
-    not depend on the clock.
+    not depend on the clock. Statements about FedShuffle are searched on clients with samples (`evidence.shuffled`).
     on_progress: called with (finished share, best score). Raises Unsupported for statements that the families
     do not reach (no algorithm, a limit, other metrics than dist2, random methods).
     """
-    search = _Search(statement)
+    search = _search(statement)
     random = np.random.default_rng(seed)
     began = time.monotonic()
     best, instances = -np.inf, 0
@@ -166,6 +166,30 @@ def falsify(
                 return FalsifyResult(statement.best_id, None, best, instances, spent, seed, budget)
             parents = replace(parents, genes=parents.genes[order[:PARENTS]]).offspring(random, width)
             width *= 0.85
+
+
+class Search(Protocol):
+    """What `falsify` asks of a family of instances; candidates hold `genes` (B, G) and make `offspring`."""
+
+    def draw(self, random: np.random.Generator) -> Any:
+        """A fresh batch of candidates."""
+        ...
+
+    def score(self, candidates: Any) -> Floats:
+        """(B,): positive where the metric exceeds the bound, -inf out of scope."""
+        ...
+
+    def confirm(self, candidates: Any, at: int, provenance: Mapping[str, Any]) -> Witness | None:
+        """One candidate as a witness in exact arithmetic, or None."""
+        ...
+
+
+def _search(statement: Statement) -> Search:
+    from boundcheck.evidence.shuffled import KINDS, SampleSearch
+
+    if statement.algorithm is not None and statement.algorithm.kind in KINDS:
+        return SampleSearch(statement)
+    return _Search(statement)
 
 
 class _Search:
@@ -244,7 +268,7 @@ class _Search:
     def score(self, candidates: _Candidates) -> Floats:
         """Largest score over the doubled cycle counts, (B,): positive where the metric exceeds the bound.
 
-        -inf where out of scope. See `_score` for its shape between.
+        -inf where out of scope. See `score_of` for its shape between.
         """
         instances = _decode(candidates.genes, candidates.n)
         values = self.values(instances, candidates)
@@ -268,7 +292,7 @@ class _Search:
                 continue
             arguments = [step if name == self.step else values.get(name, index) for name in self.names]
             with np.errstate(all="ignore"):
-                found.append((index, _score((x**2).sum(1), self.bound(*arguments), self.trivial(*arguments))))
+                found.append((index, score_of((x**2).sum(1), self.bound(*arguments), self.trivial(*arguments))))
         return found
 
     def _index_of(self, rounds: int, values: Mapping[str, Any]) -> int | None:
@@ -306,7 +330,7 @@ class _Search:
         )
 
 
-def _score(metric: Floats, bound: Floats, trivial: Floats) -> Floats:
+def score_of(metric: Floats, bound: Floats, trivial: Floats) -> Floats:
     """How far the metric is above the bound, in a measure that tiny steps cannot bring to zero.
 
     log(metric/bound), in units of the promised log-decrease log(trivial/bound) where that is below 1: a step

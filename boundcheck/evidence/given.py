@@ -26,6 +26,7 @@ __all__ = [
     "given_constants",
     "is_library",
     "key_of",
+    "known_constants",
     "rounded",
     "within_rounding",
 ]
@@ -49,13 +50,22 @@ def key_of(assumption: Assumption) -> str:
     return assumption.name if is_library(assumption) else f"own:{assumption.name}"
 
 
+def known_constants(claimed: Statement, constants: Mapping[str, Constant]) -> dict[str, Constant]:
+    """The constants of a run that the statement names, under its own names (`Statement.known`).
+
+    Only these are looked at: others may be costly to compute.
+    """
+    return claimed.known({s.key: constants[s.key] for s in claimed.symbols if s.key in constants})
+
+
 def given_constants(
     claimed: Statement, own: Mapping[str, Constant], given: Mapping[str, Any], methods: Iterable[str] = ()
 ) -> dict[str, Constant]:
     """The given values with how each is known.
 
-    own: constants of the problem and parameters of the method, as far as they are known yet; methods: which of them
-    are the method's. Raises BadInput where a value contradicts them, or is given for the index.
+    own: constants of the problem and parameters of the method under the statement's names (`Statement.known`), as far
+    as they are known yet; methods: which of them are the method's. Raises BadInput where a value contradicts them, or
+    is given for the index.
     """
     inequalities: list[Any] = [a.inequality for a in claimed.assumptions if a.inequality is not None]
     tested = {s.name for relation in inequalities for s in relation.free_symbols} - set(QUANTITIES)
@@ -101,8 +111,9 @@ def _refuse(claimed: Statement, name: str, amount: Fraction, mine: Constant, of_
 def _is_free(claimed: Statement, name: str) -> bool:
     """Whether a symbol is a choice of the statement alone (such as eps): no quantity of a problem or a method."""
     parameters = () if claimed.algorithm is None else claimed.algorithm.parameters
-    # names of values at the start end in _0; what papers share are quantities of runs
-    return name not in parameters and not name.endswith("_0") and getattr(common, name, None) is None
+    # names of values at the start end in _0; what papers share, or problems know by another name, are those of runs
+    own = name.endswith("_0") or getattr(common, name, None) is not None or claimed.symbol(name).key != name
+    return name not in parameters and not own
 
 
 def check_parameters(claimed: Statement, methods: Iterable[str]) -> None:

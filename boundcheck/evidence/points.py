@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic, Curve, Floats
 from boundcheck.errors import BadInput
+from boundcheck.evidence.averages import averages, exact_averages, sampled_averages, weights_of
+from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import plain
 
@@ -28,6 +30,7 @@ FLOAT_EQUAL = 1e-9
 class Points:
     """P compared points, with enclosures of the scaled metric and of the bound at each (float64, (P,)).
 
+    rounds: finished rounds at each point; for an average those of the last iterate that enters it.
     slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
     exact: the scaled metric where it is known exactly, else None. samples: (S, P) scaled, for random sampled runs;
     low and high are then the sample means. fixed: (P,) where nothing is random (round 0; all of a deterministic run).
@@ -78,9 +81,20 @@ def index_name(statement: Statement) -> str:
     return statement.metric.index or "rounds"
 
 
-def points_of(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> Points:
+def points_of(
+    statement: Statement,
+    curve: Curve,
+    values: Mapping[str, Fraction],
+    at: Sequence[Fraction] | None = None,
+    *,
+    every_index: bool = False,
+) -> Points:
     """The curve's rounds that fall on an index of the statement, with both sides enclosed.
 
+    at: for a metric that is an average over rounds, the values of the index to compare at, of those whose rounds the
+    curve holds from 0 on (None: all of them up to 100, fewer and fewer beyond). Other metrics are compared wherever the
+    curve was measured. every_index: also where a condition on the index itself fails, of which the statement does not
+    speak.
     Raises BadInput where the curve has not the metric or the statement is a formula.
     """
     metric = statement.metric
@@ -92,18 +106,19 @@ def points_of(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
             f"{statement.best_id} is about the metric '{name}', which the curve does not hold "
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
-    chosen, index = _indices(statement, curve, values)
-    rounds = tuple(int(curve.rounds[i]) for i in chosen)
-    random = name in curve.samples and curve.expectation
-    low = curve.low[name][chosen] if name in curve.low else curve.values[name][chosen]
-    high = curve.high[name][chosen] if name in curve.high else curve.values[name][chosen]
-    samples = curve.samples[name][:, chosen] if random else None
-    exact: list[Fraction | None] = [None] * len(chosen)
-    for position, (grid_place, done) in enumerate(zip(chosen, rounds, strict=True)):
-        if name in curve.exact:
-            exact[position] = curve.exact[name][grid_place]
-        elif done == 0:
-            exact[position] = curve.start.get(name)
+    averaged = metric.weights is not None
+    if averaged:
+        ends, index = _averaged_indices(statement, curve, values, at)
+        if not every_index:
+            ends, index = _spoken_of(statement, values, ends, index)
+        rounds = tuple(end - 1 for end in ends)
+        low, high, samples, exact = _averaged(statement, curve, values, ends)
+    else:
+        chosen, index = _indices(statement, curve, values)
+        if not every_index:
+            chosen, index = _spoken_of(statement, values, chosen, index)
+        rounds = tuple(int(curve.rounds[i]) for i in chosen)
+        low, high, samples, exact = _measured(curve, name, chosen, rounds)
     if metric.scale != 1:
         scale_low, scale_high = _enclose(metric.scale, statement, values, index)
         low, high = _times(low, high, scale_low, scale_high)
@@ -132,6 +147,83 @@ def points_of(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
     )
 
 
+_Sides = tuple[Floats, Floats, Floats | None, list[Fraction | None]]  # low, high, samples (S, P), exact
+
+
+def _measured(curve: Curve, name: str, chosen: Sequence[int], rounds: Sequence[int]) -> _Sides:
+    """The metric at some positions of the curve's grid."""
+    low = curve.low[name][chosen] if name in curve.low else curve.values[name][chosen]
+    high = curve.high[name][chosen] if name in curve.high else curve.values[name][chosen]
+    samples = curve.samples[name][:, chosen] if name in curve.samples and curve.expectation else None
+    exact: list[Fraction | None] = [None] * len(chosen)
+    for position, (grid_place, done) in enumerate(zip(chosen, rounds, strict=True)):
+        if name in curve.exact:
+            exact[position] = curve.exact[name][grid_place]
+        elif done == 0:
+            exact[position] = curve.start.get(name)
+    return low, high, samples, exact
+
+
+def _averaged(statement: Statement, curve: Curve, values: Mapping[str, Fraction], ends: Sequence[int]) -> _Sides:
+    """The averages over the first rounds, one for each number of rounds in `ends`."""
+    name, count = statement.metric.quantity, max(ends, default=0)
+    low, high, samples, exact = _measured(curve, name, range(count), range(count))
+    if not count:
+        return low, high, None, []
+    known = [v for v in exact if v is not None]
+    weights = weights_of(statement, values, count)
+    low, high = averages(weights, low, high, ends)
+    if samples is not None:
+        samples = sampled_averages(weights, samples, ends)
+        low = high = samples.mean(axis=0)
+    if len(known) == count:
+        return low, high, samples, exact_averages(statement, values, known, ends)
+    # the average over round 0 alone is the start
+    return low, high, samples, [curve.start.get(name) if end == 1 else None for end in ends]
+
+
+def _averaged_indices(
+    statement: Statement, curve: Curve, values: Mapping[str, Fraction], at: Sequence[Fraction] | None
+) -> tuple[list[int], list[Fraction]]:
+    """How many rounds each compared average has, increasing, and the index there."""
+    metric = statement.metric
+    held = int((np.cumprod(curve.rounds == np.arange(len(curve.rounds)))).sum())  # rounds 0, 1, ... of the curve
+    if metric.index is None:
+        only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
+        return ([int(only)], [only]) if 1 <= only <= held else ([], [])
+    symbol = statement.symbol(metric.index)
+    first, step = _affine(statement, values)
+    if at is None:
+        ends = [*range(1, min(held, 100) + 1), *(round(100 * 1.05**j) for j in range(1, 1000))]
+        at = [(end - first) / step for end in sorted({e for e in ends if e <= held} | ({held} if held else set()))]
+    found = {k: first + step * k for k in at if symbol.admits(k)}
+    kept = sorted((int(end), k) for k, end in found.items() if end.denominator == 1 and 1 <= end <= held)
+    return [end for end, _ in kept], [k for _, k in kept]
+
+
+def _spoken_of(
+    statement: Statement, values: Mapping[str, Fraction], places: list[int], index: list[Fraction]
+) -> tuple[list[int], list[Fraction]]:
+    """Those places whose index meets the conditions on it, as far as the symbols of these have values."""
+    name = index_name(statement)
+    asked = [
+        c.relation for c in index_conditions(statement) if {s.name for s in c.relation.free_symbols} <= {name, *values}
+    ]
+    kept = [(p, k) for p, k in zip(places, index, strict=True) if all(holds(r, {**values, name: k}) for r in asked)]
+    return [p for p, _ in kept], [k for _, k in kept]
+
+
+def _affine(statement: Statement, values: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+    """(rounds at index 0, rounds for each further one); BadInput where they do not grow."""
+    metric = statement.metric
+    symbol = statement.symbol(str(metric.index))
+    other = {s: values[s.name] for s in metric.rounds.free_symbols if s.name != symbol.name}
+    at0, at1 = (as_fraction(metric.rounds.subs({**other, symbol.expr: k}), "the rounds of the metric") for k in (0, 1))
+    if at1 <= at0:
+        raise BadInput(f"{statement.best_id}: the metric's rounds do not grow with {symbol.name}.")
+    return at0, at1 - at0
+
+
 def _indices(statement: Statement, curve: Curve, values: Mapping[str, Fraction]) -> tuple[list[int], list[Fraction]]:
     """Positions on the curve's grid that are an admissible index, and those indices; rounds is affine in it.
 
@@ -143,14 +235,11 @@ def _indices(statement: Statement, curve: Curve, values: Mapping[str, Fraction])
         found = [position for position, done in enumerate(curve.rounds) if int(done) == only]
         return found, [only] * len(found)
     symbol = statement.symbol(str(metric.index))
-    other = {s: values[s.name] for s in metric.rounds.free_symbols if s.name != symbol.name}
-    at0, at1 = (as_fraction(metric.rounds.subs({**other, symbol.expr: k}), "the rounds of the metric") for k in (0, 1))
-    if at1 <= at0:
-        raise BadInput(f"{statement.best_id}: the metric's rounds do not grow with {symbol.name}.")
+    first, step = _affine(statement, values)
     chosen: list[int] = []
     index: list[Fraction] = []
     for position, done in enumerate(curve.rounds):
-        k = (int(done) - at0) / (at1 - at0)
+        k = (int(done) - first) / step
         if symbol.admits(k):
             chosen.append(position)
             index.append(k)

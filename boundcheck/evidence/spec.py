@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from boundcheck.constants.constant import Constant, Known
-from boundcheck.core.numbers import as_fraction, format_short, parse_grid, parse_number
+from boundcheck.core.numbers import as_fraction, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.curve import Arithmetic
@@ -25,8 +25,11 @@ from boundcheck.engines.run import ENGINES, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
 from boundcheck.evidence.claim import Claim, RateClaim, rounds_of
 from boundcheck.evidence.given import check_parameters, given_constants
+from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
+from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import Problem
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.scope import difference
@@ -36,7 +39,6 @@ from boundcheck.verdict import Outcome
 __all__ = ["ClaimSpec", "claims_from_text", "load_claims"]
 
 MAX_CLAIMS = 10_000
-_FACTOR = re.compile(r"\s*(?:([^*]+)\*)?\s*largest\s*")
 
 
 def _number(value: Any) -> Fraction:
@@ -119,9 +121,10 @@ class ClaimSpec(_Model):
 
 
 class SpecFile(_Model):
-    """The whole file. schema: version of the format."""
+    """The whole file. schema: version of the format. limits: tables that `evidence.limits` reads and checks."""
 
     claim: Annotated[list[ClaimSpec], Field(min_length=1, max_length=MAX_CLAIMS)]
+    limits: list[Any] = Field(default_factory=list)
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
 
 
@@ -182,14 +185,16 @@ class _Checker:
         problem = self._problem()
         method = self._method(claimed)
         if claimed is not None:
-            if method:
+            parameters = {} if method is None else claimed.known(method.parameters())
+            if method is not None:
                 with self._noting("method"):
-                    check_parameters(claimed, method)
-            given = self._constants(claimed, problem, method)
+                    check_parameters(claimed, parameters)
+            own = self._own(claimed, problem, method)
+            given = self._constants(claimed, own, parameters)
             self._at(claimed)
             whole = all(isinstance(self.raw.get(part), Mapping) for part in ("problem", "method"))
             if whole and not self.problems:
-                values = {name: c.value for name, c in problem.items()} | method | given
+                values = {name: c.value for name, c in own.items()} | parameters | given
                 self._missing(claimed, values)
                 self._domain(claimed, values, given)
                 self._rounds(claimed, values)
@@ -230,37 +235,53 @@ class _Checker:
             return found
         return None
 
-    def _problem(self) -> dict[str, Constant]:
+    def _problem(self) -> Problem | None:
         spec = self.raw.get("problem")
         if not isinstance(spec, Mapping):
-            return {}
+            return None
         with self._noting("problem", names=spec):
             problem = build_problem(spec)
             rate = self._table("rate")
             if isinstance(rate.get("metric"), str) and rate["metric"] not in problem.metrics:
                 with self._noting("rate", "metric"):
                     raise UnknownName("the rate: metric", rate["metric"], problem.metrics)
-            return dict(problem.constants())
-        return {}
+            return problem
+        return None
 
-    def _method(self, claimed: Statement | None) -> dict[str, Fraction]:
+    def _method(self, claimed: Statement | None) -> Method | None:
+        """The method, with 1 for what the statement is to give: that is found when it runs, the rest is checked now."""
         spec = self.raw.get("method")
         if not isinstance(spec, Mapping):
-            return {}
+            return None
         plain = dict(spec)
-        self._resolved = {k for k, v in spec.items() if isinstance(v, str) and _FACTOR.fullmatch(v)}
         for name, value in spec.items():
-            match = _FACTOR.fullmatch(value) if isinstance(value, str) else None
-            if match is None:
-                continue
-            plain[name] = 1  # the size is resolved when it runs; the rest is checked now
             with self._noting("method", name):
-                if match[1] is not None and parse_number(match[1], f"the factor of {name}") <= 0:
-                    raise BadInput(f"{name} = '{value}' is not allowed; the factor must be above 0.")
+                tuned = isinstance(value, str) and value.strip() == TUNED
+                if not tuned and factor_of(value, name) is None:
+                    continue
+                self._resolved.add(name)
+                plain[name] = 1
                 if claimed is not None:
                     claimed.symbol(name)
+                    if tuned and name not in dict(claimed.choices):
+                        raise BadInput(f"{claimed.best_id} prescribes no {name}; write a number, or 'largest'.")
+                continue
+            self._resolved.add(name)
+            plain[name] = 1
         with self._noting("method", names=spec):
-            return dict(build_method(plain).parameters())
+            return build_method(plain)
+        return None
+
+    def _own(self, claimed: Statement, problem: Problem | None, method: Method | None) -> dict[str, Constant]:
+        """Constants of problem and method under the statement's names, parameters of the method excepted."""
+        if problem is None:
+            return {}
+        if method is None:
+            return claimed.known(problem.constants())
+        with self._noting("method"):
+            own = joint(claimed, method, objective(claimed, method, problem))
+            parameters = claimed.known(dict.fromkeys(method.parameters()))
+            return {name: c for name, c in own.items() if name not in parameters}
         return {}
 
     def _constants(
@@ -315,7 +336,8 @@ class _Checker:
                     symbol.check(point, claimed.best_id)
 
     def _missing(self, claimed: Statement, known: Mapping[str, Any]) -> None:
-        lacking = [s.name for s in claimed.symbols if s.name not in known and s.name != claimed.metric.index]
+        found = {*known, claimed.metric.index}
+        lacking = [s.name for s in claimed.symbols if s.name not in found and s.key not in START]
         if lacking:
             self._add(
                 ("statement",),

@@ -1,6 +1,6 @@
 """Truth of a relation at a rational point, by walking the SymPy tree with Fractions; no floats.
 
-Rational operations, Min, Max and Abs are exact. A square root of a square is exact, any other is enclosed between
+Rational operations, Min, Max and Abs are exact. A root of a power is exact, any other is enclosed between
 two fractions; a relation is decided only where the enclosure decides it, otherwise the answer is None.
 """
 
@@ -20,20 +20,31 @@ class Undefined(ArithmeticError):
     """The expression has no real value at the point (zero divisor, root of a negative, unknown symbol or function)."""
 
 
-def _sqrt(low: Fraction, high: Fraction, bits: int) -> Interval:
+def _root(low: Fraction, high: Fraction, degree: int, bits: int) -> Interval:
     if high < 0 or low < 0:
-        raise Undefined("square root of a negative number")
+        raise Undefined("root of a negative number")
 
     def floor_root(x: Fraction) -> tuple[Fraction, bool]:
-        top, bottom = isqrt(x.numerator), isqrt(x.denominator)
-        if top * top == x.numerator and bottom * bottom == x.denominator:
+        top, bottom = _whole_root(x.numerator, degree), _whole_root(x.denominator, degree)
+        if top**degree == x.numerator and bottom**degree == x.denominator:
             return Fraction(top, bottom), True
-        scaled = (x.numerator << (2 * bits)) // x.denominator
-        return Fraction(isqrt(scaled), 1 << bits), False
+        scaled = (x.numerator << (degree * bits)) // x.denominator
+        return Fraction(_whole_root(scaled, degree), 1 << bits), False
 
     below, _ = floor_root(low)
     above, exact = floor_root(high)
     return below, above if exact else above + Fraction(1, 1 << bits)
+
+
+def _whole_root(x: int, degree: int) -> int:
+    """The largest integer whose power is at most x, for x >= 0."""
+    if degree == 2:
+        return isqrt(x)
+    low, high = 0, 1 << (x.bit_length() // degree + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if middle**degree <= x else (low, middle)
+    return low
 
 
 def _times(a: Interval, b: Interval) -> Interval:
@@ -83,11 +94,11 @@ def enclose(expr: Any, values: Mapping[str, Fraction], bits: int = 128) -> Inter
 
 def _power(expr: Any, values: Mapping[str, Fraction], bits: int) -> Interval:
     base, exponent = expr.args
-    if not exponent.is_Rational or exponent.q not in (1, 2):
-        raise Undefined(f"the exponent {exponent} is neither an integer nor half of one")
+    if not exponent.is_Rational:
+        raise Undefined(f"the exponent {exponent} is not rational")
     low, high = enclose(base, values, bits)
-    if exponent.q == 2:
-        low, high = _sqrt(low, high, bits)
+    if exponent.q != 1:
+        low, high = _root(low, high, int(exponent.q), bits)
     power = abs(int(exponent.p))
     result: Interval = (Fraction(1), Fraction(1))
     for _ in range(power):

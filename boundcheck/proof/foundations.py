@@ -140,18 +140,15 @@ def check_target(
     if not isinstance(conclusion, sp.Le | sp.Ge | sp.Eq):
         return
     wanted = direction(conclusion)[0].subs(values)
+    turned = [-wanted] if isinstance(conclusion, sp.Eq) else []  # an equation may be written either way round
     for fact in facts:
         if fact.kind in TRANSCRIBED:
             for part in parts(fact.claim):
-                if isinstance(part, sp.Le | sp.Ge | sp.Eq) and _proportional(direction(part)[0].subs(values), wanted):
+                if not isinstance(part, sp.Le | sp.Ge | sp.Eq):
+                    continue
+                given = direction(part)[0].subs(values)
+                if any(same(given, gap) for gap in (wanted, *turned)):
                     raise BadInput(f"{statement.id}: the fact '{fact.name}' is the conclusion itself.")
-
-
-def _proportional(given: Any, wanted: Any) -> bool:
-    """Whether one of the two gaps is a number times the other."""
-    if same(wanted, sp.Integer(0)):
-        return False
-    return bool(sp.cancel(given / wanted).is_Rational)
 
 
 def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Setting) -> dict[str, str]:

@@ -24,7 +24,7 @@ def same(first: Any, second: Any) -> bool:
 
 @dataclass(frozen=True)
 class Decide:
-    """An inequality between polynomials, rational functions, square roots and Min, decided by `proof.scalar`."""
+    """An inequality between polynomials, rational functions, roots and Min, decided by `proof.scalar`."""
 
     @property
     def label(self) -> str:

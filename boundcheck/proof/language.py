@@ -1,6 +1,6 @@
 """What a derivation may be written in: the expressions that the kernels understand, with real symbols and no more.
 
-Polynomials, quotients, square roots, powers, Min, Max and Abs of real symbols; inner products of vector atoms; sums
+Polynomials, quotients, roots, powers, Min, Max and Abs of real symbols; inner products of vector atoms; sums
 as `proof.sums` makes them; real functions without a definition and their derivatives. A symbol that carries an
 assumption of its own (positive, integer) would have signs decided behind the kernels' back, and a name that begins
 with an underscore could be one of theirs; both are refused.

@@ -1,4 +1,4 @@
-"""Polynomial and rational inequalities under hypotheses, with square roots and Min: proved, refuted or undecided.
+"""Polynomial and rational inequalities under hypotheses, with roots and Min: proved, refuted or undecided.
 
 A proof is the unsatisfiability of the negation (z3's nlsat, cvc5 as a second opinion) and carries an exact
 certificate where one is found. A refutation is a rational point, checked on the original relations in exact
@@ -35,7 +35,7 @@ def decide(claim: Any, hypotheses: Mapping[str, Any], setting: Setting | None = 
     """Decide whether the relation `claim` follows from the relations `hypotheses` (name -> SymPy relation).
 
     Symbols are real; `setting.quantities` are at least 0 besides, `setting.integers` are integers. A conjunction
-    is decided part by part. What is not polynomial, rational, a square root, Min, Max or Abs is generalised to a
+    is decided part by part. What is not polynomial, rational, a root, Min, Max or Abs is generalised to a
     real variable, and then a counterexample is reported as UNDECIDED, not as a refutation.
     """
     setting = setting or Setting()

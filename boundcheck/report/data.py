@@ -17,7 +17,7 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.report.snippet import claim_toml
 from boundcheck.report.words import derivation_words, json_number, slug
 from boundcheck.theory.discovery import readings, statement
-from boundcheck.theory.typeset import relation_text
+from boundcheck.theory.typeset import expr_text, relation_text
 from boundcheck.verdict import count_by
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
         "derivation": derivation_words(claimed.id),
         "symbols": [_symbol(s, claimed) for s in claimed.symbols],
         "conditions": [_condition(c) for c in claimed.conditions],
+        "choices": [f"{name} = {expr_text(expr)}" for name, expr in claimed.choices],
         "assumptions": [_assumption(a, result) for a in claimed.assumptions],
         "metric": {
             "quantity": metric.quantity,
@@ -134,6 +135,8 @@ def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
             "dimension": None if metric.dimension is None else str(metric.dimension),
             "index": metric.index,
             "average": metric.average,
+            "weights": None if metric.weights is None else expr_text(metric.weights),
+            "surrogate": metric.surrogate,
             "expectation": metric.expectation,
         },
     }

@@ -13,6 +13,7 @@ import numpy as np
 
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number
 from boundcheck.errors import BadInput
+from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
 from boundcheck.theory.scope import decide_condition, float_above, float_below, read_values, require
 from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
@@ -158,6 +159,7 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
         return Evaluation(statement.best_id, value, None, in_scope, vacuous, statement.trivial is not None, note)
     exact = read_values(statement, values)
     verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
+    verdicts += [choice.met for choice in check_choices(statement, exact)]
     in_scope = False if False in verdicts else None if None in verdicts else True
     declared = statement.trivial is not None
     try:

@@ -171,13 +171,15 @@ def largest(statement: Statement, name: str, values: Mapping[str, Any]) -> Fract
     Exact where the binding relation has a rational root there, otherwise a decimal of 13 significant digits
     below the root (relative 1e-12); in either case the returned value is in scope, decided exactly. Where the allowed
     set has gaps it is the top of its highest part; where a strict condition excludes the top itself, the answer lies
-    a relative 1e-12 below. A value given for the symbol itself is not used.
+    a relative 1e-12 below. A value given for the symbol itself is not used. Conditions on the statement's index count
+    only where it is given.
     Raises NothingAllowed where no value is allowed, BadInput where no relation limits it from above or a value is
     missing, UnknownName.
     """
     symbol = statement.symbol(name)
     others = {key: value for key, value in values.items() if key != name}
-    require(statement, others, [n for n in scope_symbols(statement) if n != name], f"the largest {name}")
+    needed = [n for n in scope_symbols(statement) if n not in (name, statement.metric.index)]
+    require(statement, others, needed, f"the largest {name}")
     return _Feasible(statement, symbol, read_values(statement, others)).supremum()
 
 

@@ -20,7 +20,7 @@ _LETTERS = {
 }  # fmt: skip
 _OPERATORS = {
     "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "lt": "<", "gt": ">", "in": "∈", "to": "→",
-    "cdot": "⋅", "times": "×", "Longrightarrow": "⟹", "Longleftrightarrow": "⟺", "sim": "∼", "approx": "≈",
+    "cdot": "⋅", "sum": "∑", "times": "×", "Longrightarrow": "⟹", "Longleftrightarrow": "⟺", "sim": "∼", "approx": "≈",
     "lVert": "‖", "rVert": "‖", "|": "‖", "lvert": "|", "rvert": "|", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈",
     "rceil": "⌉", "langle": "⟨", "rangle": "⟩", "{": "{", "}": "}", "star": "⋆", "ast": "∗", "pm": "±", "ldots": "…",
 }  # fmt: skip
@@ -78,7 +78,7 @@ class _Parser:
             self._at += 1
 
     def _scripted(self) -> str:
-        limits = self._peek() in (r"\lim", r"\limsup")
+        limits = self._peek() in (r"\lim", r"\limsup", r"\sum")
         base = self._atom()
         below = above = ""
         while True:
@@ -96,7 +96,8 @@ class _Parser:
             else:
                 break
         if below and above:
-            return f"<msubsup>{base}{below}{above}</msubsup>"
+            both = "munderover" if limits else "msubsup"
+            return f"<{both}>{base}{below}{above}</{both}>"
         if below:
             return f"<munder>{base}{below}</munder>" if limits else f"<msub>{base}{below}</msub>"
         return f"<msup>{base}{above}</msup>" if above else base

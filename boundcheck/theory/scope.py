@@ -25,6 +25,7 @@ __all__ = [
     "decide_scope",
     "difference",
     "holds",
+    "index_conditions",
     "read_values",
     "scope_symbols",
     "slack",
@@ -156,11 +157,16 @@ def _slack_text(c: ConditionResult) -> str:
     return "not a real number" if math.isnan(low) else f"{(low + high) / 2:.6g}"
 
 
-def scope_symbols(statement: Statement) -> tuple[str, ...]:
-    """The symbols that conditions and domain use, in the order of declaration."""
+def scope_symbols(statement: Statement, *, choices: bool = False) -> tuple[str, ...]:
+    """The symbols that conditions and domain use, in the order of declaration.
+
+    choices: also those that the statement prescribes, and of their formulas; a scope can do without these.
+    """
     used: set[str] = set()
     for relation in (*statement.domain, *(c.relation for c in statement.conditions)):
         used |= {s.name for s in relation.free_symbols}
+    for name, expr in statement.choices if choices else ():
+        used |= {name, *(s.name for s in expr.free_symbols)}
     return tuple(s.name for s in statement.symbols if s.name in used)
 
 
@@ -250,20 +256,58 @@ def relation_text(relation: Any) -> str:
     return text(relation)
 
 
-def decide_scope(statement: Statement, values: Mapping[str, Any]) -> Scope:
+def index_conditions(statement: Statement) -> tuple[Condition, ...]:
+    """The conditions on the index itself (R at least so many rounds): they say of which values the claim speaks."""
+    name = statement.metric.index
+    return tuple(c for c in statement.conditions if name in {s.name for s in c.relation.free_symbols})
+
+
+def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index: bool = False) -> Scope:
     """Which conditions hold at these constants.
 
+    every_index: leave out the conditions on the index, which has no value then.
+
     values: symbol name -> int, float (its binary value), Fraction or text. Only the symbols of conditions and domain
-    are needed; others are checked where given. Raises UnknownName, and BadInput for a missing symbol or a value that
-    its declaration rules out.
+    are needed; others are checked where given. What the statement prescribes (`Statement.choices`) is a row like a
+    condition, as far as its symbol and those of its formula are given. Raises UnknownName, and BadInput for a missing
+    symbol or a value that its declaration rules out.
     """
-    require(statement, values, scope_symbols(statement), "the scope")
+    later = index_conditions(statement) if every_index else ()
+    left = {s.name for c in statement.conditions if c not in later for s in c.relation.free_symbols}
+    left |= {s.name for r in statement.domain for s in r.free_symbols}
+    needed = [n for n in scope_symbols(statement) if not later or (n in left and n != statement.metric.index)]
+    require(statement, values, needed, "the scope")
     exact = read_values(statement, values)
-    rows = tuple(decide_condition(c, exact, values) for c in statement.conditions)
+    kept = [c for c in statement.conditions if c not in later]
+    rows = tuple(decide_condition(c, exact, values) for c in kept) + _choice_rows(statement, exact)
     verdicts = [row.holds for row in rows]
     in_scope = False if False in verdicts else None if None in verdicts else True
     names = tuple(a.name for a in statement.assumptions)
     return Scope(statement.best_id, rows, in_scope, names, tuple(exact.items()))
+
+
+def _choice_rows(statement: Statement, exact: Mapping[str, Fraction]) -> tuple[ConditionResult, ...]:
+    """The prescribed symbols whose values are given; the slack is the given value less the prescribed one."""
+    from boundcheck.theory.choices import check_choices
+
+    rows: list[ConditionResult] = []
+    for choice in check_choices(statement, exact):
+        relation = sp.Eq(statement.symbol(choice.name).expr, choice.expr, evaluate=False)
+        text = relation_text(relation)
+        if choice.near is None:
+            ends, apart, relative = (math.nan, math.nan), None, math.nan
+        else:
+            point = Point(difference(relation), exact)
+            ends, apart = float_ends(point), point.exact()
+            relative = (ends[0] + ends[1]) / 2 / float(abs(choice.near)) if choice.near else math.nan
+        objection = "" if choice.exact else choice.objection(exact[choice.name])
+        note = objection and f"{objection[0].upper()}{objection[1:]}."
+        if choice.met and not choice.exact:
+            note = f"The value is the prescribed one, rounded down by a relative {-relative:.1g}."
+        elif choice.met is None:
+            note = "Whether the value is the prescribed one stays undecided."
+        rows.append(ConditionResult(f"choice of {choice.name}", text, choice.met, ends, apart, relative, note))
+    return tuple(rows)
 
 
 def decide_condition(

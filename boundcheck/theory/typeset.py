@@ -117,13 +117,36 @@ def metric_latex(statement: Statement) -> str:
         text = rf"\mathrm{{{metric.quantity.replace('_', ' ')}}}" + (f"_{{{index}}}" if index else "")
     else:
         text = pattern % index if index else (pattern % "K").replace("_{K}", "")
+    if metric.weights is not None:
+        return _scaled(_averaged(statement, pattern), statement)
     if metric.average != "last":
         text = rf"\overline{{{text}}}"
-    if not metric.expectation.startswith("none"):
-        text = rf"\mathbb{{E}}\left[ {text} \right]"
-    if metric.scale != 1:
-        text = f"{expr_latex(metric.scale, statement)} {_grouped(text)}"
-    return text
+    text = _expected(text, statement)
+    return _scaled(text, statement)
+
+
+def _expected(text: str, statement: Statement) -> str:
+    if statement.metric.expectation.startswith("none"):
+        return text
+    return rf"\mathbb{{E}}\left[ {text} \right]"
+
+
+def _scaled(text: str, statement: Statement) -> str:
+    scale = statement.metric.scale
+    return text if scale == 1 else f"{expr_latex(scale, statement)} {_grouped(text)}"
+
+
+def _averaged(statement: Statement, pattern: str | None) -> str:
+    """The average over the rounds 0 to rounds - 1."""
+    metric = statement.metric
+    inner = pattern % "r" if pattern is not None else rf"\mathrm{{{metric.quantity.replace('_', ' ')}}}_{{r}}"
+    inner = _expected(inner, statement)
+    rounds = expr_latex(metric.rounds, statement)
+    total = rf"\sum_{{r=0}}^{{{expr_latex(metric.rounds - 1, statement)}}}"
+    if not metric.weights.free_symbols:
+        return rf"\frac{{1}}{{{rounds}}} {total} {_grouped(inner)}"
+    weight = expr_latex(metric.weights, statement)
+    return rf"\frac{{{total} {weight} {_grouped(inner)}}}{{{total} {weight}}}"
 
 
 def _grouped(text: str) -> str:
@@ -164,6 +187,7 @@ def claim_latex(statement: Statement) -> str:
         claim += rf" \quad \text{{for all }} {_domain_latex(index)}"
     hypotheses = [expr_latex(r, statement) for r in statement.domain]
     hypotheses += [condition_latex(c, statement) for c in statement.conditions]
+    hypotheses += [f"{symbol_latex(statement.symbol(n))} = {expr_latex(e, statement)}" for n, e in statement.choices]
     if not hypotheses:
         return claim
     arrow = r"\Longleftrightarrow" if statement.kind == Kind.LIMIT else r"\Longrightarrow"
@@ -181,6 +205,9 @@ def claim_text(statement: Statement) -> str:
 
     metric, index = statement.metric, statement.metric.index
     left = "" if metric.quantity == "none" else metric.quantity + (f"_{index}" if index else "")
+    if metric.weights is not None:
+        weights = "" if not metric.weights.free_symbols else f", weights {expr_text(metric.weights)}"
+        left = f"mean of {metric.quantity} over r < {expr_text(metric.rounds)}{weights}"
     if metric.scale != 1 and left:
         left = f"{expr_text(metric.scale)} * {left}"
     if statement.kind in (Kind.LIMSUP, Kind.LIMIT) and left:
@@ -188,4 +215,5 @@ def claim_text(statement: Statement) -> str:
     sign = "<=" if statement.kind in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
     claim = f"{left} {sign} {expr_text(statement.bound)}" if left else expr_text(statement.bound)
     hypotheses = [relation_text(c.relation) for c in statement.conditions]
+    hypotheses += [f"{name} = {expr_text(expr)}" for name, expr in statement.choices]
     return f"{' and '.join(hypotheses)} ==> {claim}" if hypotheses else claim

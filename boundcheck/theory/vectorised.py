@@ -23,6 +23,7 @@ import numpy as np
 import sympy as sp
 
 from boundcheck.theory.balls import ends
+from boundcheck.theory.choices import choice_relations
 from boundcheck.theory.decide import Point, Undefined
 from boundcheck.theory.floats import FloatProgram, strained
 from boundcheck.theory.inputs import Inputs, to_float
@@ -217,7 +218,8 @@ def evaluate_arrays(
     inputs = Inputs(statement, values)
     given = set(inputs.floats)
     domain = [r for r in statement.domain if {s.name for s in r.free_symbols} <= given]
-    relations = (*domain, *(c.relation for c in statement.conditions))
+    chosen = choice_relations(statement, given)
+    relations = (*domain, *(c.relation for c in statement.conditions), *chosen)
     trivial = None if search else statement.trivial
     programs = _programs(statement.bound, trivial, relations, inputs.nonnegative)
     value = np.empty(inputs.size)

@@ -82,7 +82,7 @@ def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) 
         (["evaluate", THEOREM, *sets(), "--csv"], "--csv needs a --sweep"),
         (["evaluate", THEOREM, *sets(), "--sweep", "K=1,2", "--plot", "x.bmp"], "no known ending"),
         (["evaluate", THEOREM, *sets(), "--sweep", "K=1,2", "--plot", "no/such/x.svg"], "does not exist"),
-        (["data", "fetch", "diabets"], "the data set 'diabets' is unknown; did you mean 'diabetes'?"),
+        (["data", "fetch", "diabets"], "the data set 'diabets' is unknown; did you mean 'diabetes'"),
         (["data", "fetch", "diabetes", "--from", "/no/such"], "no such file or directory"),
         (["derive", "scgd/equation_2/conservative"], "has no derivation"),
         (["falsify", "scgd/equation_2/conservative"], "only upper bounds"),

@@ -42,6 +42,36 @@ def test_constants_say_how_they_are_known(boundcheck_cli: Run, spec: Write) -> N
     assert "certified" in text
 
 
+FEDSHUFFLE = """
+[[claim]]
+statement = "fedshuffle/theorem_5_1_convex/sharp"
+problem = { kind = "fedshuffle_36" }
+method = { kind = "fedshuffle", eta_l = "largest", participation = { kind = "uniform", size = 2 } }
+at = { R = [1, 10, 100] }
+expect = "HOLDS"
+"""
+
+
+def test_constants_of_problem_and_method_and_the_steps_they_allow(boundcheck_cli: Run, spec: Write) -> None:
+    """Equation (36): L = 1, P = 0, B = 1, M = 3/8 for two of three clients, so that beta = 2 + 3/8."""
+    path = spec(FEDSHUFFLE)
+    found = boundcheck_cli("constants", path, "--json").json["claims"][0]
+    assert found["symbols"] == {"L": "L_ij", "sigma2": "noise2"}
+    assert {k: found["constants"][k]["value"] for k in ("M", "G2", "noise2")} == {
+        "M": "3/8",
+        "G2": "1/3",
+        "noise2": "7/36",
+    }
+    step = found["steps"][0]
+    assert (step["symbol"], step["allowed"]["exact"], step["prescribed"]) == ("eta_l", "2/19", None)
+    # a step of 2 multiplies x - x* of the client with one sample by -1; the runs contract up to well beyond 2/19
+    assert 1 < step["practice"]["works"]["float"] <= step["practice"]["fails"]["float"]
+    text = boundcheck_cli("constants", path, "--quick").out
+    assert "largest eta_l that the statement allows: 2/19" in text
+    assert "in practice" not in text
+    assert boundcheck_cli("check", path).code == 0
+
+
 def test_run_writes_curves_once(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
     path, out = spec(THEOREM_3_3, FEDAVG), tmp_path / "runs"
     first = boundcheck_cli("run", path, "-o", out, "--json")

@@ -92,7 +92,7 @@ rate = { metric = "dist", slope = [1] }
 
 EXPECTED = {
     2: ["the statement 'scgd/theorem_3_3/correct' is unknown; did you mean 'scgd/theorem_3_3/corrected'"],
-    3: ["the data set 'diabets' is unknown; did you mean 'diabetes'?"],
+    3: ["the data set 'diabets' is unknown; did you mean 'diabetes' or 'digits'?"],
     4: ["eta = '0.9*larges' is not a number"],
     5: ["expect = 'HOLD' is not allowed; did you mean 'HOLDS'"],
     6: ["the key 'tightness.at_mos' is unknown; did you mean 'at_most'", "at_least = 3 is above at_most = 2"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import tracemalloc
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -218,7 +219,12 @@ def test_data_made_on_demand_change_nothing(name: str) -> None:
 def test_only_clients_that_take_part_are_made() -> None:
     lazy = Watched("isotropic", 2**24, 4, 3, F(0), 0)
     method = Method("m", Uniform(5), Epochs(1, 2), STEP)
+    run_sampled(method, Watched("isotropic", 10, 4, 3, F(0), 0), 6, 1, ("dist2",), [6])  # compiles
+    tracemalloc.start()
     run_sampled(method, lazy, 6, 1, ("dist2",), [6])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23  # less than a byte for each of 2^24 clients
     cohorts = plan(method, Clients(lazy.weights, lazy.sizes), 0, 6).cohorts
     assert set(lazy.seen) == set(cohorts.reshape(-1).tolist())
     assert len(lazy.seen) <= 30
@@ -256,3 +262,13 @@ def test_impossible_populations_are_named() -> None:
         build({"kind": "population", "clients": 4, "model": "isotropc"})
     with pytest.raises(BadInput, match="client 4 does not exist"):
         Population("isotropic", 4, 2, 2, F(0), 0).client_arrays(4)
+
+
+def test_sizes_that_contradict_the_samples_are_named() -> None:
+    class Wrong(Model):
+        @property
+        def sizes(self) -> list[int]:
+            return [1, 2, 3, 4]
+
+    with pytest.raises(BadInput, match="other numbers of samples"):
+        run_sampled(METHODS["fedshuffle"], Wrong(model("logistic").flat), 1, 1, ("loss",))

@@ -6,6 +6,7 @@ import math
 import random
 from fractions import Fraction
 from itertools import combinations, permutations, product
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -25,8 +26,7 @@ EVERY = [s for name in LEMMAS for s in readings("fedshuffle", name)]
 
 def exact(expr: sp.Expr, **values: object) -> Fraction:
     """The value of a bound at exact numbers, where it is rational."""
-    at = {sp.Symbol(k, real=True): sp.Rational(str(v)) for k, v in values.items()}
-    found = expr.subs(at)
+    found: Any = expr.subs([(sp.Symbol(k, real=True), sp.Rational(str(v))) for k, v in values.items()])
     assert found.is_Rational, found
     return F(int(found.p), int(found.q))
 
@@ -292,7 +292,7 @@ class Round:
         self.gap, self.moved, self.dist2 = gaps, moved, dist2
         weights = [F(len(c), every) for c in clients]
         slopes = [mean_gradient(c, x) for c in clients]
-        at = {
+        self.at: dict[str, object] = {
             "L": max(max(s[0]) for s in samples),
             "mu": min(min(s[0]) for s in samples),
             "E": E,
@@ -305,7 +305,6 @@ class Round:
             "client_grad2_0": sum((w * norm2(g) for w, g in zip(weights, slopes, strict=True)), F(0)),
             "drift_0": self.drift,
         }
-        self.at: dict[str, object] = at
 
     def bound(self, name: str, **values: object) -> Fraction:
         s = statement(f"fedshuffle/{name}")

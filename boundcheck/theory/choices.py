@@ -1,0 +1,126 @@
+"""What a theorem prescribes for a symbol (a tuned step size), against the value that is given for it.
+
+A prescribed value is irrational more often than not, so that no run can use it: a value that was rounded down by at
+most a relative 1e-12 is taken for it, and the difference is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from boundcheck.core.numbers import format_exact, format_short, round_down
+from boundcheck.errors import BadInput
+from boundcheck.theory.decide import Point, Undefined
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["ROUNDED", "Choice", "check_choices", "choice_relations", "missing_for", "prescribed"]
+
+ROUNDED = Fraction(1, 10**12)  # a value below the prescribed one by at most this share is taken for it
+_DIGITS = 15  # of a prescribed value that is rounded down: less than a relative 1e-13 is lost
+_SHORT = 200  # characters up to which a rational one is kept as it is
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One prescribed symbol at given constants.
+
+    expr: the formula. near: its value, rounded down (None where it has no value). met: whether the given value is the
+    prescribed one or rounded down from it, None where that stays undecided. exact: whether it is known to be the
+    prescribed one itself.
+    """
+
+    name: str
+    expr: Any
+    near: Fraction | None
+    met: bool | None
+    exact: bool
+
+    def objection(self, given: Fraction) -> str:
+        """Why the given value is not the prescribed one, as a clause."""
+        if self.near is None:
+            return f"{self.name} is prescribed by a formula that has no value at these constants"
+        shown = f"the statement prescribes {self.name} = {format_short(self.near, 10)}"
+        return f"{shown}, and {self.name} is {format_short(given, 10)}"
+
+
+def missing_for(expr: Any, known: Collection[str]) -> list[str]:
+    """The symbols of a formula without a value, sorted."""
+    return sorted(s.name for s in expr.free_symbols if s.name not in known)
+
+
+def prescribed(statement: Statement, name: str, values: Mapping[str, Fraction]) -> Fraction:
+    """The value that the statement prescribes for a symbol: itself where rational and short, else rounded down.
+
+    Rounding loses less than a relative 1e-13. Raises BadInput where the statement prescribes none, a symbol of the
+    formula has no value, or the formula gives nothing positive.
+    """
+    expr = dict(statement.choices).get(name)
+    if expr is None:
+        chosen = ", ".join(dict(statement.choices)) or "nothing"
+        raise BadInput(
+            f"{statement.best_id} prescribes no {name} (it prescribes {chosen}), so that '{name}' has no tuned value."
+        )
+    missing = missing_for(expr, values)
+    if missing:
+        raise BadInput(f"{statement.best_id}: the tuned {name} needs a value for {', '.join(missing)}.")
+    try:
+        found = _rounded(Point(expr, values))
+    except Undefined as error:
+        raise BadInput(f"{statement.best_id}: the tuned {name} has no value: {error}") from error
+    if not statement.symbol(name).admits(found):
+        raise BadInput(
+            f"{statement.best_id}: the tuned {name} would be {format_short(found)}, which is outside its domain: "
+            f"{statement.symbol(name).allowed()}."
+        )
+    return found
+
+
+def _rounded(point: Point) -> Fraction:
+    exact = point.exact()
+    if exact is not None and len(format_exact(exact)) <= _SHORT:
+        return exact
+    return round_down(point.enclose(128)[0], _DIGITS)
+
+
+def check_choices(statement: Statement, values: Mapping[str, Fraction]) -> list[Choice]:
+    """Every choice whose symbol and formula have values here."""
+    found: list[Choice] = []
+    for name, expr in statement.choices:
+        if name not in values or missing_for(expr, values):
+            continue
+        try:
+            near = _rounded(Point(expr, values))
+            above = Point(sp.Symbol(name, real=True) - expr, values).sign()
+        except Undefined:
+            found.append(Choice(name, expr, None, met=False, exact=False))
+            continue
+        if above == 0:
+            found.append(Choice(name, expr, near, met=True, exact=True))
+        elif above == 1:
+            found.append(Choice(name, expr, near, met=False, exact=False))
+        else:  # below, or so near that it is undecided
+            enough = Point(sp.Symbol(name, real=True) - expr * _share(), values).sign()
+            found.append(Choice(name, expr, near, met=None if enough is None else enough >= 0, exact=False))
+    return found
+
+
+def _share() -> Any:
+    kept = 1 - ROUNDED
+    return sp.Rational(kept.numerator, kept.denominator)
+
+
+def choice_relations(statement: Statement, given: Collection[str]) -> tuple[Any, ...]:
+    """The choices as relations that hold where a value is met, as far as `given` has all their symbols."""
+    found: list[Any] = []
+    for name, expr in statement.choices:
+        if name in given and not missing_for(expr, given):
+            symbol = statement.symbol(name).expr
+            found += [sp.Le(symbol, expr, evaluate=False), sp.Ge(symbol, expr * _share(), evaluate=False)]
+    return tuple(found)

@@ -1,0 +1,91 @@
+"""What the tests of shipped claims share: running a claim under a named mutation of method, problem or statement.
+
+A mutated part says of itself what the sound one says (it compares equal to it) and does something else, so that the
+claim must notice what is done, not what is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from boundcheck.evidence import claim as claims_module
+from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.methods.build import build as build_method
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Constant
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Condition, Statement
+
+Spec = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Mutations:
+    """Mutations by name, of each of the three things that a claim is made of."""
+
+    methods: Mapping[str, Callable[[Method], Method]]
+    problems: Mapping[str, Callable[[Spec], dict[str, Any]]]
+    statements: Mapping[str, Callable[[Statement], Statement]]
+
+    def names(self) -> set[str]:
+        return {*self.methods, *self.problems, *self.statements}
+
+    def run(self, claim: Claim, mutation: str, monkeypatch: pytest.MonkeyPatch) -> ClaimResult:
+        """The claim's result under the mutation; step sizes are those that the sound method was given."""
+        if mutation in self.methods:
+            change = self.methods[mutation]
+            monkeypatch.setattr(claims_module, "build_method", lambda spec: change(build_method(spec)))
+        elif mutation in self.problems:
+            claim = replace(claim, problem=self.problems[mutation](claim.problem))
+        else:
+            alter = self.statements[mutation]
+            monkeypatch.setattr(claims_module, "statement", lambda id: alter(statement(id)))
+        return run_claim(claim)
+
+
+def poses_as(part: Any, base: type, other: object) -> bool:
+    """Whether `other` is a `base` with the same fields: what a mutated part answers when it is compared."""
+    return isinstance(other, base) and all(getattr(part, f.name) == getattr(other, f.name) for f in fields(base))
+
+
+@dataclass(frozen=True)
+class HalvedStep(Constant):
+    def step(self, cycle: int) -> Fraction:
+        return self.eta / 2
+
+
+@dataclass(frozen=True)
+class NoStep(Constant):
+    def step(self, cycle: int) -> Fraction:
+        return self.eta / 10**30
+
+
+def with_schedule(cls: type[Constant]) -> Callable[[Method], Method]:
+    """The mutation that runs another step size than the constant one that is declared."""
+
+    def mutate(method: Method) -> Method:
+        assert isinstance(method.schedule, Constant)
+        return replace(method, schedule=cls(method.schedule.eta, method.schedule.symbol))
+
+    return mutate
+
+
+def bound_divided(claimed: Statement) -> Statement:
+    return replace(claimed, bound=claimed.bound / Fraction(101, 100))
+
+
+def condition_dropped(claimed: Statement) -> Statement:
+    """Upper limits (of the step size) a million times as high."""
+    lax = [
+        Condition(c.name, c.relation.func(c.relation.lhs / 10**6, c.relation.rhs))
+        if isinstance(c.relation, sp.Le | sp.Lt)
+        else c
+        for c in claimed.conditions
+    ]
+    return replace(claimed, conditions=tuple(lax))

@@ -1,0 +1,238 @@
+"""The proofs of the lemmas behind Theorem 5.1 of FedShuffle: what is found, and that a change of them is noticed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+import sympy as sp
+
+from boundcheck.proof.discovery import derivation
+from boundcheck.proof.step import Status
+
+F = Fraction
+PAPER = "fedshuffle/"
+PROVED = (
+    *("lemma_b_1/as_printed", "lemma_b_2/fixed_step", "lemma_b_3/as_printed", "lemma_b_3/fixed_step"),
+    *("lemma_b_4/as_printed", "lemma_b_5/as_printed", "lemma_b_6/as_printed", "lemma_b_6_sum/as_printed"),
+    *("lemma_e_5/corrected", "drift_of_a_round/corrected", "movement_of_a_round/corrected"),
+    *("lemma_c_1/corrected", "lemma_c_1/raw", "lemma_c_2/corrected", "lemma_c_2/sharp"),
+    *("lemma_c_2_nonconvex/corrected", "recursion_convex/corrected", "recursion_convex/sharp"),
+    *("recursion_nonconvex/corrected", "recursion_nonconvex/sharp"),
+)
+REFUTED = {
+    "lemma_c_1/as_printed": "step 2",
+    "lemma_c_2/as_printed": "rounding",
+    "recursion_convex/as_printed": "C.2",
+    "recursion_nonconvex/as_printed": "rounding",
+}
+
+
+@cache
+def report(name):
+    return derivation(PAPER + name).check()
+
+
+def numbers(finding):
+    return {name: F(text) for name, text in finding.witness.items()}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_true_readings_are_proved_step_by_step(name):
+    found = report(name)
+    assert found.status is Status.PROVED
+    assert found.bound_matches
+    assert all(r.status is Status.PROVED and r.depends_on == () for r in found.results)
+    used = {f"condition {c.name}" for c in derivation(PAPER + name).statement.conditions}
+    assert set(found.conditions) == used
+    json.dumps(found.to_dict())
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_printed_readings_fail_at_one_step(name):
+    found = report(name)
+    assert found.status is Status.REFUTED
+    assert found.bound_matches
+    assert [r.step.name for r in found.results if r.status is not Status.PROVED] == [REFUTED[name]]
+    assert found.result("conclusion").depends_on == (REFUTED[name],)
+
+
+def inside(w, root):
+    """The step condition of Lemma C.2 at a witness, with root = (1 + sqrt(P2/3)) sqrt(B2) squared bounds by hand."""
+    et = w["E"] * w["eta_g"] * w["eta_l"]
+    return et == w["et"] and 4 * w["L"] * et * (1 + root + w["M"] * w["B2"]) <= 1 and w["eta_g"] >= 1
+
+
+def squares(value):
+    """Fractions just above the square root."""
+    guess = F(int(float(value) ** 0.5 * 10**6) + 1, 10**6)
+    assert guess**2 >= value
+    return guess
+
+
+@pytest.mark.parametrize("name", ["lemma_c_2/as_printed", "recursion_convex/as_printed"])
+def test_dropping_the_l_is_refuted_by_numbers(name):
+    """The witness is inside the step condition, and 48/7 L et eta_l^2 H exceeds the 9 et eta_l^2 H of the print."""
+    result = next(r for r in report(name).results if r.status is Status.REFUTED)
+    w = numbers(result.finding)
+    assert inside(w, (1 + squares(w["P2"] / 3)) * squares(w["B2"]))
+    h = (w["E"] ** 2 + w["P2"] / 3) * w["G2"] + w["sigma2"] / 3
+    assert h == w["H"] > 0
+    assert F(48, 7) * w["L"] * w["et"] * w["eta_l"] ** 2 * h > 9 * w["et"] * w["eta_l"] ** 2 * h
+    assert w["L"] > F(21, 16)
+
+
+def test_dropping_the_l_is_refuted_without_convexity():
+    w = numbers(report("recursion_nonconvex/as_printed").result("rounding").finding)
+    assert inside(w, (1 + squares(w["P2"] / 3)) * squares(w["B2"]))
+    assert w["B2"] >= 1
+    assert w["H"] > 0
+    assert F(12, 7) * w["L"] ** 2 > F(9, 4) * w["L"]
+
+
+def test_lemma_c_1_fails_without_b_at_least_1():
+    w = numbers(report("lemma_c_1/as_printed").result("step 2").finding)
+    assert w["B2"] < 1
+    assert 4 * w["L"] * w["et"] * (1 + w["M"] * w["B2"]) <= 1
+    assert (1 + w["M"]) * w["L"] * w["et"] > F(1, 4)
+
+
+def test_readings_of_lemma_c_2_share_all_but_the_rounding():
+    chains = {r: derivation(f"{PAPER}lemma_c_2/{r}").steps for r in ("corrected", "as_printed", "sharp")}
+    names = [[s.name for s in steps] for steps in chains.values()]
+    assert names[0] == names[1]
+    assert names[2] == names[0][: len(names[2])]
+    for a, b in zip(chains["corrected"], chains["as_printed"], strict=True):
+        assert (a.claim == b.claim) is (a.name not in ("rounding", "conclusion"))
+
+
+# mutations: one constant of one step is changed, and that step is no longer proved
+
+
+def step(original, name):
+    return next(s for s in original.steps if s.name == name)
+
+
+def swapped(original, name, **changes):
+    found = step(original, name)
+    return replace(original, steps=tuple(replace(found, **changes) if s is found else s for s in original.steps))
+
+
+nearly = sp.Rational(99, 100)
+L, E, eta_l, sigma2, gap_0, H, et, b, D0 = (
+    sp.Symbol(n, real=True) for n in ["L", "E", "eta_l", "sigma2", "gap_0", "H", "et", "b", "d0"]
+)
+xi, drift_0 = sp.Symbol("xi", real=True), sp.Symbol("drift_0", real=True)
+MUTATIONS = [
+    ("drift_of_a_round/corrected", "3", Status.UNDECIDED),
+    ("drift_of_a_round/corrected", "4", Status.UNDECIDED),
+    ("drift_of_a_round/corrected", "4.4", Status.UNDECIDED),
+    ("drift_of_a_round/corrected", "7.1", Status.UNDECIDED),
+    ("drift_of_a_round/corrected", "display", Status.UNDECIDED),
+    ("movement_of_a_round/corrected", "2", Status.UNDECIDED),
+    ("movement_of_a_round/corrected", "3", Status.UNDECIDED),
+    ("movement_of_a_round/corrected", "conclusion", Status.UNDECIDED),
+    ("lemma_c_1/corrected", "step 2", Status.REFUTED),
+    ("lemma_c_2/corrected", "step 1", Status.REFUTED),
+    ("lemma_c_2/corrected", "display", Status.UNDECIDED),
+    ("lemma_c_2/sharp", "drift", Status.UNDECIDED),
+    ("lemma_c_2_nonconvex/corrected", "conclusion", Status.UNDECIDED),
+    ("recursion_convex/sharp", "cohort", Status.REFUTED),
+    ("recursion_convex/sharp", "a + b", Status.REFUTED),
+    ("lemma_b_6/as_printed", "conclusion", Status.UNDECIDED),
+    ("lemma_b_6_sum/as_printed", "1", Status.UNDECIDED),
+    ("lemma_b_3/as_printed", "1", Status.UNDECIDED),
+    ("lemma_b_3/as_printed", "2.1", Status.REFUTED),
+    ("lemma_b_3/fixed_step", "conclusion", Status.UNDECIDED),
+    ("lemma_b_2/fixed_step", "conclusion", Status.UNDECIDED),
+]
+
+
+@pytest.mark.parametrize(("name", "which", "status"), MUTATIONS)
+def test_a_smaller_right_side_is_noticed(name, which, status):
+    original = derivation(PAPER + name)
+    claim = step(original, which).claim
+    assert isinstance(claim, sp.Le)
+    changed = claim.func(claim.lhs, claim.rhs * nearly, evaluate=False)
+    found = swapped(original, which, claim=changed).check_step(which, 3)
+    assert found.status is not Status.PROVED
+    if status is Status.REFUTED:
+        assert found.status is Status.REFUTED
+
+
+TERMS = [
+    ("lemma_c_1/raw", "display", L * et * drift_0 / 100),
+    ("lemma_c_1/raw", "display", et * gap_0 / 100),
+    ("recursion_convex/sharp", "conclusion", L * et * eta_l**2 * H / 100),
+    ("recursion_convex/corrected", "conclusion", et * gap_0 / 1000),
+    ("recursion_nonconvex/sharp", "conclusion", L**2 * et * eta_l**2 * H / 100),
+    ("recursion_nonconvex/sharp", "conclusion", et * sp.Symbol("grad2_0", real=True) / 100),
+    ("lemma_b_1/as_printed", "2", L * sp.Symbol("norm2_yz", real=True) / 100),
+]
+
+
+@pytest.mark.parametrize(("name", "which", "less"), TERMS)
+def test_a_changed_coefficient_is_noticed(name, which, less):
+    original = derivation(PAPER + name)
+    claim = step(original, which).claim
+    small = claim.lhs if isinstance(claim, sp.Le) else claim.rhs
+    changed = claim.func(*(side + less if side is small else side for side in claim.args), evaluate=False)
+    assert swapped(original, which, claim=changed).check_step(which, 3).status is not Status.PROVED
+
+
+@pytest.mark.parametrize(
+    ("name", "which", "unused"),
+    [
+        ("drift_of_a_round/corrected", "1", "q"),
+        ("drift_of_a_round/corrected", "4.2", "without replacement"),
+        ("drift_of_a_round/corrected", "4.2", "next sample"),
+        ("drift_of_a_round/corrected", "5", "no bias"),
+        ("drift_of_a_round/corrected", "4", "A3.4"),
+        ("drift_of_a_round/corrected", "display", "own"),
+        ("movement_of_a_round/corrected", "3.3", "client means"),
+        ("movement_of_a_round/corrected", "4", "unbiased"),
+        ("movement_of_a_round/corrected", "2", "whole epochs"),
+        ("lemma_c_1/corrected", "1", "convex"),
+        ("lemma_c_1/corrected", "step 2", "condition B at least 1"),
+        ("lemma_c_1/corrected", "display", "unbiased"),
+        ("lemma_c_2/corrected", "share", "step 2"),
+        ("lemma_c_2/corrected", "display", "A3.3"),
+        ("recursion_convex/sharp", "own", "condition B at least 1"),
+        ("recursion_nonconvex/corrected", "display", "descent"),
+        ("lemma_b_1/as_printed", "conclusion", "domain 1"),
+        ("lemma_b_2/fixed_step", "conclusion", "power"),
+        ("lemma_b_3/fixed_step", "conclusion", "last"),
+        ("lemma_b_5/as_printed", "2", "without replacement"),
+        ("lemma_b_5/as_printed", "2", "spread"),
+    ],
+)
+def test_a_step_needs_what_it_uses(name, which, unused):
+    original = derivation(PAPER + name)
+    uses = step(original, which).uses
+    assert unused in uses
+    mutated = swapped(original, which, uses=tuple(u for u in uses if u != unused))
+    assert mutated.check_step(which, 3).status is not Status.PROVED
+
+
+def test_drawing_with_replacement_is_another_variance():
+    """Independent samples would have cov 0 in place of -sigma^2/(n - 1)."""
+    original = derivation(PAPER + "lemma_b_5/as_printed")
+    fact = next(f for f in original.facts if f.name == "without replacement")
+    independent = replace(fact, claim=sp.Eq(fact.claim.lhs, 0, evaluate=False))
+    mutated = replace(original, facts=tuple(independent if f is fact else f for f in original.facts))
+    assert original.check_step("2").status is Status.PROVED
+    assert mutated.check_step("2").status is not Status.PROVED
+
+
+def test_a_local_step_without_the_division_is_another_method():
+    original = derivation(PAPER + "drift_of_a_round/corrected")
+    fact = next(f for f in original.facts if f.name == "local step")
+    c, t = sp.symbols("c t", real=True)
+    before = fact.claim.left.at(t, t - 1)
+    undivided = replace(fact, claim=replace(fact.claim, right=before + (fact.claim.right - before) * (c + 1)))
+    mutated = replace(original, facts=tuple(undivided if f is fact else f for f in original.facts))
+    assert original.check_step("1.1").status is Status.PROVED
+    assert mutated.check_step("1.1").status is not Status.PROVED
