@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Generic, TypeVar, overload
 
 from boundcheck.errors import BadInput
@@ -55,6 +56,11 @@ class Clients:
     def count(self) -> int:
         """Number of clients n."""
         return len(self.sizes)
+
+    @cached_property
+    def largest(self) -> int:
+        """The most samples that a client holds."""
+        return self.sizes.value if isinstance(self.sizes, Repeated) else max(self.sizes)
 
     @staticmethod
     def alike(count: int, size: int = 1) -> Clients:

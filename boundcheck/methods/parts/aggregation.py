@@ -11,7 +11,7 @@ from typing import Protocol
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import Epochs, LocalWork
-from boundcheck.methods.parts.participation import Participation, inclusion
+from boundcheck.methods.parts.participation import Drawing, Participation, inclusion
 
 __all__ = ["WEIGHTS", "Aggregation", "Average", "Setting", "SumOne", "Unbiased", "client_weights"]
 
@@ -30,8 +30,14 @@ class Setting:
     def _shares(self) -> dict[int, Fraction]:
         return {}
 
+    @cached_property
+    def _drawing(self) -> Drawing | None:
+        return self.participation.drawing(self.clients)
+
     def inclusion(self, i: int) -> Fraction:
         """p_i."""
+        if self._drawing is not None:
+            return self._drawing.inclusion(i)
         if i not in self._shares:
             self._shares[i] = inclusion(self.participation, i, self.clients)
         return self._shares[i]

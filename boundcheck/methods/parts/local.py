@@ -157,7 +157,9 @@ class Epochs:
             return Fraction(self.steps_per_epoch(client, clients))
         if self.divide == "work":
             return Fraction(planned)
-        return Fraction(max(self.planned(j, clients) for j in range(clients.count)))
+        if isinstance(self.E, tuple):
+            return Fraction(max(self.planned(j, clients) for j in range(clients.count)))
+        return Fraction(max(self.epochs(0)) * -(-clients.largest // self.batch))
 
     def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
         each = self.steps_per_epoch(client, clients)
