@@ -109,6 +109,9 @@ def floats(m: fmpq_mat) -> NDArray[np.float64]:
 
 _flint_context = threading.RLock()
 
+# between them a double has all its bits
+_LEAST_NORMAL, _MOST_NORMAL = 1e-290, 1e300
+
 
 @contextmanager
 def precision(bits: int) -> Generator[None]:
@@ -171,6 +174,13 @@ def outward(value: arb, *, nonnegative: bool = False) -> tuple[float, float, flo
 
     The middle lies in [low, high] and is 0 where a nonnegative quantity is only known to be below 1e-300.
     """
+    near = float(value.mid())
+    if _LEAST_NORMAL < near < _MOST_NORMAL:  # the doubles beside the middle mostly are the ends: three comparisons tell
+        middle = arb(near)
+        low = near if middle <= value else math.nextafter(near, 0.0)
+        high = near if middle >= value else math.nextafter(near, math.inf)
+        if arb(low) <= value <= arb(high):
+            return low, near, high
     low, high = float_down(value), float_up(value)
     if nonnegative:
         low = max(low, 0.0)
