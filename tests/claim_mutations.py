@@ -82,10 +82,12 @@ def bound_divided(claimed: Statement) -> Statement:
 
 def condition_dropped(claimed: Statement) -> Statement:
     """Upper limits (of the step size) a million times as high."""
-    lax = [
-        Condition(c.name, c.relation.func(c.relation.lhs / 10**6, c.relation.rhs))
-        if isinstance(c.relation, sp.Le | sp.Lt)
-        else c
-        for c in claimed.conditions
-    ]
-    return replace(claimed, conditions=tuple(lax))
+
+    def lax(condition: Condition) -> Condition:
+        relation: Any = condition.relation
+        if not isinstance(relation, sp.Le | sp.Lt):
+            return condition
+        looser: Any = relation.lhs / sp.Integer(10**6)
+        return Condition(condition.name, relation.func(looser, relation.rhs))
+
+    return replace(claimed, conditions=tuple(map(lax, claimed.conditions)))

@@ -149,8 +149,9 @@ def _local(cls: type[OtherEpochs]) -> Callable[[Method], Method]:
 
 def _aggregation(cls: type[Unbiased] | type[SumOne]) -> Callable[[Method], Method]:
     def mutate(method: Method) -> Method:
-        assert isinstance(method.aggregation, cls.__mro__[-2])
-        return replace(method, aggregation=cls(method.aggregation.weights))
+        own = method.aggregation
+        assert isinstance(own, Unbiased | SumOne)
+        return replace(method, aggregation=cls(own.weights))
 
     return mutate
 
@@ -168,7 +169,7 @@ def other_sizes(spec: Spec) -> dict[str, Any]:
 
 
 def other_weights(spec: Spec) -> dict[str, Any]:
-    return {**spec, "weights": ["3/5", "2/5"]}
+    return {**spec, "weights": ["1/5", "4/5"]}
 
 
 def other_split(spec: Spec) -> dict[str, Any]:
@@ -185,11 +186,19 @@ def unit_curvature(spec: Spec) -> dict[str, Any]:
 
 
 def _with_parts_of_corrected(*parts: str) -> Callable[[Statement], Statement]:
-    """The printed statement with these parts of the corrected reading."""
+    """The printed statement with these parts of the corrected reading; its conditions are added to the printed ones."""
 
     def mutate(claimed: Statement) -> Statement:
         corrected = statement(f"{claimed.id.rpartition('/')[0]}/corrected")
-        return replace(claimed, **{part: getattr(corrected, part) for part in ("symbols", *parts)})
+        known = {s.name for s in claimed.symbols}
+        symbols = (*claimed.symbols, *(s for s in corrected.symbols if s.name not in known))
+        taken = {part: getattr(corrected, part) for part in parts}
+        if "conditions" in taken:
+            taken["conditions"] = (
+                *claimed.conditions,
+                *(c for c in corrected.conditions if c not in claimed.conditions),
+            )
+        return replace(claimed, symbols=symbols, **taken)
 
     return mutate
 
@@ -230,12 +239,12 @@ MUTATIONS = [
     ("Strongly convex, corrected, two clients of three", "a client lost"),
     ("Strongly convex, corrected, two clients of three", "half the step"),
     ("Strongly convex, sharp, two epochs and a server step of 2", "one epoch more"),
-    ("Convex, sharp, one client by weight", "Sum-One for unbiased"),
+    ("Convex, sharp, one client by weight", "a client lost"),
     ("Convex, sharp, one client by weight", "a lazy method"),
     ("Convex, corrected, below the largest step", "the last local step missed"),
     ("Non-convex, sharp, importance sampling", "Sum-One for unbiased"),
     ("Non-convex, corrected, two clients of three", "the server ascending"),
-    ("Curvatures differ: strongly convex, sharp", "other weights"),
+    ("Curvatures differ: strongly convex, sharp", "a client lost"),
     ("Curvatures differ: strongly convex, corrected, one client uniformly", "Sum-One for unbiased"),
     ("Curvatures differ: convex, sharp, two epochs", "half the step"),
     ("Curvatures differ: non-convex, corrected, two epochs", "one epoch more"),
@@ -249,7 +258,7 @@ MUTATIONS = [
     ("General method: Sum-One, strongly convex, sharp", "unbiased for Sum-One"),
     ("General method: Sum-One, non-convex, sharp", "other sizes"),
     ("General method: FedNova, convex, corrected", "the last local step missed"),
-    ("General method: FedNova with epochs 3, 2, 1, strongly convex, sharp", "one epoch more"),
+    ("General method: FedNova with epochs 3, 2, 1, strongly convex, sharp", "half the step"),
     (
         "General method: epochs 3, 2, 1, two clients of three, strongly convex, corrected",
         "Sum-One for unbiased",
@@ -264,24 +273,26 @@ MUTATIONS = [
     ("Lemma C.2, corrected", "samples drawn with replacement"),
     ("Lemma C.2, sharp, curvatures differ", "one epoch more"),
     ("Lemma C.2 without convexity", "half the step"),
-    ("Drift by the clients' gradients", "the same local step for all"),
+    ("Drift by the clients' gradients", "other weights"),
     ("Recursion, corrected", "a client lost"),
     ("Recursion, sharp", "the server ascending"),
-    ("Recursion without convexity, corrected", "Sum-One for unbiased"),
+    ("Recursion without convexity, corrected", "a client lost"),
     ("Recursion without convexity, sharp", "the last local step missed"),
     ("Algorithm 1, corrected", "the server ascending"),
     ("Algorithm 1 as printed is false", "the server descending"),
-    ("Section 4.1, the exact gap of FedAvg", "unbiased for Sum-One"),
+    ("Section 4.1, the exact gap of FedAvg", "one epoch more"),
     ("Section 4.1, the exact gap of FedAvg", "samples drawn with replacement"),
     ("Lemma C.2 as printed is false", "the lost factor put back"),
     ("Lemma C.2 as printed is false", "curvature 1"),
-    ("Lemma C.2 corrected, where the printed one is false", "one epoch more"),
+    ("Lemma C.2 corrected, where the printed one is false", "half the step"),
     ("Lemma E.4 as printed is false", "the lost factor put back"),
     ("Lemma E.4 as printed is false", "curvature 1"),
     ("Lemma E.4 corrected, where the printed one is false", "half the step"),
     ("Recursion as printed is false", "the lost factor put back"),
     ("Recursion as printed is false", "curvature 1"),
     ("Recursion without convexity as printed is false", "the lost factor put back"),
+    ("Recursion corrected, where the printed one is false", "samples drawn with replacement"),
+    ("Recursion without convexity corrected, where the printed one is false", "half the step"),
     ("Strongly convex as printed is false", "the lost factor put back"),
     ("Strongly convex as printed is false", "curvature 1"),
     ("Strongly convex corrected, where the printed one is false", "samples drawn with replacement"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.cli._output import json_number, line, short, table
+from boundcheck.cli._output import json_number, line, progress, short, table
 
 if TYPE_CHECKING:
     from boundcheck.constants.constant import Constant
@@ -16,7 +18,28 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 
-__all__ = ["ClaimConstants", "Step", "claim_constants", "print_constants"]
+__all__ = ["ClaimConstants", "Spread", "Step", "claim_constants", "print_constants"]
+
+ALL_CLIENTS = 12  # up to so many clients each has a line, of more the least, the median and the largest
+WIDTH = 110  # characters of a line of notes
+HOW = 64  # characters of how a constant is known that stand in the table; what is longer is said below it
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far the samples of one client are apart: mean |grad f_ij - grad f_i|^2 <= sigma2 + P2 |grad f_i|^2.
+
+    client: its number, from 0; size: |D_i|.
+    """
+
+    client: int
+    size: int
+    sigma2: Constant
+    P2: Constant
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return {"client": self.client, "size": self.size, "sigma2": _row(self.sigma2), "P2": _row(self.P2)}
 
 
 @dataclass(frozen=True)
@@ -33,31 +56,38 @@ class Step:
 
 @dataclass(frozen=True)
 class ClaimConstants:
-    """One claim. constants: by the names of problems and methods; symbols: statement's name -> that name, where they
-    differ; method: the resolved specification, or the sentence why it has none.
+    """One claim. constants: by the names of problems and methods, and the beta of the step condition; symbols:
+    statement's name -> that name, where they differ; spreads: of every client, or nothing where the problem has none
+    or the statement no P^2; method: the resolved specification, or the sentence why it has none.
     """
 
     claim: str
     problem: str
     constants: Mapping[str, Constant]
     symbols: Mapping[str, str]
+    spreads: tuple[Spread, ...]
     method: Mapping[str, Any] | str
     violations: Mapping[str, str]
     steps: tuple[Step, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
-        rows = {k: c.to_dict() | {"float": float(c.value)} for k, c in self.constants.items()}
+        rows = {k: _row(c) for k, c in self.constants.items()}
         resolved = {"note": self.method} if isinstance(self.method, str) else dict(self.method)
         return {
             "claim": self.claim,
             "problem": self.problem,
             "constants": rows,
             "symbols": dict(self.symbols),
+            "clients": [s.to_dict() for s in self.spreads],
             "method": resolved,
             "violations": dict(self.violations),
             "steps": [_step_data(s) for s in self.steps],
         }
+
+
+def _row(constant: Constant) -> dict[str, Any]:
+    return constant.to_dict() | {"float": float(constant.value)}
 
 
 def _step_data(step: Step) -> dict[str, Any]:
@@ -73,7 +103,10 @@ def _step_data(step: Step) -> dict[str, Any]:
 
 
 def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
-    """The constants of a claim's problem and method, its step sizes, and the hypotheses that the problem breaks."""
+    """The constants of a claim's problem and method, its step sizes, and the hypotheses that the problem breaks.
+
+    What is done meanwhile is shown on standard error while that is a terminal.
+    """
     from boundcheck.engines.run import describe_constants
     from boundcheck.errors import BadInput, UnknownName
     from boundcheck.evidence.steps import objective, placeholder, resolve_steps
@@ -82,8 +115,11 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
     from boundcheck.theory.discovery import statement
 
     claimed = statement(claim.statement)
+    label = claim.label()
     method = build_method(placeholder(claim.method))
-    problem = objective(claimed, method, build_problem(claim.problem))
+    with progress(f"{label}: the data"):
+        problem = objective(claimed, method, build_problem(claim.problem))
+    own = _computed(label, describe_constants(method, problem), set(method.parameters()))
     broken: dict[str, str] = {}
     for assumption in claimed.assumptions:
         try:
@@ -96,17 +132,46 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
         resolved: Mapping[str, Any] | str = resolve_steps(claim.method, claimed, problem, claim.constants, claim.at)
     except BadInput as error:
         resolved = str(error)
-    parameters = method.parameters()
-    own = {k: c for k, c in describe_constants(method, problem).items() if k not in parameters}
+    symbols = {s.name: s.key for s in claimed.symbols if s.key != s.name and s.key in own}
+    keys = {s.key for s in claimed.symbols}
     return ClaimConstants(
-        claim.label(),
+        label,
         problem.name,
-        own,
-        {s.name: s.key for s in claimed.symbols if s.key != s.name and s.key in own},
+        own | _factors(keys, own),
+        symbols,
+        _spreads(problem) if keys & {"P2", "P2_gen"} else (),
         resolved,
         broken,
         _steps(claim, claimed, problem, resolved, practice=practice),
     )
+
+
+def _computed(label: str, lazy: Mapping[str, Constant], parameters: set[str]) -> dict[str, Constant]:
+    """All constants but the parameters."""
+    names = [name for name in lazy if name not in parameters]
+    found: dict[str, Constant] = {}
+    with progress(f"{label}: constants", len(names)) as done:
+        for name in names:
+            found[name] = lazy[name]
+            done(len(found))
+    return found
+
+
+def _factors(keys: set[str], constants: Mapping[str, Constant]) -> dict[str, Constant]:
+    """The beta of the statement: of Section 5 where it speaks of M, of Appendix E where it speaks of M1."""
+    from boundcheck.engines.joint import step_factors
+
+    wanted = {"beta": {"M", "P2", "B2"}, "beta_c": {"M", "P2", "B2"}, "beta_gen": {"M1", "P2_gen", "B2"}}
+    return {name: c for name, c in step_factors(constants).items() if wanted[name] <= keys}
+
+
+def _spreads(problem: Problem) -> tuple[Spread, ...]:
+    from boundcheck.engines.joint import client_variances
+    from boundcheck.problems.problem import clients_of
+
+    pairs = client_variances(problem) or ()
+    sizes = clients_of(problem).sizes
+    return tuple(Spread(i, sizes[i], sigma2, P2) for i, (P2, sigma2) in enumerate(pairs))
 
 
 def _steps(
@@ -132,17 +197,18 @@ def _steps(
         allowed = solved(name, "largest")
         chosen = solved(name, "tuned") if name in dict(claimed.choices) else None
         first = next((v for v in (allowed, chosen) if isinstance(v, Fraction)), Fraction(1))
-        works = _practice(rest, name, problem, first) if practice else None
+        works = _practice(claim.label(), rest, name, problem, first) if practice else None
         steps.append(Step(name, allowed, chosen, works))
     return tuple(steps)
 
 
-def _practice(method: Mapping[str, Any], name: str, problem: Problem, first: Fraction) -> Practice | str:
+def _practice(label: str, method: Mapping[str, Any], name: str, problem: Problem, first: Fraction) -> Practice | str:
     from boundcheck.errors import BadInput, Unsupported
-    from boundcheck.evidence.practice import largest_in_practice
+    from boundcheck.evidence.practice import HALVINGS, largest_in_practice
 
     try:
-        return largest_in_practice(method, name, problem, first)
+        with progress(f"{label}: {name} in practice", HALVINGS + 5) as done:
+            return largest_in_practice(method, name, problem, first, done)
     except (BadInput, Unsupported) as error:
         return str(error)
 
@@ -152,16 +218,21 @@ def print_constants(found: ClaimConstants) -> None:
     from boundcheck.report.words import shortened
 
     line(f"{found.claim}: {found.problem}")
-    signs = {"upper": "<= ", "lower": ">= "}
     named = {key: name for name, key in found.symbols.items()}
+    first, notes = _hows(found.constants)
     cells = [
-        [name, named.get(name, ""), signs.get(c.side, "") + short(c.value), c.known.value, c.how]
+        [name, named.get(name, ""), _bound(c.side) + short(c.value), c.known.value, first[name]]
         for name, c in found.constants.items()
     ]
     columns = ["constant", "in the statement", "value", "known", "how"]
     if not named:
         columns, cells = [columns[0], *columns[2:]], [[row[0], *row[2:]] for row in cells]
     table(columns, cells)
+    for note, names in notes.items():
+        for part in textwrap.wrap(f"{', '.join(names)}: {note}", WIDTH, subsequent_indent="  "):
+            line(part)
+    if found.spreads:
+        _print_spreads(found.spreads)
     if isinstance(found.method, str):
         line(f"method: {found.method}")
     else:
@@ -171,6 +242,41 @@ def print_constants(found: ClaimConstants) -> None:
     for name, why in found.violations.items():
         line(f"breaks assumption {name}: {why}")
     line()
+
+
+def _bound(side: str) -> str:
+    return {"upper": "<= ", "lower": ">= "}.get(side, "")
+
+
+def _hows(constants: Mapping[str, Constant]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """How each constant is known, as short as the table wants it; and what was left out -> the names it is about."""
+    first: dict[str, str] = {}
+    notes: dict[str, list[str]] = {}
+    for name, c in constants.items():
+        start, _, rest = c.how.partition("; ")
+        first[name] = c.how if len(c.how) <= HOW or not rest else start
+        if first[name] != c.how:
+            notes.setdefault(rest, []).append(name)
+    return first, notes
+
+
+def _print_spreads(spreads: tuple[Spread, ...]) -> None:
+    """sigma_i and P_i of each client, or of the clients with the least, the median and the largest sigma_i."""
+    chosen = list(spreads)
+    if len(chosen) > ALL_CLIENTS:
+        ordered = sorted(chosen, key=lambda s: s.sigma2.value)
+        chosen = [ordered[0], ordered[(len(ordered) - 1) // 2], ordered[-1]]
+    rows = [[str(s.client), str(s.size), _root(s.sigma2), _root(s.P2), s.sigma2.known.value] for s in chosen]
+    if len(chosen) < len(spreads):
+        for row, which in zip(rows, ("least", "median", "largest"), strict=True):
+            row[0] += f" ({which} sigma_i)"
+    line(f"samples of each of the {len(spreads)} clients, sigma_i^2 as in noise2 and P_i^2 as in P2:")
+    table(["client", "samples", "sigma_i", "P_i", "known"], rows)
+
+
+def _root(square: Constant) -> str:
+    """The square root for people; of a bound from above it is one, to the digits shown."""
+    return _bound(square.side) + short(math.sqrt(float(square.value)))
 
 
 def _print_step(step: Step) -> None:
@@ -190,4 +296,5 @@ def _print_step(step: Step) -> None:
     ratio = ""
     if found.works is not None and isinstance(allowed, Fraction) and allowed > 0:
         ratio = f", {float(found.works / allowed):.4g} times what is allowed"
-    line(f"largest {step.symbol} in practice: {works}, {fails}{ratio} (works: {found.how})")
+    line(f"largest {step.symbol} in practice: {works}, {fails}{ratio}")
+    line(f"  a step works where {found.how}")

@@ -12,6 +12,7 @@ M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ from boundcheck.constants.sampling import (
     sampling_constants,
     uniform,
 )
+from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts import Epochs, SumOne, Unbiased
 from boundcheck.methods.parts.aggregation import client_weights
@@ -40,7 +42,16 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["General", "LocallyVaried", "general", "joint_constants", "joint_makers", "participation_constants"]
+__all__ = [
+    "General",
+    "LocallyVaried",
+    "client_variances",
+    "general",
+    "joint_constants",
+    "joint_makers",
+    "participation_constants",
+    "step_factors",
+]
 
 MAX_COHORTS = 5000  # cohorts that are gone through one by one
 MAX_MATRIX = 100  # clients of a sampling that is known by its probability matrix alone
@@ -51,7 +62,10 @@ Vector = tuple[Fraction, ...]
 
 @runtime_checkable
 class LocallyVaried(Protocol):
-    """A problem that knows the variance of its samples' gradients within each client."""
+    """A problem that knows the variance of its samples' gradients within each client.
+
+    `variances_known` says how the sigma_i^2 are known where they are not exact; the P_i^2 are always as they are given.
+    """
 
     def local_variances(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
         """(P_i^2, sigma_i^2) of each client, or None."""
@@ -195,7 +209,7 @@ def joint_makers(method: Method, problem: Problem) -> dict[str, Callable[[], Con
     makers["M2"] = lambda: _exact(gen.M2, "(sum of K_i) times the largest wtilde_i/(W q_i c_i)")
     local = method.local
     plain = isinstance(local, Epochs) and local.batch == 1 and local.missed is None
-    if plain and isinstance(problem, LocallyVaried) and problem.violations("local_variance") is None:
+    if plain and _varies(problem):
         makers["P2_gen"] = lambda: _variances(method, problem, clients, gen)[0]
         makers["noise2_gen"] = lambda: _variances(method, problem, clients, gen)[1]
     return makers
@@ -223,19 +237,74 @@ def _of_many(method: Method, clients: Clients) -> dict[str, Callable[[], Constan
     return {name: partial(make, name) for name in ("M", "b")}
 
 
+def _varies(problem: Problem) -> bool:
+    return isinstance(problem, LocallyVaried) and problem.violations("local_variance") is None
+
+
+def client_variances(problem: Problem) -> tuple[tuple[Constant, Constant], ...] | None:
+    """(P_i^2, sigma_i^2) of each client, as P2 and noise2 are made of them; None where there are none to be had."""
+    pairs = problem.local_variances() if isinstance(problem, LocallyVaried) and _varies(problem) else None
+    if pairs is None:
+        return None
+    known: Known = getattr(problem, "variances_known", Known.EXACT)
+    side = "exact" if known is Known.EXACT else "upper"
+    return tuple((_exact(P, "P_i^2 as in P2"), Constant(v, known, side, "sigma_i^2 as in noise2")) for P, v in pairs)
+
+
 def _variances(method: Method, problem: Problem, clients: Clients, gen: General) -> tuple[Constant, Constant]:
     """max of P_i^2/(3 |D_i| E_i^2) and sum of what_i sigma_i^2/(3 |D_i| E_i^2)."""
     local = method.local
-    assert isinstance(local, Epochs) and isinstance(problem, LocallyVaried)  # noqa: PT018
-    pairs = problem.local_variances()
+    assert isinstance(local, Epochs)
+    pairs = client_variances(problem)
     assert pairs is not None
     scales = [3 * size * local.epochs(i)[0] ** 2 for i, size in enumerate(clients.sizes)]
-    P2 = max(P / scale for (P, _), scale in zip(pairs, scales, strict=True))
-    terms = (what * v / scale for what, (_, v), scale in zip(gen.what, pairs, scales, strict=True))
-    return (
-        _exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"),
-        from_above(sum(terms, Fraction(0)), "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2"),
-    )
+    P2 = max(P.value / scale for (P, _), scale in zip(pairs, scales, strict=True))
+    terms = (what * v.value / scale for what, (_, v), scale in zip(gen.what, pairs, scales, strict=True))
+    noise2 = from_above(sum(terms, Fraction(0)), "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2")
+    if any(v.known is not Known.EXACT for _, v in pairs):
+        noise2 = Constant(round_up(noise2.value), Known.CERTIFIED, "upper", noise2.how)
+    return _exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"), noise2
+
+
+# What the step conditions divide by: the constants for P^2, what P^2 is divided by, the constant for M, and in words.
+_FACTORS = {
+    "beta": ("P2", 1, "M", "1 + (1 + P) B + M B^2, P^2 = P2"),
+    "beta_c": ("P2", 3, "M", "1 + (1 + P) B + M B^2, P^2 = P2/3 (sharp readings)"),
+    "beta_gen": ("P2_gen", 1, "M1", "1 + (1 + P) B + M1 B^2, P^2 = P2_gen"),
+}
+
+
+def step_factors(constants: Mapping[str, Constant]) -> dict[str, Constant]:
+    """The beta in the step conditions 4 beta L et <= 1 of FedShuffle (Theorem 5.1) and of FedShuffleGen (Theorem E.1).
+
+    beta = 1 + (1 + P) B + M B^2, from above. constants: by the names of problems and methods, P2, B2 and M among them.
+    "beta" is that of Section 5, "beta_c" that with the P^2 of Lemma C.2 (where it is another one), "beta_gen" that of
+    Appendix E; what lacks a constant is left out.
+    """
+    found: dict[str, Constant] = {}
+    for name, (of, divisor, joint, how) in _FACTORS.items():
+        if any(k not in constants for k in (of, "B2", joint)) or (divisor > 1 and constants[of].value == 0):
+            continue
+        used = [constants[k] for k in (of, "B2", joint)]
+        P, B = _root_up(used[0].value / divisor), _root_up(used[1].value)
+        value = 1 + (1 + P) * B + used[2].value * used[1].value
+        exact = used[0].value / divisor == P * P and used[1].value == B * B
+        if exact and all(c.known is Known.EXACT for c in used):
+            found[name] = _exact(value, how)
+        else:
+            weakest = Known.ESTIMATED if any(c.known is Known.ESTIMATED for c in used) else Known.CERTIFIED
+            found[name] = Constant(round_up(value), weakest, "upper", how)
+    return found
+
+
+def _root_up(value: Fraction) -> Fraction:
+    """The square root: itself where it is rational, otherwise from above to a relative 2^-60 or better."""
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if top * top == value.numerator and bottom * bottom == value.denominator:
+        return Fraction(top, bottom)
+    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
+    scaled = value * 2**bits  # at least about 2^128 for small values
+    return Fraction(math.isqrt(math.ceil(scaled)) + 1, 2 ** (bits // 2))
 
 
 def joint_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:

@@ -90,6 +90,8 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
 
 def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] = ()) -> Curve:
     """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
+    from boundcheck.engines.weighing import weight_hypotheses
+
     decided: dict[str, str] = {}
     broken: dict[str, str] = {}
     for name in dict.fromkeys([*_known_assumptions(problem), *assumptions]):
@@ -97,6 +99,11 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
             objection = problem.violations(name)
         except UnknownName:  # a hypothesis that this problem cannot decide
             continue
+        if objection is None:
+            decided[name] = "decided"
+        else:
+            broken[name] = objection
+    for name, objection in weight_hypotheses(method, problem).items():
         if objection is None:
             decided[name] = "decided"
         else:

@@ -21,6 +21,7 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import check_rounds
 from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
+from boundcheck.evidence.constant_claims import constant_of, curve_of_constant
 from boundcheck.evidence.given import given_constants, is_library, key_of, known_constants
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.evidence.steps import START, joint, objective, placeholder, resolve_steps, start_constants, with_start
@@ -247,7 +248,7 @@ def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str
     """Which assumption the problem breaks, where it therefore lacks the metric or a constant; None: it can be run."""
     known = {*own, *claim.constants, *claimed.parameters, str(claimed.metric.index)}
     lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
-    if claimed.metric.quantity not in (*problem.metrics, *ROUND_METRICS):
+    if constant_of(claimed) is None and claimed.metric.quantity not in (*problem.metrics, *ROUND_METRICS):
         lacking.append(f"the metric {claimed.metric.quantity}")
     if not lacking:
         return None
@@ -305,6 +306,8 @@ def _run_until_decided(
     if claim.engine == "exact":
         how["arithmetic"] = Arithmetic(claim.arithmetic).value
     asked = [a.name for a in claimed.assumptions if is_library(a)]
+    if constant_of(claimed) is not None:
+        return curve_of_constant(claimed, method, problem, asked)
 
     def recalled(**more: Any) -> Curve:
         found = run_or_recall(store, method, problem, method_spec, assumptions=asked, **how, **more)

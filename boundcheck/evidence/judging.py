@@ -259,11 +259,13 @@ def _limit(points: Points) -> Judgement:
     if points.statement.kind is Kind.LIMIT:
         with np.errstate(invalid="ignore"):
             away = np.maximum(points.high - points.bound_low, points.bound_high - points.low)
-        arrived = len(points) > 1 and bool(away[-1] <= 1e-3 * away[0])
+        known = bool(np.isfinite(away[[0, -1]]).all())  # an infinite band says nothing, nor is anything less than it
+        arrived = len(points) > 1 and known and bool(away[-1] <= 1e-3 * away[0])
         text = "The metric tends to its limit over the compared range."
         fallback = "The metric does not come within 1/1000 of its start's distance to the limit."
     else:
-        arrived = bool((points.high[tail] <= points.bound_low[tail]).all())
+        top = points.high[tail]
+        arrived = bool((np.isfinite(top) & (top <= points.bound_low[tail])).all())
         text = "The scaled metric stays at most the limit over the last half of the compared points."
         fallback = "The scaled metric is above its limit superior in the last half of the compared points."
     if arrived:

@@ -1,9 +1,9 @@
 """How large a step size works in practice, beside what a theorem allows.
 
 On quadratic problems a constant step works where the exact linear map of a period contracts
-(`engines.exact.contraction`); elsewhere where the mean over a few sampled runs ends below its start. The search goes up
-or down from a first guess by factors of 4 and then bisects, so that it finds one edge of the steps that work, not
-necessarily the last.
+(`engines.exact.contraction`); elsewhere where the mean over a few sampled runs ends below its start (on large data
+there are fewer runs, and then fewer rounds). The search goes up or down from a first guess by factors of 4 and then
+bisects, so that it finds one edge of the steps that work, not necessarily the last.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ __all__ = ["Practice", "largest_in_practice"]
 FACTOR = 4  # between the trials of the first search
 TRIALS = 20  # of it, at most
 HALVINGS = 7  # of the bracket, on a logarithmic scale: its ends are then within 1.1 % of one another
-ROUNDS, SEEDS = 200, 20  # of the sampled runs
+ROUNDS, SEEDS = 200, 20  # of the sampled runs where they are cheap
+LEAST_ROUNDS, LEAST_SEEDS = 20, 4
+WORK = 10**9  # coordinates of samples that one trial may visit: seconds
 
 
 @dataclass(frozen=True)
@@ -44,17 +46,33 @@ class Practice:
     how: str
 
 
-def largest_in_practice(method: Mapping[str, Any], name: str, problem: Problem, first: Fraction) -> Practice:
+def largest_in_practice(
+    method: Mapping[str, Any],
+    name: str,
+    problem: Problem,
+    first: Fraction,
+    on_trial: Callable[[int], None] | None = None,
+) -> Practice:
     """The largest step `name` that works for a method on a problem.
 
-    method: its specification, whose value of `name` does not count; first: where the search starts, above 0.
+    method: its specification, whose value of `name` does not count; first: where the search starts, above 0; on_trial:
+    called with the number of the steps that were tried.
     Raises Unsupported where neither engine carries the method on this problem, BadInput for a bad specification.
     """
 
     def with_step(step: Fraction) -> Method:
         return build_method({**method, name: format_exact(step)})
 
-    works, how = _criterion(with_step, problem, first)
+    tries, how = _criterion(with_step, problem, first)
+    tried: list[Fraction] = []
+
+    def works(step: Fraction) -> bool:
+        found = tries(step)
+        tried.append(step)
+        if on_trial is not None:
+            on_trial(len(tried))
+        return found
+
     low, high = _bracket(works, first)
     for _ in range(HALVINGS if low is not None and high is not None else 0):
         assert low is not None
@@ -75,7 +93,7 @@ def _criterion(
     try:
         contraction(with_step(first), problem)
     except Unsupported:
-        return _by_runs(with_step, problem)
+        return _by_runs(with_step, problem, first)
 
     def contracts(step: Fraction) -> bool:
         return contraction(with_step(step), problem).converges is True
@@ -83,20 +101,35 @@ def _criterion(
     return contracts, "the exact linear map of a period contracts"
 
 
-def _by_runs(with_step: Callable[[Fraction], Method], problem: Problem) -> tuple[Callable[[Fraction], bool], str]:
+def _by_runs(
+    with_step: Callable[[Fraction], Method], problem: Problem, first: Fraction
+) -> tuple[Callable[[Fraction], bool], str]:
     metric = next((m for m in ("gap", "dist2", "grad2") if m in problem.metrics), None)
     if metric is None:
         raise Unsupported(f"the problem '{problem.name}' has no metric by which a run could be said to get nearer.")
+    count, rounds = _effort(with_step(first), problem)
 
     def nearer(step: Fraction) -> bool:
-        method = with_step(step)
-        seeds = range(SEEDS if method.is_random(clients_of(problem)) else 1)
         with np.errstate(over="ignore", invalid="ignore"):
-            curve = run(method, problem, rounds=[0, ROUNDS], engine="sampled", seeds=seeds, metrics=[metric])
+            curve = run(
+                with_step(step), problem, rounds=[0, rounds], engine="sampled", seeds=range(count), metrics=[metric]
+            )
         start, end = curve.values[metric]
         return bool(np.isfinite(end) and end < start)
 
-    return nearer, f"the mean {metric} of {SEEDS} sampled runs after {ROUNDS} rounds is below its start"
+    runs = f"{metric} of the one run there is" if count == 1 else f"mean {metric} of {count} sampled runs"
+    return nearer, f"the {runs} is below its start after {rounds} rounds"
+
+
+def _effort(method: Method, problem: Problem) -> tuple[int, int]:
+    """Seeds and rounds of one trial: as many as `WORK` allows between the least and the usual numbers."""
+    clients = clients_of(problem)
+    seeds = SEEDS if method.is_random(clients) else 1
+    drawing = method.participation.drawing(clients)
+    share = 1.0 if drawing is None else drawing.largest / clients.count
+    allowed = WORK / max(1.0, share * sum(clients.sizes) * problem.dim)  # rounds, those of all seeds together
+    seeds = min(seeds, max(LEAST_SEEDS, int(allowed // ROUNDS)))
+    return seeds, min(ROUNDS, max(LEAST_ROUNDS, int(allowed // seeds)))
 
 
 def _bracket(works: Callable[[Fraction], bool], first: Fraction) -> tuple[Fraction | None, Fraction | None]:

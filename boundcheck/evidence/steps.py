@@ -20,6 +20,7 @@ from boundcheck.core.numbers import as_fraction, format_exact, format_short, par
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe_constants, run
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.evidence.constant_claims import constants_for
 from boundcheck.evidence.given import known_constants
 from boundcheck.methods.build import build as build_method
 from boundcheck.theory.choices import missing_for, prescribed
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 TUNED = "tuned"
+_WORDED = ("c",)  # parameters with words of their own: "largest" is a divisor of FedShuffleGen's steps too
 _FACTOR = re.compile(r"\s*(?:([^*]+)\*)?\s*largest\s*")
 
 # Constants that only a run gives, at its start: the name under which statements know them -> the metric.
@@ -66,6 +68,8 @@ def factor_of(value: Any, name: str) -> Fraction | None:
 
 
 def _is_open(value: Any, name: str) -> bool:
+    if name in _WORDED:
+        return False
     return (isinstance(value, str) and value.strip() == TUNED) or factor_of(value, name) is not None
 
 
@@ -85,7 +89,7 @@ def objective(claimed: Statement, method: Method, problem: Problem) -> Problem:
 
 def joint(claimed: Statement, method: Method, problem: Problem) -> dict[str, Constant]:
     """Constants of problem and method under the statement's own names."""
-    return known_constants(claimed, describe_constants(method, problem))
+    return known_constants(claimed, constants_for(claimed, method, problem))
 
 
 def start_constants(claimed: Statement, method: Method, problem: Problem) -> dict[str, Constant]:

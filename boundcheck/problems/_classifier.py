@@ -7,6 +7,7 @@ and F = sum w_i f_i.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from boundcheck.problems.problem import Arrays, Floats, Vector
 __all__ = ["Classifier", "spread"]
 
 Maker = Callable[[], Constant]
+FEATURES = ("standardised", "unit")  # as the data set has them (digits and mnist: within 0 and 1), or rows of length 1
 _AT_ONCE = 4_000_000  # scores that are held at once where a metric is wanted at many points
 
 # The constants with which a hypothesis is sure to hold: at least (1) or at most (-1) the instance's own.
@@ -117,7 +119,7 @@ class Classifier:
         """
         key = {
             "kind": self.spec["kind"],
-            **{k: self.spec[k] for k in ("data", "positive", "intercept") if k in self.spec},
+            **{k: self.spec[k] for k in ("data", "positive", "intercept", "features") if k in self.spec},
             "ridge": self.ridge,
             "sizes and weights": None if len(set(self.objective.shares)) == 1 else [self.sizes, self.weights],
             "split": None if len(set(self.objective.shares)) == 1 else dict(self.spec),
@@ -197,18 +199,33 @@ class Classifier:
         """
         return self._constants
 
+    def _bounds_of(self, low: int, high: int, offsets: tuple[int, ...], weights: tuple[Fraction, ...]) -> Bounds:
+        """Those of the rows low to high, over clients of their own."""
+        zero = self.loss.residuals(np.zeros((high - low, self.loss.columns)), self.labels[low:high])
+        loss = {name: getattr(self.loss, name) for name in ("curvature", "steepness2", "radius2")}
+        return bounds(self.features[low:high], offsets, weights, zero, **loss)
+
     @cached_property
     def _bounds(self) -> Bounds:
-        zero = self.loss.residuals(np.zeros((len(self.labels), self.loss.columns)), self.labels)
-        return bounds(
-            self.features,
-            self.offsets,
-            self.weights,
-            zero,
-            curvature=self.loss.curvature,
-            steepness2=self.loss.steepness2,
-            radius2=self.loss.radius2,
-        )
+        return self._bounds_of(0, len(self.labels), self.offsets, self.weights)
+
+    @property
+    def variances_known(self) -> Known:
+        """How the sigma_i^2 of `local_variances` are known."""
+        return Known.CERTIFIED
+
+    @cached_property
+    def _local_variances(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        found: list[tuple[Fraction, Fraction]] = []
+        for low, high in itertools.pairwise(self.offsets):
+            size = high - low  # alone, a client has the noise2 sigma_i^2/|D_i|
+            alone = self._bounds_of(low, high, (0, size), (Fraction(1),))
+            found.append((Fraction(0), round_up(alone.noise2 * size)))
+        return tuple(found)
+
+    def local_variances(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """(0, sigma_i^2) of each client, sigma_i^2 from above: mean |grad f_ij - grad f_i|^2 <= sigma_i^2 for all x."""
+        return self._local_variances
 
     @cached_property
     def _constants(self) -> LazyConstants:
@@ -311,12 +328,15 @@ def spread(
     weights: str,
     ridge: Any,
     intercept: Any,
+    features: str,
 ) -> Classifier:
     """A labelled data set over clients; labels: what the loss reads (N,), spec: kind, data and what the labels need.
 
-    Splits go by the data set's own labels. Raises BadInput and UnknownName.
+    features: a key of `FEATURES`. Splits go by the data set's own labels. Raises BadInput and UnknownName.
     """
     data, count = spec["data"], samples.count
+    if features not in FEATURES:
+        raise UnknownName("the way of the features", str(features), FEATURES)
     if not isinstance(intercept, bool):
         raise BadInput(f"intercept = {intercept!r} is not allowed; it must be true or false.")
     dealt = Split.of(
@@ -338,12 +358,17 @@ def spread(
     spec |= {"clients": dealt.clients, "split": split, **dealt.given, "weights": weights, "intercept": intercept}
     if ridge is not None:
         spec["ridge"] = format_exact(strength)
+    if features != FEATURES[0]:
+        spec["features"] = features
     sizes = [len(part) for part in parts]
     shares = data_weights(sizes, weights)
     order = np.concatenate([np.array(part, dtype=np.int64) for part in parts])
     rows = np.ones((count, len(samples.names) + intercept))
     rows[:, : len(samples.names)] = samples.numbers[order]
     rows[:, : len(samples.names)] /= samples.denominator
+    if features == "unit":
+        _shorten(rows)
+        title = f"{title}, rows of length 1"
     return Classifier(
         name=f"{title}, {dealt.clients} clients, split {dealt.name}",
         spec=spec,
@@ -354,3 +379,9 @@ def spread(
         ridge=strength,
         loss=loss,
     )
+
+
+def _shorten(rows: Floats) -> None:
+    """Divides every row by its norm, in place; a row of zeros stays. The rounded doubles are the data from then on."""
+    norms = np.sqrt(np.einsum("jl,jl->j", rows, rows))
+    rows /= np.where(norms > 0, norms, 1.0)[:, None]

@@ -36,13 +36,15 @@ def build(
     weights: str = "data",
     ridge: Any = None,
     intercept: Any = True,
+    features: str = "standardised",
 ) -> Classifier:
     """Binary logistic regression.
 
     data: "breast_cancer", "digits" or "mnist". positive: the class with y = +1, against all others: "benign" (default)
     or "malignant"; a digit, "odd" (default) or "even". split, seed, feature, alpha, shards_per_client, imbalance: see
     `_split`. weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its
-    coefficient is regularised too).
+    coefficient is regularised too). features: "standardised" (as the data set has them) or "unit" (each row divided by
+    its norm, the intercept included, so that L_ij = 1/4 + ridge up to rounding).
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
     samples = module(data, DATA).load()
@@ -68,6 +70,7 @@ def build(
         weights=weights,
         ridge=ridge,
         intercept=intercept,
+        features=features,
     )
 
 

@@ -32,12 +32,14 @@ def build(
     weights: str = "data",
     ridge: Any = None,
     intercept: Any = True,
+    features: str = "standardised",
 ) -> Classifier:
     """Softmax regression; d = classes * (features + intercept).
 
     data: "breast_cancer", "digits" or "mnist". split, seed, feature, alpha, shards_per_client, imbalance: see `_split`.
     weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its coefficients
-    are regularised too).
+    are regularised too). features: "standardised" (as the data set has them) or "unit" (each row divided by its norm,
+    the intercept included, so that L_ij = 1/2 + ridge up to rounding).
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
     samples = module(data, DATA).load()
@@ -57,4 +59,5 @@ def build(
         weights=weights,
         ridge=ridge,
         intercept=intercept,
+        features=features,
     )

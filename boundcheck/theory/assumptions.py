@@ -19,7 +19,9 @@ __all__ = [
     "bounded_below",
     "convex_samples",
     "convexity",
+    "data_weights",
     "finite_gradient_noise",
+    "followed_objective",
     "gradient_dissimilarity",
     "hessian_similarity",
     "instance",
@@ -138,6 +140,15 @@ plain_mean = Assumption(
     "F is the plain mean of the clients' objectives: all clients have the weight 1/n.",
 )
 
+data_weights = Assumption(
+    "data_weights",
+    "Every client has its share of all samples as its weight: w_i = |D_i|/|D|, in F and in what the method is told.",
+)
+followed_objective = Assumption(
+    "followed_objective",
+    "F has the weights with which the method follows its clients to first order in the step (the surrogate objective).",
+)
+
 
 def instance(kind: str) -> Assumption:
     """The hypothesis of a numeric example: the problem is the one of that name."""
@@ -148,6 +159,7 @@ CLASSES: Mapping[str, Assumption] = {
     a.name: a
     for a in (
         *(strong_quasi_convexity, smooth_clients, finite_gradient_noise, convexity, plain_mean),
+        *(data_weights, followed_objective),
         *(smooth_samples, strongly_convex_samples, convex_samples, bounded_below),
         *(gradient_dissimilarity, relaxed_dissimilarity, local_variance, hessian_similarity),
     )

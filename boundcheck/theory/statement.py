@@ -67,7 +67,8 @@ class Condition:
 class Metric:
     """What is bounded.
 
-    quantity: a metric of problems ("dist2", "gap", "grad2", "x"), or "none" for a formula. index: the symbol that
+    quantity: a metric of problems ("dist2", "gap", "grad2", "x"), "constant:M" for a constant M of method and problem
+    (compared without a run, see `evidence.constant_claims`), or "none" for a formula. index: the symbol that
     counts (None: one number of rounds only). rounds: SymPy expression of the communication rounds done at that index;
     rounds between are not compared. scale: the metric is multiplied by this SymPy expression first (K**2 in a limsup).
     average: over which rounds ("last": none). expectation: over what. dimension: of quantity times scale.

@@ -114,7 +114,9 @@ def metric_latex(statement: Statement) -> str:
     index = "" if metric.index is None else symbol_latex(statement.symbol(metric.index))
     pattern = _QUANTITIES.get(metric.quantity)
     if pattern is None:
-        text = rf"\mathrm{{{metric.quantity.replace('_', ' ')}}}" + (f"_{{{index}}}" if index else "")
+        text = rf"\mathrm{{{metric.quantity.removeprefix('constant:').replace('_', ' ')}}}" + (
+            f"_{{{index}}}" if index else ""
+        )
     else:
         text = pattern % index if index else (pattern % "K").replace("_{K}", "")
     if metric.weights is not None:

@@ -15,7 +15,7 @@ from boundcheck.proof.rules import Jensen
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import inner, norm2, vector
 
-READINGS = ("as_printed",)
+READINGS = ("as_printed", "sharp")
 
 
 def _symbols(names: str) -> Any:
@@ -43,8 +43,7 @@ FACTS = (
     ),
 )
 
-STEPS = (
-    Step("0", sp.Ge(norm2(z - x), 0, evaluate=False), (), Combine(), "a squared norm"),
+COMMON = (
     Step(
         "1.1",
         sp.Le(norm2(y - z), 2 * norm2(y - x) + 2 * norm2(x - z)),
@@ -66,6 +65,10 @@ STEPS = (
         Combine({"1": 1, "smooth": 1, "convex": 1}),
         "all inequalities together",
     ),
+)
+
+ROUNDED = (
+    Step("0", sp.Ge(norm2(z - x), 0, evaluate=False), (), Combine(), "a squared norm"),
     Step(
         "conclusion",
         sp.Le(product, rise - mu / 4 * norm2_yz + L * norm2_zx),
@@ -74,8 +77,18 @@ STEPS = (
         "mu <= L",
     ),
 )
+SHARP = (
+    Step(
+        "conclusion",
+        sp.Le(product, rise - mu / 4 * norm2_yz + (L + mu) / 2 * norm2_zx),
+        ("2", "product", "rise", "yz", "zx"),
+        Combine({"2": 1}),
+        "in the lemma's words",
+    ),
+)
 
 
 def derivation(statement: Any) -> Derivation:
-    """The derivation."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=product)
+    """The derivation of one reading."""
+    steps = (*COMMON, *(SHARP if statement.reading == "sharp" else ROUNDED))
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=product)

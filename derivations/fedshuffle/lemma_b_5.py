@@ -18,7 +18,7 @@ from boundcheck.proof.rules import Induction, Supposing
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
 
-READINGS = ("as_printed",)
+READINGS = ("as_printed", "corrected")
 
 n, k, sigma2, a, variance = sp.symbols("n k sigma2 a variance", real=True)
 z, p = vector("z", a), vector("p", a)
@@ -38,38 +38,53 @@ FACTS = (
 )
 
 
-def drawn(number: Any) -> Any:
+ALONE = Fact("one vector", norm2(z) * (2 - n) <= 0, "algorithm", "a single vector is its own mean")
+
+
+def drawn(number: Any, others: Any) -> Any:
     """The squared norm of the sum of so many deviations, as a claim."""
-    return sp.Eq(norm2(p.at(a, number)), number * (n - number) / (n - 1) * sigma2, evaluate=False)
+    return sp.Eq(norm2(p.at(a, number)), number * (n - number) / others * sigma2, evaluate=False)
 
 
-STEPS = (
-    Step("0", drawn(sp.Integer(0)), ("nothing drawn", "domain n"), Identity(), "nothing drawn"),
-    Step(
-        "1",
-        sp.Eq(norm2(p.at(a, a + 1)), norm2(p) + 2 * inner(p, z) + norm2(z)),
-        ("next",),
-        Identity(),
-        "the square expanded",
-    ),
-    Step(
-        "2",
-        sp.Implies(drawn(a), drawn(a + 1)),
-        ("1", "without replacement", "spread", "index a", "domain n"),
-        Supposing(Decide()),
-        "the covariance of two vectors drawn is -sigma^2/(n - 1)",
-    ),
-    Step("3", drawn(k), ("0", "2", "domain k", "domain 1", "domain n"), Induction("0", "2", a, k), "for any number"),
-    Step(
-        "conclusion",
-        sp.Eq(variance, (n - k) / (k * (n - 1)) * sigma2),
-        ("3", "variance", "domain k", "domain n"),
-        Decide(),
-        "over k^2",
-    ),
-)
+def steps(others: Any, alone: tuple[str, ...]) -> tuple[Step, ...]:
+    """The chain with this expression for n - 1, and the facts that it needs where that is not n - 1."""
+    return (
+        Step("0", drawn(sp.Integer(0), others), ("nothing drawn", "domain n"), Identity(), "nothing drawn"),
+        Step(
+            "1",
+            sp.Eq(norm2(p.at(a, a + 1)), norm2(p) + 2 * inner(p, z) + norm2(z)),
+            ("next",),
+            Identity(),
+            "the square expanded",
+        ),
+        Step(
+            "2",
+            sp.Implies(drawn(a, others), drawn(a + 1, others)),
+            ("1", "without replacement", "spread", "index a", "domain n", *alone),
+            Supposing(Decide()),
+            "the covariance of two vectors drawn is -sigma^2/(n - 1)",
+        ),
+        Step(
+            "3",
+            drawn(k, others),
+            ("0", "2", "domain k", "domain 1", "domain n"),
+            Induction("0", "2", a, k),
+            "for any number",
+        ),
+        Step(
+            "conclusion",
+            sp.Eq(variance, (n - k) / (k * others) * sigma2),
+            ("3", "variance", "domain k", "domain n"),
+            Decide(),
+            "over k^2",
+        ),
+    )
 
 
 def derivation(statement: Any) -> Derivation:
-    """The derivation."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=variance)
+    """The derivation of one reading."""
+    facts = (*scope_facts(statement), *FACTS)
+    if statement.reading == "as_printed":
+        return Derivation(statement, facts, steps(n - 1, ()), conclusion="conclusion", target=variance)
+    chain = steps(sp.Max(1, n - 1), ("one vector", "domain sigma2"))
+    return Derivation(statement, (*facts, ALONE), chain, conclusion="conclusion", target=variance)

@@ -8,11 +8,12 @@ import sympy as sp
 
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import Young
+from boundcheck.proof.identity import Decide
+from boundcheck.proof.rules import Triangle, Young
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import inner, norm2, vector
 
-READINGS = ("as_printed",)
+READINGS = ("as_printed", "sharp")
 
 a, norm2_u, norm2_v, norm2_of_sum = sp.symbols("a norm2_u norm2_v norm2_of_sum", real=True)
 u, v = vector("u"), vector("v")
@@ -41,6 +42,34 @@ STEPS = (
 )
 
 
+SHARP = (
+    Step("0", sp.Ge(norm2(u + v), 0, evaluate=False), (), Combine(), "a squared norm"),
+    Step(
+        "1",
+        sp.Le(sp.sqrt(norm2(u + v)), sp.sqrt(norm2(u)) + sp.sqrt(norm2(v))),
+        (),
+        Triangle(u, v),
+        "the triangle inequality",
+    ),
+    Step(
+        "2",
+        sp.Le(sp.sqrt(norm2_of_sum), sp.sqrt(norm2_u) + sp.sqrt(norm2_v)),
+        ("0", "1", "u", "v", "sum"),
+        Decide(),
+        "in the lemma's words",
+    ),
+    Step(
+        "conclusion",
+        sp.Le(norm2_of_sum, (sp.sqrt(norm2_u) + sp.sqrt(norm2_v)) ** 2),
+        ("0", "2", "sum", "domain norm2_u", "domain norm2_v"),
+        Decide(),
+        "both sides squared",
+    ),
+)
+
+
 def derivation(statement: Any) -> Derivation:
-    """The derivation."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=norm2_of_sum)
+    """The derivation of one reading."""
+    steps = SHARP if statement.reading == "sharp" else STEPS
+    facts = (*scope_facts(statement), *FACTS)
+    return Derivation(statement, facts, steps, conclusion="conclusion", target=norm2_of_sum)

@@ -18,7 +18,7 @@ from boundcheck.proof.rules import Jensen
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import VectorEquality, norm2, vector
 
-READINGS = ("as_printed",)
+READINGS = ("as_printed", "sharp")
 
 
 def _symbols(names: str) -> Any:
@@ -42,7 +42,7 @@ FACTS = (
     Fact("A3.5", sp.Le(norm2(Z), delta**2 * norm2(y - x)), "assumption", "Assumption 3.5", "hessian_similarity"),
 )
 
-STEPS = (
+COMMON = (
     Step(
         "three parts",
         VectorEquality(d - fy, h * (1 - a) + Z + G * a),
@@ -57,6 +57,8 @@ STEPS = (
         Jensen((third, third, third), (h * (3 * (1 - a)), Z * 3, G * (3 * a))),
         "Lemma B.6 with three terms",
     ),
+)
+ROUNDED = (
     Step("factor", (1 - a) ** 2 <= 1, ("domain a", "condition momentum"), Decide(), "0 <= a <= 1"),
     Step(
         "conclusion",
@@ -66,8 +68,18 @@ STEPS = (
         "Assumption 3.5 and (1-a)^2 <= 1",
     ),
 )
+SHARP = (
+    Step(
+        "conclusion",
+        sp.Le(error2, 3 * (1 - a) ** 2 * h2 + 3 * delta**2 * y2 + 3 * a**2 * gam2),
+        ("square", "A3.5", "h2", "y2", "gam2", "error2", "condition momentum", "domain a"),
+        Combine({"error2": 1, "square": 1, "A3.5": 3, "h2": 3 * (1 - a) ** 2, "y2": 3 * delta**2, "gam2": 3 * a**2}),
+        "Assumption 3.5",
+    ),
+)
 
 
 def derivation(statement: Any) -> Derivation:
-    """The derivation of Lemma D.2."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, "conclusion", error2, QUANTITIES)
+    """The derivation of one reading of Lemma D.2."""
+    steps = (*COMMON, *(SHARP if statement.reading == "sharp" else ROUNDED))
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", error2, QUANTITIES)

@@ -7,6 +7,8 @@ stand for their expectations given what came before the round.
     g(e)   average gradient of epoch e, (24)                      d(e)   its direction, (25)
     fi(e)  gradient of f_i there                                  f(e)   gradient of f there
     fix    gradient of f_i at x                                   q(e)   step of the epoch: y(e+1) = y(e) - eta_l q(e)
+
+The readings share all but the last roundings, and Lemma D.2 with or without its factor (1 - a)^2.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
 
-READINGS = ("as_printed",)
+READINGS = ("as_printed", "sharp")
 
 
 def _symbols(names: str) -> Any:
@@ -63,23 +65,16 @@ FACTS = (
 
 COMMON = ("domain a", "condition momentum")
 SIZES = ("domain eta_l", "domain L", "domain delta", "domain E", "domain D_i")
-FIRST, SECOND = "fedshuffle/lemma_d_1/corrected", "fedshuffle/lemma_d_2/as_printed"
+FIRST = "fedshuffle/lemma_d_1/corrected"
 drift = over(norm2(y))
 
-EPOCHS = (
+LENGTHS = (
     Step(
         "D.1",
         sp.Le(norm2(g - fi), 2 * eta_l**2 * L**2 * noise + eta_l**2 * L**2 * norm2(d)),
         ("condition step size and L", "condition P is 0", "domain eta_l", "domain L", *COMMON),
         Lemma(FIRST, norm2(g - fi), {noise: noise, d2: norm2(d)}),
         "Lemma D.1 in every epoch",
-    ),
-    Step(
-        "D.2",
-        sp.Le(norm2(d - f), 3 * h2 + 3 * delta**2 * norm2(y) + 3 * a**2 * gam2),
-        ("domain delta", *COMMON),
-        Lemma(SECOND, norm2(d - f), {h2: h2, y2: norm2(y), gam2: gam2}),
-        "Lemma D.2 in every epoch",
     ),
     Step(
         "step",
@@ -119,21 +114,36 @@ EPOCHS = (
         SumOver("length", e, E),
         "over the epochs",
     ),
-    Step(
-        "error",
-        sp.Le(norm2(u), 3 * h2 + 3 * delta**2 * norm2(y) + 3 * a**2 * gam2),
-        ("D.2", "u"),
-        Combine({"D.2": 1}),
-        "Lemma D.2",
-    ),
-    Step(
-        "errors",
-        sp.Le(A, 3 * E * h2 + 3 * delta**2 * drift + 3 * E * a**2 * gam2),
-        ("error", "A", "domain E"),
-        SumOver("error", e, E),
-        "Lemma D.2 over the epochs",
-    ),
 )
+
+
+def errors(reading: str) -> tuple[Step, ...]:
+    """Lemma D.2 over the epochs, in the reading of the same name."""
+    kept = h2 if reading == "as_printed" else (1 - a) ** 2 * h2
+    return (
+        Step(
+            "D.2",
+            sp.Le(norm2(d - f), 3 * kept + 3 * delta**2 * norm2(y) + 3 * a**2 * gam2),
+            ("domain delta", *COMMON),
+            Lemma(f"fedshuffle/lemma_d_2/{reading}", norm2(d - f), {h2: h2, y2: norm2(y), gam2: gam2}),
+            "Lemma D.2 in every epoch",
+        ),
+        Step(
+            "error",
+            sp.Le(norm2(u), 3 * kept + 3 * delta**2 * norm2(y) + 3 * a**2 * gam2),
+            ("D.2", "u"),
+            Combine({"D.2": 1}),
+            "Lemma D.2",
+        ),
+        Step(
+            "errors",
+            sp.Le(A, 3 * E * kept + 3 * delta**2 * drift + 3 * E * a**2 * gam2),
+            ("error", "A", "domain E"),
+            SumOver("error", e, E),
+            "Lemma D.2 over the epochs",
+        ),
+    )
+
 
 DRIFT = (
     Step(
@@ -178,6 +188,9 @@ DRIFT = (
         Decide(),
         "eta_l <= 1/(2L)",
     ),
+)
+
+ROUNDED = (
     Step(
         "factor 4",
         sp.Le(drift, 4 * E**2 * eta_l**2 * (A + S + E * eta_l**2 * L**2 * noise)),
@@ -221,7 +234,63 @@ DRIFT = (
 )
 
 
+pairs = E * (E - 1) / 2
+SHARP = (
+    Step(
+        "factor 9/4",
+        sp.Le(drift, pairs * eta_l**2 * (sp.Rational(9, 2) * (A + S) + 6 * E * eta_l**2 * L**2 * noise)),
+        ("drift", "lengths", "S", "six times the square", "domain sigma2_i", *SIZES),
+        Combine(
+            {
+                "drift": 1,
+                "lengths": pairs * eta_l**2,
+                "S": pairs * eta_l**2 * (3 + 6 * eta_l**2 * L**2),
+            }
+        ),
+        "3 (1 + 1/2) = 9/2",
+    ),
+    Step(
+        "room",
+        1 - sp.Rational(27, 2) * pairs * eta_l**2 * delta**2 >= sp.Rational(37, 64),
+        ("condition step size and delta", "domain eta_l", "domain delta", "domain E"),
+        Decide(),
+        "eta_l <= 1/(4 E delta)",
+    ),
+    Step(
+        "conclusion.1",
+        sp.Le(
+            (1 - sp.Rational(27, 2) * pairs * eta_l**2 * delta**2) * drift,
+            pairs
+            * eta_l**2
+            * (
+                sp.Rational(9, 2) * S
+                + sp.Rational(27, 2) * E * ((1 - a) ** 2 * h2 + a**2 * gam2)
+                + 6 * E * eta_l**2 * L**2 * noise
+            ),
+        ),
+        ("factor 9/4", "errors", *SIZES),
+        Combine({"factor 9/4": 1, "errors": sp.Rational(9, 2) * pairs * eta_l**2}),
+        "Lemma D.2 put in",
+    ),
+    Step(
+        "conclusion",
+        sp.Le(
+            drift2,
+            sp.Rational(48, 37)
+            * E
+            * (E - 1)
+            * eta_l**2
+            * (3 * S + 9 * E * ((1 - a) ** 2 * h2 + a**2 * gam2) + 4 * E * eta_l**2 * L**2 * noise),
+        ),
+        ("drift2", "conclusion.1", "room", *SIZES),
+        Combine({"drift2": 1, "conclusion.1": sp.Rational(64, 37)}),
+        "solved for the drift",
+    ),
+)
+
+
 def derivation(statement: Any) -> Derivation:
-    """The derivation of Lemma D.3."""
-    steps = (*EPOCHS, *DRIFT)
+    """The derivation of one reading of Lemma D.3."""
+    rounding = SHARP if statement.reading == "sharp" else ROUNDED
+    steps = (*LENGTHS, *errors(statement.reading), *DRIFT, *rounding)
     return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", drift2, QUANTITIES)

@@ -16,7 +16,7 @@ from boundcheck.proof.step import Status
 
 F = Fraction
 ID = "fedshuffle/lemma_d_"
-TRUE = ("1/corrected", "2/as_printed", "3/as_printed", "4/corrected", "5/corrected")
+TRUE = ("1/corrected", "2/as_printed", "2/sharp", "3/as_printed", "3/sharp", "4/corrected", "5/corrected")
 NAMES = "h2 gam2 sigma2_i D_i S E eta_l delta L a A Q X d2 v k sigma2 G2 r"
 h2, gam2, sigma2_i, D_i, S, E, eta_l, delta, L, a, A, Q, X, d2, v, k, sigma2, G2, r = (
     sp.Symbol(name, real=True) for name in NAMES.split()
@@ -47,8 +47,8 @@ def test_true_readings_are_proved_step_by_step(name):
 def test_every_reading_is_derived():
     assert {n: set(derived_readings("fedshuffle", f"lemma_d_{n}")) for n in range(1, 6)} == {
         **{n: {"corrected", "as_printed"} for n in (1, 4, 5)},
-        2: {"as_printed"},
-        3: {"as_printed"},
+        2: {"as_printed", "sharp"},
+        3: {"as_printed", "sharp"},
     }
 
 
@@ -148,7 +148,7 @@ def test_the_printed_proof_of_lemma_d_5_has_too_small_a_coefficient():
 
 
 def test_the_lemmas_are_cited_in_their_proved_reading():
-    for name in ("3/as_printed", "4/corrected", "4/as_printed", "5/corrected", "5/as_printed"):
+    for name in ("3/as_printed", "3/sharp", "4/corrected", "4/as_printed", "5/corrected", "5/as_printed"):
         cited = [x for x in report(name).results if x.finding.how.startswith("lemma: ")]
         assert [x.step.name for x in cited] == [f"D.{n}" for n in range(1, int(name[0]))]
         assert all(x.finding.certificate["status"] == "PROVED" for x in cited)
@@ -184,6 +184,10 @@ MUTATIONS = {
     ("1/corrected", "B.5"): less(v * k * (D_i - k)),
     ("1/corrected", "mean and deviation"): less(k**2 * d2),
     ("1/corrected", "distances"): less(2 * eta_l**2 * sigma2_i),
+    ("2/sharp", "conclusion"): less(3 * (1 - a) ** 2 * h2),
+    ("3/sharp", "errors"): less(3 * E * (1 - a) ** 2 * h2),
+    ("3/sharp", "factor 9/4"): less(sp.Rational(9, 4) * E * (E - 1) * eta_l**2 * A),
+    ("3/sharp", "conclusion"): less(sp.Rational(144, 37) * E * (E - 1) * eta_l**2 * S),
     ("3/as_printed", "errors"): less(3 * E * h2),
     ("3/as_printed", "drift"): less(E * (E - 1) / 2 * eta_l**2 * Q),
     ("3/as_printed", "D.1"): less(2 * eta_l**2 * L**2 * sigma2_i / D_i),
@@ -223,6 +227,7 @@ def test_a_changed_constant_is_noticed(name, step):
         ("3/as_printed", "D.1", "condition P is 0"),
         ("3/as_printed", "D.2", "condition momentum"),
         ("3/as_printed", "room", "condition step size and delta"),
+        ("3/sharp", "room", "condition step size and delta"),
         ("4/corrected", "h+ square", "fresh client 1"),
         ("4/corrected", "h+ square", "fresh client 2"),
         ("4/corrected", "conclusion", "condition momentum and step size"),

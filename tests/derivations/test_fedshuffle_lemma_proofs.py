@@ -18,6 +18,7 @@ PAPER = "fedshuffle/"
 PROVED = (
     *("lemma_b_1/as_printed", "lemma_b_2/fixed_step", "lemma_b_3/as_printed", "lemma_b_3/fixed_step"),
     *("lemma_b_4/as_printed", "lemma_b_5/as_printed", "lemma_b_6/as_printed", "lemma_b_6_sum/as_printed"),
+    *("lemma_b_1/sharp", "lemma_b_4/uniform", "lemma_b_5/corrected", "lemma_b_6/sharp", "lemma_b_6_sum/sharp"),
     *("lemma_e_5/corrected", "drift_of_a_round/corrected", "movement_of_a_round/corrected"),
     *("lemma_c_1/corrected", "lemma_c_1/raw", "lemma_c_2/corrected", "lemma_c_2/sharp"),
     *("lemma_c_2_nonconvex/corrected", "recursion_convex/corrected", "recursion_convex/sharp"),
@@ -144,6 +145,7 @@ MUTATIONS = [
     ("recursion_convex/sharp", "a + b", Status.REFUTED),
     ("lemma_b_6/as_printed", "conclusion", Status.UNDECIDED),
     ("lemma_b_6_sum/as_printed", "1", Status.UNDECIDED),
+    ("lemma_b_6/sharp", "conclusion", Status.UNDECIDED),
     ("lemma_b_3/as_printed", "1", Status.UNDECIDED),
     ("lemma_b_3/as_printed", "2.1", Status.REFUTED),
     ("lemma_b_3/fixed_step", "conclusion", Status.UNDECIDED),
@@ -171,6 +173,7 @@ TERMS = [
     ("recursion_nonconvex/sharp", "conclusion", L**2 * et * eta_l**2 * H / 100),
     ("recursion_nonconvex/sharp", "conclusion", et * sp.Symbol("grad2_0", real=True) / 100),
     ("lemma_b_1/as_printed", "2", L * sp.Symbol("norm2_yz", real=True) / 100),
+    ("lemma_b_1/sharp", "conclusion", L * sp.Symbol("norm2_zx", real=True) / 100),
 ]
 
 
@@ -203,6 +206,13 @@ def test_a_changed_coefficient_is_noticed(name, which, less):
         ("recursion_convex/sharp", "own", "condition B at least 1"),
         ("recursion_nonconvex/corrected", "display", "descent"),
         ("lemma_b_1/as_printed", "conclusion", "domain 1"),
+        ("lemma_b_1/sharp", "conclusion", "2"),
+        ("lemma_b_4/uniform", "2", "one client"),
+        ("lemma_b_4/uniform", "2", "without replacement"),
+        ("lemma_b_4/uniform", "4", "deviations"),
+        ("lemma_b_5/corrected", "2", "one vector"),
+        ("lemma_b_6/sharp", "conclusion", "0"),
+        ("lemma_b_6_sum/sharp", "conclusion", "deviations"),
         ("lemma_b_2/fixed_step", "conclusion", "power"),
         ("lemma_b_3/fixed_step", "conclusion", "last"),
         ("lemma_b_5/as_printed", "2", "without replacement"),

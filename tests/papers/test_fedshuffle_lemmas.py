@@ -111,7 +111,15 @@ def test_b_1_on_a_parabola() -> None:
         left = dot((low * x[0], high * x[1]), plus(y, times(F(-1), z)))
         yz, zx = norm2(plus(y, times(F(-1), z))), norm2(plus(z, times(F(-1), x)))
         if high > 0:
-            assert left <= bound("lemma_b_1", mu=low, L=high, rise=h(y) - h(z), norm2_yz=yz, norm2_zx=zx)
+            at = {"mu": low, "L": high, "rise": h(y) - h(z), "norm2_yz": yz, "norm2_zx": zx}
+            assert left <= bound("lemma_b_1/sharp", **at) <= bound("lemma_b_1", **at)
+
+
+def test_sharp_b_1_is_attained_without_strong_convexity() -> None:
+    """h = x^2, used with mu = 0 and L = 2 at x = y = 1, z = 3: <2, 1 - 3> = -4 = (1 - 9) + 1 * 4."""
+    at = {"mu": 0, "L": 2, "rise": 1 - 9, "norm2_yz": 4, "norm2_zx": 4}
+    assert bound("lemma_b_1/sharp", **at) == -4
+    assert bound("lemma_b_1/as_printed", **at) == 0
 
 
 def test_b_5_by_all_subsets() -> None:
@@ -121,14 +129,33 @@ def test_b_5_by_all_subsets() -> None:
     assert sigma2 == F(29, 4)
     for k in range(1, n + 1):
         drawn = [plus(times(F(1, k), plus(*some)), times(F(-1), mean)) for some in combinations(vectors, k)]
-        assert sum(map(norm2, drawn)) / len(drawn) == bound("lemma_b_5", n=n, k=k, sigma2=sigma2)
+        for reading in ("as_printed", "corrected"):
+            assert sum(map(norm2, drawn)) / len(drawn) == bound(f"lemma_b_5/{reading}", n=n, k=k, sigma2=sigma2)
     assert bound("lemma_b_5", n=4, k=3, sigma2=sigma2) == F(29, 36)
+
+
+def test_b_5_for_one_vector() -> None:
+    assert bound("lemma_b_5/corrected", n=1, k=1, sigma2=0) == 0
+    assert statement("fedshuffle/lemma_b_5/corrected").evaluate(n=1, k=1, sigma2=0).exact == 0
+    with pytest.raises(BadInput):
+        statement("fedshuffle/lemma_b_5/as_printed").evaluate(n=1, k=1, sigma2=0)
 
 
 def test_b_6_is_attained() -> None:
     assert bound("lemma_b_6", a="1/2", norm2_u=4, norm2_v=1) == 9 == (2 + 1) ** 2  # a u = v in one dimension
     assert bound("lemma_b_6_sum", tau=3, squares=12) == 36 == (2 + 2 + 2) ** 2
     assert bound("lemma_b_6", a=1, norm2_u=4, norm2_v=1) == 10
+    assert bound("lemma_b_6/sharp", norm2_u=4, norm2_v=1) == 9  # the least over a, here at a = 1/2
+    assert bound("lemma_b_6/sharp", norm2_u=4, norm2_v=0) == 4  # a = 0, which (22) does not allow
+
+
+def test_what_b_6_gives_away() -> None:
+    """|sum|^2 of (1, 2), (3, 0), (-1, 4) is 9 + 36 = 45 = 3 * (31 - 16): their distances to (1, 2) sum up to 16."""
+    vectors = [(F(1), F(2)), (F(3), F(0)), (F(-1), F(4))]
+    squares, spread = sum(map(norm2, vectors)), sum(norm2(plus(v, (F(-1), F(-2)))) for v in vectors)
+    assert (norm2(plus(*vectors)), squares, spread) == (45, 31, 16)
+    assert bound("lemma_b_6_sum/sharp", tau=3, squares=31, spread=16) == 45
+    assert bound("lemma_b_6_sum/as_printed", tau=3, squares=31) == 93
 
 
 def cohort_variance(
@@ -153,6 +180,22 @@ def test_b_4_is_attained_by_uniform_pairs_and_opposite_vectors() -> None:
         variance = cohort_variance(cohorts, scaled)
         limit = bound("lemma_b_4", weighted_squares=squares)
         assert variance == limit if tight else variance < limit
+
+
+def test_uniform_b_4_is_the_variance_for_every_size() -> None:
+    """By hand: 2 of 3 of the numbers 1, 2, 3 make 3/2 * (3, 4, 5), with the variance 9/4 * 2/3 = 3/2."""
+    assert bound("lemma_b_4/uniform", n=3, b=2, squares=14, norm2_sum=36) == F(3, 2)
+    own = [(F(1), F(2)), (F(3), F(-1)), (F(0), F(5)), (F(-2), F(1))]  # w_i z_i
+    for n in range(1, 5):
+        squares, norm2_sum = sum(map(norm2, own[:n])), norm2(plus(*own[:n]))
+        for b in range(1, n + 1):
+            subsets = list(combinations(range(n), b))
+            cohorts = {c: F(1, len(subsets)) for c in subsets}
+            scaled = {c: [times(F(n, b), own[i]) for i in c] for c in cohorts}
+            found = cohort_variance(cohorts, scaled)
+            assert found == bound("lemma_b_4/uniform", n=n, b=b, squares=squares, norm2_sum=norm2_sum)
+            s = F(n - b, max(1, n - 1))
+            assert found <= bound("lemma_b_4/as_printed", weighted_squares=s * n / b * squares)
 
 
 def test_e_5_for_weights_that_are_normalised_by_the_cohort() -> None:

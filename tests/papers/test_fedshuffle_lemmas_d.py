@@ -38,9 +38,13 @@ def test_values_by_hand(reading: str) -> None:
     assert exact(f"1/{reading}", **at) == F(1, 2)
     # 3*2 + 3*4*3 + 3/4*5
     assert exact("2", h2=2, y2=3, gam2=5, delta=2, a="1/2") == F(183, 4)
+    assert exact("2/sharp", h2=2, y2=3, gam2=5, delta=2, a="1/2") == F(165, 4)  # 3/4*2 in place of 3*2
     # 64/256*7 + 128/256*(3 + 3 + 4/256*2)
     at = {"E": 2, "eta_l": "1/16", "delta": 1, "L": 2, "S": 7, "h2": 1, "gam2": 4, "a": "1/2", "P2": 0}
     assert exact("3", sigma2_i=6, D_i=3, **at) == F(305, 64)
+    # 48/37 * 2/256 * (3*7 + 18*(1/4 + 1/4*4) + 8/256*4*2) = 3/296 * (21 + 45/2 + 1/4)
+    assert exact("3/sharp", sigma2_i=6, D_i=3, **at) == F(525, 1184)
+    assert exact("3/sharp", sigma2_i=6, D_i=3, **{**at, "E": 1}) == 0  # the only epoch starts at x
     # 9/32*32 + 27/16*16 + 16*100/40^4*1600 + 8/1600*200
     more = {"B2": 1} if reading == "as_printed" else {}
     assert exact(f"4/{reading}", h2=32, gam2=16, sigma2_i=1600, D_i=1, S=200, **ROUND, **more) == 38
@@ -73,8 +77,7 @@ def test_no_statement_has_a_wrong_dimension_and_all_are_believed() -> None:
     assert all(s.belief is Belief.TRUE for s in every)
     assert {s.id.partition("/")[2] for s in every} == {
         *(f"lemma_d_{n}/{r}" for n in (1, 4, 5) for r in BOTH),
-        "lemma_d_2/as_printed",
-        "lemma_d_3/as_printed",
+        *(f"lemma_d_{n}/{r}" for n in (2, 3) for r in ("as_printed", "sharp")),
     }
 
 
@@ -191,13 +194,16 @@ def test_lemma_d_2_for_quadratics_of_the_plane() -> None:
         fx, fy = linear(every, other, x), linear(every, other, y)
         d = [a * p + (1 - a) * q + (1 - a) * (p - r) for p, q, r in zip(fiy, m, fix, strict=True)]
         at = {"h2": square(m, fx), "y2": square(y, x), "gam2": square(fix, fx), "delta": delta, "a": a}
-        assert square(d, fy) <= exact("2", **at)
+        assert square(d, fy) <= exact("2/sharp", **at) <= exact("2", **at)
 
 
 def test_lemma_d_2_by_hand() -> None:
     # f = 0, f_i = z^2/2, x = 0, y = 1, m = 1, a = 0: d = 2 and the bound is 3 + 3
     assert exact("2", h2=1, y2=1, gam2=0, delta=1, a=0) == 6 >= 2**2
+    # the bound is attained by three equal parts: h = 2/(1 - a), grad f_i moved by 2, deviation 2/a, with a = 1/2
+    assert exact("2/sharp", h2=16, y2=1, gam2=16, delta=2, a="1/2") == 36 == (4 * F(1, 2) + 2 + 4 * F(1, 2)) ** 2
     # one client, a = 1: d = grad f(y), and nothing is left of h
+    assert exact("2/sharp", h2=7, y2=5, gam2=0, delta=0, a=1) == 0
     assert exact("2", h2=0, y2=5, gam2=0, delta=0, a=1) == 0
 
 
@@ -271,9 +277,10 @@ def test_lemmas_d_3_and_d_4_by_all_draws(seed: int) -> None:
     # the means over the clients; sigma_i^2/|D_i| enters through its mean
     at = {"h2": h2, "gam2": gam2, "sigma2_i": noise, "D_i": 1, "S": S, "E": E}
     at |= {"eta_l": eta, "delta": delta, "L": L, "a": a, "P2": 0}
-    for id, found in (("3", drift), ("4", after)):
+    for id, found in (("3", drift), ("3/sharp", drift), ("4", after)):
         assert statement(f"fedshuffle/lemma_d_{id}").scope(**at).in_scope
         assert 0 < found <= exact(id, **at)
+    assert 2 * exact("3/sharp", **at) < exact("3", **at)
 
 
 @pytest.mark.parametrize("seed", range(3))

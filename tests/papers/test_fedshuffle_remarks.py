@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from boundcheck.errors import BadInput
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind, Statement
 
@@ -85,6 +86,11 @@ def test_expected_weights_of_sum_one() -> None:
         pairs = [c for c in itertools.combinations(range(3), 2) if client in c]
         exact = sum(Fraction(client + 1, sum(i + 1 for i in c)) for c in pairs) / 3
         assert Fraction(int(of.p), int(of.q)) == exact
+        own, *others = client + 1, *(i + 1 for i in range(3) if i != client)
+        values = dict(zip(("w_i", "w_j", "w_k"), (own, *others), strict=True))
+        assert get("section_4_2_sum_one", "general").evaluate(**values).exact == exact  # shares, so counts will do
+    alike = get("section_4_2_sum_one", "general").evaluate(w_i="1/3", w_j="1/3", w_k="1/3")
+    assert alike.exact == Fraction(1, 3)
 
 
 def test_m_of_uniform_and_importance_sampling() -> None:
@@ -99,6 +105,11 @@ def test_m_of_uniform_and_importance_sampling() -> None:
     uniform = get("section_5_full_participation", "as_printed")
     assert uniform.evaluate(n=3, b=2, w_max="1/2").exact == Fraction(3, 8)
     assert uniform.evaluate(n=3, b=3, w_max="1/2").exact == 0
+    corrected = get("section_5_full_participation")
+    assert corrected.evaluate(n=3, b=2, w_max="1/2").exact == Fraction(3, 8)
+    assert corrected.evaluate(n=1, b=1, w_max=1).exact == 0
+    with pytest.raises(BadInput):
+        uniform.evaluate(n=1, b=1, w_max=1)
     # its s_i is the largest eigenvalue of Pmat - p p^T over p: (n-b)/(n-1), at a vector of sum 0
     p, pair = Fraction(2, 3), Fraction(1, 3)
     assert (p - p**2) - (pair - p**2) == p * Fraction(3 - 2, 3 - 1)

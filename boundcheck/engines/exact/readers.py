@@ -2,8 +2,9 @@
 
 drift: xi of Lemma C.2 of FedShuffle for the round that starts at x: sum over all clients i, in the cohort or not, of
     u_i times the sum over i's local steps of E|y - x|^2, y the point before the step and u_i = w_i / (number of i's
-    local steps). For FedShuffle this is 1/(|D| E) for every step. Where the work depends on the cohort, every client
-    does what the cohort drawn makes its members do.
+    local steps), w_i the weights of the problem's objective. For FedShuffle this is 1/(|D| E) for every step; on the
+    surrogate objective of a FedShuffleGen, with the weights what_i, wtilde_i/(W q_i c_i) as in Lemma E.4. Where the
+    work depends on the cohort, every client does what the cohort drawn makes its members do.
 epoch_grad2: E of the mean over the cohort's clients, and over the epochs that each begins, of |grad F(y)|^2, y the
     point at the start of the epoch (of the first epoch: x). Without a local step, and for an empty cohort, y = x.
     A step with the whole gradient is an epoch.
@@ -87,7 +88,7 @@ class Readers:
                 share = Fraction(1)
             for q, visit in member.visits:
                 if visit.steps:
-                    weight = ring.scalar(share * q * clients.weights[member.client] / visit.steps)
+                    weight = ring.scalar(share * q * self.exact.weights[member.client] / visit.steps)
                     parts += [d * weight for d in self._distances(at, member, visit, eta)]
         return ring.sum(parts) if parts else space.form(ring.zeros(*[self.exact.layout.size] * 2))
 

@@ -95,7 +95,8 @@ class Exact:
     whole: per client (A_i, o_i). samples: per client, where the local work draws samples, else None. centre: c.
     start: E z_0 (D, 1); spread: the covariance of z_0 (D, D), None where it is 0.
     quadratic: metric -> (d, d) matrix Q with metric (x - c)' Q (x - c); metrics: those asked for, in order.
-    squared_gradient: (d, d) Q of |grad F|^2; residual: grad F at c (d, 1); hessian: of F.
+    squared_gradient: (d, d) Q of |grad F|^2; residual: grad F at c (d, 1); hessian: of F. weights: of F (those that the
+    clients report, `clients.weights`, may be others).
     """
 
     layout: Layout
@@ -109,6 +110,7 @@ class Exact:
     metrics: tuple[str, ...]
     hessian: fmpq_mat
     residual: fmpq_mat
+    weights: Sequence[Fraction]
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -161,6 +163,7 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
         names,
         hessian,
         residual,
+        problem.weights,
     )
 
 

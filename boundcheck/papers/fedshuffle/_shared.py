@@ -19,8 +19,10 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.theory.assumptions import (
+    Assumption,
     bounded_below,
     convex_samples,
+    data_weights,
     gradient_dissimilarity,
     local_variance,
     relaxed_dissimilarity,
@@ -126,6 +128,12 @@ MU_AT_MOST_L = sp.Le(mu, L)
 STRONGLY_CONVEX = (strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance)
 CONVEX = (convex_samples, smooth_samples, relaxed_dissimilarity, local_variance)
 NONCONVEX = (smooth_samples, gradient_dissimilarity, local_variance, bounded_below)
+
+
+def of_data(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
+    """The hypotheses with the paper's choice of weights (1), without which sigma^2 and the drift are other sums."""
+    return (*assumptions, data_weights)
+
 
 COHORTS_AND_ORDERS = "cohorts and orders of the samples"
 

@@ -39,6 +39,7 @@ from boundcheck.papers.fedshuffle._shared import (
     eta_g,
     gap_0,
     mu,
+    of_data,
     step_condition,
     symbols_in,
 )
@@ -158,7 +159,7 @@ class Regime:
             algorithm=Algorithm("fedshuffle", parameters),
             domain=domain,
             conditions=conditions,
-            assumptions=self.printed_assumptions() if reading.name == "as_printed" else self.assumptions,
+            assumptions=of_data(self.printed_assumptions() if reading.name == "as_printed" else self.assumptions),
             trivial=trivial,
             belief=reading.belief,
             replaces=reading.replaces,

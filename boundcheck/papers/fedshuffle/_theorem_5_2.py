@@ -29,6 +29,7 @@ from boundcheck.papers.fedshuffle._shared import (
 from boundcheck.papers.fedshuffle._theorem_5_1 import HORIZON
 from boundcheck.theory.assumptions import (
     bounded_below,
+    data_weights,
     gradient_dissimilarity,
     hessian_similarity,
     local_variance,
@@ -59,7 +60,7 @@ LONG_VISITS = Condition("local epochs", sp.Ge(E * delta, L), "E >= L/delta")
 SIMILAR = Condition("similarity", sp.Gt(delta, 0), "delta > 0")
 NOT_MINIMAL = Condition("start", sp.Gt(gap_0, 0), "the start is no minimum; the step would be 0")
 
-_HYPOTHESES = (smooth_samples, gradient_dissimilarity, local_variance, hessian_similarity, bounded_below)
+_HYPOTHESES = (smooth_samples, gradient_dissimilarity, local_variance, hessian_similarity, bounded_below, data_weights)
 
 
 def statement(

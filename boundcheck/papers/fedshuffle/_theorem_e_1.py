@@ -36,6 +36,7 @@ from boundcheck.papers.fedshuffle._shared import (
     symbols_in,
 )
 from boundcheck.papers.fedshuffle._theorem_5_1 import Regime
+from boundcheck.theory.assumptions import followed_objective
 from boundcheck.theory.dimension import GRADIENT2, VALUE
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source, Statement
 
@@ -130,7 +131,10 @@ def statement(
         algorithm=GEN,
         domain=domain,
         conditions=hypotheses,
-        assumptions=regime.printed_assumptions() if reading.name == "as_printed" else regime.assumptions,
+        assumptions=(
+            *(regime.printed_assumptions() if reading.name == "as_printed" else regime.assumptions),
+            followed_objective,
+        ),
         trivial=trivial,
         belief=reading.belief,
         replaces=reading.replaces,

@@ -26,6 +26,7 @@ from boundcheck.papers.fedshuffle._shared import (
     et,
     eta_g,
     mu,
+    of_data,
     step_condition,
     symbols_in,
 )
@@ -54,7 +55,7 @@ def _statement(reading: Reading, kind: str) -> Statement:
         algorithm=Algorithm(kind, _PARAMETERS),
         domain=(MU_AT_MOST_L,),
         conditions=_CONDITIONS,
-        assumptions=STRONGLY_CONVEX,
+        assumptions=of_data(STRONGLY_CONVEX),
         trivial=dist2_0,
         belief=reading.belief,
         replaces=reading.replaces,

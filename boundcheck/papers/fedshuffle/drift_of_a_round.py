@@ -10,7 +10,7 @@ from boundcheck.papers.fedshuffle._appendix_c import (
     of_drift,
     self_term,
 )
-from boundcheck.papers.fedshuffle._shared import PAPER, E, P2_c, declare, eta_l, sigma2_c
+from boundcheck.papers.fedshuffle._shared import PAPER, E, P2_c, declare, eta_l, of_data, sigma2_c
 from boundcheck.theory.assumptions import local_variance, smooth_samples
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Belief, Source, Statement
@@ -27,7 +27,7 @@ STATEMENTS = (
         bound=2 * eta_l**2 * ((E**2 + P2_c) * client_grad2_0 + sigma2_c) / (1 - self_term),
         algorithm=LOCAL_METHOD,
         conditions=(LOCAL_STEP,),
-        assumptions=(smooth_samples, local_variance),
+        assumptions=of_data((smooth_samples, local_variance)),
         belief=Belief.TRUE,
         replaces="the step condition of Lemma C.2 by eta_l*E*L <= 1/2, and its gap by the clients' squared gradients",
         why="The display of the proof before Assumption 3.3 and the step condition are used, solved for the drift, "

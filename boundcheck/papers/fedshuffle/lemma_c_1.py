@@ -21,6 +21,7 @@ from boundcheck.papers.fedshuffle._shared import (
     et,
     gap_0,
     mu,
+    of_data,
     step_condition,
 )
 from boundcheck.theory.dimension import LENGTH2
@@ -38,7 +39,7 @@ _corrected = Statement(
     algorithm=METHOD,
     domain=(MU_AT_MOST_L,),
     conditions=(step_condition(et, 1 + M * B2), B_AT_LEAST_1),
-    assumptions=STRONGLY_CONVEX,
+    assumptions=of_data(STRONGLY_CONVEX),
     belief=Belief.TRUE,
     replaces="the missing hypothesis B >= 1",
     why="The proof uses (1 + M) L et <= 1/4, which the step condition gives for B >= 1 only; with a smaller B the "

@@ -12,7 +12,7 @@ from boundcheck.papers.fedshuffle._appendix_c import (
     drift_noise,
     of_drift,
 )
-from boundcheck.papers.fedshuffle._shared import LOST_L, PAPER, L, declare, et, gap_0
+from boundcheck.papers.fedshuffle._shared import LOST_L, PAPER, L, declare, et, gap_0, of_data
 from boundcheck.theory.assumptions import local_variance, relaxed_dissimilarity, smooth_samples
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Belief, Source, Statement
@@ -31,7 +31,7 @@ _corrected = Statement(
     bound=sp.Rational(9, 10) * et * gap_0 + 9 * L * drift_noise,
     algorithm=METHOD,
     conditions=CONDITIONS,
-    assumptions=(smooth_samples, relaxed_dissimilarity, local_variance),
+    assumptions=of_data((smooth_samples, relaxed_dissimilarity, local_variance)),
     belief=Belief.TRUE,
     replaces="the last term by L times it",
     why=LOST_L + ".",

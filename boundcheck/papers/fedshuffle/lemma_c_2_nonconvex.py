@@ -11,7 +11,7 @@ from boundcheck.papers.fedshuffle._appendix_c import (
     grad2_0,
     of_drift,
 )
-from boundcheck.papers.fedshuffle._shared import NONCONVEX, PAPER, H, L, declare, eta_l
+from boundcheck.papers.fedshuffle._shared import NONCONVEX, PAPER, H, L, declare, eta_l, of_data
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Belief, Source, Statement
 
@@ -27,7 +27,7 @@ STATEMENTS = (
         bound=grad2_0 / (7 * L**2) + sp.Rational(16, 7) * eta_l**2 * H,
         algorithm=METHOD,
         conditions=CONDITIONS,
-        assumptions=NONCONVEX,
+        assumptions=of_data(NONCONVEX),
         belief=Belief.TRUE,
         replaces="the gap of Lemma C.2 by the squared gradient over 2 L",
         why="That is how the proof of Theorem 5.1 reuses the lemma, with the constants before they are rounded.",

@@ -19,7 +19,7 @@ from boundcheck.papers.fedshuffle._appendix_d import (
     smooth_step,
 )
 from boundcheck.papers.fedshuffle._shared import G2, PAPER, E, L, R, Reading, a, eta_l, gap_0, sigma2
-from boundcheck.theory.assumptions import bounded_below
+from boundcheck.theory.assumptions import bounded_below, data_weights
 from boundcheck.theory.dimension import GRADIENT2
 from boundcheck.theory.statement import Belief, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
@@ -75,7 +75,7 @@ STATEMENTS = tuple(
         bound=5 * psi_0 / (eta_l * R * E) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2,
         algorithm=mvr("E", "eta_l", "a"),
         conditions=(smooth_step(4), similar_step(40), LONG_ENOUGH, MOMENTUM, NO_RELATIVE_NOISE, B_IS_1),
-        assumptions=(A32, A33, A34, A35, bounded_below),
+        assumptions=(A32, A33, A34, A35, bounded_below, data_weights),
         belief=reading.belief,
         replaces=reading.replaces,
         why=reading.why,

@@ -29,6 +29,7 @@ from boundcheck.papers.fedshuffle._shared import (
     symbols_in,
 )
 from boundcheck.papers.fedshuffle._theorem_e_1 import GEN
+from boundcheck.theory.assumptions import followed_objective
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Belief, Condition, Metric, Source, Statement
 
@@ -61,7 +62,7 @@ def _statement(reading: Reading, conditions: tuple[Condition, ...]) -> Statement
         algorithm=GEN,
         domain=(MU_AT_MOST_L,),
         conditions=conditions,
-        assumptions=STRONGLY_CONVEX,
+        assumptions=(*STRONGLY_CONVEX, followed_objective),
         trivial=dist2_0,
         belief=reading.belief,
         replaces=reading.replaces,

@@ -22,6 +22,7 @@ from boundcheck.papers.fedshuffle._shared import (
     symbols_in,
 )
 from boundcheck.papers.fedshuffle._theorem_e_1 import GEN, LOCAL, PRINTED_STEP
+from boundcheck.theory.assumptions import followed_objective
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Belief, Condition, Metric, Source, Statement
 
@@ -53,7 +54,7 @@ def _statement(reading: Reading, bound: Any, conditions: tuple[Condition, ...]) 
         bound=bound,
         algorithm=GEN,
         conditions=conditions,
-        assumptions=CONVEX,
+        assumptions=(*CONVEX, followed_objective),
         belief=reading.belief,
         replaces=reading.replaces,
         why=reading.why,

@@ -10,7 +10,7 @@ from boundcheck.papers.fedshuffle._appendix_c import (
     grad2_0,
     one_round,
 )
-from boundcheck.papers.fedshuffle._shared import PAPER, L, M, declare, drift_0, et
+from boundcheck.papers.fedshuffle._shared import PAPER, L, M, declare, drift_0, et, of_data
 from boundcheck.theory.assumptions import smooth_samples
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Belief, Source, Statement
@@ -26,7 +26,7 @@ STATEMENTS = (
         metric=one_round("movement2", LENGTH2),
         bound=2 * et**2 * ((1 + M) * L**2 * drift_0 + M * client_grad2_0 + grad2_0),
         algorithm=METHOD,
-        assumptions=(smooth_samples,),
+        assumptions=of_data((smooth_samples,)),
         belief=Belief.TRUE,
         replaces="the clients' squared gradients, which the paper bounds at once by Assumption 3.3",
         why="So it serves with and without convexity.",

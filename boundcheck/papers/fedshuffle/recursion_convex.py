@@ -20,6 +20,7 @@ from boundcheck.papers.fedshuffle._shared import (
     et,
     gap_0,
     mu,
+    of_data,
 )
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Belief, Source, Statement
@@ -41,7 +42,7 @@ _corrected = Statement(
     algorithm=METHOD,
     domain=(MU_AT_MOST_L,),
     conditions=(*CONDITIONS, B_AT_LEAST_1),
-    assumptions=STRONGLY_CONVEX,
+    assumptions=of_data(STRONGLY_CONVEX),
     belief=Belief.TRUE,
     replaces="the last term by L times it",
     why=LOST_L + ".",

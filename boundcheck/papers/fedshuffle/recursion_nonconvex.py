@@ -18,6 +18,7 @@ from boundcheck.papers.fedshuffle._shared import (
     declare,
     et,
     gap_0,
+    of_data,
 )
 from boundcheck.theory.dimension import VALUE
 from boundcheck.theory.statement import Belief, Source, Statement
@@ -35,7 +36,7 @@ _corrected = Statement(
     bound=gap_0 - et / 8 * grad2_0 + sp.Rational(9, 4) * L**2 * drift_noise + _participation,
     algorithm=METHOD,
     conditions=(*CONDITIONS, B_AT_LEAST_1),
-    assumptions=NONCONVEX,
+    assumptions=of_data(NONCONVEX),
     belief=Belief.TRUE,
     replaces="the factor L of the drift's term by L^2",
     why=LOST_L + ".",

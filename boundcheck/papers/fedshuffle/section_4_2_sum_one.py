@@ -2,25 +2,61 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
 from boundcheck.papers.fedshuffle._shared import PAPER
+from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
+from boundcheck.theory.symbols import Symbol
 
-BEST = "as_printed_client_1"
+BEST = "general"
 
-STATEMENTS = tuple(
+
+def _weight(name: str, meaning: str) -> Symbol:
+    return Symbol(name, meaning, ONE, low=Fraction(0), low_open=True)
+
+
+_OWN = _weight("w_i", "weight of the client")
+_FIRST = _weight("w_j", "weight of one of the two others")
+_SECOND = _weight("w_k", "weight of the other one")
+_i, _j, _k = _OWN.expr, _FIRST.expr, _SECOND.expr
+
+STATEMENTS = (
     Statement(
-        source=Source(PAPER, "Section 4.2", "three clients with 1, 2 and 3 samples, two of them drawn uniformly"),
-        reading=f"as_printed_client_{client}",
-        title=f"Expected weight of client {client} under Sum-One aggregation",
-        symbols=(),
+        source=Source(PAPER, "Section 4.2", "two of three clients drawn uniformly"),
+        reading="general",
+        title="Expected weight of a client under Sum-One aggregation",
+        symbols=(_OWN, _FIRST, _SECOND),
         metric=Metric("none", ONE),
-        bound=weight,
+        bound=(_i / (_i + _j) + _i / (_i + _k)) / 3,
         kind=Kind.FORMULA,
         belief=Belief.TRUE,
-        remark=f"The client's weight in the objective is {client}/6.",
-    )
-    for client, weight in enumerate((sp.Rational(7, 36), sp.Rational(16, 45), sp.Rational(9, 20)), start=1)
+        replaces="the three numbers by a formula in the weights",
+        why="Each of the three pairs is drawn with probability 1/3, and the client is in two of them. It equals "
+        "w_i/(w_i + w_j + w_k) for equal weights; in general it does not, which is what the example shows.",
+    ),
+    *(
+        Statement(
+            source=Source(PAPER, "Section 4.2", "three clients with 1, 2 and 3 samples, two of them drawn uniformly"),
+            reading=f"as_printed_client_{client}",
+            title=f"Expected weight of client {client} under Sum-One aggregation",
+            symbols=(),
+            metric=Metric(f"constant:what_{client}", ONE, expectation="none: a constant of the method"),
+            bound=weight,
+            kind=Kind.EQUALITY,
+            assumptions=(
+                Assumption(
+                    "sum_one_pairs_of_three",
+                    "Three clients weigh 1/6, 1/3 and 1/2, two of them are drawn uniformly and their weights are "
+                    "normalised to sum to 1.",
+                ),
+            ),
+            belief=Belief.TRUE,
+            remark=f"The client's weight in the objective is {client}/6.",
+        )
+        for client, weight in enumerate((sp.Rational(7, 36), sp.Rational(16, 45), sp.Rational(9, 20)), start=1)
+    ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.papers.fedshuffle._shared import PAPER, Reading
+from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
@@ -24,10 +25,15 @@ def _statement(reading: Reading, bound: Any) -> Statement:
         reading=reading.name,
         title="M of importance sampling",
         symbols=(_LEAST, _COHORT),
-        metric=Metric("none", ONE),
+        metric=Metric("constant:M", ONE, expectation="none: a constant of the participation"),
         bound=bound,
-        kind=Kind.FORMULA,
+        kind=Kind.EQUALITY,
         domain=(sp.Le(_COHORT.expr * _LEAST.expr, 1),),
+        assumptions=(
+            Assumption(
+                "importance_participation", "Clients take part independently of each other, client i with b w_i <= 1."
+            ),
+        ),
         belief=reading.belief,
         replaces=reading.replaces,
         why=reading.why,

@@ -1,0 +1,168 @@
+"""Claims about a constant of a method on a problem: a formula against its exact value, without a run.
+
+A statement is one where its metric's quantity is "constant:<name>", the name of a constant as problems and methods know
+it ("constant:M"). It is compared at one point, as a curve that was measured at round 0 only, so that scope, hypotheses
+and grades are those of every claim. A constant that is known from one side only decides what that side decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.constants.lazy import LazyConstants
+from boundcheck.core.linalg import float_down, float_up
+from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.joint import general
+from boundcheck.engines.run import describe, describe_constants
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.evidence.compare import DECIDED_HERE
+from boundcheck.evidence.given import CERTIFIED_WIDTH, key_of
+from boundcheck.methods.parts import SumOne
+from boundcheck.problems.problem import clients_of
+
+if TYPE_CHECKING:
+    from boundcheck.methods.clients import Clients
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["PREFIX", "constant_of", "constants_for", "curve_of_constant"]
+
+PREFIX = "constant:"
+MAX_LISTED = 100  # clients whose weights under the method (what_1, what_2, ...) have names
+
+
+def constant_of(claimed: Statement) -> str | None:
+    """The name of the constant that the statement is about; None where it is about a run, or a formula alone."""
+    quantity = claimed.metric.quantity
+    return quantity.removeprefix(PREFIX) if quantity.startswith(PREFIX) else None
+
+
+def constants_for(claimed: Statement, method: Method, problem: Problem) -> Mapping[str, Constant]:
+    """The constants of problem and method, each computed when it is asked for.
+
+    For a statement about a constant also those of the clients: w_min and w_max, their smallest and largest weight, and
+    for methods of the FedShuffleGen family what_1, what_2, ..., the weights with which the method follows them.
+    """
+    found = describe_constants(method, problem)
+    if constant_of(claimed) is None:
+        return found
+    clients = clients_of(problem)
+    makers: dict[str, Callable[[], Constant]] = {
+        "w_min": lambda: _exact(min(clients.weights), "smallest weight of a client"),
+        "w_max": lambda: _exact(max(clients.weights), "largest weight of a client"),
+    }
+    try:
+        gen = general(method, clients) if clients.count <= MAX_LISTED else None
+    except (BadInput, Unsupported):  # too many cohorts
+        gen = None
+    for i, weight in enumerate(() if gen is None else gen.what, 1):
+        makers[f"what_{i}"] = partial(_exact, weight, f"weight of client {i} in the objective that the method follows")
+    makers |= {name: partial(found.__getitem__, name) for name in found}  # a parameter of the method comes first
+    return LazyConstants(makers)
+
+
+def _exact(value: Fraction, how: str) -> Constant:
+    return Constant(value, Known.EXACT, "exact", how)
+
+
+def curve_of_constant(claimed: Statement, method: Method, problem: Problem, asked: Iterable[str] = ()) -> Curve:
+    """The constant as a curve of one round, 0, with all that `compare` needs of method and problem.
+
+    asked: hypotheses that the problem is to answer. Raises BadInput where method and problem have no such constant.
+    """
+    name = constant_of(claimed)
+    assert name is not None
+    constants = constants_for(claimed, method, problem)
+    if name not in constants:
+        raise BadInput(
+            f"{claimed.best_id} is about the constant {name}, which this method has not on this problem "
+            f"(there are {', '.join(sorted(constants))})."
+        )
+    constant = constants[name]
+    low, high, arithmetic = _sides(constant)
+    metric = PREFIX + name
+    curve = Curve(
+        rounds=np.array([0], dtype=np.int64),
+        values={metric: np.array([float(constant.value)])},
+        arithmetic=arithmetic,
+        low={} if arithmetic is Arithmetic.FLOAT64 else {metric: np.array([low])},
+        high={} if arithmetic is Arithmetic.FLOAT64 else {metric: np.array([high])},
+        exact={metric: (constant.value,)} if arithmetic is Arithmetic.RATIONAL else {},
+        info={"engine": "none", "constant": f"{name}: {constant.how}"},
+    )
+    curve = replace(describe(curve, method, problem, asked), constants=constants, rounded_steps=False)
+    return _with_hypotheses(curve, claimed, method, clients_of(problem))
+
+
+def _sides(constant: Constant) -> tuple[float, float, Arithmetic]:
+    """Doubles that enclose the constant, as far as it is known, and the arithmetic that this amounts to."""
+    value = constant.value
+    if constant.side == "exact":
+        exactly = constant.known is Known.EXACT
+        return float_down(value), float_up(value), Arithmetic.RATIONAL if exactly else Arithmetic.FLOAT64
+    width = abs(value) * CERTIFIED_WIDTH if constant.known is Known.CERTIFIED else None
+    if constant.side == "upper":
+        return (-math.inf if width is None else float_down(value - width)), float_up(value), Arithmetic.BALL
+    return float_down(value), (math.inf if width is None else float_up(value + width)), Arithmetic.BALL
+
+
+# --- hypotheses about who takes part, which method and clients answer ------------------------------------------
+
+
+def _uniform(method: Method, clients: Clients) -> str | None:
+    drawing = method.participation.drawing(clients)
+    if drawing is None:
+        fixed = method.participation.fixed(0, clients) or ()
+        whole = method.participation.period(clients) == 1 and len(fixed) == clients.count
+        return None if whole else "the cohorts of a round are not drawn."
+    return None if drawing.kind == "uniform" else "clients are not drawn uniformly."
+
+
+def _importance(method: Method, clients: Clients) -> str | None:
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "independent":
+        return "clients are not drawn independently of each other."
+    pairs = list(zip(drawing.probabilities, clients.weights, strict=True))
+    if min(w for _, w in pairs) <= 0 or len({p / w for p, w in pairs}) > 1:
+        return "the probabilities of the clients are not proportional to their weights."
+    return None
+
+
+def _pairs_of_three(method: Method, clients: Clients) -> str | None:
+    total = sum(clients.weights)
+    if clients.count != 3 or [w / total * 6 for w in clients.weights] != [1, 2, 3]:
+        return "the clients are not three with the weights 1/6, 1/3 and 1/2."
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "uniform" or drawing.size != 2:
+        return "the cohorts are not two clients drawn uniformly."
+    return None if method.aggregation == SumOne() else "the aggregation is not Sum-One."
+
+
+HYPOTHESES: Mapping[str, Callable[[Method, Clients], str | None]] = {
+    "uniform_participation": _uniform,
+    "importance_participation": _importance,
+    "sum_one_pairs_of_three": _pairs_of_three,
+}
+
+
+def _with_hypotheses(curve: Curve, claimed: Statement, method: Method, clients: Clients) -> Curve:
+    """The curve with the answers to those of `HYPOTHESES` that the statement names."""
+    decided, broken = dict(curve.assumptions), dict(curve.violations)
+    for assumption in claimed.assumptions:
+        if assumption.name not in HYPOTHESES:
+            continue
+        objection = HYPOTHESES[assumption.name](method, clients)
+        if objection is None:
+            decided[key_of(assumption)] = DECIDED_HERE
+        else:
+            broken[key_of(assumption)] = objection
+    return replace(curve, assumptions=decided, violations=broken)
