@@ -168,8 +168,11 @@ def other_sizes(spec: Spec) -> dict[str, Any]:
     return {**spec, "sizes": [1, 1, 4]}
 
 
-def other_weights(spec: Spec) -> dict[str, Any]:
-    return {**spec, "weights": ["1/5", "4/5"]}
+def sample_moved(spec: Spec) -> dict[str, Any]:
+    """The first sample of the first client with twice the linear term."""
+    first, *others = spec["clients"][0]["components"]
+    moved = {**first, "b": [2 * Fraction(v) for v in first["b"]]}
+    return {**spec, "clients": [{"components": [moved, *others]}, *spec["clients"][1:]]}
 
 
 def other_split(spec: Spec) -> dict[str, Any]:
@@ -220,7 +223,7 @@ FEDSHUFFLE = Mutations(
     },
     problems={
         "other sizes": other_sizes,
-        "other weights": other_weights,
+        "a sample moved": sample_moved,
         "another random split": other_split,
         "curvature 1": unit_curvature,
     },
@@ -246,6 +249,7 @@ MUTATIONS = [
     ("Non-convex, corrected, two clients of three", "the server ascending"),
     ("Curvatures differ: strongly convex, sharp", "a client lost"),
     ("Curvatures differ: strongly convex, corrected, one client uniformly", "Sum-One for unbiased"),
+    ("Curvatures differ: strongly convex, corrected, one client uniformly", "a sample moved"),
     ("Curvatures differ: convex, sharp, two epochs", "half the step"),
     ("Curvatures differ: non-convex, corrected, two epochs", "one epoch more"),
     ("Curvatures differ: non-convex, sharp, a client that is unbounded below", "a client lost"),
@@ -273,7 +277,7 @@ MUTATIONS = [
     ("Lemma C.2, corrected", "samples drawn with replacement"),
     ("Lemma C.2, sharp, curvatures differ", "one epoch more"),
     ("Lemma C.2 without convexity", "half the step"),
-    ("Drift by the clients' gradients", "other weights"),
+    ("Drift by the clients' gradients", "the same local step for all"),
     ("Recursion, corrected", "a client lost"),
     ("Recursion, sharp", "the server ascending"),
     ("Recursion without convexity, corrected", "a client lost"),

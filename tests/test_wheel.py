@@ -26,6 +26,10 @@ def test_wheel_holds_derivations_templates_and_types(tmp_path: Path) -> None:
     missing = [str(p.relative_to(ROOT)) for p in shipped if str(p.relative_to(ROOT)) not in names]
     assert missing == []
     assert "boundcheck/py.typed" in names
+    for folder, inside, ending in (("examples", "_claims", "toml"), ("examples/witnesses", "_witnesses", "json")):
+        shipped = [p.name for p in (ROOT / folder).glob(f"*.{ending}")]
+        assert shipped
+        assert {f"boundcheck/{inside}/{name}" for name in shipped} <= names
 
 
 def test_derivations_and_statements_stand_at_the_same_paths() -> None:

@@ -55,11 +55,29 @@ def _derivation(id: str) -> str:
     return str(recorded(paper, name).get(reading, {}).get("status", "unchecked"))
 
 
-def _evidence(id: str, witnesses: Mapping[str, Path]) -> str:
-    """The evidence so far, in a few words: the recorded derivation and a shipped witness against the statement."""
+def _claims() -> dict[str, dict[str, int]]:
+    """Full statement id -> outcome -> how many of the shipped claims expect it."""
+    from boundcheck.evidence.shipped import shipped_claims
+    from boundcheck.theory.discovery import statement
+
+    found: dict[str, dict[str, int]] = {}
+    for id, outcomes in shipped_claims().items():
+        own = found.setdefault(id if id.count("/") == 2 else statement(id).id, {})
+        for outcome, count in outcomes.items():
+            own[outcome] = own.get(outcome, 0) + count
+    return found
+
+
+def _evidence(id: str, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]) -> str:
+    """The evidence so far, in a few words: the recorded derivation, a shipped witness, the shipped claims."""
     derived = _derivation(id)
     parts = [] if derived == "none" else [f"derivation {derived}"]
-    return ", ".join([*parts, *(["VIOLATED by a witness"] if id in witnesses else [])]) or "none"
+    if id in witnesses:
+        parts.append("VIOLATED by a witness")
+    for outcome, count in sorted(claims.get(id, {}).items()):
+        verb = "HOLD" if outcome == "HOLDS" and count > 1 else outcome
+        parts.append(f"{count} {'claim' if count == 1 else 'claims'} {verb}")
+    return "; ".join(parts) or "none"
 
 
 def list_statements(
@@ -71,8 +89,9 @@ def list_statements(
 
     \b
     dimensions: whether all sides scale alike ("INCONSISTENT" is found from the declarations alone)
-    evidence: how the machine-checked derivation came out (`boundcheck derive` runs it again), and whether a
-    witness against the statement is shipped (`boundcheck replay` runs it again)
+    evidence: how the machine-checked derivation came out (`boundcheck derive` runs it again), whether a witness
+    against the statement is shipped (`boundcheck replay` runs it again), and what the shipped claims about it
+    expect (`boundcheck check` runs them again)
 
     \b
     Example: boundcheck list --paper scgd
@@ -90,7 +109,7 @@ def list_statements(
     chosen = [s for s in every if reading in ("", s.reading)]
     errors = {s.id: s.dimension_errors() for s in chosen}
     derived = {s.id: _derivation(s.id) for s in chosen}
-    witnesses = shipped_witnesses()
+    witnesses, claims = shipped_witnesses(), _claims()
     counts = {
         "readings": len(chosen),
         "statements": len({s.id.rpartition("/")[0] for s in chosen}),
@@ -98,6 +117,7 @@ def list_statements(
         "without dimensions": sum(s.metric.dimension is None for s in chosen),
         "with a proved derivation": sum(status == "PROVED" for status in derived.values()),
         "with a witness against them": sum(s.id in witnesses for s in chosen),
+        "with a shipped claim": sum(s.id in claims for s in chosen),
     }
     if as_json:
         rows = [
@@ -111,6 +131,7 @@ def list_statements(
                 "dimension_errors": errors[s.id],
                 "derivation": derived[s.id],
                 "witness": str(witnesses[s.id]) if s.id in witnesses else None,
+                "claims": claims.get(s.id, {}),
                 "source": {"paper": s.source.paper, "number": s.source.number, "where": s.source.where},
             }
             for s in chosen
@@ -124,7 +145,7 @@ def list_statements(
             s.kind.value,
             s.belief.value,
             _dimensions(s, errors[s.id]),
-            _evidence(s.id, witnesses),
+            _evidence(s.id, witnesses, claims),
         ]
         for s in chosen
     ]
@@ -161,10 +182,10 @@ def show(
     from boundcheck.evidence.shipped import shipped_witnesses
 
     found = _find(id)
-    witnesses = shipped_witnesses()
     if latex:
         line(found.latex())
         return 0
+    witnesses, claims = shipped_witnesses(), _claims()
     if as_json:
         own = {k: v for k, v in found.to_dict().items() if k != "schema"}
         more = {
@@ -172,11 +193,12 @@ def show(
             "dimension_errors": found.dimension_errors(),
             "derivation": _derivation(found.id),
             "witness": str(witnesses[found.id]) if found.id in witnesses else None,
+            "claims": claims.get(found.id, {}),
         }
         print_json({**own, **more})
         return 0
     note_reading(id, found.id)
-    _show_text(found, _evidence(found.id, witnesses))
+    _show_text(found, _evidence(found.id, witnesses, claims))
     return 0
 
 

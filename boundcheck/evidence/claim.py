@@ -380,6 +380,8 @@ def _with_points(
         at = _constants_of(other, claimed, values, curve)
         if {s.name for s in other.symbols} - set(at) - {str(other.metric.index)}:
             continue
+        if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not speak of these values
+            continue
         bound = points_of(other, curve, at, points.index, every_index=True).bound_high
         if len(bound) != len(points):
             continue

@@ -1,16 +1,39 @@
-"""Where the witnesses that come with boundcheck lie."""
+"""Where the witnesses and claims that come with boundcheck lie, and what the claims expect."""
 
 from __future__ import annotations
 
 import json
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["shipped_witnesses"]
+__all__ = ["shipped_claims", "shipped_witnesses"]
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def _folder(inside: str, beside: str) -> Path:
+    """A folder of an installed package, or the one beside it in a checkout that it is made of."""
+    installed = _PACKAGE / inside
+    return installed if installed.is_dir() else _PACKAGE.parent / beside
 
 
 def shipped_witnesses() -> dict[str, Path]:
     """Statement id -> witness file: inside an installed package, or `examples/witnesses` beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    inside = package / "_witnesses"
-    folder = inside if inside.is_dir() else package.parent / "examples" / "witnesses"
-    return {str(json.loads(path.read_text())["statement"]): path for path in sorted(folder.glob("*.json"))}
+    found = sorted(_folder("_witnesses", "examples/witnesses").glob("*.json"))
+    return {str(json.loads(path.read_text())["statement"]): path for path in found}
+
+
+def shipped_claims() -> dict[str, Mapping[str, int]]:
+    """Statement id as the claims write it (with or without a reading) -> expected outcome -> number of claims.
+
+    The specification files are read, and nothing is built or run; `boundcheck check` runs them. They lie inside an
+    installed package, or in `examples` beside it in a checkout.
+    """
+    found: dict[str, Counter[str]] = {}
+    for path in sorted(_folder("_claims", "examples").glob("*.toml")):
+        for claim in tomllib.loads(path.read_text(encoding="utf-8")).get("claim", ()):
+            if "expect" in claim:
+                found.setdefault(str(claim["statement"]), Counter())[str(claim["expect"])] += 1
+    return dict(found)
