@@ -261,6 +261,11 @@ MUTATIONS = [
     ("Tuned step: non-convex, sharp", "half the step"),
     ("General method: Sum-One, strongly convex, sharp", "unbiased for Sum-One"),
     ("General method: Sum-One, non-convex, sharp", "other sizes"),
+    ("General method: FedAvg with reshuffling, strongly convex, sharp", "half the step"),
+    (
+        "General method: FedAvg with reshuffling, two clients of three, convex, sharp",
+        "unbiased for Sum-One",
+    ),
     ("General method: FedNova, convex, corrected", "the last local step missed"),
     ("General method: FedNova with epochs 3, 2, 1, strongly convex, sharp", "half the step"),
     (

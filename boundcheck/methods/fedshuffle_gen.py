@@ -16,6 +16,8 @@ from boundcheck.methods.parts import Epochs, SumOne, Unbiased
 __all__ = ["build", "matches"]
 
 NORMALISERS = ("inclusion", "sum_one")
+# "largest" is what a claim asks of step sizes, so that the largest c has another name here
+_DIVISORS = {"work": "work", "max": "largest", "size": "size", "none": "none"}
 
 
 def build(
@@ -32,13 +34,16 @@ def build(
 ) -> Method:
     """FedShuffleGen.
 
-    c: "work" (E_i |D_i|), "largest" (max_j E_j |D_j|), "size", "none" or one number a client. weights (wtilde): "data",
+    c: "work" (E_i |D_i|), "max" (max_j E_j |D_j|), "size", "none" or one number a client. weights (wtilde): "data",
     "nova" or one number a client. normaliser (q_i^S): "inclusion" (p_i) or "sum_one" (sum over S of w_j).
     E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
     """
     if normaliser not in NORMALISERS:
         raise UnknownName("the normaliser of fedshuffle_gen", normaliser, NORMALISERS)
-    local = Epochs(epochs_from(E), count(batch, "batch"), divide=c if isinstance(c, str) else numbers(c, "c"))
+    if isinstance(c, str) and c not in _DIVISORS:
+        raise UnknownName("the divisor c of fedshuffle_gen", c, _DIVISORS)
+    divide = _DIVISORS[c] if isinstance(c, str) else numbers(c, "c")
+    local = Epochs(epochs_from(E), count(batch, "batch"), divide=divide)
     tilde = weights if isinstance(weights, str) else numbers(weights, "weights")
     aggregation = Unbiased(tilde) if normaliser == "inclusion" else SumOne(tilde)
     return compose("fedshuffle_gen", local, aggregation, Common(eta_l, eta_g, participation, momentum))
@@ -47,7 +52,7 @@ def build(
 def matches(method: Method) -> bool:
     """Whether Theorem E.1 speaks of a composition: reshuffled epochs of single samples, c_i >= E_i |D_i|.
 
-    The divisors "work" and "largest" meet this whatever the sizes, and so does "size" with one epoch.
+    The divisors "work" and "max" meet this whatever the sizes, and so does "size" with one epoch.
     """
     local = method.local
     if not isinstance(local, Epochs) or method.momentum is not None or method.server.ascend:

@@ -33,7 +33,7 @@ def over(total: int, *parts: int) -> list[Fraction]:
         ({"kind": "fedshuffle", "participation": TWO}, DATA),
         ({"kind": "fedshuffle_sum_one", "participation": TWO}, [Fraction(7, 36), Fraction(16, 45), Fraction(9, 20)]),
         ({"kind": "fedshuffle_unfinished", "missed": [0, 1, 1]}, DATA),
-        ({"kind": "fedshuffle_gen", "c": "largest", "E": [3, 1, 1]}, over(16, 3, 4, 9)),
+        ({"kind": "fedshuffle_gen", "c": "max", "E": [3, 1, 1]}, over(16, 3, 4, 9)),
         ({"kind": "fedshuffle_gen", "c": "work", "E": {"low": 2, "high": 5}}, DATA),
     ],
 )

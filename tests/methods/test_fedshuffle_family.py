@@ -161,7 +161,7 @@ def test_many_clients_take_no_memory() -> None:
         ("fedshuffle", {"sign": "up"}, "the sign of the server step"),
         ("fedshuffle", {"E": 0}, "E = 0 is not allowed"),
         ("fedshuffle_gen", {"c": [1, 0, 1]}, "must be above 0"),
-        ("fedshuffle_gen", {"c": "all"}, "the divisor of the local step size"),
+        ("fedshuffle_gen", {"c": "all"}, "the divisor c of fedshuffle_gen"),
         ("fedshuffle_gen", {"E": {"low": 3, "high": 2}}, "1 <= low <= high"),
         ("fedshuffle_gen", {"E": {"from": 3}}, "random epochs are written"),
         ("fedshuffle_gen", {"normaliser": "none"}, "the normaliser of fedshuffle_gen"),
