@@ -58,11 +58,13 @@ def _derivation(id: str) -> str:
 def _claims() -> dict[str, dict[str, int]]:
     """Full statement id -> outcome -> how many of the shipped claims expect it."""
     from boundcheck.evidence.shipped import shipped_claims
-    from boundcheck.theory.discovery import statement
 
     found: dict[str, dict[str, int]] = {}
     for id, outcomes in shipped_claims().items():
-        own = found.setdefault(id if id.count("/") == 2 else statement(id).id, {})
+        try:
+            own = found.setdefault(id if id.count("/") == 2 else _find(id).id, {})
+        except BadInput:  # a statement that does not load; `list` tells why
+            continue
         for outcome, count in outcomes.items():
             own[outcome] = own.get(outcome, 0) + count
     return found

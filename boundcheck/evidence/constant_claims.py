@@ -24,7 +24,7 @@ from boundcheck.engines.joint import general
 from boundcheck.engines.run import describe, describe_constants
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.evidence.compare import DECIDED_HERE
-from boundcheck.evidence.given import CERTIFIED_WIDTH, key_of
+from boundcheck.evidence.given import key_of
 from boundcheck.methods.parts import SumOne
 from boundcheck.problems.problem import clients_of
 
@@ -94,8 +94,8 @@ def curve_of_constant(claimed: Statement, method: Method, problem: Problem, aske
         rounds=np.array([0], dtype=np.int64),
         values={metric: np.array([float(constant.value)])},
         arithmetic=arithmetic,
-        low={} if arithmetic is Arithmetic.FLOAT64 else {metric: np.array([low])},
-        high={} if arithmetic is Arithmetic.FLOAT64 else {metric: np.array([high])},
+        low={metric: np.array([low])},
+        high={metric: np.array([high])},
         exact={metric: (constant.value,)} if arithmetic is Arithmetic.RATIONAL else {},
         info={"engine": "none", "constant": f"{name}: {constant.how}"},
     )
@@ -104,15 +104,16 @@ def curve_of_constant(claimed: Statement, method: Method, problem: Problem, aske
 
 
 def _sides(constant: Constant) -> tuple[float, float, Arithmetic]:
-    """Doubles that enclose the constant, as far as it is known, and the arithmetic that this amounts to."""
-    value = constant.value
-    if constant.side == "exact":
-        exactly = constant.known is Known.EXACT
-        return float_down(value), float_up(value), Arithmetic.RATIONAL if exactly else Arithmetic.FLOAT64
-    width = abs(value) * CERTIFIED_WIDTH if constant.known is Known.CERTIFIED else None
-    if constant.side == "upper":
-        return (-math.inf if width is None else float_down(value - width)), float_up(value), Arithmetic.BALL
-    return float_down(value), (math.inf if width is None else float_up(value + width)), Arithmetic.BALL
+    """Doubles that enclose the constant, as far as it is known, and the arithmetic that this amounts to.
+
+    A certified bound is a bound and no more: how far it lies from the constant differs from one constant to another.
+    """
+    low, high = float_down(constant.value), float_up(constant.value)
+    if constant.known is Known.EXACT and constant.side == "exact":
+        return low, high, Arithmetic.RATIONAL
+    low = -math.inf if constant.side == "upper" else low
+    high = math.inf if constant.side == "lower" else high
+    return low, high, Arithmetic.FLOAT64 if constant.known is Known.ESTIMATED else Arithmetic.BALL
 
 
 # --- hypotheses about who takes part, which method and clients answer ------------------------------------------

@@ -44,7 +44,6 @@ __all__ = [
 ]
 
 TUNED = "tuned"
-_WORDED = ("c",)  # parameters with words of their own: "largest" is a divisor of FedShuffleGen's steps too
 _FACTOR = re.compile(r"\s*(?:([^*]+)\*)?\s*largest\s*")
 
 # Constants that only a run gives, at its start: the name under which statements know them -> the metric.
@@ -68,8 +67,6 @@ def factor_of(value: Any, name: str) -> Fraction | None:
 
 
 def _is_open(value: Any, name: str) -> bool:
-    if name in _WORDED:
-        return False
     return (isinstance(value, str) and value.strip() == TUNED) or factor_of(value, name) is not None
 
 

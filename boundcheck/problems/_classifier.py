@@ -336,7 +336,7 @@ def spread(
     """
     data, count = spec["data"], samples.count
     if features not in FEATURES:
-        raise UnknownName("the way of the features", str(features), FEATURES)
+        raise UnknownName("the scale of the features", str(features), FEATURES)
     if not isinstance(intercept, bool):
         raise BadInput(f"intercept = {intercept!r} is not allowed; it must be true or false.")
     dealt = Split.of(

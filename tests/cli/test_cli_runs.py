@@ -66,10 +66,43 @@ def test_constants_of_problem_and_method_and_the_steps_they_allow(boundcheck_cli
     assert (step["symbol"], step["allowed"]["exact"], step["prescribed"]) == ("eta_l", "2/19", None)
     # a step of 2 multiplies x - x* of the client with one sample by -1; the runs contract up to well beyond 2/19
     assert 1 < step["practice"]["works"]["float"] <= step["practice"]["fails"]["float"]
+    assert found["constants"]["beta"]["value"] == "19/8"
+    assert "beta_c" not in found["constants"]  # P = 0, so that both readings have one beta
+    squares = [(c["size"], c["sigma2"]["value"], c["P2"]["value"]) for c in found["clients"]]
+    assert squares == [(1, "0", "0"), (2, "1/2", "0"), (3, "2/3", "0")]
     text = boundcheck_cli("constants", path, "--quick").out
+    assert "samples of each of the 3 clients" in text
     assert "largest eta_l that the statement allows: 2/19" in text
     assert "in practice" not in text
     assert boundcheck_cli("check", path).code == 0
+
+
+LOGISTIC = """
+[[claim]]
+statement = "fedshuffle/theorem_5_1_strongly_convex/corrected"
+method = { kind = "fedshuffle", eta_l = "largest", participation = { kind = "uniform", size = 7 } }
+engine = "sampled"
+at = { R = [1, 10] }
+problem = { kind = "logistic_regression", data = "breast_cancer", clients = 14, features = "unit", ridge = "1/10" }
+"""
+
+
+def test_constants_of_a_classifier(boundcheck_cli: Run, spec: Write) -> None:
+    path = spec(LOGISTIC)
+    found = boundcheck_cli("constants", path, "--json").json["claims"][0]
+    values = {k: Fraction(c["value"]) for k, c in found["constants"].items()}
+    # P = 0 and B = 1: beta = 2 + M, and the largest step is 1/(4 beta L)
+    assert values["beta"] == 2 + values["M"]
+    assert Fraction(found["steps"][0]["allowed"]["exact"]) == 1 / (4 * values["beta"] * values["L_ij"])
+    sigma2 = [Fraction(c["sigma2"]["value"]) for c in found["clients"]]
+    assert len(sigma2) == 14
+    assert {c["sigma2"]["known"] for c in found["clients"]} == {"certified"}
+    assert abs(sum(sigma2) / 569 / values["noise2"] - 1) < Fraction(1, 10**10)
+    assert "mean gap of 20 sampled runs is below its start after 200 rounds" in found["steps"][0]["practice"]["how"]
+    text = boundcheck_cli("constants", path, "--quick").out
+    assert all(f"({which} sigma_i)" in text for which in ("least", "median", "largest"))
+    assert text.count("F* lies in") == 1
+    assert max(map(len, text.splitlines())) <= 130
 
 
 def test_run_writes_curves_once(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:

@@ -43,6 +43,30 @@ def test_list_as_a_table_and_by_reading(boundcheck_cli: Run) -> None:
     assert lines[-1].startswith(f"{len(ids)} readings of {len(ids)} statements, ")
 
 
+def test_list_and_show_count_the_shipped_claims(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("list", "--paper", "fedshuffle", "--json")
+    rows = {r["id"]: r for r in found.json["statements"]}
+    assert rows["fedshuffle/section_5_importance/as_printed"]["claims"] == {"HOLDS": 1, "VIOLATED": 1}
+    assert rows["fedshuffle/lemma_b_1/sharp"]["claims"] == {}
+    assert found.json["counts"]["with a shipped claim"] == sum(bool(r["claims"]) for r in rows.values())
+    words = {line.split()[0]: line for line in boundcheck_cli("list", "--paper", "fedshuffle").out.splitlines() if line}
+    assert words["fedshuffle/section_5_importance/as_printed"].endswith("  1 claim HOLDS; 1 claim VIOLATED")
+    assert words["fedshuffle/section_5_full_participation/corrected"].endswith("2 claims HOLD; 1 claim OUT_OF_SCOPE")
+    assert words["fedshuffle/lemma_b_1/sharp"].endswith("  derivation PROVED")
+    shown = boundcheck_cli("show", "fedshuffle/section_5_importance/as_printed")
+    assert "evidence: 1 claim HOLDS; 1 claim VIOLATED" in shown.out.splitlines()
+    as_json = boundcheck_cli("show", "fedshuffle/section_5_importance/as_printed", "--json")
+    assert as_json.json["claims"] == {"HOLDS": 1, "VIOLATED": 1}
+
+
+def test_a_statement_about_a_constant(boundcheck_cli: Run) -> None:
+    id = "fedshuffle/section_5_full_participation"
+    assert "metric: constant:M" in boundcheck_cli("show", id).out
+    found = boundcheck_cli("evaluate", id, "--set", "n=3", "--set", "b=2", "--set", "w_max=1/2")
+    assert "bound: 0.375 = 3/8 exactly" in found.out
+    assert boundcheck_cli("scope", id, "--set", "n=3", "--set", "b=2", "--set", "w_max=1/2").code == 0
+
+
 def test_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     from boundcheck.cli import main
 

@@ -12,16 +12,14 @@ from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.engines.surrogate import surrogate
 from boundcheck.engines.weighing import weight_hypotheses
-from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.compare import compare
-from boundcheck.evidence.spec import Claim
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
 
 OFFSETS = ((1,), (-3, 4, -2))  # sample j of client i: (x - b)^2/2
-FEDAVG = {"kind": "fedshuffle_gen", "eta_l": "1/10", "c": "largest"}
+FEDAVG = {"kind": "fedshuffle_gen", "eta_l": "1/10", "c": "max"}
 
 
 def spec(weights: tuple[str, ...], offsets: Any = OFFSETS, start: Any = 0) -> dict[str, Any]:
@@ -91,16 +89,3 @@ def test_a_run_on_another_objective_says_nothing_about_fhat() -> None:
     assert other.outcome is Outcome.OUT_OF_SCOPE
     assert "followed_objective" in other.reason
     assert compare(sharp, run(method, surrogate(method, flat), rounds=range(3000))).outcome is Outcome.HOLDS
-
-
-def test_largest_is_a_word_of_c_and_no_step() -> None:
-    claim = Claim(
-        name="fedavg",
-        statement="fedshuffle/theorem_e_1_convex/sharp",
-        problem=DATA,
-        method={**FEDAVG, "eta_l": "largest"},
-        at={"R": [500]},
-    )
-    result = run_claim(claim)
-    assert result.verdict.outcome is Outcome.HOLDS
-    assert (result.method["c"], result.method["eta_l"]) != ("1", "largest")

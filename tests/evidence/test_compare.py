@@ -439,6 +439,10 @@ def test_limit() -> None:
     assert compare(limit, curve([3, 1.5, 1.1])).outcome is Outcome.UNDECIDED
     assert compare(limit, curve([3])).outcome is Outcome.UNDECIDED
     assert compare(limit, curve([3, math.inf], low=[3, 1e300], high=[3, math.inf])).outcome is Outcome.UNDECIDED
+    # nothing is within 1/1000 of an infinite distance: bands of sampled runs may be infinite
+    for end in (math.inf, 1.0005):
+        wide = curve([3, 1, 1], low=[0, 0, 1], high=[math.inf, math.inf, end])
+        assert compare(limit, wide).outcome is Outcome.UNDECIDED
 
 
 # --- sampled curves ---------------------------------------------------------------------------------------

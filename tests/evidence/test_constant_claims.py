@@ -74,7 +74,7 @@ def test_the_other_reading_stands_beside_and_a_violation_is_a_witness() -> None:
     assert [(r.id.rpartition("/")[2], r.bound) for r in found.readings] == [("corrected", (pytest.approx(1 / 3),))]
     assert found.verdict.witness["metric"] == pytest.approx([1 / 3, 1 / 3])
     assert found.verdict.witness["bound"] == pytest.approx([5 / 12, 5 / 12])
-    witness = Witness(claim.statement, claim.problem, claim.method, {}, {}, found.verdict)
+    witness = Witness(claim.statement, claim.problem, claim.method, {}, found.verdict, {})
     assert replay(witness).outcome is Outcome.VIOLATED
 
 
@@ -86,11 +86,15 @@ def test_a_reading_that_does_not_speak_of_one_client_is_left_out() -> None:
     ("id", "method", "words"),
     [
         ("section_5_full_participation", {"participation": "one_by_weight"}, "not drawn uniformly"),
-        ("section_5_full_participation", {"participation": "cyclic"}, "not drawn"),
+        (
+            "section_5_full_participation",
+            {"participation": {"kind": "independent", "probabilities": ["1/2", "1/2", 1]}},
+            "not drawn uniformly",
+        ),
         ("section_5_importance", {}, "not drawn independently"),
         (
             "section_5_importance",
-            {"participation": {"kind": "independent", "p": ["1/2", "1/2", "1/2"]}},
+            {"participation": {"kind": "independent", "probabilities": ["1/2", "1/2", "1/2"]}},
             "not proportional to their weights",
         ),
         ("section_4_2_sum_one/as_printed_client_2", {"kind": "fedshuffle_sum_one"}, "two clients drawn uniformly"),
@@ -129,10 +133,11 @@ def known_as(monkeypatch: pytest.MonkeyPatch, constant: Constant) -> None:
     [
         ("3/8", Known.EXACT, "exact", Outcome.HOLDS, Grade.EXACT),
         ("3/8", Known.ESTIMATED, "exact", Outcome.HOLDS, Grade.SUPPORTED),
-        ("3/8", Known.CERTIFIED, "upper", Outcome.HOLDS, Grade.SUPPORTED),
+        ("3/8", Known.CERTIFIED, "upper", Outcome.UNDECIDED, Grade.SUPPORTED),
         ("37/100", Known.CERTIFIED, "upper", Outcome.VIOLATED, Grade.EXACT),
-        ("38/100", Known.CERTIFIED, "upper", Outcome.VIOLATED, Grade.EXACT),
-        ("37/100", Known.CERTIFIED, "lower", Outcome.VIOLATED, Grade.EXACT),
+        ("38/100", Known.CERTIFIED, "upper", Outcome.UNDECIDED, Grade.SUPPORTED),
+        ("37/100", Known.CERTIFIED, "lower", Outcome.UNDECIDED, Grade.SUPPORTED),
+        ("38/100", Known.CERTIFIED, "lower", Outcome.VIOLATED, Grade.EXACT),
         ("37/100", Known.ESTIMATED, "upper", Outcome.VIOLATED, Grade.SUPPORTED),
         ("38/100", Known.ESTIMATED, "upper", Outcome.UNDECIDED, Grade.SUPPORTED),
         ("37/100", Known.ESTIMATED, "lower", Outcome.UNDECIDED, Grade.SUPPORTED),
@@ -168,10 +173,14 @@ def test_a_constant_that_the_method_has_not() -> None:
     other = about(metric=replace(about().metric, quantity="constant:Mu"))
     with pytest.raises(BadInput, match="is about the constant Mu, which this method has not on this problem"):
         run_claim(Claim("mine", P36, UNIFORM), claimed=other)
+    cyclic = {"kind": "scgd", "E": 1, "eta": "1/10"}  # its rounds are not alike, so that it has no M
+    with pytest.raises(BadInput, match="is about the constant M, which this method has not on this problem"):
+        run_claim(Claim("fedshuffle/section_5_full_participation", P36, cyclic))
 
 
 def test_mistakes_in_a_file() -> None:
-    claim = '[[claim]]\nstatement = "{}"\nproblem = {{ kind = "fedshuffle_36" }}\nmethod = {{ kind = "fedshuffle", eta_l = 1 }}\n{}'
+    parts = "[[claim]]", 'statement = "{}"', 'problem = {{ kind = "fedshuffle_36" }}', "{}"
+    claim = "\n".join([*parts, 'method = {{ kind = "fedshuffle", eta_l = 1 }}'])
     with pytest.raises(SpecError, match="is a formula, not a claim about a run"):
         claims_from_text(claim.format("fedshuffle/remark_e_2", ""))
     with pytest.raises(SpecError, match="has no index; leave out 'R'"):

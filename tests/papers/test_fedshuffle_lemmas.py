@@ -115,13 +115,6 @@ def test_b_1_on_a_parabola() -> None:
             assert left <= bound("lemma_b_1/sharp", **at) <= bound("lemma_b_1", **at)
 
 
-def test_sharp_b_1_is_attained_without_strong_convexity() -> None:
-    """h = x^2, used with mu = 0 and L = 2 at x = y = 1, z = 3: <2, 1 - 3> = -4 = (1 - 9) + 1 * 4."""
-    at = {"mu": 0, "L": 2, "rise": 1 - 9, "norm2_yz": 4, "norm2_zx": 4}
-    assert bound("lemma_b_1/sharp", **at) == -4
-    assert bound("lemma_b_1/as_printed", **at) == 0
-
-
 def test_b_5_by_all_subsets() -> None:
     vectors = [(F(0), F(1)), (F(2), F(-1)), (F(5), F(3)), (F(-1), F(1))]
     n, mean = 4, times(F(1, 4), plus(*vectors))
@@ -134,28 +127,12 @@ def test_b_5_by_all_subsets() -> None:
     assert bound("lemma_b_5", n=4, k=3, sigma2=sigma2) == F(29, 36)
 
 
-def test_b_5_for_one_vector() -> None:
-    assert bound("lemma_b_5/corrected", n=1, k=1, sigma2=0) == 0
-    assert statement("fedshuffle/lemma_b_5/corrected").evaluate(n=1, k=1, sigma2=0).exact == 0
-    with pytest.raises(BadInput):
-        statement("fedshuffle/lemma_b_5/as_printed").evaluate(n=1, k=1, sigma2=0)
-
-
 def test_b_6_is_attained() -> None:
     assert bound("lemma_b_6", a="1/2", norm2_u=4, norm2_v=1) == 9 == (2 + 1) ** 2  # a u = v in one dimension
     assert bound("lemma_b_6_sum", tau=3, squares=12) == 36 == (2 + 2 + 2) ** 2
     assert bound("lemma_b_6", a=1, norm2_u=4, norm2_v=1) == 10
     assert bound("lemma_b_6/sharp", norm2_u=4, norm2_v=1) == 9  # the least over a, here at a = 1/2
     assert bound("lemma_b_6/sharp", norm2_u=4, norm2_v=0) == 4  # a = 0, which (22) does not allow
-
-
-def test_what_b_6_gives_away() -> None:
-    """|sum|^2 of (1, 2), (3, 0), (-1, 4) is 9 + 36 = 45 = 3 * (31 - 16): their distances to (1, 2) sum up to 16."""
-    vectors = [(F(1), F(2)), (F(3), F(0)), (F(-1), F(4))]
-    squares, spread = sum(map(norm2, vectors)), sum(norm2(plus(v, (F(-1), F(-2)))) for v in vectors)
-    assert (norm2(plus(*vectors)), squares, spread) == (45, 31, 16)
-    assert bound("lemma_b_6_sum/sharp", tau=3, squares=31, spread=16) == 45
-    assert bound("lemma_b_6_sum/as_printed", tau=3, squares=31) == 93
 
 
 def cohort_variance(

@@ -13,6 +13,7 @@ from boundcheck.constants.linear_scores import bounds, largest_gram
 from boundcheck.core.linalg import matrix
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.problems import _kept
+from boundcheck.problems._classifier import _shorten
 from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems._minimum import Objective, _large, certify_minimum, minimise
 from boundcheck.problems.build import build
@@ -23,6 +24,8 @@ DIGIT = {"kind": "logistic_regression", "data": "digits", "positive": 8, "client
 SOFTMAX = {"kind": "softmax_regression", "data": "digits", "clients": 9, "split": "shards", "ridge": "1/50"}
 CODE = "boundcheck.problems._minimum"
 SPECS = [CANCER, DIGIT, SOFTMAX]
+UNIT = {**CANCER, "features": "unit", "ridge": "1/10"}
+UNIT_SOFTMAX = {**SOFTMAX, "features": "unit", "ridge": "1/10"}
 EQUAL = {**CANCER, "weights": "equal"}
 
 
@@ -184,7 +187,9 @@ def test_the_way_for_large_dimensions_finds_the_same_minimum():
     assert np.linalg.norm(other.point - p.minimum.point) <= other.radius + p.minimum.radius
 
 
-@pytest.mark.parametrize("spec", [*SPECS, EQUAL, {**CANCER, "clients": 569}, {**CANCER, "clients": 1}])
+@pytest.mark.parametrize(
+    "spec", [*SPECS, EQUAL, UNIT, UNIT_SOFTMAX, {**CANCER, "clients": 569}, {**CANCER, "clients": 1}]
+)
 def test_the_constants_hold_at_random_points(spec):
     p = build(spec)
     c = {name: float(k.value) for name, k in p.constants().items()}
@@ -211,6 +216,9 @@ def test_the_constants_hold_at_random_points(spec):
         assert similarity <= c["delta"] * apart + 1e-10
         variances = np.array([((s - s.mean(axis=0)) ** 2).sum(axis=1).mean() for s in samples])
         assert (variances @ np.ones(len(sizes))) / sizes.sum() <= c["noise2"] * (1 + 1e-9)
+        for spread2, (P2, sigma2) in zip(variances, p.local_variances(), strict=True):
+            assert P2 == 0
+            assert spread2 <= float(sigma2) * (1 + 1e-9)
         # strong quasi-convexity towards the minimiser
         away = x - p.minimum.point
         assert full @ away >= (p.metric("gap", x) + c["mu"] / 2 * away @ away) * (1 - 1e-9) - 1e-9
@@ -219,6 +227,31 @@ def test_the_constants_hold_at_random_points(spec):
     assert np.mean(slopes) <= c["sigma2"] * (1 + 1e-9) + 1e-25
     assert p.metric("gap", np.zeros(p.dim)) <= c["gap_0"] * (1 + 1e-12)
     assert least @ least <= c["dist2_0"]
+
+
+@pytest.mark.parametrize(("spec", "curvature"), [(UNIT, Fraction(1, 4)), (UNIT_SOFTMAX, Fraction(1, 2))])
+def test_unit_rows_have_length_1_and_the_direction_of_the_data(spec, curvature):
+    p, plain = build(spec), build({k: v for k, v in spec.items() if k != "features"})
+    np.testing.assert_allclose(np.linalg.norm(p.features, axis=1), 1, rtol=0, atol=4e-16)
+    lengths = np.linalg.norm(plain.features, axis=1)
+    np.testing.assert_allclose(p.features * lengths[:, None], plain.features, rtol=1e-15, atol=0)
+    assert (p.labels == plain.labels).all()
+    exact = curvature + Fraction(1, 10)
+    assert exact <= p.constants()["L_ij"].value <= exact * (1 + Fraction(1, 10**11))
+    assert p.constants()["mu_ij"].value == Fraction(1, 10)
+    assert p.spec["features"] == "unit"
+    assert "rows of length 1" in p.name
+    np.testing.assert_array_equal(build(p.spec).features, p.features)
+
+
+def test_the_default_features_leave_no_trace_in_the_specification():
+    said = build({**CANCER, "features": "standardised"})
+    assert said.spec == build(CANCER).spec
+    assert "features" not in said.spec
+    # a row of zeros (no pixel set, no intercept) stays a row of zeros
+    rows = np.array([[0.0, 0.0], [3.0, 4.0]])
+    _shorten(rows)
+    assert rows.tolist() == [[0, 0], [0.6, 0.8]]
 
 
 def test_smoothness_constants_are_attained():
@@ -319,10 +352,11 @@ def test_a_kept_point_depends_on_the_objective_alone(monkeypatch):
 
     monkeypatch.setattr(_kept, "recall", record)
     specs = [CANCER, {**CANCER, "clients": 3}, {**CANCER, "ridge": 1}, EQUAL, {**EQUAL, "clients": 3}]
+    specs.append({**CANCER, "features": "unit"})
     for spec in specs:
         _ = build(spec).minimum
     assert keys[0] == keys[1]  # weights by data: the split does not matter
-    assert len(set(keys[1:])) == 4
+    assert len(set(keys[1:])) == 5
 
 
 @pytest.mark.parametrize(
@@ -334,6 +368,7 @@ def test_a_kept_point_depends_on_the_objective_alone(monkeypatch):
         ({"data": "digits", "positive": 1.5}, "positive = 1.5 is not allowed; it must name a class: 0, 1,"),
         ({"data": "digits", "ridge": 0}, "ridge = 0 is not allowed; it must be from 1e-12 to 1000000"),
         ({"data": "digits", "ridge": "x"}, "ridge"),
+        ({"data": "digits", "features": "long"}, "scale of the features 'long' is unknown; known: standardised, unit"),
         ({"data": "digits", "intercept": 1}, "intercept = 1 is not allowed; it must be true or false"),
         ({"data": "digits", "weights": "size"}, "the client weights 'size' is unknown; known: equal, data"),
         ({"data": "digits", "clients": 1798}, "clients = 1798 is not allowed; it must be an integer from 1 to 1797"),

@@ -16,7 +16,7 @@ from report_tools import SCOPE_IN, SCOPE_OUT, hand_made
 
 import boundcheck.report
 from boundcheck.errors import StoreError
-from boundcheck.evidence.claim import ClaimResult, run_claim
+from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.report import write_report
 from boundcheck.report.data import report_data
@@ -25,6 +25,7 @@ from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes
 from boundcheck.verdict import Grade, Outcome
 
 PACKAGE = Path(boundcheck.report.__file__).parent
+METHOD = {"kind": "fedshuffle", "eta_l": "largest"}
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
@@ -302,3 +303,20 @@ def test_captions_lie_outside_what_scrolls(pages: dict[str, str]) -> None:
         page = Page(text)
         ids = {value for _, name, value in page.attributes if name == "id"}
         assert {value for _, name, value in page.attributes if name == "aria-labelledby"} <= ids
+
+
+def test_averages_prescribed_values_and_surrogates_are_said() -> None:
+    two = {"kind": "uniform", "size": 2}
+    own: dict[str, Any] = {"problem": {"kind": "fedshuffle_36"}}
+    gen = Claim("fedshuffle/theorem_e_1_convex/sharp", **own, method=METHOD | {"kind": "fedshuffle_gen"}, at={"R": [1]})
+    tuned = Claim("fedshuffle/theorem_5_1_convex_tuned/sharp", **own, method=METHOD | {"eta_l": "tuned"})
+    m = Claim("fedshuffle/section_5_full_participation", **own, method=METHOD | {"eta_l": 1, "participation": two})
+    claims = [gen, replace(tuned, constants={"R": 10}), m]
+    report = report_data([run_claim(c) for c in claims], "Title")
+    texts = [Page(claim_page(report, c)).text for c in report["claims"]]
+    assert "gap ; average over the rounds;" in texts[0]
+    assert "of the objective that the method minimises, whose constants are meant too" in texts[0]
+    assert "Prescribed" not in texts[0]
+    assert "Prescribed eta_l = 1/(" in texts[1]
+    assert "of the objective that the method minimises" not in texts[1]
+    assert "constant:M ; without a run; no expectation: a constant of the participation" in texts[2]
