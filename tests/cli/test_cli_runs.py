@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 from cli_tools import FALSE, FEDAVG, LONG, OUT, Run
 
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.engines.joint import step_factors
+
 Write = Callable[..., Path]
 
 THEOREM_3_3 = """
@@ -79,6 +82,7 @@ def test_constants_of_problem_and_method_and_the_steps_they_allow(boundcheck_cli
 
 LOGISTIC = """
 [[claim]]
+name = "cancer"
 statement = "fedshuffle/theorem_5_1_strongly_convex/corrected"
 method = { kind = "fedshuffle", eta_l = "largest", participation = { kind = "uniform", size = 7 } }
 engine = "sampled"
@@ -103,6 +107,23 @@ def test_constants_of_a_classifier(boundcheck_cli: Run, spec: Write) -> None:
     assert all(f"({which} sigma_i)" in text for which in ("least", "median", "largest"))
     assert text.count("F* lies in") == 1
     assert max(map(len, text.splitlines())) <= 130
+
+
+def test_beta_is_rounded_up_where_it_is_irrational() -> None:
+    def exact(value: Fraction) -> Constant:
+        return Constant(value, Known.EXACT, "exact", "given")
+
+    given = {"P2": exact(Fraction(12)), "B2": exact(Fraction(9, 4)), "M": exact(Fraction(1, 3))}
+    found = step_factors(given)
+    assert set(found) == {"beta", "beta_c"}
+    # sqrt(12/3) = 2: 1 + 3 * 3/2 + 1/3 * 9/4
+    assert (found["beta_c"].value, found["beta_c"].known) == (Fraction(25, 4), Known.EXACT)
+    # beta - 1 - 3/2 - 3/4 = 3/2 sqrt(12), whose square is 27
+    rest = found["beta"].value - Fraction(13, 4)
+    assert 27 <= rest**2 <= 27 * (1 + Fraction(1, 10**11))
+    assert (found["beta"].known, found["beta"].side) == (Known.CERTIFIED, "upper")
+    tiny = step_factors({**given, "P2": exact(Fraction(1, 3 * 10**40))})["beta"].value
+    assert Fraction(13, 4) < tiny < Fraction(13, 4) + Fraction(1, 10**11)
 
 
 def test_run_writes_curves_once(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:

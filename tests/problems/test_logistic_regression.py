@@ -2,12 +2,13 @@
 
 import itertools
 import math
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from boundcheck.constants import logistic as exactly
 from boundcheck.constants.constant import Known
 from boundcheck.constants.linear_scores import bounds, largest_gram
 from boundcheck.core.linalg import matrix
@@ -18,6 +19,9 @@ from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems._minimum import Objective, _large, certify_minimum, minimise
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import BatchProblem, DecidingProblem, clients_of
+
+sys.path.append(str(Path(__file__).parents[1] / "constants"))
+import logistic_tools as exactly
 
 CANCER = {"kind": "logistic_regression", "data": "breast_cancer", "clients": 7, "split": "sorted", "imbalance": "1/2"}
 DIGIT = {"kind": "logistic_regression", "data": "digits", "positive": 8, "clients": 12, "split": "dirichlet"}
