@@ -315,14 +315,26 @@ MUTATIONS = [
     ("Theorem E.1 as printed is false, convex", "the condition on the effective step"),
     ("Theorem E.1 corrected, where the printed one is false", "half the step"),
     ("Tuned step, strongly convex, as printed with constant 1, is false", "the corrected step and bound"),
+    ("Tuned step, non-convex, as printed with constant 1, is false", "the corrected step and bound"),
+    ("Tuned step, convex, as printed is false", "the corrected step and bound"),
+    ("Tuned step, convex, as printed is false", "curvature 1"),
+    ("Tuned step, convex, as printed, where the losses are not steep", "half the step"),
     ("A step above the condition", "the step condition dropped"),
     ("FedAvg is not the method of Theorem 5.1", "FedShuffle instead"),
     ("Momentum is not in Theorem 5.1", "FedShuffle instead"),
     ("Momentum, at the step of the proof", "half the step"),
     ("Momentum, at a fixed step", "one epoch more"),
+    ("Momentum, at a fixed step, as printed", "half the step"),
+    ("Momentum, at the step of the theorem", "half the step"),
+    ("Momentum, at the step of the theorem, as printed with constant 1, is false", "the lost factor put back"),
+    ("Momentum, at the step of the proof, as printed is false", "curvature 1"),
     ("Breast cancer: strongly convex, sharp", "another random split"),
     ("Breast cancer: strongly convex, sharp", "half the step"),
     ("Breast cancer: momentum at a fixed step", "a lazy method"),
+    (
+        "Breast cancer: momentum at the step of the theorem, as printed with constant 1, is false",
+        "the lost factor put back",
+    ),
 ]
 
 

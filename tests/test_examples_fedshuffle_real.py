@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claim_mutations import HalvedStep, Mutations, Spec, bound_divided, with_schedule
+from claim_mutations import HalvedStep, Mutations, Spec, with_schedule
 from test_examples_fedshuffle import FEDSHUFFLE
 
 from boundcheck.errors import DataNotFetched
@@ -30,10 +30,10 @@ def other_ridge(spec: Spec) -> dict[str, Any]:
 REAL = Mutations(
     methods={
         "half the step": with_schedule(HalvedStep),
-        **{name: FEDSHUFFLE.methods[name] for name in ("a client lost", "one epoch more", "Sum-One for unbiased")},
+        **{name: FEDSHUFFLE.methods[name] for name in ("a client lost", "one epoch more")},
     },
     problems={"rows of any length": longer_rows, "another ridge": other_ridge},
-    statements={"the bound divided by 1.01": bound_divided},
+    statements={},
 )
 
 # Quick ones first; SLOW ones take from ten seconds to minutes.
@@ -58,6 +58,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_claim_is_here_and_sampled() -> None:
     assert set(CLAIMS) == {*MUTATIONS, *SLOW}
+    assert {*MUTATIONS.values(), *SLOW.values()} == REAL.names()
     assert {claim.engine for claim in CLAIMS.values()} == {"sampled"}
     text = (EXAMPLES / "fedshuffle_mnist.toml").read_text()
     assert (text.count("[[claim]]"), text.count('data = "mnist"')) == (1, 1)
@@ -79,7 +80,7 @@ def test_a_mutation_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutation", [None, "a client lost"])
+@pytest.mark.parametrize("mutation", [None, "half the step"])
 def test_the_claim_about_mnist(mutation: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         build({"kind": "logistic_regression", "data": "mnist"})
