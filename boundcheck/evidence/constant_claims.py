@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["PREFIX", "constant_of", "constants_for", "curve_of_constant"]
 
 PREFIX = "constant:"
-MAX_LISTED = 100  # clients whose weights under the method (what_1, what_2, ...) have names
+MAX_LISTED = 100  # clients whose weights (w_1, ...; what_1, ... under the method) have names
 
 
 def constant_of(claimed: Statement) -> str | None:
@@ -49,8 +49,9 @@ def constant_of(claimed: Statement) -> str | None:
 def constants_for(claimed: Statement, method: Method, problem: Problem) -> Mapping[str, Constant]:
     """The constants of problem and method, each computed when it is asked for.
 
-    For a statement about a constant also those of the clients: w_min and w_max, their smallest and largest weight, and
-    for methods of the FedShuffleGen family what_1, what_2, ..., the weights with which the method follows them.
+    For a statement about a constant also those of the clients: w_1, w_2, ..., their weights, w_min and w_max, the
+    smallest and the largest of them, and for methods of the FedShuffleGen family what_1, what_2, ..., the weights with
+    which the method follows them.
     """
     found = describe_constants(method, problem)
     if constant_of(claimed) is None:
@@ -60,6 +61,8 @@ def constants_for(claimed: Statement, method: Method, problem: Problem) -> Mappi
         "w_min": lambda: _exact(min(clients.weights), "smallest weight of a client"),
         "w_max": lambda: _exact(max(clients.weights), "largest weight of a client"),
     }
+    for i, weight in enumerate(clients.weights if clients.count <= MAX_LISTED else (), 1):
+        makers[f"w_{i}"] = partial(_exact, weight, f"weight of client {i}")
     try:
         gen = general(method, clients) if clients.count <= MAX_LISTED else None
     except (BadInput, Unsupported):  # too many cohorts
@@ -138,10 +141,31 @@ def _importance(method: Method, clients: Clients) -> str | None:
     return None
 
 
+def _smallest_of_two(method: Method, clients: Clients) -> str | None:
+    if clients.count != 2 or sum(clients.weights) != 1:
+        return "the clients are not two of total weight 1."
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "independent":
+        return "clients are not drawn independently of each other."
+    p, q = drawing.probabilities
+    if p + q != 1:
+        return "the clients drawn in a round are not one in the mean."
+    # max(q w_1/p, p w_2/q) is smallest where both are equal
+    if q**2 * clients.weights[0] != p**2 * clients.weights[1]:
+        return "M is smaller at other probabilities."
+    return None
+
+
 def _pairs_of_three(method: Method, clients: Clients) -> str | None:
     total = sum(clients.weights)
     if clients.count != 3 or [w / total * 6 for w in clients.weights] != [1, 2, 3]:
         return "the clients are not three with the weights 1/6, 1/3 and 1/2."
+    return _pairs(method, clients)
+
+
+def _pairs(method: Method, clients: Clients) -> str | None:
+    if clients.count != 3:
+        return "the clients are not three."
     drawing = method.participation.drawing(clients)
     if drawing is None or drawing.kind != "uniform" or drawing.size != 2:
         return "the cohorts are not two clients drawn uniformly."
@@ -151,6 +175,8 @@ def _pairs_of_three(method: Method, clients: Clients) -> str | None:
 HYPOTHESES: Mapping[str, Callable[[Method, Clients], str | None]] = {
     "uniform_participation": _uniform,
     "importance_participation": _importance,
+    "smallest_m_of_two": _smallest_of_two,
+    "sum_one_pairs": _pairs,
     "sum_one_pairs_of_three": _pairs_of_three,
 }
 

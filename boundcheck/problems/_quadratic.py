@@ -198,6 +198,15 @@ class QuadraticInstance:
             return instance_objection(str(self.spec["kind"]), assumption)
         if assumption not in ASSUMPTIONS:
             raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+        if assumption not in self._objections:  # decided once: many curves of one problem ask the same
+            self._objections[assumption] = self._objection(assumption)
+        return self._objections[assumption]
+
+    @cached_property
+    def _objections(self) -> dict[str, str | None]:
+        return {}
+
+    def _objection(self, assumption: str) -> str | None:
         if assumption in OF_SAMPLES:
             return self.of_samples.objection(assumption)
         if assumption == "smooth_clients":

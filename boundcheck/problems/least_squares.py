@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,10 @@ class LeastSquares(QuadraticInstance):
 
     def arrays(self) -> Arrays:
         """Layout "rows": one component a row, scale 2 or 1 by the loss; "quadratic" where there is a ridge."""
+        return self._flat
+
+    @cached_property
+    def _flat(self) -> Arrays:
         factor, reduction = LOSSES[self.loss]
         flat = [row for client in self.rows for row in client]
         offsets = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,10 @@ class Quadratics(QuadraticInstance):
 
     def arrays(self) -> Arrays:
         """Layout "isotropic" where every A is a multiple of I, otherwise "quadratic"."""
+        return self._flat
+
+    @cached_property
+    def _flat(self) -> Arrays:
         flat = [c for client in self.components for c in client]
         curvatures = [c.curvature() for c in flat]
         isotropic = all(h is not None for h in curvatures)

@@ -37,6 +37,9 @@ BY_HAND = {
     "M of a single client is 0": F(0),
     "M of importance sampling, two clients expected": F(1, 3),
     "M of importance sampling as printed, one client expected": F(5, 6),
+    "The smallest M of two clients": F(3, 10),  # of 9/10 and 1/10: (1/4)/(3/4) * 9/10 = (3/4)/(1/4) * 1/10
+    "The smallest M of two clients of one weight, as printed": F(1, 2),
+    "Sum-One weight of a client of weight 1/2 beside 1/4 and 1/4": (F(2, 3) + F(2, 3)) / 3,
     "Sum-One weight of client 1": (F(1, 3) + F(1, 4)) / 3,
     "Sum-One weight of client 2": (F(2, 3) + F(2, 5)) / 3,
     "Sum-One weight of client 3": (F(3, 4) + F(3, 5)) / 3,
@@ -98,11 +101,29 @@ def test_a_reading_that_does_not_speak_of_one_client_is_left_out() -> None:
             "not proportional to their weights",
         ),
         ("section_4_2_sum_one/as_printed_client_2", {"kind": "fedshuffle_sum_one"}, "two clients drawn uniformly"),
+        ("section_4_2_sum_one/general", {}, "two clients drawn uniformly"),
+        ("section_4_2_sum_one/general", {"participation": {"kind": "uniform", "size": 2}}, "is not Sum-One"),
+        ("section_5_importance_optimal", {"participation": {"kind": "importance", "b": 1}}, "not two of total weight 1"),
     ],
 )
 def test_another_participation_is_out_of_scope(id: str, method: dict[str, Any], words: str) -> None:
     spec = {"kind": "fedshuffle", "eta_l": "1/10", **method}
     verdict = run_claim(Claim(f"fedshuffle/{id}", P36, spec)).verdict
+    assert verdict.outcome is Outcome.OUT_OF_SCOPE
+    assert words in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("participation", "words"),
+    [
+        ({"kind": "uniform", "size": 1}, "not drawn independently"),
+        ({"kind": "independent", "probabilities": ["3/4", "3/4"]}, "not one in the mean"),
+        ({"kind": "independent", "probabilities": ["2/3", "1/3"]}, "M is smaller at other probabilities"),
+    ],
+)
+def test_other_probabilities_have_not_the_smallest_m(participation: dict[str, Any], words: str) -> None:
+    claim = CLAIMS["The smallest M of two clients"]
+    verdict = run_claim(replace(claim, method={**claim.method, "participation": participation})).verdict
     assert verdict.outcome is Outcome.OUT_OF_SCOPE
     assert words in verdict.reason
 
@@ -164,6 +185,7 @@ def test_names() -> None:
     method, problem = build_method(UNIFORM), build_problem(P36)
     found = constants_for(about(), method, problem)
     assert (found["w_min"].value, found["w_max"].value, found["b"].value) == (F(1, 6), F(1, 2), 2)
+    assert [found[f"w_{i}"].value for i in (1, 2, 3)] == [F(1, 6), F(1, 3), F(1, 2)]
     assert sum(found[f"what_{i}"].value for i in (1, 2, 3)) == 1
     assert "what_4" not in found
     assert "w_min" not in constants_for(statement("scgd/theorem_3_3"), method, problem)
@@ -201,7 +223,13 @@ def test_shipped_claims_are_counted_by_what_they_expect() -> None:
 
 
 def test_statements_about_constants_are_equalities() -> None:
-    for id in ("section_5_importance", "section_5_full_participation", "section_4_2_sum_one/as_printed_client_1"):
+    for id in (
+        "section_5_importance",
+        "section_5_importance_optimal",
+        "section_5_full_participation",
+        "section_4_2_sum_one/general",
+        "section_4_2_sum_one/as_printed_client_1",
+    ):
         claimed = statement(f"fedshuffle/{id}")
         assert claimed.kind is Kind.EQUALITY
         assert claimed.latex().count("{") == claimed.latex().count("}")

@@ -15,13 +15,14 @@ from boundcheck.theory.symbols import Symbol
 BEST = "general"
 
 
-def _weight(name: str, meaning: str) -> Symbol:
-    return Symbol(name, meaning, ONE, low=Fraction(0), low_open=True)
+def _weight(name: str, meaning: str, constant: str) -> Symbol:
+    return Symbol(name, meaning, ONE, low=Fraction(0), low_open=True, constant=constant)
 
 
-_OWN = _weight("w_i", "weight of the client")
-_FIRST = _weight("w_j", "weight of one of the two others")
-_SECOND = _weight("w_k", "weight of the other one")
+# the formula is the same for each client; a claim takes the first for the client
+_OWN = _weight("w_i", "weight of the client", "w_1")
+_FIRST = _weight("w_j", "weight of one of the two others", "w_2")
+_SECOND = _weight("w_k", "weight of the other one", "w_3")
 _i, _j, _k = _OWN.expr, _FIRST.expr, _SECOND.expr
 
 STATEMENTS = (
@@ -30,9 +31,15 @@ STATEMENTS = (
         reading="general",
         title="Expected weight of a client under Sum-One aggregation",
         symbols=(_OWN, _FIRST, _SECOND),
-        metric=Metric("none", ONE),
+        metric=Metric("constant:what_1", ONE, expectation="none: a constant of the method"),
         bound=(_i / (_i + _j) + _i / (_i + _k)) / 3,
-        kind=Kind.FORMULA,
+        kind=Kind.EQUALITY,
+        assumptions=(
+            Assumption(
+                "sum_one_pairs",
+                "Two of three clients are drawn uniformly and their weights are normalised to sum to 1.",
+            ),
+        ),
         belief=Belief.TRUE,
         replaces="the three numbers by a formula in the weights",
         why="Each of the three pairs is drawn with probability 1/3, and the client is in two of them. It equals "

@@ -1,4 +1,7 @@
-"""Section 5: the smallest M among samplings that draw clients independently; here for two clients, one expected."""
+"""Section 5: the smallest M among samplings that draw clients independently; here for two clients, one expected.
+
+It is taken at p_1 : p_2 = sqrt(w_1) : sqrt(w_2), where (1 - p_i) w_i/p_i is the same for both.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.papers.fedshuffle._shared import PAPER, Reading
+from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
@@ -15,7 +19,14 @@ from boundcheck.theory.symbols import Symbol
 BEST = "corrected"
 
 _WEIGHT = Symbol(
-    "w", "weight of one of the two clients", ONE, low=Fraction(0), low_open=True, high=Fraction(1), high_open=True
+    "w",
+    "weight of one of the two clients",
+    ONE,
+    low=Fraction(0),
+    low_open=True,
+    high=Fraction(1),
+    high_open=True,
+    constant="w_min",  # either of the two will do
 )
 _w = _WEIGHT.expr
 
@@ -26,9 +37,16 @@ def _statement(reading: Reading, bound: Any) -> Statement:
         reading=reading.name,
         title="Smallest M of two independently drawn clients, one a round in the mean",
         symbols=(_WEIGHT,),
-        metric=Metric("none", ONE),
+        metric=Metric("constant:M", ONE, expectation="none: a constant of the participation"),
         bound=bound,
-        kind=Kind.FORMULA,
+        kind=Kind.EQUALITY,
+        assumptions=(
+            Assumption(
+                "smallest_m_of_two",
+                "There are two clients of total weight 1. They take part independently of each other, one a round in "
+                "the mean, with the probabilities for which M is smallest.",
+            ),
+        ),
         belief=reading.belief,
         replaces=reading.replaces,
         why=reading.why,

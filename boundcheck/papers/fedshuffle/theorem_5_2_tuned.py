@@ -72,7 +72,11 @@ STATEMENTS = (
         choices=_choices(_in_proof),
     ),
     statement(
-        Reading("as_printed", Belief.OPEN, remark="The printed order, which is right, with the constant 1."),
+        Reading(
+            "as_printed",
+            Belief.FALSE,
+            remark="The printed order, which is right; with the constant 1, as it is taken here, it is no bound.",
+        ),
         _TITLE,
         _THEOREM,
         _RATE,
