@@ -23,7 +23,16 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point
 from boundcheck.theory.statement import ROUND, Statement
 
-__all__ = ["MOST_ROUNDS", "Weights", "averages", "check_rounds", "exact_averages", "sampled_averages", "weights_of"]
+__all__ = [
+    "MOST_ROUNDS",
+    "NoAverage",
+    "Weights",
+    "averages",
+    "check_rounds",
+    "exact_averages",
+    "sampled_averages",
+    "weights_of",
+]
 
 MOST_ROUNDS = 200_000  # an average needs every round up to its last
 _SPAN = 512  # binary orders of magnitude that the weights of one block may cover
@@ -50,7 +59,7 @@ class Weights:
 def weights_of(statement: Statement, values: Mapping[str, Fraction], count: int) -> Weights:
     """The weights of the first `count` rounds. values: all symbols of the formula but the round.
 
-    Raises BadInput where one is not positive or cannot be enclosed.
+    Raises NoAverage where one is not positive, BadInput where one cannot be enclosed.
     """
     expr = statement.metric.weights
     point = Point(expr, {**values, ROUND.name: Fraction(0)})
@@ -75,8 +84,12 @@ def weights_of(statement: Statement, values: Mapping[str, Fraction], count: int)
     return Weights(low, np.nextafter(np.nextafter(middle, 2.0), 2.0), power, one=False)
 
 
-def _not_positive(statement: Statement, r: int) -> BadInput:
-    return BadInput(
+class NoAverage(BadInput):
+    """The weights of a statement's average are no weights at these constants."""
+
+
+def _not_positive(statement: Statement, r: int) -> NoAverage:
+    return NoAverage(
         f"{statement.best_id}: the weight of round {r} is not positive at these constants, so that there is no average."
     )
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boundcheck.constants.constant import Constant
-from boundcheck.core.numbers import format_short
+from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import covers
+from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.given import (
     check_parameters,
     given_constants,
@@ -147,13 +148,15 @@ def compare(
     *,
     level: float = 0.999,
     at: Sequence[Fraction] | None = None,
+    limit: Fraction | None = None,
 ) -> Verdict:
     """The verdict on one run.
 
     constants: values (or Constant objects) by symbol name, over those that the curve carries. level: of the
     sequential test on sampled curves. at: for an average over rounds, where to compare it (`evidence.points`). A value
     that the statement prescribes (a tuned step) is out of scope unless it is met, or rounded down to a relative 1e-12,
-    which `details["rounded_choices"]` says. `details` (JSON-able) holds the constants and how each is known, the scope
+    which `details["rounded_choices"]` says. limit: the exact limit of the metric, where it is known; it decides a claim
+    about the limit, which no finite range could refute, and is told in `details["limit"]`. `details` (JSON-able) holds the constants and how each is known, the scope
     with slacks, `assumptions` (name -> broken, decided, sampled or granted), `taken_for_granted` (the names that are
     not decided), `violations`, `negligible` (how many points were left out because both sides are below 1e-300) and
     for sampled runs `statistics`.
@@ -173,7 +176,10 @@ def compare(
     base = Verdict(statement.best_id, Outcome.UNDECIDED, None, "", details=details)
     points = None
     if out is None or statement.metric.quantity in curve.values:  # a run out of scope may lack the metric
-        points = points_of(statement, curve, values, at)
+        try:
+            points = points_of(statement, curve, values, at)
+        except NoAverage as error:
+            return replace(base, outcome=Outcome.FAILED, reason=str(error))
         failure = _failure(statement, points)
         if out is None and failure is not None and not len(points):
             out = _outside(statement, curve, values, at)
@@ -193,7 +199,7 @@ def compare(
     base = replace(base, points=len(points), tightness=None if statement.kind is Kind.LIMIT else tightness_of(points))
     if scope.in_scope is None:
         return replace(base, reason="A condition could not be decided, so neither can the claim.")
-    found = judge(points, level)
+    found = judge(points, level, limit)
     grade = found.grade
     if grade is not None:
         grade = grade.at_most(_ceiling(curve, points)).at_most(_weakest(known.values()))
@@ -208,6 +214,8 @@ def compare(
         found, capped = _equality_within_rounding(statement, curve, points, found, known)
         grade = grade.at_most(capped)
     details["negligible"] = found.negligible
+    if statement.kind is Kind.LIMIT and limit is not None:
+        details["limit"] = format_exact(limit)
     if found.statistics:
         details["statistics"] = plain(found.statistics)
     return replace(

@@ -236,3 +236,16 @@ def test_a_sampled_average_is_decided_by_statistics() -> None:
     assert result.metric_low[-1] <= exact.metric_low[-1] <= result.metric_high[-1]
     with pytest.raises(BadInput, match="take fewer seeds or rounds"):
         run_claim(replace(asked, at={"R": [150_000]}, seeds=10_000), claimed=bound)
+
+
+def test_a_claim_without_weights_has_failed() -> None:
+    """Theorem E.1 as printed allows steps at which its own weights, powers of 1 - mu*et/2, are negative."""
+    claim = Claim(
+        "fedshuffle/theorem_e_1_strongly_convex/as_printed",
+        {"kind": "fedshuffle_36"},
+        {"kind": "fedshuffle_gen", "eta_l": "largest", "weights": [5, 10, 15]},
+        at={"R": [10]},
+    )
+    verdict = run_claim(claim).verdict
+    assert verdict.outcome is Outcome.FAILED
+    assert "the weight of round 1 is not positive" in verdict.reason
