@@ -291,6 +291,7 @@ MUTATIONS = [
     ("Algorithm 1 as printed is false", "the server descending"),
     ("Section 4.1, the exact gap of FedAvg", "one epoch more"),
     ("Section 4.1, the exact gap of FedAvg", "samples drawn with replacement"),
+    ("Section 4.1, the limit of FedAvg as printed is false", "the lost factor put back"),
     ("Lemma C.2 as printed is false", "the lost factor put back"),
     ("Lemma C.2 as printed is false", "curvature 1"),
     ("Lemma C.2 corrected, where the printed one is false", "half the step"),

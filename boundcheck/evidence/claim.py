@@ -218,7 +218,12 @@ def run_claim(
     start = start_constants(claimed, method, problem)
     curve = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, index, start, store, on_progress)
     curve = _with_assumptions(curve, claim, claimed, problem)
-    verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None)
+    limit = None
+    if claimed.kind is Kind.LIMIT and curve.arithmetic is Arithmetic.RATIONAL:
+        from boundcheck.evidence.limits import exact_limit
+
+        limit = exact_limit(claimed, method, problem)
+    verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None, limit=limit)
     result = ClaimResult(claim, verdict, method_spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
         result = _with_points(result, claimed, curve, claim, index or None)

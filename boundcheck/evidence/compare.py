@@ -152,14 +152,14 @@ def compare(
 ) -> Verdict:
     """The verdict on one run.
 
-    constants: values (or Constant objects) by symbol name, over those that the curve carries. level: of the
-    sequential test on sampled curves. at: for an average over rounds, where to compare it (`evidence.points`). A value
-    that the statement prescribes (a tuned step) is out of scope unless it is met, or rounded down to a relative 1e-12,
-    which `details["rounded_choices"]` says. limit: the exact limit of the metric, where it is known; it decides a claim
-    about the limit, which no finite range could refute, and is told in `details["limit"]`. `details` (JSON-able) holds the constants and how each is known, the scope
-    with slacks, `assumptions` (name -> broken, decided, sampled or granted), `taken_for_granted` (the names that are
-    not decided), `violations`, `negligible` (how many points were left out because both sides are below 1e-300) and
-    for sampled runs `statistics`.
+    constants: values (or Constant objects) by symbol name, over those that the curve carries. level: of the sequential
+    test on sampled curves. at: for an average over rounds, where to compare it (`evidence.points`). A value that the
+    statement prescribes (a tuned step) is out of scope unless it is met, or rounded down to a relative 1e-12, which
+    `details["rounded_choices"]` says. limit: the exact limit of the metric, where it is known; it decides a claim about
+    the limit, which no finite range could refute, and is told in `details["limit"]`. `details` (JSON-able) holds the
+    constants and how each is known, the scope with slacks, `assumptions` (name -> broken, decided, sampled or granted),
+    `taken_for_granted` (the names that are not decided), `violations`, `negligible` (how many points were left out
+    because both sides are below 1e-300) and for sampled runs `statistics`.
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """

@@ -44,11 +44,18 @@ class Judgement:
     statistics: Mapping[str, Any] | None = None
 
 
-def judge(points: Points, level: float) -> Judgement:
-    """The judgement on at least one point; level: of the sequential test on random sampled curves."""
+def judge(points: Points, level: float, limit: Fraction | None = None) -> Judgement:
+    """The judgement on at least one point; level: of the sequential test on random sampled curves.
+
+    limit: the exact limit of the metric, where it is known; it decides a claim about the limit.
+    """
     kind = points.statement.kind
     if kind is Kind.UPPER_BOUND:
         return _upper_bound(points, level)
+    if kind is Kind.LIMIT and limit is not None:
+        found = _known_limit(points, limit)
+        if found is not None:
+            return found
     statistics = None
     if points.samples is not None:
         points, statistics = _banded(points, level)
@@ -251,6 +258,20 @@ def _equality(points: Points) -> Judgement:
     grade = Grade.EXACT if exactly.all() else Grade.SUPPORTED
     how = "" if grade is Grade.EXACT else f" to a relative {FLOAT_EQUAL:g}"
     return Judgement(Outcome.HOLDS, grade, f"Both sides are equal at {_all(len(points))}{how}.")
+
+
+def _known_limit(points: Points, limit: Fraction) -> Judgement | None:
+    """The claimed limit against the exact one; None where the two cannot be told apart."""
+    last = len(points) - 1
+    sign = points.sign_of(points.statement.bound - _rational(limit), last)
+    if sign is None:
+        return None
+    if sign == 0:
+        reason = f"The exact limit of the metric is {format_short(limit)}, as claimed."
+        return Judgement(Outcome.HOLDS, Grade.EXACT, reason, last)
+    claimed = f"{points.bound_low[last]:.10g}"
+    reason = f"The exact limit of the metric is {float(limit):.10g}, not {claimed}."
+    return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, last)
 
 
 def _limit(points: Points) -> Judgement:

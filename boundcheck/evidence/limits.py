@@ -2,7 +2,8 @@
 
 A method whose clients take unequal steps minimises another objective than F (objective inconsistency). To first order
 in the step that objective is known (`engines.small_step`); at any step the limit itself is solved exactly
-(`engines.exact.stationary`). A specification file asks for this with `[[limits]]` tables.
+(`engines.exact.stationary`). A specification file asks for this with `[[limits]]` tables, and a claim about a limit is
+decided by it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,11 +23,17 @@ from boundcheck.core.toml_models import validate
 from boundcheck.engines.exact import stationary
 from boundcheck.engines.small_step import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
+from boundcheck.evidence.points import index_name
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.theory.statement import Kind
 
-__all__ = ["LimitCurve", "LimitPoint", "LimitStudy", "Limits", "limit_study", "load_limits"]
+if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["LimitCurve", "LimitPoint", "LimitStudy", "Limits", "exact_limit", "limit_study", "load_limits"]
 
 MAX_POINTS = 200
 
@@ -132,6 +139,29 @@ def limit_study(limits: Limits, on_progress: Callable[[float], None] | None = No
         bias = _gap(problem, weighted_minimiser(problem, weights))
         curves.append(LimitCurve(spec, _label(first.name, spec), tuple(weights), bias, tuple(points)))
     return LimitStudy(limits, problem.name, tuple(problem.weights), tuple(curves))
+
+
+def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fraction | None:
+    """The exact limit, as the rounds go on, of the expected metric that the statement says a limit of.
+
+    None where it is not known: the method does not converge on the problem or its rounds are not alike, its step sizes
+    are rounded or change, the problem is not quadratic, the metric is scaled, averaged, or none of the problem's, or
+    what it should tend to changes with the index.
+    """
+    metric = claimed.metric
+    moving = {s.name for s in claimed.bound.free_symbols} & {index_name(claimed)}
+    if claimed.kind is not Kind.LIMIT or moving or metric.scale != 1 or metric.weights is not None:
+        return None
+    if not isinstance(problem, QuadraticProblem) or metric.quantity not in problem.metrics:
+        return None
+    if not method.exact_steps() or method.participation.period(clients_of(problem)) != 1:
+        return None
+    try:
+        value = stationary(method, problem, (metric.quantity,)).values[metric.quantity]
+    except (BadInput, Unsupported):
+        return None
+    assert isinstance(value, Fraction)  # the arithmetic is rational
+    return value
 
 
 def _point(problem: Problem, spec: Mapping[str, Any], parameter: str, value: Fraction) -> LimitPoint:

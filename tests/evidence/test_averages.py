@@ -244,7 +244,7 @@ def test_a_claim_without_weights_has_failed() -> None:
         "fedshuffle/theorem_e_1_strongly_convex/as_printed",
         {"kind": "fedshuffle_36"},
         {"kind": "fedshuffle_gen", "eta_l": "largest", "weights": [5, 10, 15]},
-        at={"R": [10]},
+        at={"R": [1000]},
     )
     verdict = run_claim(claim).verdict
     assert verdict.outcome is Outcome.FAILED

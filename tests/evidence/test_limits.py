@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sympy as sp
 
 from boundcheck.errors import SpecError, Unsupported
-from boundcheck.evidence.limits import Limits, limit_study, load_limits
+from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.limits import Limits, exact_limit, limit_study, load_limits
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Kind, Statement
+from boundcheck.verdict import Grade, Outcome
 
 TABLE = """
 [[limits]]
@@ -77,3 +87,75 @@ def test_a_problem_without_limits() -> None:
     limits = Limits(name="flat", problem=flat, methods=[{"kind": "fedavg_rr"}], parameter="eta_l", values=["1/2"])
     with pytest.raises(Unsupported, match="has no single minimiser"):
         limit_study(limits)
+
+
+# --- claims about a limit ----------------------------------------------------------------------------------------
+
+PRINTED = "fedshuffle/section_4_1_limit/as_printed"
+FEDAVG = {"kind": "fedavg_rr", "eta_l": "1/8"}
+
+
+def by_hand(eta: Fraction = Fraction(1, 8)) -> Fraction:
+    """The limit of FedAvg's gap on (36): half of the bias and of what the orders of the samples add, by enumeration."""
+    sizes, keep = (1, 2, 3), 1 - eta
+    shares = [Fraction(s, 6) for s in sizes]
+    pulls = [w * (1 - keep**s) for w, s in zip(shares, sizes, strict=True)]
+    factor = sum((w * keep**s for w, s in zip(shares, sizes, strict=True)), Fraction(0))
+    ends = [pull / sum(pulls) / s for pull, s in zip(pulls, sizes, strict=True) for _ in range(s)]
+    bias = sum(((x - Fraction(1, 6)) ** 2 for x in ends), Fraction(0))
+    fresh = Fraction(0)
+    for w, s in zip(shares, sizes, strict=True):
+        visits = list(itertools.permutations([eta * keep**k for k in range(s)]))
+        means = [sum((v[j] for v in visits), Fraction(0)) / len(visits) for j in range(s)]
+        fresh += w**2 * sum((v[j] - means[j]) ** 2 for v in visits for j in range(s)) / len(visits)
+    return (bias + fresh / (1 - factor**2)) / 2
+
+
+def limit_claim(arithmetic: str = "rational", **method: Any) -> Claim:
+    at = {"R": [0, 1, 10]}
+    return Claim(PRINTED, {"kind": "fedshuffle_36"}, {**FEDAVG, **method}, at=at, arithmetic=arithmetic)
+
+
+def printed(limit: Fraction) -> Statement:
+    return replace(statement(PRINTED), bound=sp.Rational(limit.numerator, limit.denominator))
+
+
+def test_the_exact_limit_decides_a_claim_about_it() -> None:
+    limit = by_hand()
+    problem = build_problem({"kind": "fedshuffle_36"})
+    assert exact_limit(statement(PRINTED), build_method(FEDAVG), problem) == limit
+    found = run_claim(limit_claim(), claimed=printed(limit)).verdict
+    assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.EXACT)
+    assert Fraction(found.details["limit"]) == limit
+    # nothing is too near to be told apart, and ten rounds suffice
+    for off in (Fraction(-1, 10**40), Fraction(1, 10**40)):
+        found = run_claim(limit_claim(), claimed=printed(limit + off)).verdict
+        assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.EXACT)
+    found = run_claim(limit_claim()).verdict
+    assert found.outcome is Outcome.VIOLATED
+    assert "0.006942533052, not 0.008503401361" in found.reason
+
+
+def test_a_limit_that_is_not_computed_stays_open() -> None:
+    found = run_claim(limit_claim("ball")).verdict
+    assert (found.outcome, found.grade) == (Outcome.UNDECIDED, Grade.SUPPORTED)
+    assert "limit" not in found.details
+
+
+def test_where_no_exact_limit_is_known() -> None:
+    problem = build_problem({"kind": "fedshuffle_36"})
+    claimed, method = statement(PRINTED), build_method(FEDAVG)
+    metric = claimed.metric
+    index = claimed.symbol("R").expr
+    for other in (
+        replace(claimed, kind=Kind.EQUALITY),
+        replace(claimed, bound=1 / index),
+        replace(claimed, metric=replace(metric, scale=index)),
+        replace(claimed, metric=replace(metric, weights=sp.S.One)),
+        replace(claimed, metric=replace(metric, quantity="drift")),
+    ):
+        assert exact_limit(other, method, problem) is None
+    for spec in ({**FEDAVG, "eta_l": 3}, {"kind": "scgd", "E": 1, "eta": "1/10"}):  # diverges; rounds in turn
+        assert exact_limit(claimed, build_method(spec), problem) is None
+    data = build_problem({"kind": "logistic_regression", "data": "breast_cancer", "clients": 2, "seed": 0})
+    assert exact_limit(claimed, method, data) is None
