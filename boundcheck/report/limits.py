@@ -95,6 +95,10 @@ def _shown(curve: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _svg(study: Mapping[str, Any]) -> str:
+    """The picture, or "" where no method has a limit above 0."""
+    drawn = [c for c in study["curves"] if any(_number(p["gap"]) for p in c["points"])]
+    if not drawn:
+        return ""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -103,26 +107,21 @@ def _svg(study: Mapping[str, Any]) -> str:
         figure = Figure(figsize=(8.6, 6.0), layout="constrained")
         FigureCanvasSVG(figure)
         ax = figure.subplots()
-        for k, curve in enumerate(study["curves"]):
-            dash = _DASHES[k % len(_DASHES)]
-            points = [(_number(p["value"]), _number(p["gap"]), _number(p["bias"])) for p in curve["points"]]
-            known = [(x, g, b) for x, g, b in points if g]
-            if not known:
-                continue
-            x, gap, bias = zip(*known, strict=True)
-            ax.plot(x, gap, color=colour("series-metric"), ls=dash, lw=1.8, label=f"{curve['label']}: E gap")
-            positive = [(a, b) for a, b in zip(x, bias, strict=True) if b]
+        for k, curve in enumerate(drawn):
+            dash, points = _DASHES[k % len(_DASHES)], curve["points"]
+            known = [(_number(p["value"]), _number(p["gap"]), _number(p["bias"])) for p in points if _number(p["gap"])]
+            x, gap, _ = zip(*known, strict=True)
+            ax.plot(x, gap, color=colour("series-metric"), ls=dash, lw=1.8, label=curve["label"])
+            positive = [(a, b) for a, _, b in known if b]
             if positive:
-                ax.plot(
-                    *zip(*positive, strict=True), color=colour("series-bound"), ls=dash, lw=1.3, label="gap of the mean"
-                )
+                ax.plot(*zip(*positive, strict=True), color=colour("series-bound"), ls=dash, lw=1.3)
             predicted = _number(curve["predicted_bias"])
             if predicted:
-                ax.axhline(predicted, color=colour("series-trivial"), ls=dash, lw=1, label="predicted for small steps")
+                ax.axhline(predicted, color=colour("series-trivial"), ls=dash, lw=1)
         log_log(ax)
         ax.set_xlabel(f"step size {study['parameter']}")
         ax.set_ylabel("limit of the gap F(x) − F*, in [f]")
-        ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.12), ncols=3)
+        ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2)
         buffer = io.StringIO()
         blank = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
