@@ -103,11 +103,9 @@ def _cell(value: Any) -> str:
 CAPTION = (
     "Computed, not copied: the check marks of the paper's Table 1, as the implemented compositions have them on "
     "equation (36). RR: random reshuffling of the samples. HD, NL: the true objective is minimised, to first order in "
-    "the step, although clients take 1, 2 and 3 steps. CS: it still is when 2 of 3 clients take part at random. VR, "
-    "GM: "
-    "takes the variance-reduced global momentum of (13) and (14). SS: takes a server step size. The limits are "
-    "exact, at "
-    "the step size 1/8 for a pass of the largest client, all clients taking part; momentum is off except for "
+    "the step, although clients take 1, 2 and 3 steps. CS: it still is when 2 of 3 clients take part at random. "
+    "VR, GM: takes the variance-reduced global momentum of (13) and (14). SS: takes a server step size. The limits are "
+    "exact, at the step size 1/8 for a pass of the largest client, all clients taking part; momentum is off except for "
     "FedShuffleMVR (a = 1/10)."
 )
 

@@ -10,6 +10,7 @@ sigma2 = sigma^2, dist2_0 = D, gap_0 = F.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,9 +61,26 @@ _DECLARED = (
     common.gap_0.but(meaning="objective gap F of the start", latex="F"),
     _nonnegative("delta", "largest difference of a client's Hessian from that of f", CURVATURE, latex=r"\delta"),
     _positive("a", "momentum parameter of MVR (momentum 0.9 is a = 1/10)", ONE),
-    _positive("W", "sum of wtilde_i |D_i| E_i/(q_i c_i): how much local work reaches the server", ONE),
-    _nonnegative("M1", "largest h_i s_i what_i over the clients: the variance of the aggregation", ONE, latex="M_1"),
-    _nonnegative("M2", "sum of E_i |D_i| times the largest wtilde_i/(W q_i c_i)", ONE, latex="M_2"),
+    _positive(
+        "W",
+        "sum of wtilde_i |D_i| E_i/(q_i c_i) over the clients: how much local work reaches the server (wtilde_i: "
+        "aggregation weight; q_i: its normaliser, 1/q_i the mean of 1/q_i^S over the cohorts S with i; c_i: divisor of "
+        "the local step)",
+        ONE,
+    ),
+    _nonnegative(
+        "M1",
+        "largest h_i s_i what_i over the clients: the variance of the aggregation (what_i: client i's share of W)",
+        ONE,
+        latex="M_1",
+    ),
+    _nonnegative(
+        "M2",
+        "sum of E_i |D_i| times the largest wtilde_i/(W q_i c_i) (aggregation weight over W, normaliser and step "
+        "divisor)",
+        ONE,
+        latex="M_2",
+    ),
     _nonnegative("P2_gen", "largest P_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", ONE, latex="P^2"),
     _nonnegative(
         "sigma2_gen",
@@ -148,15 +166,38 @@ def step_condition(step: Any, factor: Any, meaning: str = "") -> Condition:
     return Condition("step size", sp.Le(step, 1 / (4 * factor * L)), meaning)
 
 
+# letters that texts use without a symbol of that name, as (pattern, what it stands for)
+_LETTERS = (
+    (r"\bet\b(?! al)", "et is the effective step E*eta_g*eta_l of a round (W*eta_g*eta_l in Appendix E)"),
+    (r"\bbeta\b", "beta is 1 + (1 + P) B + M B^2 (with M1 for M in Appendix E)"),
+    (r"\bH\b", "H is (E^2 + P^2) G^2 + sigma^2 ((1 + P^2) G^2 + sigma^2 in Appendix E)"),
+    (r"\bP\b", "P^2, like other squares, is a symbol of its own (P2 for P^2)"),
+)
+
+
+def letters_in(text: str) -> str:
+    """One sentence that says what the letters et, beta, H and P stand for, as far as the text uses them; else empty."""
+    said: list[str] = []
+    for pattern, meaning in _LETTERS:
+        if re.search(pattern, " ".join([text, *said])):  # beta and H bring in P
+            said.append(meaning)
+    return f"Here {'; '.join(said)}." if said else ""
+
+
 @dataclass(frozen=True)
 class Reading:
-    """One reading, with what the project holds of it."""
+    """One reading, with what the project holds of it. The remark ends with what the letters of its texts stand for."""
 
     name: str
     belief: Belief
     replaces: str = ""
     why: str = ""
     remark: str = ""
+
+    def __post_init__(self) -> None:
+        letters = letters_in(" ".join((self.replaces, self.why, self.remark)))
+        if letters and letters not in self.remark:
+            object.__setattr__(self, "remark", f"{self.remark} {letters}".strip())
 
 
 # words that several statements share: why the middle term carries a factor L
