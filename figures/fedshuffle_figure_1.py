@@ -131,8 +131,8 @@ def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[s
         "Expected gap by round: exact expectation (solid lines), 5 to 95 % of "
         f"{seeds} sampled runs (bands), bound of Theorem 5.1, strongly convex, sharp reading, on the weighted average "
         "of the gap (dashed, where the theorem speaks). Each method takes the largest step that Theorem E.1 allows "
-        "(the "
-        "paper gives none), those that draw with replacement or take equal steps the one of their reshuffled relative. "
+        "(the paper gives none), those that draw with replacement or take equal steps the one of their reshuffled "
+        "relative; momentum weighs clients by w_i/p_i. "
         f"Verdicts, by panel: {', '.join(f'{k} {v}' for k, v in found['bounds'].items())}. "
         f"The sampled means lie within {found['largest_z']:.1f} standard errors of the exact curves, over all rounds."
     )
