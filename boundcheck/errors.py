@@ -35,12 +35,12 @@ class BadInput(BoundcheckError, ValueError):
 class UnknownName(BadInput, LookupError):
     """A name that does not exist; the message lists the nearest ones."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        self.name = name
+    def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
+        self.name = str(name)  # users write numbers, too, where a name is asked for
         self.known = tuple(known)
         self.what = what
-        hint = nearest(name, self.known)
-        super().__init__(f"{what} '{name}' is unknown{hint}" + ("" if hint.endswith("?") else "."))
+        hint = nearest(self.name, self.known)
+        super().__init__(f"{what} '{self.name}' is unknown{hint}" + ("" if hint.endswith("?") else "."))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (UnknownName, (self.what, self.name, self.known))
@@ -81,10 +81,10 @@ class Unsupported(BoundcheckError, TypeError):
     """An engine or engine mode cannot carry this method or problem; the message names one that can."""
 
 
-def nearest(name: str, known: Iterable[str], limit: int = 3) -> str:
+def nearest(name: object, known: Iterable[str], limit: int = 3) -> str:
     """A clause such as "; did you mean 'mu'?" with the nearest known names, or what is known."""
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=limit, cutoff=0.5)
+    close = difflib.get_close_matches(str(name), names, n=limit, cutoff=0.5)
     if close:
         return "; did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
     if names and len(names) <= 12:

@@ -171,16 +171,19 @@ def check(
 ) -> int:
     """The CI gate: whether every claim meets its expect.
 
-    Exit code 0 only if every claim meets its expected outcome, tightness and rate.
+    Exit code 0 only if every claim meets its expected outcome, tightness and rate. Tables of limits are read
+    and not carried out.
 
     \b
     Example: boundcheck check examples/scgd.toml --junit boundcheck.xml
     """
     from boundcheck.cli._execute import carry_out
     from boundcheck.cli._files import probe_file
+    from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.spec import load_claims
 
     asked = load_claims(claims, need_expect=True)
+    load_limits(claims)
     if junit is not None:
         probe_file(junit, "--junit")
     done = carry_out(asked, store=chosen_store(no_store), workers=workers)

@@ -153,8 +153,9 @@ def _at_start(problem: Problem, names: Iterable[str]) -> dict[str, Fraction]:
 
 
 def round_grid(rounds: int | Sequence[int]) -> list[int]:
-    """The rounds at which a curve is measured: strictly increasing, 0 allowed."""
-    if isinstance(rounds, int):
+    """The rounds at which a curve is measured: strictly increasing, 0 allowed. Raises BadInput."""
+    if isinstance(rounds, str) or not isinstance(rounds, Iterable):  # an integer of numpy is no int
+        rounds = _whole(rounds)
         if not 0 < rounds <= MAX_ROUNDS:
             raise BadInput(f"rounds = {rounds} is not allowed; it must be between 1 and 10^15.")
         if rounds <= _PLAIN_GRID:
@@ -162,7 +163,18 @@ def round_grid(rounds: int | Sequence[int]) -> list[int]:
         ratio = (rounds / 100) ** (1 / 200)
         spread = {min(rounds, round(100 * ratio**k)) for k in range(201)}
         return sorted({*range(101), *spread, rounds})
-    grid = [int(r) for r in rounds]
+    grid = [_whole(r) for r in rounds]
     if not grid or grid[0] < 0 or any(b <= a for a, b in itertools.pairwise(grid)) or grid[-1] > MAX_ROUNDS:
         raise BadInput("the rounds to measure at must be a strictly increasing list between 0 and 10^15.")
     return grid
+
+
+def _whole(value: Any) -> int:
+    """A number of rounds, of whatever type, as an int."""
+    try:
+        number = int(value)
+        if number == value:
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise BadInput(f"rounds: {value!r} is not allowed; a number of rounds is an integer.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, ROUND_METRICS, describe
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
-from boundcheck.evidence.averages import check_rounds
+from boundcheck.evidence.averages import NoAverage, check_rounds
 from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
 from boundcheck.evidence.constant_claims import constant_of, curve_of_constant
 from boundcheck.evidence.given import given_constants, is_library, key_of, known_constants
@@ -226,7 +227,8 @@ def run_claim(
     verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None, limit=limit)
     result = ClaimResult(claim, verdict, method_spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
-        result = _with_points(result, claimed, curve, claim, index or None)
+        with suppress(NoAverage):  # out of scope, where weights may make no average: nothing is compared
+            result = _with_points(result, claimed, curve, claim, index or None)
     rate = None if claim.rate is None else _rate(claim.rate, curve)
     result = replace(result, rate=rate)
     return replace(result, failures=tuple(_failures(claim, result)))
@@ -244,6 +246,7 @@ def _instance(claim: Claim, claimed: Statement) -> tuple[Problem, dict[str, Cons
     """
     problem = build_problem(claim.problem)
     method = build_method(placeholder(claim.method))
+    method.check(clients_of(problem))
     problem = objective(claimed, method, problem)
     parameters = set(claimed.known(dict.fromkeys(method.parameters())))
     return problem, {k: c for k, c in joint(claimed, method, problem).items() if k not in parameters}

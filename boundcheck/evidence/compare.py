@@ -179,7 +179,9 @@ def compare(
         try:
             points = points_of(statement, curve, values, at)
         except NoAverage as error:
-            return replace(base, outcome=Outcome.FAILED, reason=str(error))
+            if out is None:
+                return replace(base, outcome=Outcome.FAILED, reason=str(error))
+    if points is not None:
         failure = _failure(statement, points)
         if out is None and failure is not None and not len(points):
             out = _outside(statement, curve, values, at)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, field_validator
 
-from boundcheck.core.numbers import format_exact, parse_grid
+from boundcheck.core.numbers import format_exact, format_short, parse_grid
 from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.exact import stationary
@@ -48,9 +48,16 @@ class Limits(BaseModel):
 
     name: str
     problem: dict[str, Any]
-    methods: list[dict[str, Any]] = Field(min_length=1)
+    methods: list[dict[str, Any]]
     parameter: str
     values: Any
+
+    @field_validator("methods")
+    @classmethod
+    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if not methods:
+            raise ValueError("methods = [] is not allowed; at least one method is needed")
+        return methods
 
 
 @dataclass(frozen=True)
@@ -112,9 +119,9 @@ def load_limits(path: Path | str) -> list[Limits]:
         found.append(limits)
         try:
             values = _values(limits)
-            _problem(limits)
+            problem = _problem(limits)
             for method in limits.methods:
-                build_method({**method, limits.parameter: values[0]})
+                _built(limits, problem, method, values[0])
         except BoundcheckError as error:
             mistakes.append((file.line_of(("limits", k)), str(error)))
     if mistakes:
@@ -129,7 +136,7 @@ def limit_study(limits: Limits, on_progress: Callable[[float], None] | None = No
     clients = clients_of(problem)
     curves: list[LimitCurve] = []
     for k, spec in enumerate(limits.methods):
-        first = build_method({**spec, limits.parameter: values[0]})
+        first = _built(limits, problem, spec, values[0])
         weights = small_step_weights(first, clients)
         points: list[LimitPoint] = []
         for j, value in enumerate(values):
@@ -193,9 +200,21 @@ def _problem(limits: Limits) -> Problem:
 
 def _values(limits: Limits) -> list[Fraction]:
     values = sorted(set(parse_grid(limits.values, limits.parameter)))
-    if len(values) > MAX_POINTS or values[0] <= 0:
-        raise BadInput(f"{limits.parameter}: 1 to {MAX_POINTS} step sizes above 0 are allowed.")
+    if not 1 <= len(values) <= MAX_POINTS:
+        raise BadInput(f"{limits.parameter}: {len(values)} step sizes were given; 1 to {MAX_POINTS} are allowed.")
+    if values[0] <= 0:
+        raise BadInput(f"{limits.parameter} = {format_short(values[0])} is not allowed; step sizes are above 0.")
     return values
+
+
+def _built(limits: Limits, problem: Problem, spec: Mapping[str, Any], value: Fraction) -> Method:
+    """The method at one value of the parameter. Raises BadInput where it has a value of its own already."""
+    if limits.parameter in spec:
+        kind, name = spec.get("kind"), limits.parameter
+        raise BadInput(f"the method '{kind}' already has {name} = {spec[name]}, which takes the values; leave it out.")
+    method = build_method({**spec, limits.parameter: value})
+    method.check(clients_of(problem))
+    return method
 
 
 def _label(name: str, spec: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Problem
+from boundcheck.problems.problem import Problem, clients_of
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.scope import difference
@@ -123,17 +123,19 @@ class ClaimSpec(_Model):
 class SpecFile(_Model):
     """The whole file. schema: version of the format. limits: tables that `evidence.limits` reads and checks."""
 
-    claim: Annotated[list[ClaimSpec], Field(min_length=1, max_length=MAX_CLAIMS)]
+    claim: Annotated[list[ClaimSpec], Field(default_factory=list, min_length=1, max_length=MAX_CLAIMS)]
     limits: list[Any] = Field(default_factory=list)
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
 
 
-def load_claims(path: Path | str, *, need_expect: bool = False) -> list[Claim]:
+def load_claims(path: Path | str, *, need_expect: bool = False, need_claims: bool = True) -> list[Claim]:
     """The claims of a specification file; need_expect: whether each must say what it expects.
+
+    need_claims: whether a file of [[limits]] tables alone is refused.
 
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line otherwise.
     """
-    return _claims(load_toml(path, parse_float=str), need_expect)
+    return _claims(load_toml(path, parse_float=str), need_expect, need_claims)
 
 
 def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = False) -> list[Claim]:
@@ -141,9 +143,11 @@ def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = Fal
     return _claims(parse_toml(text, name, parse_float=str), need_expect)
 
 
-def _claims(file: TomlFile, need_expect: bool) -> list[Claim]:
+def _claims(file: TomlFile, need_expect: bool, need_claims: bool = True) -> list[Claim]:
     if file.data.keys() <= {"schema"}:
         raise SpecError(file.path, [(0, "the file has no [[claim]].")])
+    if need_claims and file.data.keys() <= {"schema", "limits"}:
+        raise SpecError(file.path, [(0, "the file has no [[claim]]; [[limits]] tables are for `boundcheck report`.")])
     problems: dict[tuple[int, str], None] = {}
     found: SpecFile | None = None
     try:
@@ -184,6 +188,9 @@ class _Checker:
         claimed = self._statement()
         problem = self._problem()
         method = self._method(claimed)
+        if problem is not None and method is not None:
+            with self._noting("method"):
+                method.check(clients_of(problem))
         if claimed is not None:
             parameters = {} if method is None else claimed.known(method.parameters())
             if method is not None:
@@ -327,6 +334,12 @@ class _Checker:
         index = claimed.metric.index
         for name, value in self._table("at").items():
             with self._noting("at", name):
+                if index is None and name in [s.name for s in claimed.symbols]:
+                    first = format_short(parse_grid(value, name)[0])
+                    raise BadInput(
+                        f"{claimed.best_id}: {name} is a constant of this statement, which has no index; write it "
+                        f"under constants (constants = {{{name} = {first}}})."
+                    )
                 if index is None:
                     raise BadInput(f"{claimed.best_id} is about a single round and has no index; leave out '{name}'.")
                 if name != index:

@@ -20,9 +20,13 @@ from boundcheck.methods.parts import (
     ServerStep,
     Setting,
     Unbiased,
+    Uniform,
 )
 
 __all__ = ["Method"]
+
+_ALL = 1000  # up to so many clients `Method.check` asks for the local work of each
+_MANY = 100_000  # and up to so many it asks for the law of any cohort
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +70,23 @@ class Method:
     def factors(self, cohort: Sequence[int], clients: Clients) -> list[Fraction]:
         """eta_g * a_i for each client of a cohort (negative under an ascending server step)."""
         return [self.server.factor * a for a in self.aggregation.coefficients(cohort, self.setting(clients))]
+
+    def check(self, clients: Clients) -> None:
+        """Raises BadInput where a part does not fit these clients: a cohort larger than all of them, a list too short.
+
+        With many clients only what is quickly told is asked.
+        """
+        n = clients.count
+        if n > _MANY and not isinstance(self.participation, Uniform):
+            return
+        drawing = self.participation.drawing(clients)
+        for i in range(n if n <= _ALL else 1):
+            self.local.visits(i, (i,), clients)
+        if n > _ALL:
+            return
+        cohort = self.participation.fixed(0, clients) if drawing is None else drawing.example()
+        if cohort and any(clients.weights[i] for i in cohort):
+            self.factors(cohort, clients)
 
     def exact_steps(self) -> bool:
         """Whether the step sizes that run are those of the schedule's formula, not rounded ones."""

@@ -45,4 +45,8 @@ def build(spec: Mapping[str, Any]) -> Problem:
     for name, parameter in signature.parameters.items():
         if parameter.default is inspect.Parameter.empty and name not in parameters:
             raise BadInput(f"the problem '{kind}' needs the parameter '{name}'.")
+    for name, value in parameters.items():
+        asked = str(signature.parameters[name].annotation)
+        if asked.startswith("Sequence") and value is not None and not hasattr(value, "__iter__"):
+            raise BadInput(f"the problem '{kind}': {name} = {value} is not allowed; it must be a list.")
     return make(**parameters)

@@ -178,3 +178,67 @@ def test_the_command_prints_them_and_runs_nothing(boundcheck_cli: Run, tmp_path:
     assert [p["line"] for p in found.json["problems"]] == sorted(p["line"] for p in found.json["problems"])
     assert f"{path}:11: the statement 'scgd/theorem_3_3/correct' is unknown" in found.err
     assert "Traceback" not in found.err
+
+
+SHUFFLED = """[[claim]]
+statement = "fedshuffle/theorem_5_1_strongly_convex/sharp"
+problem = { kind = "fedshuffle_36" }
+method = { kind = "fedshuffle", eta_l = "1/100", participation = PARTICIPATION }
+at = { R = [10] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("participation", "said"),
+    [
+        ('{ kind = "uniform", size = 9 }', "a cohort of 9 clients is impossible; 1 to 3 are allowed."),
+        ('{ kind = "importance", b = 0 }', "b = 0 clients a round are impossible; above 0 and at most 3 are allowed."),
+        ('{ kind = "independent", probabilities = [1, 1] }', "2 probabilities were given for 3 clients."),
+        (
+            '{ kind = "subsets", subsets = [[0, 1]], probabilities = [1] }',
+            "client 2 never takes part; every client needs a positive probability.",
+        ),
+        (
+            '{ kind = "subsets", subsets = [[0, 0]], probabilities = [1] }',
+            "[0, 0] is no set of clients out of 0 to 2.",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_clients_is_the_only_mistake(participation: str, said: str) -> None:
+    assert problems(SHUFFLED.replace("PARTICIPATION", participation)) == {4: [said]}
+
+
+def test_a_round_that_is_a_constant_is_no_index() -> None:
+    text = SHUFFLED.replace("PARTICIPATION", '"full"').replace("convex/", "convex_tuned/")
+    assert problems(text) == {
+        5: [
+            "fedshuffle/theorem_5_1_strongly_convex_tuned/sharp: R is a constant of this statement, which has no "
+            "index; write it under constants (constants = {R = 10})."
+        ]
+    }
+
+
+LIMITS = """
+[[limits]]
+name = "ends"
+problem = { kind = "fedshuffle_36" }
+methods = [{ kind = "fedavg_rr" }]
+parameter = "eta_l"
+values = ["1/8", "1/2"]
+"""
+
+
+def test_a_file_of_limits_alone(boundcheck_cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "limits.toml"
+    path.write_text(LIMITS)
+    found = boundcheck_cli("report", path, "-o", tmp_path / "pages")
+    assert (found.code, found.err) == (0, "")
+    assert (tmp_path / "pages" / "limits-ends.html").exists()
+    for command in ("check", "compare"):
+        found = boundcheck_cli(command, path)
+        assert found.code == 2
+        assert "the file has no [[claim]]; [[limits]] tables are for `boundcheck report`." in found.err
+    path.write_text(FEDAVG + LIMITS.replace("fedavg_rr", "fedavg_r"))
+    found = boundcheck_cli("check", path)
+    assert found.code == 2
+    assert "the method 'fedavg_r' is unknown; did you mean 'fedavg_rr'" in found.err

@@ -31,7 +31,14 @@ def test_short_runs_measure_every_round_and_long_ones_a_log_grid() -> None:
     assert round_grid([0, 5, 7]) == [0, 5, 7]
 
 
-@pytest.mark.parametrize("rounds", [0, -1, 10**15 + 1, [], [3, 3], [5, 2], [-1, 2], [10**16]])
+def test_rounds_of_any_integer_type() -> None:
+    assert round_grid(np.int64(3)) == [0, 1, 2, 3]  # pyright: ignore[reportArgumentType]  (what users have)
+    assert round_grid(np.array([0, 2, 5])) == [0, 2, 5]  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "rounds", [0, -1, 10**15 + 1, [], [3, 3], [5, 2], [-1, 2], [10**16], "abc", None, [1.5], ["1"]]
+)
 def test_impossible_rounds(rounds: Any) -> None:
     with pytest.raises(BadInput):
         round_grid(rounds)

@@ -338,3 +338,15 @@ def test_on_appendix_c_every_mutant_violates_the_equality(kind: str, mutant: Any
 
 def test_module_constants_are_sane() -> None:
     assert module.FIRST_SEEDS >= 20  # fewer never decide at the default level
+
+
+def test_weights_without_an_average_are_out_of_scope_where_a_hypothesis_fails() -> None:
+    method = {"kind": "fedshuffle", "eta_l": "1e30"}
+    claim = Claim("fedshuffle/theorem_5_1_strongly_convex/sharp", {"kind": "fedshuffle_36"}, method, at={"R": [10]})
+    result = run_claim(claim)
+    assert result.verdict.outcome is Outcome.OUT_OF_SCOPE
+    assert "condition 'step size' fails" in result.verdict.reason
+    assert result.index == ()
+    cohort = {"kind": "uniform", "size": 9}
+    with pytest.raises(BadInput, match="a cohort of 9 clients is impossible; 1 to 3 are allowed"):
+        run_claim(replace(claim, method={**method, "participation": cohort}))

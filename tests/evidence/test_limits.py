@@ -66,7 +66,10 @@ def test_a_file_without_limits_has_none(tmp_path: Path) -> None:
     ("old", "new", "text"),
     [
         ('parameter = "eta_l"', 'parameter = "eta"', "'eta' is unknown"),
-        ('values = ["1/8", "1/2", 3]', "values = [0]", "step sizes above 0 are allowed"),
+        ('values = ["1/8", "1/2", 3]', "values = [0]", "eta_l = 0 is not allowed; step sizes are above 0"),
+        ('values = ["1/8", "1/2", 3]', 'values = "log:1:1000:300"', "300 step sizes were given; 1 to 200 are allowed"),
+        ('kind = "fedavg_rr"', 'kind = "fedavg_rr", eta_l = 3', "the method 'fedavg_rr' already has eta_l = 3"),
+        ("size = 2", "size = 9", "a cohort of 9 clients is impossible"),
         ('values = ["1/8", "1/2", 3]', 'values = "log:1:2"', "log:1:2"),
         ('kind = "fedavg_rr"', 'kind = "fedavg_r"', "did you mean 'fedavg_rr'"),
         ('name = "ends"', "", "name"),
@@ -78,6 +81,11 @@ def test_bad_tables_are_told_with_their_line(tmp_path: Path, old: str, new: str,
     assert old in TABLE
     with pytest.raises(SpecError, match=text):
         load_limits(written(tmp_path, TABLE.replace(old, new)))
+    none = (
+        '[[limits]]\nname = "no"\nproblem = { kind = "fedshuffle_36" }\nmethods = []\nparameter = "eta_l"\nvalues = [1]'
+    )
+    with pytest.raises(SpecError, match=r":4: .*methods = \[\] is not allowed; at least one method is needed\.$"):
+        load_limits(written(tmp_path, none))
     with pytest.raises(SpecError, match="must be"):
         load_limits(written(tmp_path, 'limits = "all"\n'))
 

@@ -150,6 +150,8 @@ def test_many_clients_take_no_memory() -> None:
     m = method("fedshuffle", participation={"kind": "uniform", "size": 100})
     assert m.factors((7, 10**9 - 1), many) == [Fraction(1, 100)] * 2
     assert m.local.visits(10**8, (10**8,), many)[0][1].steps == 5
+    m.check(many)
+    method("fedshuffle").check(many)
 
 
 @pytest.mark.parametrize(
@@ -165,6 +167,13 @@ def test_many_clients_take_no_memory() -> None:
         ("fedshuffle_gen", {"E": {"low": 3, "high": 2}}, "1 <= low <= high"),
         ("fedshuffle_gen", {"E": {"from": 3}}, "random epochs are written"),
         ("fedshuffle_gen", {"normaliser": "none"}, "the normaliser of fedshuffle_gen"),
+        ("fedshuffle_gen", {"normaliser": -1}, "the normaliser of fedshuffle_gen '-1' is unknown; known: inclusion"),
+        ("fedshuffle_gen", {"normaliser": True}, "the normaliser of fedshuffle_gen 'True' is unknown"),
+        ("fedshuffle_gen", {"weights": [0, 0, 0]}, r"weights \[0, 0, 0\] are not allowed; they are at least 0 and not"),
+        ("fedshuffle_gen", {"weights": [1, -1, 1], "normaliser": "sum_one"}, r"\[1, -1, 1\] are not allowed"),
+        ("fedshuffle_mvr", {"a": "1/2", "start": 3}, "the start of the momentum '3' is unknown"),
+        ("fedavg_mean", {"sampling": 3}, "the sampling of local steps '3' is unknown"),
+        ("fedavg_rr", {"aggregation": 3}, "the aggregation of fedavg_rr '3' is unknown"),
         ("fedavg_rr", {"momentum": {"a": 2}}, "a = 2 is not allowed"),
         ("fedavg_rr", {"momentum": {"b": 2}}, "the momentum: parameter"),
         ("fedavg_rr", {"momentum": {"a": "1/2", "start": "sampled"}}, "warm_up, at least 1, goes with"),
@@ -193,6 +202,18 @@ def test_what_only_the_clients_tell() -> None:
     never = {"kind": "subsets", "subsets": [[0, 1]], "probabilities": [1]}
     with pytest.raises(BadInput, match="client 2 never takes part"):
         method("fedshuffle", participation=never).factors((0,), CLIENTS)
+    for kind, more, text in (
+        ("fedshuffle", {"participation": {"kind": "uniform", "size": 9}}, "a cohort of 9 clients is impossible"),
+        ("fedshuffle", {"participation": {"kind": "importance", "b": 7}}, "b = 7 clients a round are impossible"),
+        ("fedshuffle", {"participation": never}, "client 2 never takes part"),
+        ("fedshuffle_gen", {"E": [1, 2]}, "2 epochs were given"),
+        ("fedshuffle_gen", {"weights": [1, 2]}, "2 aggregation weights were given for 3 clients"),
+        ("fedshuffle_gen", {"weights": [1, 2], "participation": "one_by_weight"}, "2 aggregation weights were given"),
+    ):
+        with pytest.raises(BadInput, match=text):
+            method(kind, **more).check(CLIENTS)
+    method("fedshuffle", participation={"kind": "importance", "b": 2}).check(CLIENTS)
+    method("fedavg_rr", participation={"kind": "uniform", "size": 2}).check(CLIENTS)
     large = method("fedshuffle", participation={"kind": "uniform", "size": 20}).participation.drawing(Clients.alike(60))
     assert large is not None
     with pytest.raises(Unsupported, match="at most 1000 can be gone through"):

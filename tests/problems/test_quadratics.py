@@ -235,6 +235,8 @@ def test_unknown_kinds_and_parameters_name_the_nearest():
         build({"kind": "random_quadratics", "sed": 1})
     with pytest.raises(BadInput, match="needs the parameter 'clients'"):
         build({"kind": "quadratics"})
+    with pytest.raises(BadInput, match="the problem 'quadratics': clients = 3 is not allowed; it must be a list"):
+        build({"kind": "quadratics", "clients": 3})
     with pytest.raises(BadInput, match="names no kind"):
         build({"clients": 3})
     with pytest.raises(BadInput, match="mu <= L"):

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
+from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import Epochs, LocalWork
@@ -89,6 +90,13 @@ def client_weights(rule: str | tuple[Fraction, ...], setting: Setting) -> Callab
     return unfinished
 
 
+def _check_weights(weights: str | tuple[Fraction, ...]) -> None:
+    """Raises BadInput for numbers that weigh no average."""
+    if not isinstance(weights, str) and (any(w < 0 for w in weights) or not any(weights)):
+        shown = ", ".join(format_short(w) for w in weights[:12]) + (", ..." if len(weights) > 12 else "")
+        raise BadInput(f"the aggregation weights [{shown}] are not allowed; they are at least 0 and not all 0.")
+
+
 @dataclass(frozen=True)
 class Average:
     """The plain average of the returned points: a_i^S = 1/|S|."""
@@ -117,6 +125,9 @@ class Unbiased:
 
     weights: str | tuple[Fraction, ...] = "data"
 
+    def __post_init__(self) -> None:
+        _check_weights(self.weights)
+
     def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
         own = self.by_client(setting)
         return [own(i) for i in cohort]
@@ -135,6 +146,9 @@ class SumOne:
 
     weights: str | tuple[Fraction, ...] = "data"
     per_share: bool = False
+
+    def __post_init__(self) -> None:
+        _check_weights(self.weights)
 
     def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
         if not cohort:

@@ -83,6 +83,14 @@ class Drawing:
             return sum(1 for p in self.probabilities if p > 0)
         return max(len(s) for s in self.subsets)
 
+    def example(self) -> tuple[int, ...]:
+        """One cohort with a positive probability."""
+        if self.kind == "uniform":
+            return tuple(range(self.size))
+        if self.kind == "independent":
+            return tuple(i for i, p in enumerate(self.probabilities) if p > 0)
+        return next(s for s, p in zip(self.subsets, self.probabilities, strict=True) if p > 0)
+
     def count(self) -> int:
         """How many cohorts have a positive probability (an upper bound for "independent")."""
         if self.kind == "uniform":
