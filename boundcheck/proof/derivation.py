@@ -278,9 +278,9 @@ class Derivation:
         return found
 
     def _compare(self) -> tuple[bool, str]:
-        """Whether the conclusion is `target <= bound`, or `target == bound` for an equality, definitions put in."""
+        """Whether the conclusion is `target <= bound`, or `target == bound` for an equality or a formula, definitions put in."""
         claim = self._conclusion()
-        equality = self.statement.kind is Kind.EQUALITY
+        equality = self.statement.kind in (Kind.EQUALITY, Kind.FORMULA)
         if not isinstance(claim, sp.Eq if equality else sp.Le):
             return False, f"The conclusion '{claim}' is not an {'equation' if equality else 'upper bound'}."
         values = self.definitions()
