@@ -278,7 +278,10 @@ class Derivation:
         return found
 
     def _compare(self) -> tuple[bool, str]:
-        """Whether the conclusion is `target <= bound`, or `target == bound` for an equality or a formula, definitions put in."""
+        """Whether the conclusion is `target <= bound`, definitions put in.
+
+        `target == bound` for an equality or a formula.
+        """
         claim = self._conclusion()
         equality = self.statement.kind in (Kind.EQUALITY, Kind.FORMULA)
         if not isinstance(claim, sp.Eq if equality else sp.Le):
