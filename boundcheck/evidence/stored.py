@@ -43,7 +43,11 @@ _META = "meta"  # the checkpoint's array with the JSON text of what the curve sa
 
 def code_of(problem: Problem, method_spec: Mapping[str, Any]) -> tuple[str, ...]:
     """The modules that compute a run; those found by name at run time are no imports that could be followed."""
-    named = {f"boundcheck.problems.{problem.spec.get(key)}" for key in ("kind", "data") if key in problem.spec}
+    named: set[str] = set()
+    spec: Any = problem.spec
+    while isinstance(spec, Mapping):  # a surrogate is made "of" another problem
+        named |= {f"boundcheck.problems.{spec[key]}" for key in ("kind", "data") if key in spec}
+        spec = spec.get("of")
     return tuple(sorted({*_CODE, type(problem).__module__, f"boundcheck.methods.{method_spec.get('kind')}", *named}))
 
 

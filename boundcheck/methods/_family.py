@@ -8,16 +8,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods._participation import participation_from
 from boundcheck.methods._steps import count
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Aggregation, Constant, EpochRange, Epochs, Momentum, ServerStep
+from boundcheck.methods.parts import Aggregation, Constant, EpochRange, Epochs, Momentum, ServerStep, SumOne, Unbiased
+from boundcheck.methods.parts.local import SAMPLINGS
 
-__all__ = ["Common", "compose", "epochs_from", "is_epochs", "momentum_from", "numbers"]
+__all__ = [
+    "Common",
+    "compose",
+    "epochs_from",
+    "equal_steps",
+    "is_epochs",
+    "is_equal_steps",
+    "is_nova",
+    "momentum_from",
+    "nova",
+    "numbers",
+]
 
 _MOMENTUM = ("a", "form", "start", "warm_up")
 FORMS = ("variance_reduced", "practical")
@@ -88,3 +100,25 @@ def is_epochs(method: Method, **wanted: Any) -> bool:
     if not isinstance(local, Epochs) or method.momentum is not None or method.server.ascend:
         return False
     return local == replace(Epochs(local.E, local.batch), **wanted)
+
+
+def equal_steps(rule: Literal["min", "mean"], given: Common, E: Any, batch: Any, sampling: Any) -> Method:
+    """FedAvgMin or FedAvgMean: the clients of a cohort take equally many steps."""
+    local = Epochs(epochs_from(E), count(batch, "batch"), sampling=sampling, common=rule)
+    return compose(f"fedavg_{rule}", local, SumOne(), given)
+
+
+def is_equal_steps(method: Method, rule: str) -> bool:
+    """Whether a composition is that of `equal_steps`, whatever its numbers and sampling."""
+    return method.aggregation == SumOne() and any(is_epochs(method, sampling=s, common=rule) for s in SAMPLINGS)
+
+
+def nova(name: str, sampling: Literal["reshuffled", "replacement"], given: Common, E: Any, batch: Any) -> Method:
+    """FedNova in either sampling: differences are divided by the number of steps."""
+    local = Epochs(epochs_from(E), count(batch, "batch"), sampling=sampling, divide="largest")
+    return compose(name, local, Unbiased("nova"), given)
+
+
+def is_nova(method: Method, sampling: str) -> bool:
+    """Whether a composition is that of `nova`, whatever its numbers and participation."""
+    return is_epochs(method, sampling=sampling, divide="largest") and method.aggregation == Unbiased("nova")

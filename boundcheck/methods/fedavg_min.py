@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
-from boundcheck.methods._steps import count
+from boundcheck.methods._family import Common, equal_steps, is_equal_steps
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Epochs, SumOne
 
 __all__ = ["build", "matches"]
 
@@ -31,11 +29,10 @@ def build(
 
     E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
     """
-    local = Epochs(epochs_from(E), count(batch, "batch"), sampling=sampling, common="min")
-    return compose("fedavg_min", local, SumOne(), Common(eta_l, eta_g, participation, momentum))
+    given = Common(eta_l, eta_g, participation, momentum)
+    return equal_steps("min", given, E, batch, sampling)
 
 
 def matches(method: Method) -> bool:
     """Whether a composition is FedAvgMin without momentum, whatever its numbers."""
-    either = any(is_epochs(method, sampling=s, common="min") for s in ("replacement", "reshuffled"))
-    return either and method.aggregation == SumOne()
+    return is_equal_steps(method, "min")

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
-from boundcheck.methods._steps import count
+from boundcheck.methods._family import Common, is_nova, nova
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Epochs, Unbiased
 
 __all__ = ["build", "matches"]
 
@@ -23,10 +21,9 @@ def build(
 
     E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
     """
-    local = Epochs(epochs_from(E), count(batch, "batch"), sampling="replacement", divide="largest")
-    return compose("fednova", local, Unbiased("nova"), Common(eta_l, eta_g, participation, momentum))
+    return nova("fednova", "replacement", Common(eta_l, eta_g, participation, momentum), E, batch)
 
 
 def matches(method: Method) -> bool:
     """Whether a composition is this method without momentum, whatever its numbers and participation."""
-    return is_epochs(method, sampling="replacement", divide="largest") and method.aggregation == Unbiased("nova")
+    return is_nova(method, "replacement")

@@ -14,6 +14,7 @@ import pytest
 from boundcheck.core.store import Store
 from boundcheck.engines.curve import Curve
 from boundcheck.engines.run import run
+from boundcheck.engines.surrogate import surrogate
 from boundcheck.evidence import stored
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.stored import arrays_of, code_of, curve_from, meta_of, run_or_recall
@@ -179,3 +180,14 @@ def test_what_cannot_be_digested_is_run_and_says_so(store: Store) -> None:
 def test_meta_is_json() -> None:
     meta = meta_of(recall(None))
     assert json.loads(json.dumps(meta, allow_nan=False)) == meta
+
+
+def test_the_code_of_the_problem_inside_a_surrogate_counts() -> None:
+    method = build_method(
+        {"kind": "fedshuffle_sum_one", "eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}}
+    )
+    inner = build_problem({"kind": "fedshuffle_36"})
+    outer = surrogate(method, inner)
+    assert outer.spec["kind"] == "surrogate"
+    modules = code_of(outer, {"kind": "fedshuffle_sum_one"})
+    assert {"boundcheck.problems.surrogate", "boundcheck.problems.fedshuffle_36"} <= set(modules)
