@@ -16,16 +16,37 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Blocks
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
-__all__ = ["ENGINES", "ROUND_METRICS", "describe", "describe_constants", "round_grid", "run"]
+__all__ = [
+    "ENGINES",
+    "ROUND_METRICS",
+    "describe",
+    "describe_constants",
+    "is_round_metric",
+    "needed_for",
+    "round_grid",
+    "run",
+]
 
 ENGINES = ("exact", "sampled")
 MAX_ROUNDS = 10**15
-# Metrics of a round rather than of a point, asked for by name: whether the exact engine needs momentum for them.
-ROUND_METRICS: Mapping[str, bool] = {"drift": False, "epoch_grad2": True, "momentum_error2": True}
+# Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
+# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`.
+ROUND_METRICS: Mapping[str, str] = {
+    "drift": "visits from the server's point",
+    "epoch_grad2": "momentum",
+    "momentum_error2": "momentum",
+    "discrepancy": "models of its own at every client",
+    "round_gap": "a server",
+    "virtual_round_gap": "a server",
+    "virtual_gap": "a server",
+    "virtual_grad2": "a server",
+}
+_OF_BLOCK = "discrepancy:"  # followed by the number of a block
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
 
 
@@ -57,7 +78,7 @@ def run(
     grid = round_grid(rounds)
     names = tuple(metrics) if metrics is not None else problem.metrics
     for name in names:
-        if name not in problem.metrics and name not in ROUND_METRICS:
+        if name not in problem.metrics and not is_round_metric(name):
             raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
     if engine == "exact":
         from boundcheck.engines.exact import run_exact
@@ -79,6 +100,23 @@ def run(
             on_progress=None if on_progress is None else lambda done, of: on_progress(done / of),
         )
     return describe(curve, method, problem, assumptions)
+
+
+def is_round_metric(name: str) -> bool:
+    """Whether a metric is one of a round, which the method has and not the problem."""
+    return name in ROUND_METRICS or (name.startswith(_OF_BLOCK) and name[len(_OF_BLOCK) :].isdecimal())
+
+
+def needed_for(name: str, method: Method) -> str | None:
+    """What a method lacks for a metric of a round, in words; None where it lacks nothing."""
+    needs = ROUND_METRICS[name.partition(":")[0]]
+    blocks = isinstance(method.exchange, Blocks)
+    met = {
+        "momentum": method.momentum is not None,
+        "models of its own at every client": blocks,
+        "a server": not blocks and method.momentum is None,
+    }.get(needs, method.exchange is None and method.correction is None)
+    return None if met else needs
 
 
 def _arithmetic(name: str | Arithmetic) -> Arithmetic:

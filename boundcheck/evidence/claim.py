@@ -17,7 +17,7 @@ import numpy as np
 
 from boundcheck.core.numbers import as_fraction, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, ROUND_METRICS, describe
+from boundcheck.engines.run import ENGINES, describe, is_round_metric
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage, check_rounds
@@ -256,7 +256,8 @@ def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str
     """Which assumption the problem breaks, where it therefore lacks the metric or a constant; None: it can be run."""
     known = {*own, *claim.constants, *claimed.parameters, str(claimed.metric.index)}
     lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
-    if constant_of(claimed) is None and claimed.metric.quantity not in (*problem.metrics, *ROUND_METRICS):
+    quantity = claimed.metric.quantity
+    if constant_of(claimed) is None and quantity not in problem.metrics and not is_round_metric(quantity):
         lacking.append(f"the metric {claimed.metric.quantity}")
     if not lacking:
         return None

@@ -97,7 +97,7 @@ def numbers(values: Any, name: str) -> tuple[Fraction, ...]:
 def is_epochs(method: Method, **wanted: Any) -> bool:
     """Whether the local work is epochs with these settings, whatever E and batch, and no momentum."""
     local = method.local
-    if not isinstance(local, Epochs) or method.momentum is not None or method.server.ascend:
+    if not isinstance(local, Epochs) or not method.is_plain or method.server.ascend:
         return False
     return local == replace(Epochs(local.E, local.batch), **wanted)
 

@@ -38,5 +38,5 @@ def matches(method: Method) -> bool:
         and isinstance(method.local, GradientSteps)
         and isinstance(method.aggregation, Average)
         and method.server == ServerStep()
-        and method.momentum is None
+        and method.is_plain
     )

@@ -35,5 +35,5 @@ def matches(method: Method) -> bool:
         and method.local == Epochs(method.local.E, method.local.batch)
         and isinstance(method.aggregation, Average)
         and method.server == ServerStep()
-        and method.momentum is None
+        and method.is_plain
     )

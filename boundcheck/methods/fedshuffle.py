@@ -55,5 +55,5 @@ def matches(method: Method) -> bool:
         and local == Epochs(local.E, divide="size")
         and method.aggregation == Unbiased()
         and not method.server.ascend
-        and method.momentum is None
+        and method.is_plain
     )

@@ -57,6 +57,6 @@ def matches(method: Method) -> bool:
         and local.missed is not None
         and local == Epochs(local.E, local.batch, divide="work", missed=local.missed)
         and method.aggregation == Unbiased("unfinished")
-        and method.momentum is None
+        and method.is_plain
         and not method.server.ascend
     )

@@ -23,5 +23,5 @@ def matches(method: Method) -> bool:
         and method.local == GradientSteps(1)
         and isinstance(method.aggregation, Average)
         and method.server == ServerStep()
-        and method.momentum is None
+        and method.is_plain
     )

@@ -13,6 +13,9 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import (
     Aggregation,
     Average,
+    Blocks,
+    Correction,
+    Exchange,
     LocalWork,
     Momentum,
     Participation,
@@ -36,7 +39,8 @@ class Method:
     One round from the server point x: the cohort S of `participation` receives x; each i in S does
     `local` work with the step size of `schedule` and returns y_i; the server moves to
     x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`. With `momentum` the
-    local steps follow a direction that mixes gradients and the server's momentum.
+    local steps follow a direction that mixes gradients and the server's momentum; with a `correction` the local work is
+    on a shifted objective; with an `exchange` clients keep models of their own between rounds (see these parts).
 
     name: how reports call it; a statement about the algorithm `name` accepts it.
     """
@@ -48,6 +52,13 @@ class Method:
     aggregation: Aggregation = field(default_factory=Average)
     server: ServerStep = field(default_factory=ServerStep)
     momentum: Momentum | None = None
+    correction: Correction | None = None
+    exchange: Exchange | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every visit starts from the server's point and follows the clients' own objectives."""
+        return self.momentum is None and self.correction is None and self.exchange is None
 
     def rounds_per_cycle(self, clients: Clients) -> int:
         """Rounds that share one step size."""
@@ -61,7 +72,10 @@ class Method:
     def is_random(self, clients: Clients) -> bool:
         """Whether two runs can differ."""
         warmed = self.momentum is not None and self.momentum.start == "sampled"
-        return self.participation.fixed(0, clients) is None or self.local.is_random or warmed
+        drawn = None if self.correction is None else self.correction.participation
+        own = drawn is not None and drawn.fixed(0, clients) is None
+        moved = isinstance(self.exchange, Blocks) and self.exchange.hand_over is not None
+        return self.participation.fixed(0, clients) is None or self.local.is_random or warmed or own or moved
 
     def setting(self, clients: Clients) -> Setting:
         """What the aggregation's coefficients may depend on."""
@@ -100,7 +114,8 @@ class Method:
     def parameters(self) -> Mapping[str, Fraction]:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
         found: dict[str, Fraction] = {}
-        for part in (self.participation, self.local, self.schedule, self.aggregation, self.server, self.momentum):
+        parts = (self.participation, self.local, self.schedule, self.aggregation, self.server, self.momentum)
+        for part in (*parts, self.exchange):
             if part is None:
                 continue
             own = getattr(part, "parameters", None)

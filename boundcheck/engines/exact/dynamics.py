@@ -13,9 +13,9 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
+from boundcheck.engines.exact.kinds import rounds_of
 from boundcheck.engines.exact.readers import Readers
 from boundcheck.engines.exact.rings import Matrix, Ring
-from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Applied, Operators
 from boundcheck.engines.exact.state import Exact, cohort_at
 from boundcheck.methods.method import Method
@@ -36,7 +36,7 @@ class Dynamics:
     def __init__(self, ring: Ring, method: Method, exact: Exact) -> None:
         self.ring, self.method, self.exact = ring, method, exact
         self.random = method.is_random(exact.clients)
-        self.rounds = Rounds(ring, method, exact)
+        self.rounds = rounds_of(ring, method, exact)
         self.readers = Readers(self.rounds)
         wide = exact.layout.size
         self.size = wide * (wide + 1) // 2 if self.random else wide
@@ -201,7 +201,7 @@ class Dynamics:
         """z (D, 1) at round 0, 1, ..."""
         ring, method, clients = self.ring, self.method, self.exact.clients
         state = self.start().transpose()
-        if isinstance(method.local, GradientSteps) and method.momentum is None:
+        if isinstance(method.local, GradientSteps) and method.is_plain:
             yield from self._gradient_steps(method.local.E, state)
             return
         done = 0

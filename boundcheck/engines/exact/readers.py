@@ -33,7 +33,7 @@ class Readers:
     def __init__(self, rounds: Rounds) -> None:
         self.rounds, self.ring, self.exact = rounds, rounds.ring, rounds.exact
         exact, ring = self.exact, rounds.ring
-        pick = exact.layout.block(0)
+        pick = exact.layout.readout
         self._plain = {
             name: ring.lift(pick.transpose() * exact.quadratic[name] * pick)
             for name in exact.metrics

@@ -17,7 +17,7 @@ from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.oracle import run_oracle
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.engines.exact.state import Exact, lower
-from boundcheck.engines.run import ROUND_METRICS
+from boundcheck.engines.run import ROUND_METRICS, is_round_metric, needed_for
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit
@@ -89,15 +89,15 @@ def run_exact(
 def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> None:
     """Raise UnknownName for a metric that neither the problem nor (on quadratic problems) the method's rounds have."""
     quadratic = isinstance(problem, QuadraticProblem)
-    own = [
-        name for name, momentum in ROUND_METRICS.items() if quadratic and (method.momentum is not None or not momentum)
-    ]
+    own = [name for name in ROUND_METRICS if quadratic and needed_for(name, method) is None]
     for name in names:
-        if name in problem.metrics or name in own:
+        if name in problem.metrics:
             continue
-        if quadratic and name in ROUND_METRICS:
-            raise UnknownName(f"'{method.name}' has no momentum, so that the metric", name, [*problem.metrics, *own])
-        raise UnknownName(f"the problem '{problem.name}': metric", name, [*problem.metrics, *own])
+        lacking = needed_for(name, method) if quadratic and is_round_metric(name) else None
+        if lacking is not None:
+            raise UnknownName(f"'{method.name}' has no {lacking}, so that the metric", name, [*problem.metrics, *own])
+        if not quadratic or not is_round_metric(name):
+            raise UnknownName(f"the problem '{problem.name}': metric", name, [*problem.metrics, *own])
 
 
 class _Run:

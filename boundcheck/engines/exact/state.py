@@ -1,8 +1,10 @@
 """The server's state as a vector, and the exact data of a problem in its coordinates.
 
 With c a minimiser (or saddle, or 0 where F has none) the state is z = [x - c; 1], with momentum m also
-[x - c; m; 1], and where the momentum compares gradients at two points [x - c; x_previous - c; m; 1]. Working at
-x - c keeps the metrics free of cancellation. The gradient of client i (or of one of its samples) is A (x - c) - o
+[x - c; m; 1], and where the momentum compares gradients at two points [x - c; x_previous - c; m; 1]. The models y_i
+that clients keep (`methods.parts.exchange`) are further blocks y_i - c, and with a pipelined correction g is one; where
+there is no server the point x is a weighted mean of the y_i. Working at x - c keeps the metrics free of cancellation.
+The gradient of client i (or of one of its samples) is A (x - c) - o
 with o = b - A c, exactly rational.
 """
 
@@ -15,7 +17,7 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from boundcheck.core.linalg import column, rational
-from boundcheck.engines.run import ROUND_METRICS
+from boundcheck.engines.run import is_round_metric
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -26,24 +28,44 @@ __all__ = ["Exact", "Layout", "Samples", "cohort_at", "lower", "visits_at"]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the blocks of the state begin: x at 0, then the others, then the constant 1.
+    """Where the blocks of the state begin: x at 0 (if there is a server), then the others, then the constant 1.
 
-    d: dimension. previous, momentum: first coordinate of the previous point and of the momentum, or None.
+    d: dimension. previous, momentum: first coordinate of the previous point and of the momentum (or of the gradients
+    that a pipelined correction carries over), or None. slots: how many models the clients keep; they come last before
+    the constant. mixed: the weights with which the point of which metrics speak is made of them, where there is no
+    server; None: it is x.
     """
 
     d: int
     previous: int | None = None
     momentum: int | None = None
+    slots: int = 0
+    mixed: tuple[Fraction, ...] | None = None
 
     @property
     def size(self) -> int:
         """Coordinates of the state, the constant included."""
-        return self.d * (1 + (self.previous is not None) + (self.momentum is not None)) + 1
+        own = (self.mixed is None) + (self.previous is not None) + (self.momentum is not None)
+        return self.d * (own + self.slots) + 1
 
     @property
     def moving(self) -> int:
         """Coordinates without the constant."""
         return self.size - 1
+
+    def slot(self, index: int) -> int:
+        """First coordinate of a kept model."""
+        return self.moving - self.d * (self.slots - index)
+
+    @property
+    def readout(self) -> fmpq_mat:
+        """The (d, D) matrix of the point of which metrics speak."""
+        if self.mixed is None:
+            return self.block(0)
+        found = fmpq_mat(self.d, self.size)
+        for i, w in enumerate(self.mixed):
+            found += self.block(self.slot(i)) * rational(w)
+        return found
 
     def block(self, first: int | None) -> fmpq_mat:
         """The (d, D) matrix that picks the d coordinates from `first` on."""
@@ -114,8 +136,8 @@ class Exact:
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The metrics that are read off the local work or the momentum."""
-        return tuple(name for name in self.metrics if name in ROUND_METRICS)
+        """The metrics of a round."""
+        return tuple(name for name in self.metrics if is_round_metric(name))
 
 
 def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:

@@ -194,6 +194,8 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     if not 1 <= clients <= streams.MAX_BOUND:
         raise BadInput(f"{clients} clients are not allowed; the sampled engine takes 1 to {streams.MAX_BOUND}.")
     participation = method.participation
+    if method.correction is not None or method.exchange is not None:
+        raise Unsupported(f"the sampled engine does not carry out {method.name} yet.")
     law = participation.drawing(known)
     cohorts: list[tuple[int, ...]] = []
     if law is None:

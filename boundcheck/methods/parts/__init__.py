@@ -1,6 +1,8 @@
 """The parts of which methods are composed, one file a role."""
 
-from boundcheck.methods.parts.aggregation import Aggregation, Average, Setting, SumOne, Unbiased
+from boundcheck.methods.parts.aggregation import Aggregation, Average, Same, Setting, SumOne, Unbiased
+from boundcheck.methods.parts.correction import Correction
+from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, Visit
 from boundcheck.methods.parts.momentum import Momentum
 from boundcheck.methods.parts.participation import (
@@ -11,41 +13,57 @@ from boundcheck.methods.parts.participation import (
     Independent,
     OneByWeight,
     Participation,
+    Pattern,
     Subsets,
     Uniform,
+    WithReplacement,
+    first_repeated,
     inclusion,
     pair,
     probability_matrix,
 )
-from boundcheck.methods.parts.schedule import Constant, InverseCycle, LogHorizon, Schedule
+from boundcheck.methods.parts.proximal import ExactSolve, Proximal
+from boundcheck.methods.parts.schedule import Constant, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.server import ServerStep
 
 __all__ = [
     "Aggregation",
     "Average",
+    "Blocks",
     "Constant",
+    "Correction",
     "Cyclic",
     "Drawing",
     "EpochRange",
     "Epochs",
+    "ExactSolve",
+    "Exchange",
     "Full",
     "GradientSteps",
+    "HandOver",
     "Importance",
     "Independent",
     "InverseCycle",
     "LocalWork",
     "LogHorizon",
     "Momentum",
+    "NoStep",
     "OneByWeight",
     "Participation",
+    "Pattern",
+    "Proximal",
+    "Same",
     "Schedule",
     "ServerStep",
     "Setting",
+    "Stale",
     "Subsets",
     "SumOne",
     "Unbiased",
     "Uniform",
     "Visit",
+    "WithReplacement",
+    "first_repeated",
     "inclusion",
     "pair",
     "probability_matrix",

@@ -14,7 +14,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import Epochs, LocalWork
 from boundcheck.methods.parts.participation import Drawing, Participation, inclusion
 
-__all__ = ["WEIGHTS", "Aggregation", "Average", "Setting", "SumOne", "Unbiased", "client_weights"]
+__all__ = ["WEIGHTS", "Aggregation", "Average", "Same", "Setting", "SumOne", "Unbiased", "client_weights"]
 
 WEIGHTS = ("data", "nova", "unfinished")
 
@@ -112,11 +112,29 @@ class Average:
                 for t in range(setting.participation.period(setting.clients))
             }
         else:
-            sizes = {drawing.size} if drawing.kind == "uniform" else {len(s) for s in drawing.subsets}
+            known = drawing.kind in ("uniform", "replacement")
+            sizes = {drawing.size} if known else {len(s) for s in drawing.subsets}
         if len(sizes) != 1:
             return None
         share = Fraction(1, sizes.pop())
         return lambda i: share
+
+
+@dataclass(frozen=True)
+class Same:
+    """a_i = value, whoever else takes part."""
+
+    value: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if self.value <= 0:
+            raise BadInput(f"the aggregation weight {self.value} is not allowed; it is above 0.")
+
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+        return [self.value] * len(cohort)
+
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+        return lambda i: self.value
 
 
 @dataclass(frozen=True)

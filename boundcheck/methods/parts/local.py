@@ -17,7 +17,7 @@ from boundcheck.methods.clients import Clients
 
 __all__ = ["DIVISORS", "SAMPLINGS", "EpochRange", "Epochs", "GradientSteps", "LocalWork", "Visit"]
 
-Sampling = Literal["full", "reshuffled", "replacement"]
+Sampling = Literal["full", "reshuffled", "replacement", "exact"]
 SAMPLINGS = ("reshuffled", "replacement")
 DIVISORS = ("none", "size", "work", "largest")
 
@@ -28,16 +28,18 @@ class Visit:
 
     sampling: "full" (each step uses the client's whole gradient), "reshuffled" (each epoch visits every sample once, in
         a fresh uniformly random order; a last epoch may be cut short) or "replacement" (each sample of each step is
-        drawn anew, uniformly).
+        drawn anew, uniformly). "exact" returns the exact minimiser of the client's objective with its proximal term.
     steps: how many local steps; 0 returns the model unchanged.
     scale: the local step size is the schedule's times this.
     batch: samples a step, with their mean gradient (the last step of an epoch takes what is left).
+    prox: mu of a term mu/2 |y - x|^2 that is added to the client's objective, x the point at which the visit begins.
     """
 
     sampling: Sampling
     steps: int
     scale: Fraction = Fraction(1)
     batch: int = 1
+    prox: Fraction = Fraction(0)
 
 
 class LocalWork(Protocol):

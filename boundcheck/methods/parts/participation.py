@@ -26,8 +26,11 @@ __all__ = [
     "Independent",
     "OneByWeight",
     "Participation",
+    "Pattern",
     "Subsets",
     "Uniform",
+    "WithReplacement",
+    "first_repeated",
     "inclusion",
     "pair",
     "probability_matrix",
@@ -40,10 +43,12 @@ class Drawing:
 
     kind "uniform": `size` clients without replacement, all such sets alike; "independent": client i takes part with
     probability probabilities[i], independently of the others (the cohort may be empty); "subsets": the cohort is
-    subsets[k] (increasing client numbers) with probability probabilities[k], summing to 1.
+    subsets[k] (increasing client numbers) with probability probabilities[k], summing to 1; "replacement": `size`
+    clients, each drawn anew, client i with probability probabilities[i]. A cohort may then hold a client several times
+    (its number repeated): it does its local work once, and its coefficients add up.
     """
 
-    kind: Literal["uniform", "independent", "subsets"]
+    kind: Literal["uniform", "independent", "subsets", "replacement"]
     n: int
     size: int = 0
     probabilities: Sequence[Fraction] = ()
@@ -54,7 +59,7 @@ class Drawing:
         """Pair probabilities of "subsets", the diagonal included; absent pairs have probability 0."""
         found: dict[tuple[int, int], Fraction] = {}
         for p, cohort in zip(self.probabilities, self.subsets, strict=True):
-            for i, j in itertools.product(cohort, repeat=2):
+            for i, j in itertools.product(set(cohort), repeat=2):
                 found[i, j] = found.get((i, j), Fraction(0)) + p
         return found
 
@@ -62,6 +67,8 @@ class Drawing:
         """p_i, the probability that client i takes part."""
         if self.kind == "uniform":
             return Fraction(self.size, self.n)
+        if self.kind == "replacement":
+            return 1 - (1 - self.probabilities[i]) ** self.size
         return self.probabilities[i] if self.kind == "independent" else self._pairs.get((i, i), Fraction(0))
 
     def pair(self, i: int, j: int) -> Fraction:
@@ -72,12 +79,22 @@ class Drawing:
             return Fraction(self.size * (self.size - 1), self.n * (self.n - 1))
         if self.kind == "independent":
             return self.probabilities[i] * self.probabilities[j]
+        if self.kind == "replacement":
+            p, q = 1 - self.probabilities[i], 1 - self.probabilities[j]
+            return 1 - p**self.size - q**self.size + (p + q - 1) ** self.size
         return self._pairs.get((i, j), Fraction(0))
+
+    def _of_multiset(self, cohort: Sequence[int]) -> Fraction:
+        """The probability of a cohort of "replacement", whatever the order in which it is drawn."""
+        share = Fraction(math.factorial(self.size))
+        for i in set(cohort):
+            share *= self.probabilities[i] ** cohort.count(i) / math.factorial(cohort.count(i))
+        return share
 
     @property
     def largest(self) -> int:
         """The size of the largest possible cohort."""
-        if self.kind == "uniform":
+        if self.kind in ("uniform", "replacement"):
             return self.size
         if self.kind == "independent":
             return sum(1 for p in self.probabilities if p > 0)
@@ -87,6 +104,8 @@ class Drawing:
         """One cohort with a positive probability."""
         if self.kind == "uniform":
             return tuple(range(self.size))
+        if self.kind == "replacement":
+            return (next(i for i, p in enumerate(self.probabilities) if p > 0),) * self.size
         if self.kind == "independent":
             return tuple(i for i, p in enumerate(self.probabilities) if p > 0)
         return next(s for s, p in zip(self.subsets, self.probabilities, strict=True) if p > 0)
@@ -95,6 +114,8 @@ class Drawing:
         """How many cohorts have a positive probability (an upper bound for "independent")."""
         if self.kind == "uniform":
             return math.comb(self.n, self.size)
+        if self.kind == "replacement":
+            return math.comb(sum(1 for p in self.probabilities if p > 0) + self.size - 1, self.size)
         return 2 ** sum(1 for p in self.probabilities if 0 < p < 1) if self.kind == "independent" else len(self.subsets)
 
     def support(self, limit: int) -> list[tuple[Fraction, tuple[int, ...]]]:
@@ -108,6 +129,10 @@ class Drawing:
             return [(share, cohort) for cohort in itertools.combinations(range(self.n), self.size)]
         if self.kind == "subsets":
             return [(p, tuple(s)) for p, s in zip(self.probabilities, self.subsets, strict=True) if p > 0]
+        if self.kind == "replacement":
+            possible = [i for i, p in enumerate(self.probabilities) if p > 0]
+            drawn = itertools.combinations_with_replacement(possible, self.size)
+            return [(self._of_multiset(cohort), cohort) for cohort in drawn]
         sure = [i for i, p in enumerate(self.probabilities) if p == 1]
         found = [(Fraction(1), sure)]
         for i, p in enumerate(self.probabilities):
@@ -132,15 +157,25 @@ class Participation(Protocol):
         ...
 
 
+def first_repeated(participation: Participation, clients: Clients) -> int:
+    """The round (from 0) from which on a fixed pattern repeats; 0 for most participations, which need not answer."""
+    own = getattr(participation, "first", None)
+    return 0 if own is None else int(own(clients))
+
+
+def _pattern(participation: Participation, clients: Clients) -> range:
+    """The rounds of one period of a fixed pattern."""
+    first = first_repeated(participation, clients)
+    return range(first, first + participation.period(clients))
+
+
 def inclusion(participation: Participation, i: int, clients: Clients) -> Fraction:
-    """p_i: the probability that client i takes part in a round; for a fixed pattern its share of the rounds."""
+    """p_i: the probability that client i takes part in a round; for a fixed pattern its share of a period's rounds."""
     drawing = participation.drawing(clients)
     if drawing is not None:
         return drawing.inclusion(i)
-    period = participation.period(clients)
-    if period == 1:
-        return Fraction(int(i in (participation.fixed(0, clients) or ())))
-    return Fraction(sum(i in (participation.fixed(t, clients) or ()) for t in range(period)), period)
+    rounds = _pattern(participation, clients)
+    return Fraction(sum(i in (participation.fixed(t, clients) or ()) for t in rounds), len(rounds))
 
 
 def pair(participation: Participation, i: int, j: int, clients: Clients) -> Fraction:
@@ -148,9 +183,8 @@ def pair(participation: Participation, i: int, j: int, clients: Clients) -> Frac
     drawing = participation.drawing(clients)
     if drawing is not None:
         return drawing.pair(i, j)
-    period = participation.period(clients)
-    both = [{i, j} <= set(participation.fixed(t, clients) or ()) for t in range(period)]
-    return Fraction(sum(both), period)
+    both = [{i, j} <= set(participation.fixed(t, clients) or ()) for t in _pattern(participation, clients)]
+    return Fraction(sum(both), len(both))
 
 
 def probability_matrix(participation: Participation, clients: Clients) -> list[list[Fraction]]:
@@ -206,6 +240,41 @@ class Cyclic:
         return (self._order(n)[round_index % n],)
 
     def drawing(self, clients: Clients) -> Drawing | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Cohorts that are known in advance: those of `lead` once, then those of `cohorts` over and over.
+
+    A cohort may be empty; a client need not take part in any.
+    """
+
+    cohorts: tuple[tuple[int, ...], ...]
+    lead: tuple[tuple[int, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.cohorts:
+            raise BadInput("a pattern of cohorts needs at least one round.")
+
+    def _check(self, n: int) -> None:
+        for cohort in (*self.lead, *self.cohorts):
+            if len(set(cohort)) != len(cohort) or any(not 0 <= i < n for i in cohort):
+                raise BadInput(f"{list(cohort)} is no set of clients out of 0 to {n - 1}.")
+
+    def period(self, clients: Clients) -> int:
+        return len(self.cohorts)
+
+    def first(self, clients: Clients) -> int:
+        return len(self.lead)
+
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
+        if round_index < len(self.lead):
+            return self.lead[round_index]
+        return self.cohorts[(round_index - len(self.lead)) % len(self.cohorts)]
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        self._check(clients.count)
         return None
 
 
@@ -273,6 +342,18 @@ class OneByWeight(_Random):
         return Drawing(
             "subsets", clients.count, probabilities=tuple(w for w, _ in chosen), subsets=tuple(s for _, s in chosen)
         )
+
+
+@dataclass(frozen=True)
+class WithReplacement(_Random):
+    """`size` clients a round, each drawn anew by weight: a client may be drawn several times (MD sampling; FedDANE)."""
+
+    size: int
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        if self.size < 1:
+            raise BadInput(f"a cohort of {self.size} clients is impossible; at least 1 is allowed.")
+        return Drawing("replacement", clients.count, self.size, tuple(clients.weights))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 from boundcheck.core.numbers import round_down
 from boundcheck.errors import BadInput
 
-__all__ = ["Constant", "InverseCycle", "LogHorizon", "Schedule"]
+__all__ = ["Constant", "InverseCycle", "LogHorizon", "NoStep", "Schedule"]
 
 
 class Schedule(Protocol):
@@ -106,3 +106,21 @@ class LogHorizon:
 
     def is_exact(self) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class NoStep:
+    """For methods without a step size: their local work solves a subproblem exactly."""
+
+    def parameters(self) -> dict[str, Fraction]:
+        """None."""
+        return {}
+
+    def step(self, cycle: int) -> Fraction:
+        return Fraction(1)
+
+    def is_constant(self) -> bool:
+        return True
+
+    def is_exact(self) -> bool:
+        return True

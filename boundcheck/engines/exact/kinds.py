@@ -1,0 +1,28 @@
+"""Which rounds carry out a method: each kind is a way to make a `rounds.Plan`."""
+
+from __future__ import annotations
+
+from boundcheck.engines.exact.rings import Ring
+from boundcheck.engines.exact.rounds import Rounds
+from boundcheck.engines.exact.state import Exact
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Blocks, Stale
+
+__all__ = ["rounds_of"]
+
+
+def rounds_of(ring: Ring, method: Method, exact: Exact) -> Rounds:
+    """The rounds of a method on a problem, in one arithmetic."""
+    if isinstance(method.exchange, Stale):
+        from boundcheck.engines.exact.stale import StaleRounds
+
+        return StaleRounds(ring, method, exact)
+    if isinstance(method.exchange, Blocks):
+        from boundcheck.engines.exact.blocks import BlockRounds
+
+        return BlockRounds(ring, method, exact)
+    if method.correction is not None:
+        from boundcheck.engines.exact.corrected import CorrectedRounds
+
+        return CorrectedRounds(ring, method, exact)
+    return Rounds(ring, method, exact)

@@ -1,0 +1,52 @@
+"""The gradient correction of FedDANE: a local objective that is shifted to have the server's gradient estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.parts.participation import Participation
+
+__all__ = ["Correction"]
+
+DECAYS = ("constant", "inverse", "geometric")
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Local work on F_k(v) + c_t <g - grad F_k(x), v - x> instead of F_k (FedDANE, Algorithm 2).
+
+    g is the plain mean of grad F_k(x) over a cohort S_t of its own.
+    participation: the law of S_t, drawn independently of the cohort that does the local work; None: the same cohort.
+    decay: c_t, t = 0, 1, ... the round: "constant" (c_t = factor), "inverse" (factor/(t+1)) or "geometric"
+        (factor^t); 0 is FedProx, 1 FedDANE.
+    pipelined: g is the mean of the gradients that the cohort of the round before computed at that round's point, so
+        that a round takes one communication; there is no correction in the first round (c_0 = 0).
+    """
+
+    participation: Participation | None = None
+    decay: Literal["constant", "inverse", "geometric"] = "constant"
+    factor: Fraction = Fraction(1)
+    pipelined: bool = False
+
+    def __post_init__(self) -> None:
+        if self.decay not in DECAYS:
+            raise UnknownName("the decay of the correction", self.decay, DECAYS)
+        if not 0 <= self.factor <= 1:
+            raise BadInput(f"the factor {self.factor} of the correction is not allowed; it lies between 0 and 1.")
+        if self.pipelined and self.participation is not None:
+            raise BadInput("a pipelined correction takes the gradients of the cohort of the round before, no other's.")
+
+    def at(self, round_index: int) -> Fraction:
+        """c_t of a round (from 0)."""
+        if self.pipelined and round_index == 0:
+            return Fraction(0)
+        if self.decay == "inverse":
+            return self.factor / (round_index + 1)
+        return self.factor**round_index if self.decay == "geometric" else self.factor
+
+    def is_constant(self) -> bool:
+        """Whether c_t is the same in every round (of a pipelined one: in every round but the first)."""
+        return self.decay == "constant" or self.factor == 0 or (self.decay == "geometric" and self.factor == 1)

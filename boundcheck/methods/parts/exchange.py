@@ -1,0 +1,112 @@
+"""Methods whose clients keep a model of their own from one round to the next.
+
+Without an exchange every client of a cohort starts from the server's point x. With one, client i holds a local
+model y_i (x_0 at the start), and a round ends as the exchange says.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from boundcheck.errors import BadInput, UnknownName
+
+__all__ = ["Blocks", "Exchange", "HandOver", "Stale", "even_blocks"]
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A client works on the server point that it received last, however old (Y. Fraboni et al., Algorithm 1).
+
+    y_i is the server's point after the latest round in which client i took part, x_0 before the first. Client i of the
+    cohort S does its local work from y_i and returns v_i; the server moves to x + eta_g * sum over S of a_i^S (v_i -
+    y_i); every client of S then receives the new x as its y_i.
+    """
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """Only `active` of the clients hold a model; every `every` rounds the models go to a fresh uniform set of clients.
+
+    design 1: the models are averaged over all coordinates, and every newly active client gets the average; design 2:
+    each model is handed, unaveraged, to one newly active client (S. Lee et al., Section 4, "client selection").
+    """
+
+    active: int
+    every: int
+    design: Literal[1, 2] = 2
+
+    def __post_init__(self) -> None:
+        if self.active < 1 or self.every < 1:
+            raise BadInput(f"{self.active} active clients for {self.every} rounds are impossible; both are at least 1.")
+        if self.design not in (1, 2):
+            raise BadInput(f"the design {self.design} of a hand-over is not known; 1 and 2 are.")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Every client works on its own model, and a round ends with the averaging of some coordinates.
+
+    After round t (from 0) the coordinates `pattern(d)[t % period]` of every y_i become their weighted mean; the others
+    stay. The point of which metrics speak is u = sum of weights_i y_i.
+
+    tau: after how many rounds every coordinate has been averaged once; it is the period.
+    partition: "whole" (the whole model, after every tau-th round: periodic averaging, local SGD), "even" (tau blocks of
+        consecutive coordinates, sizes as equal as possible: partial averaging) or tau tuples of coordinates.
+    order: which block is averaged after the first, second, ... round of a period, a permutation of 0..tau-1, or None
+        for the natural one.
+    weights: "uniform" (1/n), or "data" (the clients' weights).
+    """
+
+    tau: int
+    partition: str | tuple[tuple[int, ...], ...] = "even"
+    order: tuple[int, ...] | None = None
+    weights: Literal["uniform", "data"] = "uniform"
+    hand_over: HandOver | None = None
+
+    def __post_init__(self) -> None:
+        if self.tau < 1:
+            raise BadInput(f"tau = {self.tau} is not allowed; the interval of averaging is at least 1.")
+        if isinstance(self.partition, str):
+            if self.partition not in ("whole", "even"):
+                raise UnknownName("the partition of the model", self.partition, ("whole", "even"))
+        elif len(self.partition) != self.tau:
+            raise BadInput(f"{len(self.partition)} blocks were given for tau = {self.tau}; as many are needed.")
+        if self.order is not None and (self.partition == "whole" or sorted(self.order) != list(range(self.tau))):
+            raise BadInput(f"the order {list(self.order)} is no permutation of the blocks 0 to {self.tau - 1}.")
+        if self.weights not in ("uniform", "data"):
+            raise UnknownName("the weights of the averaging", self.weights, ("uniform", "data"))
+
+    def blocks(self, dim: int) -> tuple[tuple[int, ...], ...]:
+        """The coordinates of each block, one block for "whole". Raises BadInput where they are no partition."""
+        if self.partition == "whole":
+            return (tuple(range(dim)),)
+        if self.partition == "even":
+            return even_blocks(dim, self.tau)
+        assert not isinstance(self.partition, str)
+        if sorted(k for block in self.partition for k in block) != list(range(dim)):
+            raise BadInput(f"the blocks do not hold each of the coordinates 0 to {dim - 1} exactly once.")
+        return self.partition
+
+    def pattern(self, dim: int) -> tuple[tuple[int, ...], ...]:
+        """The coordinates that are averaged after each round of a period."""
+        if self.partition == "whole":
+            return (*[()] * (self.tau - 1), tuple(range(dim)))
+        blocks = self.blocks(dim)
+        return blocks if self.order is None else tuple(blocks[k] for k in self.order)
+
+    def of(self, weights: Sequence[Fraction]) -> Sequence[Fraction]:
+        """The weights of the average, from those of the clients."""
+        return weights if self.weights == "data" else [Fraction(1, len(weights))] * len(weights)
+
+
+Exchange = Stale | Blocks
+
+
+def even_blocks(dim: int, count: int) -> tuple[tuple[int, ...], ...]:
+    """`count` blocks of consecutive coordinates, sizes as equal as possible; some are empty where dim < count."""
+    cuts = [dim * k // count for k in range(count + 1)]
+    return tuple(tuple(range(a, b)) for a, b in itertools.pairwise(cuts))
