@@ -31,6 +31,7 @@ from boundcheck.evidence.given import (
 from boundcheck.evidence.judging import Judgement, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.theory.choices import check_choices
+from boundcheck.theory.nearest import nearest_guarantee
 from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.theory.typeset import relation_text
@@ -193,6 +194,13 @@ def compare(
                 details["rounded_choices"] = rounded_choices
     if out is not None:
         verdict = _out_of_scope(statement, base, out, known)
+        if (
+            verdict.outcome is Outcome.OUT_OF_SCOPE
+            and out.startswith(_MISSED)
+            and _guarantees_nothing(statement, scope)
+        ):
+            reason = f"The statement guarantees nothing here: {out}{told_nearest(statement, values, details)}."
+            verdict = replace(verdict, outcome=Outcome.VACUOUS, reason=reason)
         broken = [key_of(a) for a in statement.assumptions if assumed[a.name] == "broken"]
         if verdict.grade is not None and any(curve.assumptions.get(key) == "sampled" for key in broken):
             verdict = replace(verdict, grade=verdict.grade.at_most(Grade.SUPPORTED))  # seen in double precision only
@@ -216,6 +224,9 @@ def compare(
         found, capped = _equality_within_rounding(statement, curve, points, found, known)
         grade = grade.at_most(capped)
     details["negligible"] = found.negligible
+    if found.outcome is Outcome.VACUOUS and any(points.rounds):
+        last = {**values, index_name(statement): points.index[-1]} if statement.metric.index else values
+        found = replace(found, reason=found.reason.rstrip(".") + told_nearest(statement, last, details) + ".")
     if statement.kind is Kind.LIMIT and limit is not None:
         details["limit"] = format_exact(limit)
     if found.statistics:
@@ -228,6 +239,21 @@ def compare(
         witness={} if found.at is None else points.witness(found.at),
         points=len(points) - found.negligible,
     )
+
+
+def _guarantees_nothing(statement: Statement, scope: Scope) -> bool:
+    """Whether only those conditions fail that say that something is guaranteed."""
+    empty = {c.name for c in statement.conditions if c.vacuity}
+    return all(c.name in empty for c in scope.failed) and all(c.holds is not None for c in scope.conditions)
+
+
+def told_nearest(statement: Statement, values: Mapping[str, Fraction], details: dict[str, Any]) -> str:
+    """The nearest constants that are not vacuous, in words for a reason; also left in `details["nearest"]`."""
+    found = nearest_guarantee(statement, values)
+    details["nearest"] = {near.name: {"value": format_exact(near.value), "move": near.direction} for near in found}
+    if not found:
+        return "; no change of one constant alone would help"
+    return "; it would guarantee something with " + " or ".join(near.words() for near in found[:3])
 
 
 def _outside(

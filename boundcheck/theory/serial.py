@@ -135,7 +135,8 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
         "algorithm": None if algorithm is None else {"kind": algorithm.kind, "parameters": list(algorithm.parameters)},
         "domain": [expr_to_json(r) for r in statement.domain],
         "conditions": [
-            {"name": c.name, "relation": expr_to_json(c.relation), "meaning": c.meaning} for c in statement.conditions
+            {"name": c.name, "relation": expr_to_json(c.relation), "meaning": c.meaning, "vacuity": c.vacuity}
+            for c in statement.conditions
         ],
         "assumptions": [
             {"name": a.name, "meaning": a.meaning, "inequality": _optional(expr_to_json, a.inequality)}
@@ -198,7 +199,10 @@ def _statement(data: Mapping[str, Any]) -> Statement:
         bound=expr_from_json(data["bound"]),
         algorithm=None if algorithm is None else Algorithm(algorithm["kind"], tuple(algorithm["parameters"])),
         domain=tuple(expr_from_json(r) for r in data["domain"]),
-        conditions=tuple(Condition(c["name"], expr_from_json(c["relation"]), c["meaning"]) for c in data["conditions"]),
+        conditions=tuple(
+            Condition(c["name"], expr_from_json(c["relation"]), c["meaning"], c.get("vacuity", False))
+            for c in data["conditions"]
+        ),
         assumptions=tuple(
             Assumption(a["name"], a["meaning"], _optional(expr_from_json, a["inequality"])) for a in data["assumptions"]
         ),

@@ -1,0 +1,110 @@
+"""The nearest constants at which a statement guarantees something, where it is vacuous at those that are given.
+
+One symbol is moved at a time, by the least factor that brings all conditions and the bound below its trivial value;
+whether a point does so is decided exactly, the search in between is a bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from boundcheck.core.numbers import simplest_between
+from boundcheck.errors import BadInput
+from boundcheck.theory.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+    from boundcheck.theory.symbols import Symbol
+
+__all__ = ["Near", "nearest_guarantee"]
+
+MAX_DOUBLINGS = 64
+WITHIN = Fraction(1, 1000)  # how closely the edge is told, relatively
+
+
+@dataclass(frozen=True)
+class Near:
+    """A symbol, the value near the edge at which the statement guarantees something, and the direction ("up", "down").
+
+    The value itself is inside: with it, and all else as it was, the statement is not vacuous.
+    """
+
+    name: str
+    value: Fraction
+    direction: str
+
+    def words(self) -> str:
+        """In a phrase, such as "mu at least 135"."""
+        return f"{self.name} at {'least' if self.direction == 'up' else 'most'} about {float(self.value):.4g}"
+
+
+def nearest_guarantee(
+    statement: Statement, values: Mapping[str, Fraction], movable: Iterable[str] | None = None
+) -> tuple[Near, ...]:
+    """For each symbol that can do it alone, the least change after which the statement guarantees something.
+
+    values: every symbol the bound and the conditions use. movable: which symbols may move (default all but those whose
+    value is 0, which no factor moves). The search goes up to a factor 2^64; sorted by the size of the change.
+    """
+    names = [s.name for s in statement.symbols] if movable is None else list(movable)
+    found: list[tuple[Fraction, Near]] = []
+    for name in names:
+        if values.get(name):
+            for direction in ("up", "down"):
+                value = _move(statement, values, statement.symbol(name), direction)
+                if value is not None:
+                    change = value / values[name] if direction == "up" else values[name] / value
+                    found.append((abs(change), Near(name, value, direction)))
+                    break
+    return tuple(near for _, near in sorted(found, key=lambda pair: pair[0]))
+
+
+def _guarantees(statement: Statement, values: Mapping[str, Fraction]) -> bool:
+    try:
+        found = evaluate(statement, values)
+    except BadInput:  # outside the domain
+        return False
+    return found.in_scope is True and not found.vacuous
+
+
+def _move(statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, direction: str) -> Fraction | None:
+    start = values[symbol.name]
+    outside, inside, factor = start, None, Fraction(2)
+    for _ in range(MAX_DOUBLINGS):
+        tried = start * factor if direction == "up" else start / factor
+        if symbol.integer:
+            tried = Fraction(round(tried))
+        if not symbol.admits(tried) or tried == outside:
+            edge = symbol.high if direction == "up" else symbol.low
+            if edge is None or edge == outside or not symbol.admits(edge):
+                return None
+            tried = edge
+        if _guarantees(statement, {**values, symbol.name: tried}):
+            inside = tried
+            break
+        if tried in (symbol.low, symbol.high):
+            return None
+        outside, factor = tried, factor * 2
+    if inside is None:
+        return None
+    return _edge(statement, values, symbol, outside, inside)
+
+
+def _edge(
+    statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, outside: Fraction, inside: Fraction
+) -> Fraction:
+    """A value inside, within `WITHIN` of the edge between the two."""
+    while abs(inside - outside) > (1 if symbol.integer else WITHIN * abs(inside)):
+        low, high = sorted((outside, inside))
+        third = (high - low) / 3
+        middle = Fraction((low + high) // 2) if symbol.integer else simplest_between(low + third, high - third)
+        if middle in (outside, inside):
+            break
+        if _guarantees(statement, {**values, symbol.name: middle}):
+            inside = middle
+        else:
+            outside = middle
+    return inside
