@@ -51,16 +51,19 @@ def report(
     from boundcheck.cli.runs import chosen_store
     from boundcheck.evidence.limits import limit_study, load_limits
     from boundcheck.evidence.spec import load_claims
+    from boundcheck.evidence.studies import carry_out_study, load_studies
     from boundcheck.report import write_report
     from boundcheck.verdict import count_by
 
     files = specs or [default_spec()]
     claims = [claim for spec in files for claim in load_claims(spec, need_claims=False)]
     wanted = [limits for spec in files for limits in load_limits(spec)]
+    asked = [study for spec in files for study in load_studies(spec)]
     folder = probe_folder(out, "--out")
     results = results_of(carry_out(claims, store=chosen_store(no_store), workers=workers))
     studies = [limit_study(limits) for limits in wanted]
-    paths = write_report(results, folder, title=title, limits=studies)
+    others = [carry_out_study(study) for study in asked]
+    paths = write_report(results, folder, title=title, limits=studies, studies=others)
     counts = count_by(r.verdict for r in results)
     if as_json:
         print_json({"files": [str(p) for p in paths], "counts": counts})

@@ -171,8 +171,8 @@ def check(
 ) -> int:
     """The CI gate: whether every claim meets its expect.
 
-    Exit code 0 only if every claim meets its expected outcome, tightness and rate. Tables of limits are read
-    and not carried out.
+    Exit code 0 only if every claim meets its expected outcome, tightness and rate. Tables of limits and
+    studies are read and not carried out.
 
     \b
     Example: boundcheck check examples/scgd.toml --junit boundcheck.xml
@@ -181,9 +181,11 @@ def check(
     from boundcheck.cli._files import probe_file
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.spec import load_claims
+    from boundcheck.evidence.studies import load_studies
 
     asked = load_claims(claims, need_expect=True)
     load_limits(claims)
+    load_studies(claims)
     if junit is not None:
         probe_file(junit, "--junit")
     done = carry_out(asked, store=chosen_store(no_store), workers=workers)

@@ -121,10 +121,15 @@ class ClaimSpec(_Model):
 
 
 class SpecFile(_Model):
-    """The whole file. schema: version of the format. limits: tables that `evidence.limits` reads and checks."""
+    """The whole file. schema: version of the format. limits and the kinds of `evidence.studies`: tables that these read
+    and check themselves.
+    """
 
     claim: Annotated[list[ClaimSpec], Field(default_factory=list, min_length=1, max_length=MAX_CLAIMS)]
     limits: list[Any] = Field(default_factory=list)
+    methods_compared: list[Any] = Field(default_factory=list)
+    proximal_weight: list[Any] = Field(default_factory=list)
+    schemes: list[Any] = Field(default_factory=list)
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
 
 

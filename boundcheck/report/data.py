@@ -23,6 +23,7 @@ from boundcheck.verdict import count_by
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.limits import LimitStudy
+    from boundcheck.evidence.studies import Study
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Condition, Statement
     from boundcheck.theory.symbols import Symbol
@@ -36,9 +37,13 @@ _PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "matplotlib")
 _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started", "host", "complete"}
 
 
-def report_data(results: Sequence[ClaimResult], title: str, limits: Sequence[LimitStudy] = ()) -> dict[str, Any]:
-    """The whole report: title, versions, counts of all outcomes and grades (zeros included), every claim and limit."""
+def report_data(
+    results: Sequence[ClaimResult], title: str, limits: Sequence[LimitStudy] = (), studies: Sequence[Study] = ()
+) -> dict[str, Any]:
+    """The whole report: title, versions, counts of all outcomes and grades (zeros included), every claim, limit and
+    study."""
     from boundcheck.report.limits import limits_data
+    from boundcheck.report.studies import studies_data
 
     used: set[str] = set()
     claims: list[dict[str, Any]] = []
@@ -57,6 +62,7 @@ def report_data(results: Sequence[ClaimResult], title: str, limits: Sequence[Lim
         },
         "claims": claims,
         "limits": [limits_data(study) for study in limits],
+        "studies": studies_data(studies),
     }
 
 

@@ -1,0 +1,107 @@
+"""The command tune: what a bound recommends for an instance, beside the best found by running."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from boundcheck.cli._output import print_json, short, table
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.claim import Claim
+    from boundcheck.evidence.tuning import Choice, Tuning
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(tune)
+
+
+def tune(
+    spec: Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)],
+    target: Annotated[
+        str, typer.Option(help="Share of the metric's value at the start that is to be reached.")
+    ] = "0.01",
+    local_work: Annotated[
+        str | None,
+        typer.Option("--local-work", metavar="LIST", help="Amounts E to choose among.", show_default="as in the file"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> int:
+    """The step size, local work and rounds that each claim's bound recommends, beside the best found by running.
+
+    A step size that the claim writes as "largest" or "tuned" is chosen; numbers stay, and so does the amount of local
+    work without --local-work. The ratio is that of the promised rounds to the rounds of the best choice found. Exit
+    code 3 where no bound of the file recommends anything.
+
+    \b
+    Example: boundcheck tune examples/scgd.toml --target 1/100 --local-work 1,2,4,8
+    """
+    from boundcheck.core.numbers import as_fraction, parse_grid
+    from boundcheck.evidence.promise import is_bound
+    from boundcheck.evidence.spec import load_claims
+    from boundcheck.evidence.tuning import tune as tuned
+    from boundcheck.problems.build import build
+    from boundcheck.theory.discovery import statement
+
+    share = as_fraction(target, "--target")
+    amounts = [] if local_work is None else [v.strip() for v in local_work.split(",")]
+    grid = [int(v) for v in parse_grid(amounts, "--local-work", integer=True)] if amounts else []
+    found: list[tuple[Claim, Tuning]] = []
+    for claim in load_claims(spec):
+        claimed = statement(claim.statement)
+        if is_bound(claimed):
+            found.append((claim, tuned(claimed, build(claim.problem), claim.method, share, claim.constants, grid)))
+    if as_json:
+        print_json({"target": str(share), "claims": [{"claim": c.label(), **_data(t)} for c, t in found]})
+    else:
+        columns = ["claim", "recommended", "promised rounds", "needed so", "best found", "needed", "ratio"]
+        table(columns, [[c.label(), *_cells(t)] for c, t in found])
+    return 0 if any(t.recommended for _, t in found) else 3
+
+
+def _chosen(choice: Choice | None, step: str | None) -> str:
+    if choice is None:
+        return "-"
+    names = [name for name in (step, "E") if name is not None and name in choice.method]
+    return ", ".join(f"{name} = {_number(choice.method[name])}" for name in names) or "as given"
+
+
+def _number(value: Any) -> str:
+    from boundcheck.core.numbers import as_fraction
+
+    return short(float(as_fraction(value)))
+
+
+def _cells(found: Tuning) -> list[str]:
+    if found.recommended is None:
+        return [f"nothing: {found.why}", "-", "-", "-", "-", "-"]
+    return [
+        _chosen(found.recommended, found.step),
+        str(found.recommended.rounds),
+        "-" if found.really is None else str(found.really),
+        _chosen(found.best, found.step),
+        "-" if found.best is None else str(found.best.rounds),
+        "-" if found.ratio is None else short(found.ratio),
+    ]
+
+
+def _data(found: Tuning) -> dict[str, Any]:
+    def of(choice: Choice | None) -> dict[str, Any] | None:
+        if choice is None:
+            return None
+        return {"method": {k: str(v) for k, v in choice.method.items()}, "rounds": choice.rounds}
+
+    return {
+        "statement": found.statement,
+        "why": found.why,
+        "target": None if found.target is None else str(found.target),
+        "recommended": of(found.recommended),
+        "needed": found.really,
+        "best": of(found.best),
+        "ratio": found.ratio,
+    }

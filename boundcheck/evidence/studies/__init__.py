@@ -1,0 +1,82 @@
+"""Studies: tables and pictures about instances that are no single claim, each asked for by a table of a specification.
+
+`[[methods_compared]]` compares the bounds of all papers on one instance; `[[proximal_weight]]` shows which proximal
+weights a theorem allows beside those that were tuned over; `[[schemes]]` what a schedule of clients costs. A study
+carries no verdict: claims do.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from boundcheck.core.toml_lines import load_toml
+from boundcheck.core.toml_models import validate
+from boundcheck.errors import BoundcheckError, SpecError
+from boundcheck.evidence.studies.study import Series, Study, StudyTable
+
+__all__ = ["KINDS", "Asked", "Series", "Study", "StudyTable", "carry_out_study", "load_studies"]
+
+# Table of a specification -> module of this package with `Spec`, `check(spec)` and `study(spec, on_progress)`.
+KINDS = ("methods_compared",)
+
+Progress = Callable[[float], None]
+
+
+class _Module(Protocol):
+    Spec: type[BaseModel]
+
+    def check(self, spec: Any) -> None: ...
+
+    def study(self, spec: Any, on_progress: Progress | None) -> Study: ...
+
+
+class Asked:
+    """A validated table and the module that carries it out."""
+
+    def __init__(self, kind: str, spec: BaseModel) -> None:
+        self.kind, self.spec = kind, spec
+
+
+def _module(kind: str) -> _Module:
+    found: Any = importlib.import_module(f"boundcheck.evidence.studies.{kind}")
+    return found
+
+
+def load_studies(path: Path | str) -> list[Asked]:
+    """The tables of studies of a specification file, validated; [] where it has none.
+
+    Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
+    """
+    file = load_toml(path, parse_float=str)
+    found: list[Asked] = []
+    mistakes: list[tuple[int, str]] = []
+    for kind in KINDS:
+        tables = file.data.get(kind)
+        if tables is None:
+            continue
+        if not isinstance(tables, list):
+            mistakes.append((file.line_of((kind,)), f"{kind} must be [[{kind}]] tables."))
+            continue
+        module = _module(kind)
+        for k in range(len(tables)):
+            try:
+                spec = validate(module.Spec, file, (kind, k))
+                module.check(spec)
+                found.append(Asked(kind, spec))
+            except SpecError as error:
+                mistakes += error.problems
+            except BoundcheckError as error:
+                mistakes.append((file.line_of((kind, k)), str(error)))
+    if mistakes:
+        raise SpecError(file.path, mistakes)
+    return found
+
+
+def carry_out_study(asked: Asked, on_progress: Progress | None = None) -> Study:
+    """The study of a validated table."""
+    return _module(asked.kind).study(asked.spec, on_progress)

@@ -1,0 +1,146 @@
+"""The bounds of all papers on one instance: their step sizes, the rounds they promise, the rounds really needed.
+
+For every method of the table, every statement that is believed true, bounds a metric for every number of rounds and
+speaks of that method is tried with the instance's certified constants. Its step size (where left to it) is the one
+that promises the target in the fewest rounds (`evidence.tuning`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.errors import BadInput, BoundcheckError
+from boundcheck.evidence.promise import is_bound, needed, rounds_at, start_value
+from boundcheck.evidence.steps import placeholder
+from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.evidence.tuning import recommended, step_of
+from boundcheck.methods.build import algorithms
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import clients_of
+from boundcheck.theory.discovery import all_statements, statement
+from boundcheck.theory.statement import Belief, Statement
+
+__all__ = ["Spec", "check", "study"]
+
+
+class Spec(BaseModel):
+    """One `[[methods_compared]]` table.
+
+    target: the share of a metric's value at the start that is to be reached. methods: specifications, step sizes
+    "largest" where the statement is to choose them. statements: ids, default all that apply.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    problem: dict[str, Any]
+    methods: list[dict[str, Any]]
+    target: Any = "1/100"
+    statements: list[str] | None = None
+
+    @field_validator("methods")
+    @classmethod
+    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if not methods:
+            raise ValueError("methods = [] is not allowed; at least one method is needed")
+        return methods
+
+
+def _share(spec: Spec) -> Fraction:
+    share = as_fraction(spec.target, "target")
+    if not 0 < share < 1:
+        raise BadInput(f"target = {format_short(share)} is not allowed; it is a share of the start, between 0 and 1.")
+    return share
+
+
+def check(spec: Spec) -> None:
+    """Raises BadInput and UnknownName for what cannot be carried out."""
+    _share(spec)
+    problem = build_problem(spec.problem)
+    for method in spec.methods:
+        build_method(placeholder(method)).check(clients_of(problem))
+    for name in spec.statements or ():
+        statement(name)
+
+
+def _candidates(spec: Spec) -> list[Statement]:
+    """The statements that bound a metric of a point and are believed true, the best reading of each."""
+    if spec.statements is not None:
+        return [statement(name) for name in spec.statements]
+    best: dict[str, Statement] = {}
+    for s in all_statements():
+        best.setdefault(s.id.rpartition("/")[0], s)  # the best reading comes first
+    return [s for s in best.values() if is_bound(s) and s.belief is Belief.TRUE and s.algorithm is not None]
+
+
+def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Study:
+    """Carries out the table."""
+    problem, share = build_problem(spec.problem), _share(spec)
+    rows: list[tuple[str, ...]] = []
+    refused: list[tuple[str, ...]] = []
+    data: list[dict[str, Any]] = []
+    candidates = _candidates(spec)
+    total = len(spec.methods) * len(candidates)
+    for k, asked in enumerate(spec.methods):
+        names = algorithms(build_method(placeholder(asked)))
+        for j, claimed in enumerate(candidates):
+            if on_progress is not None:
+                on_progress((k * len(candidates) + j) / total)
+            if claimed.algorithm is None or claimed.algorithm.kind not in names:
+                continue
+            row, why, numbers = _row(claimed, problem, asked, share)
+            if row is None:
+                refused.append((asked["kind"], claimed.best_id, why))
+            else:
+                rows.append(row)
+            data.append({"method": str(asked["kind"]), "statement": claimed.best_id, "why": why, **numbers})
+    columns = ("method", "statement", "metric", "step", "promised rounds", "needed rounds", "promised / needed")
+    words = (
+        f"Every bound that applies to one of these methods on {problem.name}, with the instance's own constants: the "
+        f"communication rounds after which it promises {format_short(share)} of the metric's value at the start, and "
+        "the rounds after which a run with the same step size is really there, measured as the statement measures "
+        "(last iterate or average).",
+        "The step size is the one, in scope, for which the bound promises the target in the fewest rounds.",
+    )
+    tables = [StudyTable("Promised and needed rounds", columns, tuple(sorted(rows)), (4, 5, 6))]
+    if refused:
+        tables.append(
+            StudyTable("Bounds that say nothing here, and why", ("method", "statement", "why"), tuple(refused))
+        )
+    return Study("methods_compared", spec.name, words, tuple(tables), data={"target": str(share), "rows": data})
+
+
+def _row(
+    claimed: Statement, problem: Any, asked: Mapping[str, Any], share: Fraction
+) -> tuple[tuple[str, ...] | None, str, dict[str, Any]]:
+    """The table's row of one bound (None: it says nothing), why not, and its numbers."""
+    try:
+        setup, choice, why = recommended(claimed, problem, asked, share)
+        if setup is None or choice is None or choice.rounds is None:
+            return None, why, {}
+        index = needed(setup, start_value(setup) * share)
+        really = None if index is None else rounds_at(setup, index)
+    except BoundcheckError as error:
+        return None, str(error).rstrip("."), {}
+    step = step_of(claimed)
+    metric = claimed.metric.quantity + ("" if claimed.metric.weights is None else ", averaged")
+    chosen = (
+        "-" if step is None or step not in setup.spec else f"{step} = {float(as_fraction(setup.spec[step], step)):.4g}"
+    )
+    shown = (
+        str(asked["kind"]),
+        claimed.best_id,
+        metric,
+        chosen,
+        str(choice.rounds),
+        "not within the longest run" if really is None else str(really),
+        "-" if not really else f"{choice.rounds / really:.4g}",
+    )
+    numbers = {"method_spec": {k: str(v) for k, v in setup.spec.items()}, "promised": choice.rounds, "needed": really}
+    return shown, "", numbers

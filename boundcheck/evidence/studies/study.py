@@ -1,0 +1,52 @@
+"""What a study gives: words, tables and curves, for one page of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Series", "Study", "StudyTable"]
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """A table: one row a tuple of cells, numbers as text as they are to be shown. numeric: the columns of numbers."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve of the picture. role: "metric", "bound" or "trivial" (colour); dash: which dash pattern, from 0."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    role: str = "metric"
+    dash: int = 0
+
+
+def _nothing() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Study:
+    """A page. kind: the table of the specification that asked for it; words: paragraphs in front of everything.
+
+    axes: labels of x and y; log: which of them are logarithmic. data: the numbers behind it, JSON-able.
+    """
+
+    kind: str
+    name: str
+    words: tuple[str, ...]
+    tables: tuple[StudyTable, ...] = ()
+    series: tuple[Series, ...] = ()
+    axes: tuple[str, str] = ("", "")
+    log: tuple[bool, bool] = (True, True)
+    caption: str = ""
+    data: Mapping[str, Any] = field(default_factory=_nothing)

@@ -1,0 +1,219 @@
+"""What a bound recommends for an instance, beside the best that is found by running.
+
+Both sides choose the step size and the amount of local work so that a target is reached in the fewest communication
+rounds: the bound's side by its own promise, the other by runs. Steps are tried on a grid of powers of two below the
+largest that the theorem allows (one that leaves a floor above the target promises nothing), and on one up to the
+largest that works (`evidence.practice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.core.numbers import as_fraction, format_exact
+from boundcheck.errors import BadInput, BoundcheckError, Unsupported
+from boundcheck.evidence.practice import largest_in_practice
+from boundcheck.evidence.promise import Setup, is_bound, needed, prepare, promised, rounds_at, start_value
+from boundcheck.evidence.steps import TUNED, factor_of
+
+if TYPE_CHECKING:
+    from boundcheck.problems.problem import Problem
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["STEPS", "Choice", "Tuning", "recommended", "step_of", "tune"]
+
+STEPS = ("eta_l", "eta", "eta0")  # parameters of methods that are step sizes, in the order of preference
+HALVINGS = 14  # of the largest step that the theorem allows
+TRIED = 12  # halvings of the largest step that works
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method's specification with numbers, and the index and communication rounds at which it reaches the target.
+
+    index, rounds: None where it does not within what is tried.
+    """
+
+    method: Mapping[str, Any]
+    index: int | None
+    rounds: int | None
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """statement: id. why: why the bound does not apply or promises nothing, "" where it recommends something.
+
+    target: value of the statement's metric; step: the name of the step size; recommended: by the bound, rounds as it
+    promises; really: what that choice really needs; best: the best found by running.
+    """
+
+    statement: str
+    target: Fraction | None
+    step: str | None
+    why: str = ""
+    recommended: Choice | None = None
+    really: int | None = None
+    best: Choice | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Rounds that the bound promises over the rounds of the best choice found by running."""
+        if self.recommended is None or self.best is None or not self.best.rounds or self.recommended.rounds is None:
+            return None
+        return self.recommended.rounds / self.best.rounds
+
+
+def step_of(claimed: Statement) -> str | None:
+    """The step size among the statement's parameters."""
+    return next((name for name in STEPS if name in claimed.parameters), None)
+
+
+def _local(claimed: Statement, method: Mapping[str, Any], grid: Sequence[int]) -> list[dict[str, Any]]:
+    """The method with each amount of local work of the grid, where the statement speaks of it; as it is without one."""
+    if "E" not in claimed.parameters or "E" not in method or not grid:
+        return [dict(method)]
+    return [{**method, "E": e} for e in grid]
+
+
+def recommended(
+    claimed: Statement,
+    problem: Problem,
+    method: Mapping[str, Any],
+    share: Fraction,
+    constants: Mapping[str, Any] | None = None,
+    grid: Sequence[int] = (),
+) -> tuple[Setup | None, Choice | None, str]:
+    """The setup and choice with the fewest promised rounds to `share` of the start value; else why there is none.
+
+    A step size that is a number stays; "largest", "c*largest" or "tuned" is chosen here. grid: amounts of local work
+    E to choose among; empty: that of the method stays.
+    """
+    found: tuple[Setup, Choice] | None = None
+    why = ""
+    step = step_of(claimed)
+    for spec in _local(claimed, method, grid):
+        free = step is not None and step in spec and _is_free(spec[step], step)
+        prescribed = free and step in dict(claimed.choices)
+        for k in range(HALVINGS + 1 if free and not prescribed else 1):
+            tried = {**spec, str(step): f"{Fraction(1, 2**k)}*largest" if k else "largest"} if free else spec
+            setup = prepare(claimed, problem, tried, constants) if not prescribed else None
+            if prescribed:
+                setup = _prescribed(claimed, problem, {**spec, str(step): TUNED}, constants, share)
+            if setup is None or isinstance(setup, str):
+                why = why or str(setup)
+                break
+            target = start_value(setup) * share
+            index = promised(setup, target)
+            if index is None:
+                why = why or "its bound stays above the target at every step that was tried"
+                continue
+            choice = Choice(setup.spec, index, rounds_at(setup, index))
+            assert choice.rounds is not None
+            if found is None or found[1].rounds is None or choice.rounds < found[1].rounds:
+                found = (setup, choice)
+            elif found[0].spec.get("E") == setup.spec.get("E"):
+                break  # smaller steps only take longer now
+    return (None, None, why) if found is None else (*found, "")
+
+
+def _is_free(value: Any, name: str) -> bool:
+    return isinstance(value, str) and (value.strip() == TUNED or factor_of(value, name) is not None)
+
+
+def _prescribed(
+    claimed: Statement, problem: Problem, spec: Mapping[str, Any], constants: Mapping[str, Any] | None, share: Fraction
+) -> Setup | str:
+    """The setup at the horizon for which a prescribed step promises the target, horizons doubling."""
+    name = str(claimed.metric.index)
+    setup: Setup | str = "its prescribed step promises the target for no horizon that was tried"
+    for k in range(2, 41):
+        tried = prepare(claimed, problem, spec, constants, {name: [2**k]})
+        if isinstance(tried, str):
+            return tried
+        found = claimed.evaluate(**tried.values, **{name: 2**k})
+        if found.in_scope is True and float(found.value) <= float(start_value(tried) * share):
+            return tried
+    return setup
+
+
+def tune(
+    claimed: Statement,
+    problem: Problem,
+    method: Mapping[str, Any],
+    share: Fraction,
+    constants: Mapping[str, Any] | None = None,
+    grid: Sequence[int] = (),
+    on_progress: Callable[[float], None] | None = None,
+) -> Tuning:
+    """The bound's recommendation to reach `share` of the start value, and the best found by running.
+
+    Raises BadInput for a share outside (0, 1) or a statement that bounds no metric for every index.
+    """
+    if not 0 < share < 1:
+        raise BadInput(f"the target {format_exact(share)} is not allowed; it is a share of the start, between 0 and 1.")
+    if not is_bound(claimed):
+        raise BadInput(f"{claimed.best_id} bounds no metric for every number of rounds, so that it promises nothing.")
+    step = step_of(claimed)
+    setup, choice, why = recommended(claimed, problem, method, share, constants, grid)
+    if setup is None or choice is None:
+        return Tuning(claimed.best_id, None, step, why)
+    target = start_value(setup) * share
+    really = _rounds(setup, needed(setup, target))
+    best = Choice(setup.spec, None, really) if really is not None else None
+    tried = _to_try(setup, claimed, problem, method, step, grid)
+    for k, spec in enumerate(tried):
+        other = _setup(setup, spec)
+        try:
+            rounds = _rounds(other, needed(other, target, None if best is None or best.rounds is None else best.rounds))
+        except (BadInput, Unsupported):
+            continue
+        if rounds is not None and (best is None or best.rounds is None or rounds < best.rounds):
+            best = Choice(spec, None, rounds)
+        if on_progress is not None:
+            on_progress((k + 1) / len(tried))
+    return Tuning(claimed.best_id, target, step, "", choice, really, best)
+
+
+def _rounds(setup: Setup, index: int | None) -> int | None:
+    return None if index is None else rounds_at(setup, index)
+
+
+def _setup(setup: Setup, spec: Mapping[str, Any]) -> Setup:
+    """The same statement and problem with another method, for running alone: nothing is claimed there."""
+    from boundcheck.methods.build import build
+
+    method = build(spec)
+    values = {
+        **setup.values,
+        **{k: v for k, v in setup.claimed.known(method.parameters()).items() if k in setup.values},
+    }
+    return Setup(setup.claimed, setup.problem, method, spec, values)
+
+
+def _to_try(
+    setup: Setup,
+    claimed: Statement,
+    problem: Problem,
+    method: Mapping[str, Any],
+    step: str | None,
+    grid: Sequence[int],
+) -> list[dict[str, Any]]:
+    """Specifications with steps up to the largest that works, for each amount of local work."""
+    found: list[dict[str, Any]] = []
+    for spec in _local(claimed, method, grid):
+        solved = {**setup.spec, **({"E": spec["E"]} if "E" in spec else {})}
+        if step is None or step not in solved:
+            found.append(solved)
+            continue
+        try:
+            works = largest_in_practice(solved, step, problem, as_fraction(solved[step], step)).works
+        except BoundcheckError:
+            continue
+        if works is not None:
+            least = as_fraction(solved[step], step)
+            steps = [works / 2**k for k in range(TRIED + 1)]
+            found += [{**solved, step: format_exact(size)} for size in steps if size > least]
+    return found
