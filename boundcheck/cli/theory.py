@@ -296,9 +296,17 @@ def evaluate(
 
 
 def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_json: bool) -> int:
+    from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
+    from boundcheck.theory.scope import scope_symbols
+
     result = found.evaluate(**fixed)
+    used = scope_symbols(found)
+    empty = guarantees_nothing(found, found.scope(**{k: v for k, v in fixed.items() if k in used}))
+    near = nearest_guarantee(found, fixed) if empty or (result.vacuous and result.in_scope) else ()
     if as_json:
-        print_json({**result.to_dict(), "values": {k: json_number(v) for k, v in fixed.items()}})
+        nearest = {n.name: {"value": json_number(n.value), "move": n.direction} for n in near}
+        values = {k: json_number(v) for k, v in fixed.items()}
+        print_json({**result.to_dict(), "guarantees_nothing": empty, "nearest": nearest, "values": values})
         return 0
     note_reading(id, found.id)
     line(f"bound: {result.value!r}{_exact_text(result.exact, result.value)}")
@@ -307,6 +315,10 @@ def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_js
         line(f"  see `boundcheck scope {found.id}` with the same values")
     if result.trivial_declared:
         line(f"vacuous: {'yes, the bound is not below its trivial value' if result.vacuous else 'no'}")
+    if empty:
+        line("the statement guarantees nothing here")
+    if near:
+        line(f"it would guarantee something with {' or '.join(n.words() for n in near)}")
     if result.note:
         line(result.note)
     return 0

@@ -31,7 +31,7 @@ from boundcheck.evidence.given import (
 from boundcheck.evidence.judging import Judgement, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.theory.choices import check_choices
-from boundcheck.theory.nearest import nearest_guarantee
+from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.theory.typeset import relation_text
@@ -194,11 +194,7 @@ def compare(
                 details["rounded_choices"] = rounded_choices
     if out is not None:
         verdict = _out_of_scope(statement, base, out, known)
-        if (
-            verdict.outcome is Outcome.OUT_OF_SCOPE
-            and out.startswith(_MISSED)
-            and _guarantees_nothing(statement, scope)
-        ):
+        if verdict.outcome is Outcome.OUT_OF_SCOPE and out.startswith(_MISSED) and guarantees_nothing(statement, scope):
             reason = f"The statement guarantees nothing here: {out}{told_nearest(statement, values, details)}."
             verdict = replace(verdict, outcome=Outcome.VACUOUS, reason=reason)
         broken = [key_of(a) for a in statement.assumptions if assumed[a.name] == "broken"]
@@ -239,12 +235,6 @@ def compare(
         witness={} if found.at is None else points.witness(found.at),
         points=len(points) - found.negligible,
     )
-
-
-def _guarantees_nothing(statement: Statement, scope: Scope) -> bool:
-    """Whether only those conditions fail that say that something is guaranteed."""
-    empty = {c.name for c in statement.conditions if c.vacuity}
-    return all(c.name in empty for c in scope.failed) and all(c.holds is not None for c in scope.conditions)
 
 
 def told_nearest(statement: Statement, values: Mapping[str, Fraction], details: dict[str, Any]) -> str:

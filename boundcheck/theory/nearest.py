@@ -16,10 +16,11 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.evaluation import evaluate
 
 if TYPE_CHECKING:
+    from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
-__all__ = ["Near", "nearest_guarantee"]
+__all__ = ["Near", "guarantees_nothing", "nearest_guarantee"]
 
 MAX_DOUBLINGS = 64
 WITHIN = Fraction(1, 1000)  # how closely the edge is told, relatively
@@ -60,6 +61,13 @@ def nearest_guarantee(
                     found.append((abs(change), Near(name, value, direction)))
                     break
     return tuple(near for _, near in sorted(found, key=lambda pair: pair[0]))
+
+
+def guarantees_nothing(statement: Statement, scope: Scope) -> bool:
+    """Whether a decided scope fails, and only by conditions which say that something is guaranteed at all."""
+    empty = {c.name for c in statement.conditions if c.vacuity}
+    failed = scope.failed
+    return bool(failed) and all(c.name in empty for c in failed) and all(c.holds is not None for c in scope.conditions)
 
 
 def _guarantees(statement: Statement, values: Mapping[str, Fraction]) -> bool:
