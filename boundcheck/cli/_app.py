@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import data, new, proofs, reports, runs, theory, tune
+from boundcheck.cli import data, new, proofs, reports, runs, schedule, theory, tune
 
 __all__ = ["app"]
 
@@ -36,6 +36,7 @@ def boundcheck(
 theory.register(app)
 runs.register(app)
 tune.register(app)
+schedule.register(app)
 reports.register(app)
 proofs.register(app)
 data.register(app)

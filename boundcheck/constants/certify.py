@@ -31,6 +31,7 @@ __all__ = [
     "from_above",
     "gap",
     "gradient_noise",
+    "lower_curvature",
     "noise_is_finite",
     "noise_value",
     "quadratic_value",
@@ -88,6 +89,16 @@ def _spectral_norm(hessians: Sequence[fmpq_mat], what: str, tested: str) -> Cons
             if not is_positive_semidefinite(one * rational(bound.value) - signed):
                 bound = upper_eigenvalue(signed)
     return eigenvalue(bound, "upper", what, tested)
+
+
+def lower_curvature(hessians: Sequence[fmpq_mat]) -> Constant:
+    """The least lam >= 0 with lam*I + A_i positive semidefinite for every client Hessian A_i, from above to 1e-12."""
+    bent = [a for a in hessians if not is_positive_semidefinite(a)]
+    what = "minus the smallest eigenvalue of the client Hessians, at least 0"
+    if not bent:
+        return Constant(Fraction(0), Known.EXACT, "exact", f"{what}: none is negative")
+    bound = max((upper_eigenvalue(-a) for a in bent), key=lambda b: b.value)
+    return eigenvalue(bound, "upper", what, "lam*I + A_i")
 
 
 def eigenvalue(bound: EigenBound, side: str, what: str, tested: str) -> Constant:

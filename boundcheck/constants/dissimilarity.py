@@ -25,7 +25,16 @@ from flint import arb_mat, fmpq_mat
 from boundcheck.constants.definite import least_multiple
 from boundcheck.constants.forms import Form, gap, least_constant, square, weighted
 from boundcheck.constants.samples import Samples
-from boundcheck.core.linalg import EigenBound, balls, floats, identity, precision, range_projector, rational
+from boundcheck.core.linalg import (
+    EigenBound,
+    balls,
+    floats,
+    identity,
+    precision,
+    range_projector,
+    rational,
+    solve_any,
+)
 from boundcheck.core.numbers import round_up
 
 __all__ = ["Affine", "Dissimilarity", "LocalVariance", "Pair", "local_variance"]
@@ -80,7 +89,8 @@ class Dissimilarity:
             self.hessian = self.hessian + a * rational(w)
             self.side = self.side + b * rational(w)
         self._projector = range_projector(self.hessian)
-        self._right = square(self.hessian, self.side)
+        self.stationary = solve_any(self.hessian, self.side)  # a stationary point of F, or None
+        self.right = square(self.hessian, self.side)  # |grad F(x)|^2
 
     @property
     def alike(self) -> bool:
@@ -95,6 +105,16 @@ class Dissimilarity:
                 return i
         return None
 
+    def vanishing_client(self) -> int | None:
+        """A client whose gradient does not vanish wherever that of F does, so that no B2 serves with G2 = 0.
+
+        None where there is none; a client that varies where the gradient of F does not is one.
+        """
+        free, point = self.free_client(), self.stationary
+        if free is not None or point is None:
+            return free
+        return next((i for i, (a, b) in self._maps.items() if a * point != b), None)
+
     def least_B2(self) -> EigenBound | None:
         """The least factor B2 of the form "gradients" that any G2 serves (its own G2 may be infinite), from above.
 
@@ -108,7 +128,7 @@ class Dissimilarity:
 
     def least_G2(self, B2: Fraction) -> Fraction | None:
         """The least G2 of the form "gradients" for this B2, exactly; None where there is none."""
-        return least_constant(self.left, self._right.times(B2))
+        return least_constant(self.left, self.right.times(B2))
 
     def default(self) -> Pair | None:
         """B2 = 1 where it has a finite G2, else twice the least admissible B2, rounded up to 13 digits.

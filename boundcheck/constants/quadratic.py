@@ -14,7 +14,8 @@ from boundcheck.constants.constant import Constant, Known
 from boundcheck.constants.definite import is_positive_semidefinite
 from boundcheck.constants.dissimilarity import ROOM, Affine, Dissimilarity, LocalVariance, Pair, local_variance
 from boundcheck.constants.samples import Samples
-from boundcheck.core.linalg import identity, rational
+from boundcheck.core.linalg import EigenBound, column, identity, rational
+from boundcheck.errors import UnknownName
 
 __all__ = ["SumOfQuadratics"]
 
@@ -113,8 +114,11 @@ class SumOfQuadratics:
     # --- all ----------------------------------------------------------------------------------------------------
 
     def makers(self, start: Sequence[Fraction]) -> dict[str, Maker]:
-        """How each constant is computed that exists: L_ij, mu_ij, G2, B2, P2, noise2, delta and gap_0."""
-        found: dict[str, Maker] = {"L_ij": self._L_ij}
+        """How each constant is computed that exists.
+
+        L_ij, mu_ij, G2, B2, P2, noise2, delta, gap_0, lam, L_f, grad2_0, B2_0 and B2_only.
+        """
+        found: dict[str, Maker] = {"L_ij": self._L_ij, **self._of_feddane(start)}
         if self.objection("convex_samples") is None:
             found["mu_ij"] = self._mu_ij
         if self.objection("gradient_dissimilarity") is None:
@@ -127,14 +131,58 @@ class SumOfQuadratics:
             found["gap_0"] = lambda: certify.gap(self.hessian, centre, start)
         return found
 
+    def _of_feddane(self, start: Sequence[Fraction]) -> dict[str, Maker]:
+        """The constants of FedDANE's theorems; B2_0 and B2_only where they are finite."""
+        found: dict[str, Maker] = {
+            "lam": lambda: certify.lower_curvature([a for a, _ in self.maps]),
+            "L_f": lambda: certify.smoothness([self.hessian]),
+            "grad2_0": lambda: Constant(self.gradients_at(start)[1], Known.EXACT, "exact", "|grad F|^2 at the start"),
+        }
+        if self.start_objection(start) is None:
+            found["B2_0"] = lambda: Constant(
+                self._ratio_at(start), Known.EXACT, "exact", "sum of w_i |grad f_i|^2 over |grad F|^2 at the start"
+            )
+        if self.dissimilarity.stationary is not None and self.dissimilarity.vanishing_client() is None:
+            found["B2_only"] = self._B2_only
+        return found
+
+    def gradients_at(self, point: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+        """(sum of w_i |grad f_i|^2, |grad F|^2) at a point, exactly."""
+        x = column(point)
+        return self.dissimilarity.left.at(x), self.dissimilarity.right.at(x)
+
+    def _ratio_at(self, point: Sequence[Fraction]) -> Fraction:
+        parts, whole = self.gradients_at(point)
+        return parts / whole if whole else Fraction(1)  # all gradients are 0: every B will do
+
+    def start_objection(self, start: Sequence[Fraction]) -> str | None:
+        """Why the dissimilarity at the start has no finite bound B2_0, or None."""
+        parts, whole = self.gradients_at(start)
+        return "the gradient of F is 0 at the start, those of its clients are not." if parts and not whole else None
+
+    def _B2_only(self) -> Constant:
+        least = self.dissimilarity.least_B2()
+        assert least is not None
+        bound = EigenBound(max(least.value, Fraction(1)), least.exact)
+        how = "least B2 with sum of w_i |grad f_i|^2 <= B2 |grad F|^2 everywhere"
+        return certify.eigenvalue(bound, "upper", how, "B2 A^2 - sum of w_i A_i^2")
+
     def objection(self, assumption: str) -> str | None:
         """Why a hypothesis fails for every choice of its constants, None where it holds with some.
 
+        Raises UnknownName for "bounded_dissimilarity" where F has no stationary point and that is not told.
+
         Known are "smooth_samples", "hessian_similarity", "bounded_below", "convex_samples", "strongly_convex_samples",
-        "gradient_dissimilarity", "relaxed_dissimilarity" and "local_variance".
+        "gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "client_smoothness", "lower_curvature" and
+        "bounded_dissimilarity".
         """
-        if assumption in ("smooth_samples", "hessian_similarity"):
+        if assumption in ("smooth_samples", "hessian_similarity", "client_smoothness", "lower_curvature"):
             return None
+        if assumption == "bounded_dissimilarity":
+            bad = self.dissimilarity.vanishing_client()
+            if bad is None and self.dissimilarity.stationary is None:
+                raise UnknownName("the assumption", assumption, [name for name in _NEEDS if name != assumption])
+            return None if bad is None else f"the gradient of client {bad} does not vanish wherever that of F does."
         unbounded = None if self.minimiser is not None else "F is unbounded below."
         if assumption == "bounded_below":
             return unbounded
@@ -165,10 +213,10 @@ class SumOfQuadratics:
 
         Constants by the names of `makers`; "L" and "mu" stand in for "L_ij" and "mu_ij" where those are not given.
         """
-        if self.objection(assumption) is not None:
+        if assumption != "bounded_dissimilarity" and self.objection(assumption) is not None:
             return False
         given = {**{f"{k}_ij": constants[k] for k in ("L", "mu") if k in constants}, **constants}
-        if assumption in ("bounded_below", "convex_samples"):
+        if assumption in ("bounded_below", "convex_samples", "client_smoothness"):
             return True
         needs = _NEEDS[assumption]
         if any(name not in given for name in needs):
@@ -184,6 +232,11 @@ class SumOfQuadratics:
             room = identity(self.hessian.nrows()) * rational(values[0])
             apart = [a - self.hessian for a, _ in self.maps]
             return all(is_positive_semidefinite(room - a) and is_positive_semidefinite(room + a) for a in apart)
+        if assumption == "lower_curvature":
+            room = identity(self.hessian.nrows()) * rational(values[0])
+            return all(is_positive_semidefinite(room + a) for a, _ in self.maps)
+        if assumption == "bounded_dissimilarity":
+            return self.dissimilarity.decides(Fraction(0), values[0])
         if assumption == "local_variance":
             return self._decides_variance(*values)
         return self.dissimilarity.decides(*values)
@@ -204,6 +257,8 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "smooth_samples": ("L_ij",),
     "strongly_convex_samples": ("mu_ij",),
     "hessian_similarity": ("delta",),
+    "lower_curvature": ("lam",),
+    "bounded_dissimilarity": ("B2_only",),
     "local_variance": ("P2", "noise2"),
     "gradient_dissimilarity": ("G2", "B2"),
     "relaxed_dissimilarity": ("G2", "B2", "L_ij"),

@@ -101,7 +101,7 @@ def nearest_float(value: Fraction) -> float:
 
 def floats(m: fmpq_mat) -> NDArray[np.float64]:
     """Nearest doubles, of the shape of the matrix."""
-    flat = [nearest_float(fraction(v)) for v in m.entries()]
+    flat = [nearest_float(fraction(v)) if v else 0.0 for v in m.entries()]
     return np.array(flat, dtype=np.float64).reshape(m.nrows(), m.ncols())
 
 

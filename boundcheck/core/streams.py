@@ -31,9 +31,12 @@ from boundcheck.errors import BadInput
 __all__ = [
     "COHORT",
     "EPOCHS",
+    "GRADIENT_COHORT",
+    "HAND_OVER",
     "MAX_BOUND",
     "ORDER",
     "SAMPLE",
+    "TIME",
     "WARM_UP",
     "below",
     "check_seed",
@@ -51,6 +54,9 @@ ORDER = 1  # in which order a client visits its samples in a round
 EPOCHS = 2  # how much work a client does in a round, where that is random: word 0
 SAMPLE = 3  # the samples that a client draws with replacement in a round, one word each
 WARM_UP = 4  # clients whose gradients start the momentum, one word each; round and client are 0
+GRADIENT_COHORT = 5  # whose gradients correct the local work of a round, where it is a cohort of its own; client is 0
+HAND_OVER = 6  # which clients hold the models from a round on, model by model; client is 0
+TIME = 7  # how long a piece of a client's work takes, one word each; round is 0
 
 MAX_BOUND = 1 << 24
 

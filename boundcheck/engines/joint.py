@@ -32,7 +32,7 @@ from boundcheck.constants.sampling import (
 )
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.parts import Epochs, SumOne, Unbiased
+from boundcheck.methods.parts import Blocks, Epochs, ExactSolve, Proximal, SumOne, Unbiased
 from boundcheck.methods.parts.aggregation import client_weights
 from boundcheck.methods.parts.participation import probability_matrix
 from boundcheck.problems.problem import clients_of
@@ -105,6 +105,8 @@ def participation_constants(method: Method, clients: Clients) -> SamplingConstan
         return full(weights) if whole else None
     if drawing.kind == "uniform":
         return uniform(n, drawing.size, weights)
+    if drawing.kind == "replacement":  # coefficients of a client drawn several times add up, which M knows nothing of
+        return None
     if any(drawing.inclusion(i) == 0 for i in range(n)):
         return None
     if drawing.kind == "independent":
@@ -127,9 +129,12 @@ def general(method: Method, clients: Clients) -> General | None:
     """
     local, aggregation = method.local, method.aggregation
     n = clients.count
-    if method.momentum is not None or not isinstance(local, Epochs) or not isinstance(aggregation, Unbiased | SumOne):
+    if not method.is_plain or not isinstance(local, Epochs) or not isinstance(aggregation, Unbiased | SumOne):
         return None
     if local.by_cohort or n > MAX_CLIENTS or any(len(local.epochs(i)) > 1 for i in range(n)):
+        return None
+    drawing = method.participation.drawing(clients)
+    if drawing is not None and drawing.kind == "replacement":
         return None
     setting = method.setting(clients)
     of = client_weights(aggregation.weights, setting)
@@ -193,6 +198,17 @@ def joint_makers(method: Method, problem: Problem) -> dict[str, Callable[[], Con
     """How each joint constant is computed that can be had: M, b, W, M1, M2, P2_gen and noise2_gen."""
     clients = clients_of(problem)
     makers: dict[str, Callable[[], Constant]] = {}
+    if isinstance(method.exchange, Blocks):  # workers that average blocks of their models
+        from boundcheck.engines.joint_blocks import block_makers
+
+        makers |= block_makers(method, problem)
+    if clients.count <= MAX_CLIENTS and isinstance(method.local, ExactSolve | Proximal):
+        from boundcheck.engines.joint_feddane import feddane_makers
+
+        makers |= feddane_makers(method, problem)
+    from boundcheck.engines.joint_async import async_makers
+
+    makers |= async_makers(method, problem)  # methods with delays, and the others of that paper
     try:
         if clients.count > MAX_CLIENTS:
             return _of_many(method, clients)

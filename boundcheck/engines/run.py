@@ -34,8 +34,10 @@ __all__ = [
 
 ENGINES = ("exact", "sampled")
 MAX_ROUNDS = 10**15
+_SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
 # Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
-# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`.
+# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`, and of those that the sampled
+# engine alone has in `engines.sampled.looking`.
 ROUND_METRICS: Mapping[str, str] = {
     "drift": "visits from the server's point",
     "epoch_grad2": "momentum",
@@ -45,6 +47,8 @@ ROUND_METRICS: Mapping[str, str] = {
     "virtual_round_gap": "a server",
     "virtual_gap": "a server",
     "virtual_grad2": "a server",
+    "inexactness": _SAMPLED,
+    "B2": _SAMPLED,
 }
 _OF_BLOCK = "discrepancy:"  # followed by the number of a block
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
@@ -115,6 +119,7 @@ def needed_for(name: str, method: Method) -> str | None:
         "momentum": method.momentum is not None,
         "models of its own at every client": blocks,
         "a server": not blocks and method.momentum is None,
+        _SAMPLED: False,
     }.get(needs, method.exchange is None and method.correction is None)
     return None if met else needs
 
@@ -128,6 +133,9 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
 
 def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] = ()) -> Curve:
     """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
+    from boundcheck.engines.async_hypotheses import async_hypotheses
+    from boundcheck.engines.block_hypotheses import block_hypotheses
+    from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
     from boundcheck.engines.weighing import weight_hypotheses
 
     decided: dict[str, str] = {}
@@ -141,7 +149,10 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
             decided[name] = "decided"
         else:
             broken[name] = objection
-    for name, objection in weight_hypotheses(method, problem).items():
+    joint = {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
+    joint |= cohort_hypotheses(method, problem)
+    joint |= async_hypotheses(method, problem)
+    for name, objection in joint.items():
         if objection is None:
             decided[name] = "decided"
         else:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.evidence.block_quantities import BLOCK, Blocks, decides_blocks, of_block
 from boundcheck.evidence.given import is_library
 from boundcheck.evidence.samples import sample_gradients
 from boundcheck.problems.problem import DecidingProblem, LocatedProblem, ValuedProblem
@@ -37,13 +38,14 @@ __all__ = ["check_assumption", "covers"]
 
 _COMPONENT = {"component_difference2", "component_monotonicity"}  # quantities of two points and a sample of a client
 # quantities of two points (and a client)
-_PAIRED = {"grad_difference2", "point_difference2", "monotonicity", "similarity2"} | _COMPONENT
+_PAIRED = {"grad_difference2", "point_difference2", "monotonicity", "similarity2"} | _COMPONENT | BLOCK
 _SIGNED = {"inner", "monotonicity", "component_monotonicity"}  # all others, and the constants, are not negative
 # What statements about every sample call a constant, and problems otherwise.
 _OF_SAMPLES: Mapping[str, Mapping[str, str]] = {
     "smooth_samples": {"L": "L_ij"},
     "strongly_convex_samples": {"mu": "mu_ij"},
     "relaxed_dissimilarity": {"L": "L_ij"},
+    "bounded_dissimilarity": {"B2": "B2_only"},
 }
 _INEXACT = 1e-9  # a violation in double precision is one where the slack is below minus so much of its size
 _MOST_SAMPLES = 60  # whose extreme directions are looked for
@@ -91,12 +93,14 @@ def check_assumption(
     claimed: Statement | None = None,
     points: int = 40,
     seed: int = 0,
+    blocks: Blocks | None = None,
 ) -> Verdict:
     """Whether an instance meets an assumption.
 
     constants: values of the symbols in the inequality (default: the problem's own). claimed: the statement under whose
     names the constants stand (None: those of the shipped assumption). points: how many points are
-    evaluated exactly, at least; seed: of the random ones.
+    evaluated exactly, at least; seed: of the random ones. blocks: the coordinates of each block and its L_j, for an
+    assumption about blocks.
     HOLDS with grade EXACT where the problem decides it, SUPPORTED where no point breaks it; VIOLATED with the point as
     witness (grade EXACT for exact gradients); UNDECIDED where the inequality or a quantity in it is missing.
     Raises BadInput where a constant has no value.
@@ -126,13 +130,15 @@ def check_assumption(
     told = None
     if is_library(assumption) and isinstance(problem, DecidingProblem):
         told = problem.decides(assumption.name, {keys.get(name, name): value for name, value in values.items()})
+    if told is None and is_library(assumption):
+        told = decides_blocks(assumption.name, problem, values, blocks)
     used = sorted(s.name for s in named)
     shown = ", ".join(f"{k} = {format_short(values[k])}" for k in used if k in values)
     how = f"'{problem.name}' {'meets' if told else 'does not meet'} it" + (f" with {shown}" if shown else "")
     refuted = answer(Outcome.VIOLATED, Grade.EXACT, f"{how}, decided exactly.")
     if told:
         return answer(Outcome.HOLDS, Grade.EXACT, f"{how}, decided exactly.")
-    if told is False and (assumption.inequality is None or _lacking(problem, set(used) & set(QUANTITIES))):
+    if told is False and (assumption.inequality is None or _lacking(problem, set(used) & set(QUANTITIES), blocks)):
         return refuted
     if assumption.inequality is None:
         return answer(Outcome.UNDECIDED, None, "The assumption has no inequality that could be evaluated.")
@@ -141,10 +147,11 @@ def check_assumption(
     missing = sorted(used - set(QUANTITIES) - set(values))
     if missing:
         raise BadInput(f"the assumption {assumption.name} needs a value for {', '.join(missing)}.")
-    lacking = _lacking(problem, used & set(QUANTITIES))
+    lacking = _lacking(problem, used & set(QUANTITIES), blocks)
     if lacking:
         return answer(Outcome.UNDECIDED, None, f"'{problem.name}' {lacking}.")
-    oracle = _Oracle(problem, slack, used & set(QUANTITIES), {k: values[k] for k in used - set(QUANTITIES)})
+    given = {k: values[k] for k in used - set(QUANTITIES)}
+    oracle = _Oracle(problem, slack, used & set(QUANTITIES), given, blocks)
     count = 0
     for trial in _Search(oracle, np.random.default_rng(seed)).trials(points):
         count += 1
@@ -161,8 +168,10 @@ def check_assumption(
     return answer(Outcome.HOLDS, Grade.SUPPORTED, f"It holds at all {count} points that were tried.", points=count)
 
 
-def _lacking(problem: Problem, quantities: set[str]) -> str:
+def _lacking(problem: Problem, quantities: set[str], blocks: Blocks | None) -> str:
     """What the problem cannot be asked for, as the rest of a sentence, or ''."""
+    if quantities & BLOCK and blocks is None:
+        return "has no blocks of its own; they and their constants L_j come from a method"
     if quantities & {"inner", "dist2", "noise2"} and not isinstance(problem, LocatedProblem):
         return "does not say which minimiser is nearest"
     if "gap" in quantities and "gap" not in problem.metrics and not isinstance(problem, ValuedProblem):
@@ -185,12 +194,21 @@ class _Trial:
 class _Oracle:
     """The inequality's slack on one instance, in double precision and exactly."""
 
-    def __init__(self, problem: Problem, slack: Any, quantities: set[str], constants: Mapping[str, Fraction]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        slack: Any,
+        quantities: set[str],
+        constants: Mapping[str, Fraction],
+        blocks: Blocks | None = None,
+    ) -> None:
         self.problem, self.slack, self.quantities, self.constants = problem, slack, quantities, constants
+        self.blocks = [] if blocks is None else [pair for pair in zip(*blocks, strict=True) if len(pair[0])]
         self.paired = bool(quantities & _PAIRED)
         found = sample_gradients(problem) if quantities & _COMPONENT else None
         self.samples = None if found is None else found[0]
-        self.counts = (1,) * problem.clients if found is None else found[1]
+        each = len(self.blocks) if quantities & BLOCK else 1  # a trial's sample is then a block
+        self.counts = (each,) * problem.clients if found is None else found[1]
         names = [*sorted(quantities), *constants]
         symbols = {s.name: s for s in slack.free_symbols}
         self._names = names
@@ -252,6 +270,8 @@ class _Oracle:
             found["component_difference2"] = _square(moved)
             found["component_monotonicity"] = _dot(moved, trial.x - trial.y)
             found["point_difference2"] = _square(trial.x - trial.y)
+        if wanted & BLOCK:
+            found |= of_block(problem, trial.client, trial.x, trial.y, self.blocks, trial.sample)
         if "similarity2" in wanted:
             of_client = problem.gradient(trial.client, trial.x) - problem.gradient(trial.client, trial.y)
             found["similarity2"] = _square(of_client - self.gradient(trial.x) + self.gradient(trial.y))
@@ -293,6 +313,8 @@ class _Oracle:
             witness |= {"y": [format_exact(Fraction(v)) for v in trial.y], "client": trial.client}
         if self.samples is not None:
             witness["sample"] = trial.sample
+        elif self.quantities & BLOCK:
+            witness["block"] = trial.sample
         shown = {k: format_exact(Fraction(v)) for k, v in found.items()}
         if gaps[0] is not None:
             shown["gap"] = format_exact(Fraction(gaps[0]))

@@ -195,7 +195,8 @@ def compare(
     if out is not None:
         verdict = _out_of_scope(statement, base, out, known)
         if verdict.outcome is Outcome.OUT_OF_SCOPE and out.startswith(_MISSED) and guarantees_nothing(statement, scope):
-            reason = f"The statement guarantees nothing here: {out}{told_nearest(statement, values, details)}."
+            told = told_nearest(statement, _at_last(statement, points, values), details)
+            reason = f"The statement guarantees nothing here: {out}{told}."
             verdict = replace(verdict, outcome=Outcome.VACUOUS, reason=reason)
         broken = [key_of(a) for a in statement.assumptions if assumed[a.name] == "broken"]
         if verdict.grade is not None and any(curve.assumptions.get(key) == "sampled" for key in broken):
@@ -221,8 +222,8 @@ def compare(
         grade = grade.at_most(capped)
     details["negligible"] = found.negligible
     if found.outcome is Outcome.VACUOUS and any(points.rounds):
-        last = {**values, index_name(statement): points.index[-1]} if statement.metric.index else values
-        found = replace(found, reason=found.reason.rstrip(".") + told_nearest(statement, last, details) + ".")
+        told = told_nearest(statement, _at_last(statement, points, values), details)
+        found = replace(found, reason=f"{found.reason.rstrip('.')}{told}.")
     if statement.kind is Kind.LIMIT and limit is not None:
         details["limit"] = format_exact(limit)
     if found.statistics:
@@ -235,6 +236,14 @@ def compare(
         witness={} if found.at is None else points.witness(found.at),
         points=len(points) - found.negligible,
     )
+
+
+def _at_last(statement: Statement, points: Points | None, values: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
+    """The constants with the last compared index; 1 where none was compared."""
+    if statement.metric.index is None:
+        return values
+    last = points.index[-1] if points is not None and len(points) else Fraction(1)
+    return {**values, statement.metric.index: last}
 
 
 def told_nearest(statement: Statement, values: Mapping[str, Fraction], details: dict[str, Any]) -> str:

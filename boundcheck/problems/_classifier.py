@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.constants.lazy import LazyConstants
 from boundcheck.constants.linear_scores import Bounds, bounds, rounding
+from boundcheck.constants.start_gradients import StartGradients, smoothness_of_sum, start_gradients
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
 from boundcheck.errors import BadInput, UnknownName
@@ -50,6 +51,8 @@ _ENOUGH: Mapping[str, Mapping[str, int]] = {
     "relaxed_dissimilarity": {"G2": 1, "B2": 1, "L_ij": 1},
     "local_variance": {"P2": 1, "noise2": 1},
     "hessian_similarity": {"delta": 1},
+    "lower_curvature": {"lam": 1},
+    "dissimilarity_at_start": {"B2_0": 1},
 }
 
 
@@ -105,6 +108,11 @@ class Classifier:
         """dist2, gap and grad2; dist2 and gap are bounds from above, see `metric`."""
         return ("dist2", "gap", "grad2")
 
+    @property
+    def ratios(self) -> tuple[str, ...]:
+        """Metrics of a point that only sampled runs have: B2, the dissimilarity B(x)^2 of the clients."""
+        return ("B2",)
+
     @cached_property
     def objective(self) -> Objective:
         """F in double precision."""
@@ -124,6 +132,8 @@ class Classifier:
             "sizes and weights": None if len(set(self.objective.shares)) == 1 else [self.sizes, self.weights],
             "split": None if len(set(self.objective.shares)) == 1 else dict(self.spec),
         }
+        if "data" not in self.spec:  # made data: every parameter counts
+            key = {"kind": self.spec["kind"], "made": dict(self.spec)}
         point = _kept.recall(key, self.dim, lambda: minimise(self.objective), minimise.__module__)
         return certify_minimum(self.objective, point)
 
@@ -142,19 +152,20 @@ class Classifier:
 
         "grad2" |grad F(x)|^2; "gap" F(x) - low, low the certified lower bound of F*; "dist2" (|x - point| + radius)^2,
         with point and radius of `minimum`: the last two are bounds from above (up to the rounding of F(x)), above the
-        true values by at most minimum.value - minimum.low, resp. 4 radius (|x - point| + radius).
+        true values by at most minimum.value - minimum.low, resp. 4 radius (|x - point| + radius); "B2" sum of
+        w_i |grad f_i(x)|^2 over |grad F(x)|^2.
         Raises UnknownName for other names.
         """
         return float(self.metric_many(name, np.asarray(x, dtype=np.float64)[None, :])[0])
 
     def metric_many(self, name: str, points: Floats) -> Floats:
         """A metric at each row of points (K, d); shape (K,)."""
-        if name not in self.metrics:
+        if name not in (*self.metrics, *self.ratios):
             raise UnknownName("the metric", name, self.metrics)
         if name == "dist2":
             return (np.linalg.norm(points - self.minimum.point, axis=1) + self.minimum.radius) ** 2
         step = max(1, _AT_ONCE // (len(self.features) * self.loss.columns))
-        compute = self._gaps if name == "gap" else self._slopes
+        compute = {"gap": self._gaps, "grad2": self._slopes, "B2": self._dissimilarities}[name]
         return np.concatenate([compute(points[k : k + step]) for k in range(0, len(points), step)] or [np.empty(0)])
 
     def _scores(self, points: Floats) -> Floats:
@@ -171,6 +182,17 @@ class Classifier:
         flat = residuals.transpose(0, 2, 1).reshape(-1, len(self.features)) @ self.features
         gradients = flat.reshape(len(points), -1) + self.objective.ridge * points
         return np.einsum("kd,kd->k", gradients, gradients)
+
+    def _dissimilarities(self, points: Floats) -> Floats:
+        residuals = self.loss.residuals(self._scores(points), self.labels)
+        parts, mean = np.zeros(len(points)), np.zeros(points.shape)
+        for (low, high), weight in zip(itertools.pairwise(self.offsets), self.weights, strict=True):
+            rows = residuals[:, low:high].transpose(0, 2, 1).reshape(-1, high - low) @ self.features[low:high]
+            own = rows.reshape(len(points), -1) / (high - low) + self.objective.ridge * points
+            parts += float(weight) * np.einsum("kd,kd->k", own, own)
+            mean += float(weight) * own
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return parts / np.einsum("kd,kd->k", mean, mean)
 
     def arrays(self) -> Arrays:
         """Layout "logistic" or "softmax"."""
@@ -193,7 +215,8 @@ class Classifier:
         )
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L_ij, mu_ij, L, mu, G2, B2, P2, noise2, delta, sigma2, gap_0 and dist2_0; all exact or certified.
+        """n, d, L_ij, mu_ij, L, L_f, lam, mu, G2, B2, P2, noise2, delta, sigma2, gap_0, dist2_0 and grad2_0 (from
+        below), and B2_0 where the gradient at the start is not 0; all exact or certified.
 
         Each is computed when it is first asked for; see `constants.linear_scores` for the inequalities.
         """
@@ -208,6 +231,10 @@ class Classifier:
     @cached_property
     def _bounds(self) -> Bounds:
         return self._bounds_of(0, len(self.labels), self.offsets, self.weights)
+
+    def client_curvatures(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """(ridge, L_k) of each client: its Hessians lie between them everywhere."""
+        return tuple((self.ridge, round_up(v + self.ridge)) for v in self._bounds.clients)
 
     @property
     def variances_known(self) -> Known:
@@ -228,6 +255,11 @@ class Classifier:
         return self._local_variances
 
     @cached_property
+    def _start_gradients(self) -> StartGradients:
+        zero = self.loss.residuals(np.zeros((len(self.labels), self.loss.columns)), self.labels)
+        return start_gradients(self.features, self.offsets, self.weights, zero)
+
+    @cached_property
     def _constants(self) -> LazyConstants:
         def exact(value: Fraction | int, how: str) -> Maker:
             return lambda: Constant(Fraction(value), Known.EXACT, "exact", how)
@@ -239,8 +271,13 @@ class Classifier:
             return lambda: Constant(round_up(value()), Known.CERTIFIED, "upper", f"{what}; {self.minimum}")
 
         h, r = format_short(self.loss.curvature), self.ridge
+        ratio = self._start_gradients.ratio
+        of_start: dict[str, Maker] = {}
+        if ratio is not None:
+            of_start["B2_0"] = upper(lambda: ratio, "sum of w_i |grad f_i|^2 over |grad F|^2 at the start")
         return LazyConstants(
             {
+                **of_start,
                 "n": exact(self.clients, "counted: clients"),
                 "d": exact(self.dim, "counted: coordinates"),
                 "mu_ij": exact(r, "the ridge; no larger one serves all x"),
@@ -251,6 +288,14 @@ class Classifier:
                 "L": upper(
                     lambda: max(self._bounds.clients) + r,
                     f"{h} max lambda_max(A_i'A_i/|D_i|) + ridge; floating-point Cholesky with error bound",
+                ),
+                "L_f": upper(
+                    lambda: self.loss.curvature * smoothness_of_sum(self.features, self.offsets, self.weights) + r,
+                    f"{h} lambda_max(sum of w_i A_i'A_i/|D_i|) + ridge; floating-point Cholesky with error bound",
+                ),
+                "lam": exact(0, "every sample's loss is convex"),
+                "grad2_0": lambda: Constant(
+                    self._start_gradients.grad2_low, Known.CERTIFIED, "lower", "|grad F(0)|^2 with its rounding errors"
                 ),
                 "G2": upper(lambda: self._bounds.G2, "the gradients' spread at 0 and their largest change from there"),
                 "noise2": upper(lambda: self._bounds.noise2, "the samples' spread at 0 and largest change from there"),
@@ -284,12 +329,16 @@ class Classifier:
     def violations(self, assumption: str) -> str | None:
         """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it.
 
-        Samples are smooth and, with the ridge, strongly convex: all but "plain_mean" hold with the own constants.
+        Samples are smooth and, with the ridge, strongly convex: all but "plain_mean" hold with the own constants, and
+        "bounded_dissimilarity" (and that at a stationary start) cannot be told: raises UnknownName.
         """
         if assumption.startswith("instance:"):
             return instance_objection(str(self.spec["kind"]), assumption)
         if assumption not in ASSUMPTIONS:
             raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+        untold = assumption == "bounded_dissimilarity" and self.clients > 1
+        if untold or (assumption == "dissimilarity_at_start" and self._start_gradients.ratio is None):
+            raise UnknownName("the assumption", assumption, [a for a in ASSUMPTIONS if a != assumption])
         if assumption == "plain_mean" and len(set(self.weights)) > 1:
             return "its clients have different weights, so that F is not their plain mean."
         return None
@@ -299,7 +348,9 @@ class Classifier:
 
         None where that does not tell, since the own ones are bounds and not the best values.
         """
-        if assumption not in ASSUMPTIONS:
+        if assumption not in ASSUMPTIONS or assumption == "bounded_dissimilarity":
+            return None
+        if assumption == "dissimilarity_at_start" and self._start_gradients.ratio is None:
             return None
         if self.violations(assumption) is not None:
             return False

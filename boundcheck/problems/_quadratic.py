@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -50,6 +51,10 @@ ASSUMPTIONS: Mapping[str, str] = {
     "local_variance": "the samples' gradients differ from their client's by sigma_i^2 + P_i^2 |grad f_i|^2 at most",
     "hessian_similarity": "the clients' Hessians differ from that of F by at most delta",
     "bounded_below": "F is bounded below",
+    "client_smoothness": "the gradient of every client i is L_i-Lipschitz and that of F L_f-Lipschitz",
+    "lower_curvature": "lam*I + every client's Hessian is positive semidefinite",
+    "dissimilarity_at_start": "sum of w_i |grad f_i|^2 <= B2_0 |grad F|^2 at the start with some B2_0",
+    "bounded_dissimilarity": "sum of w_i |grad f_i|^2 <= B2_only |grad F|^2 everywhere with some B2_only",
 }
 # Those about samples and about how clients differ, which `SumOfQuadratics` answers.
 OF_SAMPLES = tuple(ASSUMPTIONS)[6:]
@@ -186,7 +191,8 @@ class QuadraticInstance:
         return LazyConstants({**found, **self.of_samples.makers(self.start)})
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L and delta, and as far as they exist mu, sigma2, dist2_0, gap_0, L_ij, mu_ij, G2, B2, P2 and noise2.
+        """n, d, L, L_f, lam, delta and grad2_0, and as far as they exist mu, sigma2, dist2_0, gap_0, L_ij, mu_ij, G2,
+        B2, B2_0, B2_only, P2 and noise2.
 
         Each is exact or certified, and computed when it is first asked for.
         """
@@ -207,6 +213,8 @@ class QuadraticInstance:
         return {}
 
     def _objection(self, assumption: str) -> str | None:
+        if assumption == "dissimilarity_at_start":
+            return self.of_samples.start_objection(self.start)
         if assumption in OF_SAMPLES:
             return self.of_samples.objection(assumption)
         if assumption == "smooth_clients":
@@ -236,6 +244,10 @@ class QuadraticInstance:
         None for a hypothesis outside `ASSUMPTIONS` and where a constant that it is about is missing; the constants
         have the names of `constants()`.
         """
+        if assumption == "dissimilarity_at_start":
+            if self.violations(assumption) is not None:
+                return False
+            return constants["B2_0"] >= self.constants()["B2_0"].value if "B2_0" in constants else None
         if assumption in OF_SAMPLES:
             return self.of_samples.decides(assumption, constants)
         if assumption not in ASSUMPTIONS:
@@ -281,6 +293,8 @@ class QuadraticInstance:
 
     def metric(self, name: str, x: NDArray[Any]) -> Any:
         """A metric at x (d,), float64 or exact as x is. Raises UnknownName where the instance has not the metric."""
+        if name == "B2":
+            return self._ratio(x)
         if name not in self.metrics:
             raise UnknownName("the metric", name, self.metrics)
         if name == "x":
@@ -291,6 +305,21 @@ class QuadraticInstance:
         centre, form = self._float_forms[name]
         u = x - centre
         return float(u @ form @ u)
+
+    @property
+    def ratios(self) -> tuple[str, ...]:
+        """Metrics of a point that are no quadratic functions, so that only sampled runs have their mean."""
+        return ("B2",)
+
+    def _ratio(self, x: NDArray[Any]) -> Any:
+        """B(x)^2: sum of w_i |grad f_i(x)|^2 over |grad F(x)|^2; infinite (1 where all are 0) at stationary points."""
+        exact = x.dtype == object
+        weights: list[Any] = [w if exact else float(w) for w in self.weights]
+        gradients: list[Any] = [self.gradient(i, x) for i in range(self.clients)]
+        parts = sum(w * (g @ g) for w, g in zip(weights, gradients, strict=True))
+        mean: Any = sum(w * g for w, g in zip(weights, gradients, strict=True))
+        whole = mean @ mean
+        return parts / whole if whole else 1 if not parts else math.inf
 
     def nearest(self, x: Vector) -> Vector:
         """x - P(x - c): the minimiser nearest to x (d,), float64 or exact as x is.

@@ -109,13 +109,19 @@ class ScalarInstance:
         found = self.objections()
         if assumption in found or assumption not in OF_SAMPLES:
             return found.get(assumption)
-        like = {"smooth_samples": "smooth_clients", "convex_samples": "convexity"}
+        like = {
+            "smooth_samples": "smooth_clients",
+            "convex_samples": "convexity",
+            "client_smoothness": "smooth_clients",
+        }
         trivial = ("gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "hessian_similarity")
+        trivial += ("dissimilarity_at_start", "bounded_dissimilarity")
         if self.equal_clients and assumption in like:
             return found.get(like[assumption])
         if self.equal_clients and assumption in (*trivial, "bounded_below"):
             return None
-        if self.equal_clients and "convexity" in found:
+        convex = assumption in ("strongly_convex_samples", "convex_samples")
+        if self.equal_clients and convex and "convexity" in found:
             return found["convexity"]
         raise UnknownName("the assumption", assumption, [name for name in ASSUMPTIONS if name not in OF_SAMPLES])
 

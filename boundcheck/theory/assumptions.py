@@ -16,22 +16,51 @@ from boundcheck.errors import BadInput
 __all__ = [
     "CLASSES",
     "Assumption",
+    "averages_as_objective",
+    "averages_uniformly",
+    "block_dissimilarity",
+    "block_variance",
     "bounded_below",
+    "bounded_dissimilarity",
+    "bounded_gradients",
+    "client_smoothness",
+    "convex_clients",
     "convex_samples",
     "convexity",
+    "covariance_of_weights",
     "data_weights",
+    "dissimilarity_at_start",
+    "even_noise",
+    "every_type_every_round",
     "finite_gradient_noise",
     "followed_objective",
+    "gradient_cohort_variance",
     "gradient_dissimilarity",
     "hessian_similarity",
+    "iid_clients",
+    "independent_cohorts",
+    "independent_weights",
+    "inexact_solves",
     "instance",
     "local_variance",
+    "lower_curvature",
+    "no_empty_rounds",
     "plain_mean",
+    "pure_noise",
     "relaxed_dissimilarity",
+    "same_expected_weights",
+    "smooth_blocks",
     "smooth_clients",
+    "smooth_globally",
     "smooth_samples",
+    "smooth_separable",
+    "smooth_weighted",
     "strong_quasi_convexity",
     "strongly_convex_samples",
+    "total_dissimilarity",
+    "unbiased_gradient_cohort",
+    "unbiased_gradients",
+    "window_property",
 ]
 
 _q = {
@@ -39,7 +68,9 @@ _q = {
     for name in (
         *("gap", "inner", "dist2", "monotonicity", "grad_difference2", "point_difference2", "noise2"),
         *("component_difference2", "component_monotonicity", "client_grad2", "grad2", "similarity2"),
-        *("mu", "L", "sigma2", "G2", "B2", "delta"),
+        *("own_block_difference2", "block_difference2", "scaled_block_difference2", "scaled_difference2"),
+        *("Lmax", "beta2", "kappa2"),
+        *("mu", "L", "sigma2", "G2", "B2", "delta", "B"),
     )
 }
 
@@ -57,6 +88,11 @@ QUANTITIES: Mapping[str, str] = {
     "client_grad2": "sum over i of w_i |grad f_i(x)|^2",
     "grad2": "|grad F(x)|^2",
     "similarity2": "|grad f_i(x) - grad f_i(y) - grad F(x) + grad F(y)|^2",
+    # of blocks j of coordinates with constants L_j, which a method and a problem have together; j over all blocks
+    "own_block_difference2": "|grad_j f_i(x + h) - grad_j f_i(x)|^2, h the block j of y - x and 0 elsewhere",
+    "block_difference2": "|grad_j f_i(x) - grad_j f_i(y)|^2, grad_j the block j of the gradient",
+    "scaled_block_difference2": "L_j^2 |x_j - y_j|^2",
+    "scaled_difference2": "sum over j of L_j^2 |x_j - y_j|^2",
 }
 
 
@@ -149,6 +185,122 @@ followed_objective = Assumption(
     "F has the weights with which the method follows its clients to first order in the step (the surrogate objective).",
 )
 
+# --- asynchronous methods (Y. Fraboni et al., Assumptions 2, 3, 5 to 7) ---
+convex_clients = Assumption("convex_clients", "Every client's objective is convex, and F has a minimiser.")
+unbiased_gradients = Assumption(
+    "unbiased_gradients",
+    "Every local step uses a gradient whose mean is the client's own, drawn independently of all that happened before.",
+)
+covariance_of_weights = Assumption(
+    "covariance_of_weights",
+    "For different clients i and j, E[w_i(n) w_j(n)] = alpha q_i(n) q_j(n), with one alpha in [0, 1] for all rounds n.",
+)
+independent_weights = Assumption(
+    "independent_weights",
+    "Who takes part in a round is independent of the models, of the gradients and of the delays.",
+)
+window_property = Assumption(
+    "window_property",
+    "The means of q_i(n) over the rounds sW to (s+1)W - 1 are the same for every s: the schedule repeats after W rounds.",
+)
+bounded_gradients = Assumption(
+    "bounded_gradients",
+    "Every client's gradients have norm B at most, at every point.",
+    sp.Le(_q["client_grad2"], _q["B"] ** 2),  # for weights that sum to 1
+)
+same_expected_weights = Assumption(
+    "same_expected_weights",
+    "In every round each kind of data has the share in the expected weights that it has in F.",
+)
+every_type_every_round = Assumption(
+    "every_type_every_round", "In every round each kind of data has a positive expected weight."
+)
+no_empty_rounds = Assumption("no_empty_rounds", "In every round some client has a positive expected weight.")
+
+
+# --- blocks of the model (S. Lee et al., Assumptions 1 to 4): the four readings of "f is L_j-smooth for all x_j" ---
+smooth_blocks = Assumption(
+    "smooth_blocks",
+    "Block j of every client's gradient is L_j-Lipschitz where only block j of the point moves.",
+    sp.Le(_q["own_block_difference2"], _q["scaled_block_difference2"]),
+)
+smooth_separable = Assumption(
+    "smooth_separable",
+    "Block j of every client's gradient moves by at most L_j times the move of block j, wherever the other blocks go; "
+    "the objectives are then sums of functions of one block each.",
+    sp.Le(_q["block_difference2"], _q["scaled_block_difference2"]),
+)
+smooth_weighted = Assumption(
+    "smooth_weighted",
+    "Every client's gradient is Lipschitz in the norm with the weights L_j: |grad f_i(x) - grad f_i(y)|^2 <= sum of "
+    "L_j^2 |x_j - y_j|^2.",
+    sp.Le(_q["grad_difference2"], _q["scaled_difference2"]),
+)
+smooth_globally = Assumption(
+    "smooth_globally",
+    "Every client's gradient is Lipschitz with one constant Lmax, which is taken for every block.",
+    sp.Le(_q["grad_difference2"], _q["Lmax"] ** 2 * _q["point_difference2"]),
+)
+iid_clients = Assumption("iid_clients", "All clients have the same objective (up to a constant) and the same weight.")
+averages_as_objective = Assumption(
+    "averages_as_objective", "The models are averaged with the weights that the clients have in F."
+)
+averages_uniformly = Assumption("averages_uniformly", "The models are averaged with equal weights, 1/m each.")
+block_variance = Assumption(
+    "block_variance",
+    "Every client takes one step a round with a gradient whose mean is its own, drawn independently of the others, and "
+    "whose block j has at most the variance sigma_j^2 at every point.",
+)
+block_dissimilarity = Assumption(
+    "block_dissimilarity",
+    "The clients' gradients differ boundedly in every block j: sum of p_i |grad_j F_i|^2 <= beta^2 |grad_j F|^2 + "
+    "kappa_j^2.",
+)
+total_dissimilarity = Assumption(
+    "total_dissimilarity",
+    "The clients' gradients differ boundedly: sum of p_i |grad F_i|^2 <= beta^2 |grad F|^2 + kappa^2.",
+    sp.Le(_q["client_grad2"], _q["beta2"] * _q["grad2"] + _q["kappa2"]),
+)
+pure_noise = Assumption(
+    "pure_noise",
+    "The gradient of every client is 0 at every point, and the noise of a step has one variance for all clients.",
+)
+even_noise = Assumption("even_noise", "The noise of a step has the same variance in every block of the model.")
+
+# --- FedDANE (T. Li et al., Definitions 1 and 2, Theorems 3 to 7) ---
+client_smoothness = Assumption(
+    "client_smoothness", "The gradient of every client i is L_i-Lipschitz and that of F is L_f-Lipschitz."
+)
+lower_curvature = Assumption(
+    "lower_curvature", "lam*I + Hessian of f_i is positive semidefinite at every point, for every client."
+)
+dissimilarity_at_start = Assumption(
+    "dissimilarity_at_start", "At the start the sum of w_i |grad f_i|^2 is at most B2 |grad F|^2, with a finite B2."
+)
+bounded_dissimilarity = Assumption(
+    "bounded_dissimilarity",
+    "At every point the sum of w_i |grad f_i|^2 is at most B2 |grad F|^2, with one finite B2.",
+    sp.Le(_q["client_grad2"], _q["B2"] * _q["grad2"]),
+)
+inexact_solves = Assumption(
+    "inexact_solves",
+    "Every local solution is gamma-inexact: its distance to the exact solution is at most gamma times the distance of "
+    "that to the point where the visit began.",
+)
+unbiased_gradient_cohort = Assumption(
+    "unbiased_gradient_cohort",
+    "The mean gradient g of S_t, taken at the point of the round, has the mean grad F: a client's expected share in it "
+    "is its weight.",
+)
+gradient_cohort_variance = Assumption(
+    "gradient_cohort_variance",
+    "E|g - grad F|^2 is at most (sum of w_i |grad f_i|^2 - |grad F|^2)/K for the mean gradient g of S_t, whatever the "
+    "gradients are.",
+)
+independent_cohorts = Assumption(
+    "independent_cohorts", "The devices S'_t that do the local work are drawn independently of S_t."
+)
+
 
 def instance(kind: str) -> Assumption:
     """The hypothesis of a numeric example: the problem is the one of that name."""
@@ -162,5 +314,11 @@ CLASSES: Mapping[str, Assumption] = {
         *(data_weights, followed_objective),
         *(smooth_samples, strongly_convex_samples, convex_samples, bounded_below),
         *(gradient_dissimilarity, relaxed_dissimilarity, local_variance, hessian_similarity),
+        *(smooth_blocks, smooth_separable, smooth_weighted, smooth_globally, iid_clients, pure_noise, even_noise),
+        *(averages_as_objective, averages_uniformly, block_variance, block_dissimilarity, total_dissimilarity),
+        *(convex_clients, unbiased_gradients, covariance_of_weights, independent_weights, window_property),
+        *(bounded_gradients, same_expected_weights, every_type_every_round, no_empty_rounds),
+        *(client_smoothness, lower_curvature, dissimilarity_at_start, bounded_dissimilarity, inexact_solves),
+        *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts),
     )
 }

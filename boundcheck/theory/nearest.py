@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Near", "guarantees_nothing", "nearest_guarantee"]
 
-MAX_DOUBLINGS = 64
+POWERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # of 2 by which a symbol is moved on the way to a guarantee
 WITHIN = Fraction(1, 1000)  # how closely the edge is told, relatively
 
 
@@ -80,9 +80,9 @@ def _guarantees(statement: Statement, values: Mapping[str, Fraction]) -> bool:
 
 def _move(statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, direction: str) -> Fraction | None:
     start = values[symbol.name]
-    outside, inside, factor = start, None, Fraction(2)
-    for _ in range(MAX_DOUBLINGS):
-        tried = start * factor if direction == "up" else start / factor
+    outside, inside = start, None
+    for power in POWERS:
+        tried = start * 2**power if direction == "up" else start / 2**power
         if symbol.integer:
             tried = Fraction(round(tried))
         if not symbol.admits(tried) or tried == outside:
@@ -95,7 +95,7 @@ def _move(statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, 
             break
         if tried in (symbol.low, symbol.high):
             return None
-        outside, factor = tried, factor * 2
+        outside = tried
     if inside is None:
         return None
     return _edge(statement, values, symbol, outside, inside)
@@ -108,7 +108,12 @@ def _edge(
     while abs(inside - outside) > (1 if symbol.integer else WITHIN * abs(inside)):
         low, high = sorted((outside, inside))
         third = (high - low) / 3
-        middle = Fraction((low + high) // 2) if symbol.integer else simplest_between(low + third, high - third)
+        if symbol.integer:
+            middle = Fraction((low + high) // 2)
+        elif high > 4 * low > 0:  # on a logarithmic scale first
+            middle = low * 2 ** ((high / low).__floor__().bit_length() // 2)
+        else:
+            middle = simplest_between(low + third, high - third)
         if middle in (outside, inside):
             break
         if _guarantees(statement, {**values, symbol.name: middle}):

@@ -48,6 +48,10 @@ def test_hand_computed_instance(pair):
         "noise2": 0,
         "delta": 1,
         "gap_0": Fraction(8, 3),
+        "L_f": 3,
+        "lam": 0,
+        "grad2_0": 16,  # the slopes at the start are 0 and 8, their mean 4
+        "B2_0": 2,
     }
     assert all(c.known is Known.EXACT for c in pair.constants().values())
     x = exact(2)

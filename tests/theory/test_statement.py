@@ -197,8 +197,15 @@ def test_dimension_arithmetic() -> None:
 
 
 def test_assumptions_carry_an_open_inequality_in_declared_quantities() -> None:
-    names = {"mu", "L", "sigma2", "G2", "B2", "delta"} | set(QUANTITIES)
+    names = {"mu", "L", "sigma2", "G2", "B2", "delta", "B"} | set(QUANTITIES)
     bare = {"plain_mean", "local_variance", "bounded_below", "data_weights", "followed_objective"}
+    bare |= {"convex_clients", "unbiased_gradients", "covariance_of_weights", "independent_weights", "window_property"}
+    bare |= {"same_expected_weights", "every_type_every_round", "no_empty_rounds"}
+    bare |= {"iid_clients", "averages_as_objective", "averages_uniformly", "pure_noise", "even_noise"}
+    bare |= {"block_variance", "block_dissimilarity"}
+    names |= {"Lmax", "beta2", "kappa2"}
+    bare |= {"client_smoothness", "lower_curvature", "dissimilarity_at_start", "inexact_solves"}
+    bare |= {"unbiased_gradient_cohort", "gradient_cohort_variance", "independent_cohorts"}
     for assumption in CLASSES.values():
         assert assumption.meaning.endswith(".")
         if assumption.name in bare:

@@ -12,7 +12,7 @@ from boundcheck.engines.exact.state import Exact
 from boundcheck.errors import Unsupported
 from boundcheck.methods.parts import Visit
 
-__all__ = ["MAX_BYTES", "MAX_SECONDS", "check_visits", "composing_is_cheaper"]
+__all__ = ["MAX_BYTES", "MAX_SECONDS", "check_visits", "composing_is_cheaper", "seconds_of"]
 
 # Limits of the estimates for a whole run.
 MAX_BYTES = 1_000_000_000
@@ -26,9 +26,16 @@ _SECONDS: Mapping[Arithmetic, tuple[float, float]] = {
 }
 
 
+def seconds_of(ring: Ring) -> tuple[float, float]:
+    """About what one operation on matrices takes, and one multiplication in it."""
+    return _SECONDS[ring.arithmetic]
+
+
 def _estimate(ring: Ring, exact: Exact, counts: Sequence[int], visit: Visit, packed: bool) -> tuple[float, float]:
     """(seconds, bytes) of a visit to samples that occur so often each."""
-    d, size = exact.layout.d, exact.layout.size
+    d = exact.layout.d
+    # a visit to a kept model sees that model alone, unless operators on the whole state are made of it
+    size = exact.layout.size if packed or not exact.layout.slots else d + 1
     out, wide = d * (d + 1) // 2, size * (size + 1) // 2
     products = out * out * wide + 2 * d * d * size * size if packed else 4 * size**3
     kept = out * wide + d * size if packed else d * d + d * size
@@ -56,7 +63,7 @@ def _programmes(
         return found
     for i, visit in visits:
         own = exact.samples[i]
-        if visit.sampling != "full" and not own.alike and visit.steps:
+        if visit.sampling not in ("full", "exact") and not own.alike and visit.steps:
             found.append((*_estimate(ring, exact, own.counts, visit, packed), i, visit))
     return found
 

@@ -16,7 +16,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Drawing, Visit
 
-__all__ = ["MAX_COHORTS", "Cohort", "Law", "Member", "law_of", "virtual"]
+__all__ = ["MAX_COHORTS", "Cohort", "Law", "Member", "law_of", "supported", "virtual"]
 
 MAX_COHORTS = 20_000  # possible cohorts that are gone through one by one at most
 
@@ -37,7 +37,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Cohort:
-    """One possible cohort: its probability, the positions of its members in `Law.members` and their a_v."""
+    """One possible cohort: its probability, the positions of its members in `Law.members` and their a_v.
+
+    A client that is drawn several times is one member, with the sum of its coefficients.
+    """
 
     p: Fraction
     members: tuple[int, ...]
@@ -75,11 +78,12 @@ def _ratios(method: Method, cohort: tuple[int, ...], a: Sequence[Fraction], clie
     return [b / c for b, c in zip(method.momentum_factors(cohort, clients), a, strict=True)]
 
 
-def _support(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[int, ...]]]:
+def supported(method: Method, drawing: Drawing) -> list[tuple[Fraction, tuple[int, ...]]]:
+    """Every possible cohort with its probability. Raises Unsupported beyond `MAX_COHORTS`."""
     if drawing.count() > MAX_COHORTS:
         raise Unsupported(
-            f"{method.name} has {drawing.count()} possible cohorts and weighs, or works, by who takes part; the exact "
-            f"engine goes through at most {MAX_COHORTS} of them; use engine = 'sampled'."
+            f"{method.name} has {drawing.count()} possible cohorts, and what it does depends on who takes part; the "
+            f"exact engine goes through at most {MAX_COHORTS} of them; use engine = 'sampled'."
         )
     return drawing.support(MAX_COHORTS)
 
@@ -101,11 +105,15 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
     drawing = method.participation.drawing(clients)
     if drawing is None:
         raise Unsupported(f"the cohorts of {method.name} are neither fixed nor drawn by a known law.")
+    if drawing.kind == "replacement" and method.momentum is not None:
+        raise Unsupported(f"{method.name} draws clients with replacement, for which its momentum has no weights.")
     own = None if method.local.by_cohort or one_by_one else method.aggregation.by_client(method.setting(clients))
     if own is None:
-        return _enumerated(method, _support(method, drawing), clients)
+        return _enumerated(method, supported(method, drawing), clients)
     n = clients.count
     a, p = [own(i) for i in range(n)], [drawing.inclusion(i) for i in range(n)]
+    if drawing.kind == "replacement":  # how often a client is drawn, on average
+        p = [drawing.size * q for q in drawing.probabilities]
     ratios = _ratios(method, tuple(range(n)), a, clients)
     members = tuple(Member(i, method.local.visits(i, (i,), clients), ratios[i]) for i in range(n))
     mean = tuple(x * q for x, q in zip(a, p, strict=True))
@@ -113,6 +121,11 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
     if drawing.kind == "subsets":
         joint = [[drawing.pair(i, j) * a[i] * a[j] for j in range(n)] for i in range(n)]
         return Law(members, mean, square, joint=joint)
+    if drawing.kind == "replacement":
+        # with N_i the number of times, E N_i N_j = m (m-1) q_i q_j + m q_i 1[i = j] for m draws
+        common, own_part = 1 - Fraction(1, drawing.size), square
+        square = tuple(common * m * m + s for m, s in zip(mean, own_part, strict=True))
+        return Law(members, mean, square, common, own_part)
     # uniform and independent cohorts: P_ij = common p_i p_j for i != j
     common = drawing.pair(0, 1) / (p[0] * p[1]) if drawing.kind == "uniform" and n > 1 else Fraction(1)
     rest = tuple(s - common * m * m for s, m in zip(square, mean, strict=True))
@@ -128,8 +141,11 @@ def _enumerated(method: Method, support: Sequence[tuple[Fraction, tuple[int, ...
         visits = [method.local.visits(i, clients_in, clients) if alone is None else alone[i] for i in clients_in]
         ratios = _ratios(method, clients_in, a, clients)
         here = [Member(i, v, r) for i, v, r in zip(clients_in, visits, ratios, strict=True)]
-        positions = tuple(index.setdefault(m, len(index)) for m in here)
-        cohorts.append(Cohort(p, positions, tuple(a)))
+        added: dict[int, Fraction] = {}
+        for m, share in zip(here, a, strict=True):
+            position = index.setdefault(m, len(index))
+            added[position] = added.get(position, Fraction(0)) + share
+        cohorts.append(Cohort(p, tuple(added), tuple(added.values())))
     size = len(index)
     mean, joint = [Fraction(0)] * size, [[Fraction(0)] * size for _ in range(size)]
     for cohort in cohorts:
@@ -155,7 +171,7 @@ def virtual(method: Method, round_index: int, clients: Clients) -> list[tuple[Me
         ]
     drawing = method.participation.drawing(clients)
     found: dict[Member, tuple[list[int], Fraction]] = {}
-    for position, (p, cohort) in enumerate([] if drawing is None else _support(method, drawing)):
+    for position, (p, cohort) in enumerate([] if drawing is None else supported(method, drawing)):
         for i in range(clients.count) if cohort else ():
             member = Member(i, method.local.visits(i, cohort, clients))
             positions, total = found.get(member, ([], Fraction(0)))

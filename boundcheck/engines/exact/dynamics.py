@@ -1,8 +1,8 @@
 """Runs: the state itself where nothing is random, its second moments otherwise.
 
 A state is a row of numbers: z (D,), or packed E[z z'] (D(D+1)/2,). With a constant step the rounds of one period are
-composed and all rounds of a grid come out of one pass over the binary digits of their numbers; otherwise the
-rounds are carried out one after the other.
+composed and all rounds of a grid come out of one pass over the binary digits of their numbers (or, where second
+moments move by M -> T M T' + C, as told in `congruent`); otherwise the rounds are carried out one after the other.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
+from boundcheck.engines.exact import congruent
+from boundcheck.engines.exact.congruent import Congruence
 from boundcheck.engines.exact.kinds import rounds_of
 from boundcheck.engines.exact.readers import Readers
 from boundcheck.engines.exact.rings import Matrix, Ring
@@ -58,17 +60,44 @@ class Dynamics:
             return plan.mean
         return self.rounds.second(Operators(self.ring, self.exact.layout.size), plan, eta)
 
+    # --- a constant step, and no covariance that depends on the state ---------------------------------------------
+
+    def congruences(self, eta: Fraction) -> list[Congruence] | None:
+        """The rounds of a period as maps M -> T M T' + C, or None where they are no such maps."""
+        samples = self.exact.samples
+        if not self.random or self.rounds.compares or self.rounds.first:
+            return None
+        if samples is not None and not all(s.alike for s in samples):
+            return None
+        plans = [self.rounds.plan(eta, t, False) for t in range(self.rounds.period)]
+        if any(p.jobs or p.nested or len(p.pairs) != 1 or p.pairs[0][0] is not p.pairs[0][1] for p in plans):
+            return None
+        return [Congruence(self.ring, p.mean, p.constant) for p in plans]
+
+    def composed(self, maps: Sequence[Congruence], eta: Fraction, grid: Sequence[int], progress: Progress) -> Values:
+        """The metrics at each round of the grid, from the maps of `congruences`."""
+        ring, wide = self.ring, self.exact.layout.size
+        forms = [dict(self.readers.forms()) for _ in maps]
+        if self.exact.watched:
+            space = Operators(ring, wide)
+            for t, own in enumerate(forms):
+                own |= {k: ring.form(v, wide) for k, v in self.readers.watched(space, eta, t, False).items()}
+        start = ring.unpack(self.start().transpose(), wide)
+        return congruent.in_parts(maps, start, grid, forms, self.rounds.separate, progress)
+
     # --- a constant step ---------------------------------------------------------------------------------------
 
     def trajectory(self, eta: Fraction, grid: Sequence[int], progress: Progress) -> Values:
         """The metrics at each round of the grid, any rounds at once."""
         ring, period = self.ring, self.rounds.period
         begin = self.start()
-        offset = 0
         rows: list[Any] = [None] * len(grid)
-        if self.rounds.compares and grid[-1] > 0:  # the first round is unlike the others
-            offset = 1
-            begin = ring.mul(begin, self.map(eta, 0, True).transpose())
+        # the first round is unlike the others where gradients are compared, and so are those before a pattern repeats
+        offset = min(max(self.rounds.first, int(self.rounds.compares)), grid[-1])
+        for t in range(offset):
+            if t in grid:
+                rows[grid.index(t)] = ring.rows(begin)[0]
+            begin = ring.mul(begin, self.map(eta, t, t == 0).transpose())
         maps = [self.map(eta, offset + t, False).transpose() for t in range(min(period, max(grid[-1] - offset, 1)))]
         cycle = maps[0]
         for m in maps[1:]:
@@ -80,9 +109,7 @@ class Dynamics:
             after.setdefault(g % period, []).append(k)
         partial = None
         skipped = len(grid) - len(later)
-        if skipped:
-            rows[0] = ring.rows(self.start())[0]
-        for within in range(period):
+        for within in range(max(after, default=-1) + 1):  # a period can be longer than any run
             chosen = after.get(within, [])
             if chosen:
                 found = [states[later[k] // period] for k in chosen]
@@ -133,11 +160,9 @@ class Dynamics:
         watched: list[dict[str, Matrix]] = []
         if self.exact.watched:
             space = Operators(ring, wide)
-            period = self.rounds.period
-            kinds = [(0, True)] if grid[0] == 0 else []
-            kinds += [(t, False) for t in sorted({g % period for g in grid if g})]
-            by_kind = {kind: self.readers.watched(space, eta, *kind) for kind in kinds}
-            watched = [by_kind[(0, True) if g == 0 else (g % period, False)] for g in grid]
+            kinds = [(self.rounds.position(g), g == 0) for g in grid]
+            by_kind = {kind: self.readers.watched(space, eta, *kind) for kind in dict.fromkeys(kinds)}
+            watched = [by_kind[kind] for kind in kinds]
         if not self.random:
             found = {name: ring.row_dots(ring.mul(states, q), states) for name, q in forms.items()}
             for name in self.exact.watched:
@@ -217,7 +242,7 @@ class Dynamics:
         generators = [ring.lift(_bordered(a, o)) for a, o in self.exact.whole]
         singly = repeats if repeats <= self.exact.layout.size else 1
         own = 1 if singly == repeats else repeats
-        plans = [cohort_at(method, t, clients) for t in range(self.rounds.period)]
+        plans = [cohort_at(method, t, clients) for t in range(self.rounds.first + self.rounds.period)]
         plan = [
             (c, len(c) == 1 and f[0] == 1, ring.scalar(1 - sum(f, Fraction(0))), [ring.scalar(v) for v in f])
             for c, f in plans
@@ -228,7 +253,7 @@ class Dynamics:
             now = method.cycle_of(done, clients)
             if now != cycle:
                 cycle, visits = now, ring.visits(generators, method.schedule.step(now), own)
-            cohort, replaced, rest, factors = plan[done % self.rounds.period]
+            cohort, replaced, rest, factors = plan[self.rounds.position(done)]
             total = None if replaced else state * rest
             for i, factor in zip(cohort, factors, strict=True):
                 y = state

@@ -5,6 +5,7 @@ from __future__ import annotations
 from boundcheck.engines.exact.rings import Ring
 from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.state import Exact
+from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Stale
 
@@ -13,13 +14,18 @@ __all__ = ["rounds_of"]
 
 def rounds_of(ring: Ring, method: Method, exact: Exact) -> Rounds:
     """The rounds of a method on a problem, in one arithmetic."""
+    if method.correction is not None and method.exchange is not None:
+        raise Unsupported(f"the exact engine has no correction beside models that the clients keep ({method.name}).")
     if isinstance(method.exchange, Stale):
         from boundcheck.engines.exact.stale import StaleRounds
 
         return StaleRounds(ring, method, exact)
     if isinstance(method.exchange, Blocks):
         from boundcheck.engines.exact.blocks import BlockRounds
+        from boundcheck.engines.exact.exchangeable import ExchangeableRounds
 
+        if exact.alike:
+            return ExchangeableRounds(ring, method, exact)
         return BlockRounds(ring, method, exact)
     if method.correction is not None:
         from boundcheck.engines.exact.corrected import CorrectedRounds

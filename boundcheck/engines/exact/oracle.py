@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact.rings import MAX_DIGITS
-from boundcheck.engines.exact.state import cohort_at, visits_at
-from boundcheck.errors import Unsupported
+from boundcheck.engines.exact.state import cohort_at
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.problems.problem import IntervalProblem, Problem, clients_of
+from boundcheck.methods.parts import Visit, first_repeated
+from boundcheck.problems.problem import Arrays, IntervalProblem, Problem, clients_of
 
 __all__ = ["MAX_BITS", "MAX_STEPS", "run_oracle"]
 
@@ -29,6 +31,7 @@ MAX_STEPS: Mapping[Arithmetic, int] = {
 # Intervals: the ends are multiples of 2^-bits; bits double until values are known to TOLERANCE, or MAX_BITS.
 FIRST_BITS = 128
 MAX_BITS = 4096
+NEWTON = 100  # gradients for which an exact solve is counted
 TOLERANCE = Fraction(1, 10**12)
 NEGLIGIBLE = Fraction(1, 10**300)
 
@@ -60,7 +63,18 @@ def run_oracle(
             f"the problem '{problem.name}' is not quadratic, so the exact engine has no expectation over the random "
             f"choices of {method.name}; use engine = 'sampled'."
         )
-    steps = grid[-1] * sum(visits_at(method, 0, clients))
+    if method.momentum is not None or method.exchange is not None:
+        raise Unsupported(
+            f"the problem '{problem.name}' is not quadratic, and there the exact engine carries out only methods whose "
+            f"clients start from the server's point and have no momentum, not {method.name}; use engine = 'sampled'."
+        )
+    solves = [v.sampling == "exact" for v in _visits(method, 0, clients)]
+    if any(solves) and (arithmetic is not Arithmetic.FLOAT64 or _linear_scores(problem) is None):
+        raise Unsupported(
+            f"exact solves on '{problem.name}', which is not quadratic, are carried out by Newton's method: in "
+            "arithmetic 'float64', on logistic and softmax regression."
+        )
+    steps = grid[-1] * sum(NEWTON if v.sampling == "exact" else v.steps for v in _visits(method, 0, clients))
     if steps > MAX_STEPS[arithmetic]:
         raise Unsupported(
             f"{grid[-1]} rounds on '{problem.name}' are {steps} gradients; step by step at most "
@@ -75,7 +89,7 @@ def run_oracle(
         rows.append({name: problem.metric(name, x) for name in metrics})
 
     with np.errstate(over="ignore", invalid="ignore"):
-        _carry_out(method, problem, grid, exact, measure, progress, None)
+        inexactness = _carry_out(method, problem, grid, exact, measure, progress, None)
     fractions = {k: tuple(Fraction(row[k]) for row in rows) for k in metrics} if exact else {}
     values = {k: np.array([nearest_float(row[k]) if exact else row[k] for row in rows]) for k in metrics}
     return Curve(
@@ -86,7 +100,7 @@ def run_oracle(
         low={k: np.array([float_down(x) for x in v]) for k, v in fractions.items()},
         high={k: np.array([float_up(x) for x in v]) for k, v in fractions.items()},
         exact=fractions,
-        info={"engine": "exact"},
+        info={"engine": "exact"} | ({"inexactness": inexactness} if any(solves) else {}),
     )
 
 
@@ -98,17 +112,22 @@ def _carry_out(
     measure: Callable[[Point], None],
     progress: Progress,
     snap: Snap | None,
-) -> None:
-    """Run from the start and measure at each round of the grid; `snap` rounds every new coordinate."""
+) -> float:
+    """Run from the start and measure at each round of the grid; `snap` rounds every new coordinate.
+
+    Returns the largest inexactness of its solves (see `_Walk`).
+    """
+    walk = _Walk(method, problem, exact, snap)
     x = _start(problem, exact)
     done = 0
     for target in grid:
         while done < target:
-            x = _round(method, problem, x, done, exact, snap)
+            x = walk.round(x, done)
             done += 1
             if done % 1000 == 0:
                 progress(done / grid[-1])
         measure(x)
+    return walk.inexactness
 
 
 def _start(problem: Problem, exact: bool) -> Point:
@@ -123,25 +142,104 @@ def _exact(values: Sequence[Fraction]) -> Point:
     return x
 
 
-def _round(method: Method, problem: Problem, x: Point, done: int, exact: bool, snap: Snap | None) -> Point:
-    clients = clients_of(problem)
-    cohort, factors = cohort_at(method, done, clients)
-    eta: Any = method.schedule.step(method.cycle_of(done, clients))
-    eta = eta if exact else nearest_float(eta)
-    repeats = visits_at(method, done, clients)
-    moved = x
-    for i, factor, steps in zip(cohort, factors, repeats, strict=True):
-        y = x
-        for _ in range(steps):
-            y = y - eta * problem.gradient(i, y)
-            if snap is not None:
-                y = _exact([snap(v) for v in y])
-            elif exact:
-                _check_digits(y, problem, done)
-        moved = moved + (factor if exact else nearest_float(factor)) * (y - x)
-    if snap is not None:
-        return _exact([snap(v) for v in moved])
-    return moved
+def _visits(method: Method, done: int, clients: Clients) -> list[Visit]:
+    """What each member of a round's fixed cohort does. Raises Unsupported where steps use samples."""
+    cohort, _ = cohort_at(method, done, clients)
+    found = [method.local.visits(i, cohort, clients) for i in cohort]
+    if any(len(v) != 1 or v[0][1].sampling not in ("full", "exact") for v in found):
+        raise Unsupported(f"the local steps of {method.name} use samples; this problem has whole gradients only.")
+    return [v[0][1] for v in found]
+
+
+def _linear_scores(problem: Problem) -> Arrays | None:
+    """The data of logistic or softmax regression, else None."""
+    from boundcheck.engines.sampled.solves import LINEAR
+
+    arrays = getattr(problem, "arrays", None)
+    found = None if arrays is None else arrays()
+    return found if isinstance(found, Arrays) and found.kind in LINEAR else None
+
+
+class _Walk:
+    """The rounds of a run, one after the other.
+
+    inexactness: the largest gamma of Definition 1 of FedDANE of all exact solves, |w - v| <= gamma |v - x| with v the
+    solution: |w - v| is at most |grad P(w)|/m, P the subproblem and m its strong convexity (in double precision).
+    """
+
+    def __init__(self, method: Method, problem: Problem, exact: bool, snap: Snap | None) -> None:
+        self._method, self._problem, self._exact, self._snap = method, problem, exact, snap
+        self._clients = clients_of(problem)
+        self._old: Point | None = None  # the mean gradient of the round before
+        self.inexactness = 0.0
+
+    def _number(self, value: Fraction) -> Any:
+        return value if self._exact else nearest_float(value)
+
+    def _mean_gradient(self, cohort: Sequence[int], x: Point, weights: str) -> Point:
+        if not cohort:
+            raise BadInput(f"{self._method.name} takes the mean gradient of a cohort that may be empty.")
+        shares = [Fraction(1) if weights == "uniform" else self._clients.weights[i] for i in cohort]
+        total, found = sum(shares, Fraction(0)), 0 * x
+        for i, share in zip(cohort, shares, strict=True):
+            found = found + self._number(share / total) * self._problem.gradient(i, x)
+        return found
+
+    def _target(self, x: Point, cohort: Sequence[int], done: int) -> tuple[Any, Point] | None:
+        """(c_t, g) of the correction; None where there is none in this round."""
+        correction = self._method.correction
+        if correction is None:
+            return None
+        asked = cohort
+        if correction.participation is not None:
+            fixed = correction.participation.fixed(done, self._clients)
+            asked = fixed or ()
+        g: Point | None = self._mean_gradient(asked, x, correction.weights)
+        if correction.pipelined:
+            g, self._old = self._old, g
+        c = correction.at(done)
+        return None if g is None or c == 0 else (self._number(c), g)
+
+    def round(self, x: Point, done: int) -> Point:
+        """The server's point after round `done`."""
+        method = self._method
+        cohort, factors = cohort_at(method, done, self._clients)
+        eta = method.schedule.step(method.cycle_of(done, self._clients))
+        target = self._target(x, cohort, done)
+        moved = x
+        for i, factor, visit in zip(cohort, factors, _visits(method, done, self._clients), strict=True):
+            shift = None if target is None else target[0] * (target[1] - self._problem.gradient(i, x))
+            y = self._solve(i, x, shift, visit) if visit.sampling == "exact" else self._steps(i, x, shift, visit, eta)
+            if self._exact and self._snap is None:
+                _check_digits(y, self._problem, done)
+            moved = moved + self._number(factor) * (y - x)
+        return moved if self._snap is None else _exact([self._snap(v) for v in moved])
+
+    def _steps(self, i: int, x: Point, shift: Point | None, visit: Visit, eta: Fraction) -> Point:
+        step, prox, y = self._number(eta * visit.scale), self._number(visit.prox), x
+        for _ in range(visit.steps):
+            slope = self._problem.gradient(i, y)
+            slope = slope if shift is None else slope + shift
+            slope = slope + prox * (y - x) if visit.prox else slope
+            y = y - step * slope
+            if self._snap is not None:
+                y = _exact([self._snap(v) for v in y])
+            elif self._exact:
+                _check_digits(y, self._problem, 0)
+        return y
+
+    def _solve(self, i: int, x: Point, shift: Point | None, visit: Visit) -> Point:
+        from boundcheck.engines.sampled.solves import newton
+
+        arrays = _linear_scores(self._problem)
+        assert arrays is not None
+        prox, by = float(visit.prox), np.zeros(len(x)) if shift is None else shift
+        y = newton(arrays, i, x, by, prox)
+        left = self._problem.gradient(i, y) + by + prox * (y - x)
+        off = float(np.linalg.norm(left)) / (arrays.ridge + prox)
+        moved = float(np.linalg.norm(y - x)) - off
+        self.inexactness = max(self.inexactness, 0.0 if off == 0 else off / moved if moved > 0 else math.inf)
+        return y
 
 
 def _check_digits(x: Point, problem: Problem, done: int) -> None:
@@ -160,6 +258,8 @@ def _enclosed(
             f"the problem '{problem.name}' is not quadratic and bounds no metric over an interval, so the exact "
             "engine cannot enclose its run; use arithmetic = 'rational' or 'float64'."
         )
+    if method.correction is not None:
+        raise Unsupported(f"a corrected step of {method.name} is no monotone map, so that its run cannot be enclosed.")
     _require_monotone(method, problem, grid[-1])
     bits = FIRST_BITS
     while True:
@@ -220,12 +320,17 @@ def _require_monotone(method: Method, problem: Problem, rounds: int) -> None:
     clients = clients_of(problem)
     cycles = {1} if method.schedule.is_constant() else range(1, method.cycle_of(max(rounds - 1, 0), clients) + 1)
     largest = max(method.schedule.step(k) for k in cycles)
-    for t in range(min(rounds, method.participation.period(clients))):
+    repeated = first_repeated(method.participation, clients) + method.participation.period(clients)
+    for t in range(min(rounds, repeated)):
         factors = cohort_at(method, t, clients)[1]
-        if min(factors) < 0 or sum(factors) > 1:
+        if any(f < 0 for f in factors) or sum(factors) > 1:
             raise Unsupported(f"the server step of {method.name} is no averaging, so its run cannot be enclosed.")
-    if largest * smooth.value > 1:
+    weight = max(
+        (v.prox for t in range(min(rounds, repeated)) for v in _visits(method, t, clients)), default=Fraction(0)
+    )
+    if largest * (smooth.value + weight) > 1:
         raise Unsupported(
-            f"eta = {largest} exceeds 1/L = {1 / smooth.value} of '{problem.name}', so that a step is no monotone map "
-            "and its run cannot be enclosed; use arithmetic = 'rational' or 'float64'."
+            f"eta = {largest} exceeds 1/L = {1 / (smooth.value + weight)} of '{problem.name}'"
+            f"{f' with the proximal weight {weight}' if weight else ''}, so that a step is no monotone map and its run "
+            "cannot be enclosed; use arithmetic = 'rational' or 'float64'."
         )

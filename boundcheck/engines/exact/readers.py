@@ -8,6 +8,7 @@ drift: xi of Lemma C.2 of FedShuffle for the round that starts at x: sum over al
 epoch_grad2: E of the mean over the cohort's clients, and over the epochs that each begins, of |grad F(y)|^2, y the
     point at the start of the epoch (of the first epoch: x). Without a local step, and for an empty cohort, y = x.
     A step with the whole gradient is an epoch.
+round_gap, virtual_round_gap, virtual_gap, virtual_grad2: see `virtual`.
 momentum_error2: E|m - grad F(x)|^2, m the momentum that the round uses (after its update at the round's start).
 """
 
@@ -17,10 +18,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from boundcheck.core.linalg import identity
+from boundcheck.engines.exact.blocks import KeptRounds
 from boundcheck.engines.exact.cohorts import Law, Member, law_of, virtual
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Space
+from boundcheck.engines.exact.virtual import METRICS, VirtualModels
 from boundcheck.engines.exact.visits import Step
 from boundcheck.methods.parts import Visit
 
@@ -33,18 +36,21 @@ class Readers:
     def __init__(self, rounds: Rounds) -> None:
         self.rounds, self.ring, self.exact = rounds, rounds.ring, rounds.exact
         exact, ring = self.exact, rounds.ring
-        pick = exact.layout.readout
+        pick = exact.layout.block(0)
         self._plain = {
             name: ring.lift(pick.transpose() * exact.quadratic[name] * pick)
             for name in exact.metrics
             if name in exact.quadratic
         }
+        if isinstance(rounds, KeptRounds):
+            self._plain |= {name: rounds.point_form(name) for name in exact.kept}
         if "x" in exact.metrics:
             row = pick + exact.layout.one * exact.centre[0, 0]
             self._plain["x"] = ring.lift(exact.layout.one.transpose() * row)
         self._everyone: dict[int, list[tuple[Member, list[int] | None, Fraction]]] = {}
         self._laws: dict[int, Law] = {}
         self._square = ring.lift(exact.hessian * exact.hessian)  # |grad F|^2 without the residual
+        self._models = VirtualModels(rounds)
 
     def forms(self) -> Mapping[str, Matrix]:
         """metric -> q (D, D) with metric = trace(q M), of the metrics that are read off the point alone."""
@@ -57,6 +63,8 @@ class Readers:
         for name in self.exact.watched:
             if name == "drift":
                 found[name] = self._drift(space, eta, round_index, updated)
+            elif name in METRICS:
+                found[name] = self._models.metric(name, space, eta, round_index)
             elif name == "epoch_grad2":
                 found[name] = self._epochs(space, eta, round_index, updated)
             else:
@@ -73,7 +81,7 @@ class Readers:
     def _drift(self, space: Space, eta: Fraction, round_index: int, updated: bool) -> Matrix:
         rounds, ring, parts = self.rounds, self.ring, list[Matrix]()
         clients = self.exact.clients
-        position, shared = round_index % rounds.period, None
+        position, shared = rounds.position(round_index), None
         if position not in self._everyone:
             self._everyone[position] = virtual(rounds.method, position, clients)
         for member, positions, p in self._everyone[position]:
@@ -124,7 +132,7 @@ class Readers:
 
     def _epochs(self, space: Space, eta: Fraction, round_index: int, updated: bool) -> Matrix:
         rounds, ring = self.rounds, self.ring
-        position = round_index % rounds.period
+        position = rounds.position(round_index)
         law = self._laws.get(position, rounds.law(position))
         if not law.cohorts:
             law = law_of(rounds.method, position, self.exact.clients, one_by_one=True)

@@ -19,9 +19,9 @@ from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact
 from boundcheck.engines.exact.visits import Local
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Visit
+from boundcheck.methods.parts import Visit, first_repeated
 
-__all__ = ["Plan", "Rounds"]
+__all__ = ["Job", "Pair", "Plan", "Rounds"]
 
 Pair = tuple[Matrix, Matrix]
 Inner = tuple[Pair, ...] | None
@@ -29,7 +29,7 @@ _Gammas = dict[int, tuple[Matrix, Matrix]]  # by id of C: C and a covariance (d,
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """A covariance that depends on M: weight * send Cov(visit) send' at the second moments `inner` (None: M)."""
 
     client: int
@@ -43,13 +43,15 @@ class _Job:
 class Plan:
     """A round as far as it does not depend on the state: E[z] -> mean E[z], and the terms of M -> M+.
 
-    pairs: (P, Q) of the terms P M Q'. constant: (D, D), times M[-1, -1]. jobs: what remains.
+    pairs: (P, Q) of the terms P M Q'. constant: (D, D), times M[-1, -1]. nested: terms P N Q', (P, Q) in the second
+    list, where N is the sum of P M Q' over the first list. jobs: what remains.
     """
 
     mean: Matrix
     pairs: list[Pair] = field(default_factory=list[Pair])
     constant: Matrix | None = None
-    jobs: list[_Job] = field(default_factory=list[_Job])
+    jobs: list[Job] = field(default_factory=list[Job])
+    nested: list[tuple[list[Pair], list[Pair]]] = field(default_factory=list[tuple[list[Pair], list[Pair]]])
 
 
 class Rounds:
@@ -59,7 +61,9 @@ class Rounds:
         self.ring, self.method, self.exact = ring, method, exact
         self.local = Local(ring, method, exact)
         layout, momentum = exact.layout, method.momentum
+        # fixed cohorts repeat every `period` rounds from round `first` on
         self.period = method.participation.period(exact.clients)
+        self.first = first_repeated(method.participation, exact.clients)
         self.compares = momentum is not None and momentum.variance_reduced
         keep = identity(layout.size)
         if layout.previous is not None:  # the previous point becomes the one at which the round starts
@@ -70,6 +74,7 @@ class Rounds:
             for k in range(layout.moving - layout.momentum):
                 keep[layout.momentum + k, layout.momentum + k] = 1 - rational(momentum.a)
         self._keep = ring.lift(keep)
+        self._worker = self.local  # that of jobs
         self._back = self.local.pick.transpose() * ring.scalar(method.server.factor)
         self._laws: dict[int, Law] = {}
         self._sends: dict[Fraction, Matrix] = {}
@@ -77,9 +82,23 @@ class Rounds:
         self._plans: dict[tuple[int, bool], Plan] = {}
         self._step: Fraction | None = None
 
+    def position(self, round_index: int) -> int:
+        """The first round whose cohort has the same law."""
+        late = round_index - self.first
+        return round_index if late < 0 else self.first + late % self.period
+
+    @property
+    def separate(self) -> list[list[int]]:
+        """Coordinates by groups between which every mean map, constant covariance and second moment is 0."""
+        return [list(range(self.exact.layout.size))]
+
+    def begin(self, client: int) -> Matrix | None:
+        """S (d+1, D) with S z = [y - c; 1], y the point at which the client's visit begins; None: the state itself."""
+        return None
+
     def law(self, round_index: int) -> Law:
         """The law of the cohort of a round."""
-        position = round_index % self.period
+        position = self.position(round_index)
         if position not in self._laws:
             self._laws[position] = law_of(self.method, position, self.exact.clients, one_by_one=self.compares)
         return self._laws[position]
@@ -128,7 +147,7 @@ class Rounds:
         """What a round does with step size eta; first: it is the run's first (no update of the momentum before it)."""
         if eta != self._step:
             self._step, self._plans, self._sends = eta, {}, {}
-        key = (round_index % self.period, first and self.compares)
+        key = (self.position(round_index), first and self.compares)
         if key not in self._plans:
             law = self.law(round_index)
             self._plans[key] = self._compared(law, eta) if self.compares and not first else self._plain(law, eta)
@@ -150,7 +169,7 @@ class Rounds:
                 known = gammas.get(id(send))
                 gammas[id(send)] = (send, own if known is None else known[1] + own)
             if square and not self.local.closed(member.client, visit):
-                plan.jobs.append(_Job(member.client, visit, p * square if inner is None else p, send, inner))
+                plan.jobs.append(Job(member.client, visit, p * square if inner is None else p, send, inner))
         if len(found) == 1:
             return found[0][1]
         mean = ring.sum([q * ring.scalar(p) for p, q in found])
@@ -169,7 +188,7 @@ class Rounds:
         return plan
 
     def _plain(self, law: Law, eta: Fraction) -> Plan:
-        ring, plan, gammas = self.ring, Plan(self._keep), _Gammas()
+        plan, gammas = Plan(self._keep), _Gammas()
         means = [
             self._noise(plan, gammas, member, eta, square, None)
             for member, square in zip(law.members, law.square, strict=True)
@@ -177,6 +196,12 @@ class Rounds:
         if not means:
             plan.pairs.append((self._keep, self._keep))
             return plan
+        self._spread(plan, law, means)
+        return self._finish(plan, gammas)
+
+    def _spread(self, plan: Plan, law: Law, means: list[Matrix]) -> None:
+        """Add the terms of T M T', T = keep + sum over S of a_v Q_v, with E[Q_v] = means[v]; at least one member."""
+        ring = self.ring
         drift = ring.sum([q * ring.scalar(m) for q, m in zip(means, law.mean, strict=True)])
         plan.mean = self._keep + drift
         plan.pairs.append((plan.mean, plan.mean))
@@ -190,7 +215,6 @@ class Rounds:
             for q, row in zip(means, law.joint, strict=True):
                 others = [other * ring.scalar(w) for other, w in zip(means, row, strict=True) if w]
                 plan.pairs += [(q, ring.sum(others))] if others else []
-        return self._finish(plan, gammas)
 
     def _compared(self, law: Law, eta: Fraction) -> Plan:
         ring, plan, gammas = self.ring, Plan(self._keep), _Gammas()
@@ -213,14 +237,17 @@ class Rounds:
 
     def second(self, space: Space, plan: Plan, eta: Fraction) -> Matrix:
         """M -> M+, as the space keeps it."""
-        found = [space.total(plan.pairs)]
+        found = [space.total(plan.pairs), *(space.at(space.total(own)).total(outer) for own, outer in plan.nested)]
         if plan.constant is not None:
             found.append(space.constant(plan.constant))
         sums = _Gammas()
+        known_jobs: dict[tuple[int, Visit, int], Matrix] = {}  # by what is done at which moments
         for job in plan.jobs:
-            at = space if job.inner is None else space.at(space.total(job.inner))
-            outcome = self.local.run(at, job.client, job.visit, eta)
-            own = outcome.covariance * self.ring.scalar(job.weight)
+            key = (job.client, job.visit, id(job.inner))
+            if key not in known_jobs:
+                at = space if job.inner is None else space.at(space.total(job.inner))
+                known_jobs[key] = self._worker.run(at, job.client, job.visit, eta).covariance
+            own = known_jobs[key] * self.ring.scalar(job.weight)
             known = sums.get(id(job.send))
             sums[id(job.send)] = (job.send, own if known is None else known[1] + own)
         return self.ring.sum([*found, *(space.push(send, y) for send, y in sums.values())])

@@ -12,15 +12,16 @@ from flint import arb
 
 from boundcheck.core.linalg import float_down, float_up, fraction, nearest_float, outward, precision
 from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.budget import check_visits, composing_is_cheaper
 from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.oracle import run_oracle
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
-from boundcheck.engines.exact.state import Exact, lower
+from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.engines.run import ROUND_METRICS, is_round_metric, needed_for
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Visit
+from boundcheck.methods.parts import Blocks, Visit
 from boundcheck.problems.problem import Problem, QuadraticProblem
 
 __all__ = ["FIRST_BITS", "MAX_BITS", "MAX_VISITS", "check_metrics", "run_exact"]
@@ -113,17 +114,25 @@ class _Run:
         """The metrics, one number of the ring for each round of the grid."""
         dynamics = Dynamics(ring, self.method, self.exact)
         last, size = self.grid[-1], dynamics.size
-        constant = self.method.schedule.is_constant()
+        constant = repeats(self.method)
         # Composing maps pays once there are more rounds than the state has entries; it takes memory for the powers.
         powers = 2 + max(last.bit_length() - size.bit_length(), 0)
         fits = size * size * powers * BYTES[ring.arithmetic] <= MAX_BYTES
         visits = self._visits()
+        if constant and self.random and last:
+            eta = self.method.schedule.step(1)
+            maps = dynamics.congruences(eta)
+            metrics = len(self.names)
+            wide = self.exact.layout.size
+            if maps is not None and (not fits or congruent.cheaper(ring, wide, len(maps), self.grid, metrics)):
+                return dynamics.composed(maps, eta, self.grid, self.progress)
         worth = not self.random or last > size or composing_is_cheaper(ring, self.exact, visits, last)
         if constant and fits and worth:
             check_visits(ring, self.exact, visits, True, 1)
             return dynamics.trajectory(self.method.schedule.step(1), self.grid, self.progress)
-        why = "a step size that changes" if not constant else f"a state of {size} numbers"
-        members = len(self.method.participation.fixed(0, self.clients) or range(self.clients.count))
+        changing = "correction" if self.method.schedule.is_constant() else "step size"
+        why = f"a {changing} that changes" if not constant else f"a state of {size} numbers"
+        members = len(self._members())
         if last * members > MAX_VISITS[ring.arithmetic]:
             raise Unsupported(
                 f"{last} rounds with {why} are {last * members} client visits; the exact engine "
@@ -132,9 +141,15 @@ class _Run:
         check_visits(ring, self.exact, visits, False, max(last, 1))
         return dynamics.stepwise(self.grid, self.progress)
 
+    def _members(self) -> tuple[int, ...]:
+        """Clients whose work has to be followed in a round."""
+        if isinstance(self.method.exchange, Blocks):
+            return self.exact.workers
+        return self.method.participation.fixed(0, self.clients) or tuple(range(self.clients.count))
+
     def _visits(self) -> list[tuple[int, Visit]]:
         """What the clients of a round do, all of them where cohorts are random."""
-        cohort = self.method.participation.fixed(0, self.clients) or tuple(range(self.clients.count))
+        cohort = self._members()
         return [(i, v) for i in cohort for _, v in self.method.local.visits(i, cohort, self.clients)]
 
     def _curve(self, arithmetic: Arithmetic, values: Mapping[str, Any], info: Mapping[str, Any], **more: Any) -> Curve:

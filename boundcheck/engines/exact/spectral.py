@@ -12,8 +12,9 @@ from flint import arb, arb_mat, fmpq_mat
 from boundcheck.core.linalg import float_down, float_up, fraction, identity, precision, range_projector
 from boundcheck.engines.exact.budget import check_visits
 from boundcheck.engines.exact.dynamics import Dynamics
+from boundcheck.engines.exact.kinds import rounds_of
 from boundcheck.engines.exact.rings import BallRing, Matrix, RationalRing, Ring, triangle
-from boundcheck.engines.exact.state import Exact, lower
+from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
@@ -57,8 +58,15 @@ def contraction(method: Method, problem: Problem, *, only_decide: bool = False) 
     """
     if not method.schedule.is_constant():
         raise Unsupported(f"the step size of {method.name} changes, so that no single map describes its cycles.")
+    if not repeats(method):
+        raise Unsupported(f"the correction of {method.name} changes, so that no single map describes its rounds.")
     exact = lower(method, problem, ())
-    random, rounds = method.is_random(exact.clients), method.participation.period(exact.clients)
+    if exact.layout.copies > 1:
+        raise Unsupported(
+            f"{method.name} hands models over among clients that are not alike; its state, with a copy for every "
+            "assignment, is not one whose spectral radius is enclosed."
+        )
+    random, rounds = method.is_random(exact.clients), rounds_of(RationalRing(), method, exact).period
     if exact.layout.size == 2:  # dimension 1, no momentum
         mean, second = cycle_map(RationalRing(), method, exact)
         ends: list[tuple[float, float]] = []
@@ -126,11 +134,11 @@ def whole_cycle(ring: Ring, method: Method, exact: Exact) -> tuple[Matrix, Matri
     Raises Unsupported where the visits are too many for the dynamic programme.
     """
     dynamics = Dynamics(ring, method, exact)
-    cohort = tuple(range(exact.clients.count))
+    cohort = exact.workers
     visits = [(i, v) for i in cohort for _, v in method.local.visits(i, cohort, exact.clients)]
     check_visits(ring, exact, visits, True, 1)
     eta, mean, second = method.schedule.step(1), None, None
-    for t in range(dynamics.rounds.period):
+    for t in range(dynamics.rounds.first, dynamics.rounds.first + dynamics.rounds.period):
         step = dynamics.rounds.plan(eta, t, False).mean
         mean = step if mean is None else ring.mul(step, mean)
         if dynamics.random:

@@ -3,7 +3,8 @@
 With c a minimiser (or saddle, or 0 where F has none) the state is z = [x - c; 1], with momentum m also
 [x - c; m; 1], and where the momentum compares gradients at two points [x - c; x_previous - c; m; 1]. The models y_i
 that clients keep (`methods.parts.exchange`) are further blocks y_i - c, and with a pipelined correction g is one; where
-there is no server the point x is a weighted mean of the y_i. Working at x - c keeps the metrics free of cancellation.
+there is no server x is a weighted mean of the y_i, and the blocks are y_i - x (`blocks`, `exchangeable`). Working at
+x - c keeps the metrics free of cancellation.
 The gradient of client i (or of one of its samples) is A (x - c) - o
 with o = b - A c, exactly rational.
 """
@@ -11,41 +12,49 @@ with o = b - A c, exactly rational.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
 from boundcheck.core.linalg import column, rational
+from boundcheck.engines.exact.assignments import assignments, models_of
+from boundcheck.engines.exact.slots import kept_models
 from boundcheck.engines.run import is_round_metric
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Blocks, Stale
 from boundcheck.problems.problem import ComponentProblem, Problem, QuadraticProblem, clients_of
 
-__all__ = ["Exact", "Layout", "Samples", "cohort_at", "lower", "visits_at"]
+__all__ = ["Exact", "Layout", "Samples", "cohort_at", "lower", "repeats"]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the blocks of the state begin: x at 0 (if there is a server), then the others, then the constant 1.
+    """Where the blocks of the state begin: x at 0, then the others, then the constant 1.
 
     d: dimension. previous, momentum: first coordinate of the previous point and of the momentum (or of the gradients
     that a pipelined correction carries over), or None. slots: how many models the clients keep; they come last before
-    the constant. mixed: the weights with which the point of which metrics speak is made of them, where there is no
-    server; None: it is x.
+    the constant. copies: where it is random which client holds which model, there is a copy of all this, its constant
+    included, for every assignment, multiplied by the indicator of that assignment; then one more constant 1.
     """
 
     d: int
     previous: int | None = None
     momentum: int | None = None
     slots: int = 0
-    mixed: tuple[Fraction, ...] | None = None
+    copies: int = 1
 
     @property
     def size(self) -> int:
         """Coordinates of the state, the constant included."""
-        own = (self.mixed is None) + (self.previous is not None) + (self.momentum is not None)
+        return self.each if self.copies == 1 else self.copies * self.each + 1
+
+    @property
+    def each(self) -> int:
+        """Coordinates of one copy."""
+        own = 1 + (self.previous is not None) + (self.momentum is not None)
         return self.d * (own + self.slots) + 1
 
     @property
@@ -54,24 +63,15 @@ class Layout:
         return self.size - 1
 
     def slot(self, index: int) -> int:
-        """First coordinate of a kept model."""
-        return self.moving - self.d * (self.slots - index)
-
-    @property
-    def readout(self) -> fmpq_mat:
-        """The (d, D) matrix of the point of which metrics speak."""
-        if self.mixed is None:
-            return self.block(0)
-        found = fmpq_mat(self.d, self.size)
-        for i, w in enumerate(self.mixed):
-            found += self.block(self.slot(i)) * rational(w)
-        return found
+        """First coordinate of a kept model, in the first copy."""
+        return self.each - 1 - self.d * (self.slots - index)
 
     def block(self, first: int | None) -> fmpq_mat:
-        """The (d, D) matrix that picks the d coordinates from `first` on."""
+        """The (d, D) matrix that picks the d coordinates from `first` on, in whichever copy is not 0."""
         picked = fmpq_mat(self.d, self.size)
-        for k in range(self.d):
-            picked[k, (first or 0) + k] = 1
+        for copy in range(self.copies):
+            for k in range(self.d):
+                picked[k, copy * self.each + (first or 0) + k] = 1
         return picked
 
     @property
@@ -118,7 +118,8 @@ class Exact:
     start: E z_0 (D, 1); spread: the covariance of z_0 (D, D), None where it is 0.
     quadratic: metric -> (d, d) matrix Q with metric (x - c)' Q (x - c); metrics: those asked for, in order.
     squared_gradient: (d, d) Q of |grad F|^2; residual: grad F at c (d, 1); hessian: of F. weights: of F (those that the
-    clients report, `clients.weights`, may be others).
+    clients report, `clients.weights`, may be others). alike: whether the clients keep models and one of them stands for
+    all (`exchangeable`).
     """
 
     layout: Layout
@@ -133,11 +134,22 @@ class Exact:
     hessian: fmpq_mat
     residual: fmpq_mat
     weights: Sequence[Fraction]
+    alike: bool = False
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The metrics of a round."""
-        return tuple(name for name in self.metrics if is_round_metric(name))
+        """The metrics of a round that are not read off the state alone."""
+        return tuple(name for name in self.metrics if is_round_metric(name) and name not in self.kept)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The metrics of the models that clients keep."""
+        return tuple(name for name in self.metrics if name.partition(":")[0] == "discrepancy")
+
+    @property
+    def workers(self) -> tuple[int, ...]:
+        """The clients whose work has to be followed, where all take part."""
+        return (0,) if self.alike else tuple(range(self.clients.count))
 
 
 def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
@@ -150,7 +162,9 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
     forms, d, names = problem.forms(), problem.dim, tuple(metrics)
     clients = clients_of(problem)
     centre = next((c for c, _ in forms.quadratic.values()), fmpq_mat(d, 1))
-    whole = tuple((a, b - a * centre) for a, b in forms.maps)
+    parts = {(id(a), id(b)): (a, b) for a, b in forms.maps}  # clients may share their objective
+    moved = {key: (a, b - a * centre) for key, (a, b) in parts.items()}
+    whole = tuple(moved[id(a), id(b)] for a, b in forms.maps)
     hessian, residual = fmpq_mat(d, d), fmpq_mat(d, 1)
     for w, (a, o) in zip(problem.weights, whole, strict=True):
         hessian, residual = hessian + a * rational(w), residual - o * rational(w)
@@ -158,6 +172,16 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
     layout = Layout(d)
     if momentum is not None:
         layout = Layout(d, d, 2 * d) if momentum.variance_reduced else Layout(d, None, d)
+    if method.correction is not None and method.correction.pipelined:
+        layout = Layout(d, None, d)
+    if isinstance(method.exchange, Stale):
+        kept = kept_models(method, clients)
+        layout = replace(layout, slots=1 + max((k for k in kept if k is not None), default=-1))
+    samples = _samples(method, problem, clients, centre)
+    alike = isinstance(method.exchange, Blocks) and _alike(method, method.exchange, clients, whole, samples)
+    if isinstance(method.exchange, Blocks):
+        copies = 1 if alike else len(assignments(method, method.exchange, clients, d))
+        layout = replace(layout, slots=1 if alike else models_of(method.exchange, clients), copies=copies)
     x0 = column(problem.start) - centre
     blocks: list[fmpq] = x0.entries()
     spread = None
@@ -173,20 +197,59 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
                 for b in range(d):
                     spread[first + a, first + b] = variance[a, b] / momentum.warm_up
         blocks = [*blocks, *(x0.entries() if layout.previous is not None else []), *initial.entries()]
+    if momentum is None and layout.momentum is not None:  # the gradients of the round before, which round 0 ignores
+        blocks += [fmpq(0)] * d
+    # every kept model is x_0 at first
+    blocks += ([fmpq(0)] * d if isinstance(method.exchange, Blocks) else x0.entries()) * layout.slots
+    start = fmpq_mat(layout.each, 1, [*blocks, fmpq(1)])
+    if layout.copies > 1:
+        start, spread = _in_copies(layout, start)
     return Exact(
         layout,
         clients,
         whole,
-        _samples(method, problem, clients, centre),
+        samples,
         centre,
-        fmpq_mat(layout.size, 1, [*blocks, fmpq(1)]),
+        start,
         spread,
         {name: q for name, (_, q) in forms.quadratic.items() if name in names},
         names,
         hessian,
         residual,
         problem.weights,
+        alike,
     )
+
+
+def _alike(
+    method: Method,
+    exchange: Blocks,
+    clients: Clients,
+    whole: Sequence[tuple[fmpq_mat, fmpq_mat]],
+    samples: Sequence[Samples] | None,
+) -> bool:
+    """Whether all clients hold the same data, do the same work and weigh the same in the averages."""
+    everyone = range(clients.count)
+    visits = [method.local.visits(i, everyone, clients) for i in everyone]
+    return (
+        len(set(exchange.of(clients.weights))) == 1
+        and all(v == visits[0] for v in visits)
+        and all(ao is whole[0] or ao == whole[0] for ao in whole)
+        and (samples is None or all(s is samples[0] or s == samples[0] for s in samples))
+    )
+
+
+def _in_copies(layout: Layout, start: fmpq_mat) -> tuple[fmpq_mat, fmpq_mat]:
+    """Mean (D, 1) and covariance (D, D) of the state whose one copy that is not 0, drawn uniformly, is `start`."""
+    share, each = fmpq(1, layout.copies), layout.each
+    mean = fmpq_mat(layout.size, 1, [*(start * share).entries() * layout.copies, fmpq(1)])
+    moment, own = mean * layout.one, start * start.transpose() * share
+    moment = moment + moment.transpose() - layout.one.transpose() * layout.one
+    for copy in range(layout.copies):
+        for a in range(each):
+            for b in range(each):
+                moment[copy * each + a, copy * each + b] = own[a, b]
+    return mean, moment - mean * mean.transpose()
 
 
 def _drawn_gradients(
@@ -204,11 +267,15 @@ def _drawn_gradients(
 def _samples(method: Method, problem: Problem, clients: Clients, centre: fmpq_mat) -> tuple[Samples, ...] | None:
     """The samples of each client, where the local work draws any."""
     cohort = method.participation.fixed(0, clients) or tuple(range(clients.count))
-    drawn = any(v.sampling != "full" for i in cohort[:1] for _, v in method.local.visits(i, cohort, clients))
+    begun = [v for i in cohort[:1] for _, v in method.local.visits(i, cohort, clients)]
+    drawn = any(v.sampling not in ("full", "exact") for v in begun)
     if not drawn:
         return None
     if isinstance(problem, ComponentProblem):
-        return tuple(_distinct(maps, centre) for maps in problem.sample_maps())
+        parts = problem.sample_maps()
+        kinds = {id(maps): maps for maps in parts}  # clients may share their samples
+        found = {key: _distinct(maps, centre) for key, maps in kinds.items()}
+        return tuple(found[id(maps)] for maps in parts)
     if all(size == 1 for size in clients.sizes) and isinstance(problem, QuadraticProblem):
         return tuple(_distinct([ab], centre) for ab in problem.forms().maps)
     raise Unsupported(
@@ -237,18 +304,14 @@ def _distinct(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Sa
     return Samples((kinds[0][0],) if len(hessians) == 1 else tuple(a for a, _ in kinds), offsets, tuple(counts))
 
 
+def repeats(method: Method) -> bool:
+    """Whether all rounds at the same place of a period, after the first ones, do the same."""
+    return method.schedule.is_constant() and (method.correction is None or method.correction.is_constant())
+
+
 def cohort_at(method: Method, round_index: int, clients: Clients) -> tuple[tuple[int, ...], list[Fraction]]:
     """The fixed cohort of a round and eta_g * a_i of each member. Raises Unsupported for random cohorts."""
     cohort = method.participation.fixed(round_index, clients)
     if cohort is None:
         raise Unsupported(f"the cohorts of {method.name} are random; only their expectation can be computed.")
-    return cohort, method.factors(cohort, clients)
-
-
-def visits_at(method: Method, round_index: int, clients: Clients) -> list[int]:
-    """Full-gradient steps of each member of a round's fixed cohort. Raises Unsupported where steps use samples."""
-    cohort, _ = cohort_at(method, round_index, clients)
-    found = [method.local.visits(i, cohort, clients) for i in cohort]
-    if any(len(v) != 1 or v[0][1].sampling != "full" for v in found):
-        raise Unsupported(f"the local steps of {method.name} use samples; this problem has whole gradients only.")
-    return [v[0][1].steps for v in found]
+    return cohort, method.factors(cohort, clients) if cohort else []

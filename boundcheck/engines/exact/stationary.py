@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from boundcheck.core.linalg import float_down, float_up, fraction, identity, nearest_float, precision
 from boundcheck.engines.curve import Arithmetic
@@ -13,17 +13,28 @@ from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.rings import BallRing, FloatRing, Matrix, RationalRing, Ring
 from boundcheck.engines.exact.run import check_metrics
 from boundcheck.engines.exact.space import Applied
-from boundcheck.engines.exact.spectral import contraction, moving, projector_of, whole_cycle
+from boundcheck.engines.exact.spectral import Contraction, contraction, moving, projector_of, whole_cycle
 from boundcheck.engines.exact.state import Exact, lower
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
 
-__all__ = ["Stationary", "stationary"]
+__all__ = [
+    "Stationary",
+    "Value",
+    "contracting",
+    "in_arithmetic",
+    "mean_point",
+    "metrics_at",
+    "plain",
+    "settled",
+    "stationary",
+]
 
 BITS = 256  # of the first attempt with balls; doubled up to MAX_BITS where the system is not known to be regular
 MAX_BITS = 4096
 Value = Fraction | float | tuple[float, float]
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -59,35 +70,51 @@ def stationary(
     """
     names = tuple(problem.metrics if metrics is None else metrics)
     check_metrics(names, problem, method)
-    found = contraction(method, problem, only_decide=True)
+    found = contracting(method, problem, only_decide=True)
+    exact = lower(method, problem, names)
+    return in_arithmetic(
+        arithmetic, method, problem, lambda ring: _solve(ring, method, problem, exact, found.radius_high)
+    )
+
+
+def contracting(method: Method, problem: Problem, *, only_decide: bool) -> Contraction:
+    """The method's contraction. Raises BadInput, with a bound of the spectral radius, where it is not below 1."""
+    found = contraction(method, problem, only_decide=only_decide)
     if not found.converges:
+        rounds = f" of {found.rounds} rounds" if found.rounds > 1 else ""
         raise BadInput(
             f"{method.name} has no stationary distribution on '{problem.name}': the spectral radius of its "
-            f"{'second moments' if found.second_moment else 'map'} is at least {found.radius_low:.6g}"
+            f"{'second moments' if found.second_moment else 'map'}{rounds} is at least {found.radius_low:.6g}"
             + (", and whether it is below 1 could not be decided." if found.converges is None else ", not below 1.")
         )
-    exact = lower(method, problem, names)
+    return found
+
+
+def in_arithmetic(arithmetic: Arithmetic, method: Method, problem: Problem, solve: Callable[[Ring], _Found]) -> _Found:
+    """solve(ring) in an arithmetic, with balls as precise as it takes. Raises BadInput where there is no one solution.
+
+    solve raises ZeroDivisionError for a linear system that is singular (or not known to be regular).
+    """
     if arithmetic is Arithmetic.BALL:
         bits = BITS
         while True:
             with precision(bits):
                 try:
-                    return _solve(BallRing(), method, problem, exact, found.radius_high)
+                    return solve(BallRing())
                 except ZeroDivisionError:
                     if bits >= MAX_BITS:
                         raise BadInput(f"the stationary system of {method.name} could not be enclosed.") from None
             bits *= 2
     if arithmetic not in (Arithmetic.RATIONAL, Arithmetic.FLOAT64):
         raise BadInput("a stationary state is computed in arithmetic 'rational', 'ball' or 'float64'.")
-    ring = RationalRing() if arithmetic is Arithmetic.RATIONAL else FloatRing()
     try:
-        return _solve(ring, method, problem, exact, found.radius_high)
+        return solve(RationalRing() if arithmetic is Arithmetic.RATIONAL else FloatRing())
     except ZeroDivisionError:
         raise BadInput(f"the stationary state of {method.name} on '{problem.name}' is not unique.") from None
 
 
-def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, radius: float) -> Stationary:
-    dynamics = Dynamics(ring, method, exact)
+def settled(ring: Ring, method: Method, problem: Problem, exact: Exact) -> tuple[Matrix, Matrix]:
+    """The limits of E z (D, 1) and E[z z'] (D, D) at the ends of periods. Raises as `stationary` does."""
     layout, projector = exact.layout, projector_of(exact)
     if projector != identity(layout.d):
         rest = identity(layout.d) - projector
@@ -101,24 +128,41 @@ def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, radius: f
     size, last = layout.size, layout.size - 1
     point = _limit(ring, mean, list(range(last)), [last], [1], ring.lift(layout.repeated(projector)))
     z = ring.from_rows([[v] for v in point] + [[ring.scalar(Fraction(1))]])
-    moment = ring.mul(z, z.transpose())
-    if second is not None:
-        inside = moving(size)
-        known = [k for k in range(size * (size + 1) // 2) if k not in set(inside)]
-        blocks = ring.lift(layout.repeated(projector))
-        column = _limit(ring, second, inside, known, [*point, 1], ring.operator([(blocks, blocks)]))
-        moment = _bordered(ring, column, point, last)
-    forms = dynamics.readers.forms()
-    values = {name: ring.dot(q.transpose(), moment) for name, q in forms.items()}
-    space = Applied(ring, moment)
-    watched = dynamics.readers.watched(space, method.schedule.step(1), 0, False) if exact.watched else {}
-    values |= {name: v[0, 0] for name, v in watched.items()}
+    if second is None:
+        return z, ring.mul(z, z.transpose())
+    inside = moving(size)
+    known = [k for k in range(size * (size + 1) // 2) if k not in set(inside)]
+    blocks = ring.lift(layout.repeated(projector))
+    column = _limit(ring, second, inside, known, [*point, 1], ring.operator([(blocks, blocks)]))
+    return z, _bordered(ring, column, point, last)
+
+
+def metrics_at(dynamics: Dynamics, moment: Matrix, round_index: int) -> dict[str, Any]:
+    """All metrics before a round (not the first) with constant step size, from E[z z']."""
+    ring, exact = dynamics.ring, dynamics.exact
+    values = {name: ring.dot(q.transpose(), moment) for name, q in dynamics.readers.forms().items()}
+    if exact.watched:
+        step, space = dynamics.method.schedule.step(1), Applied(ring, moment)
+        watched = dynamics.readers.watched(space, step, round_index, False)
+        values |= {name: v[0, 0] for name, v in watched.items()}
+    return values
+
+
+def _solve(ring: Ring, method: Method, problem: Problem, exact: Exact, radius: float) -> Stationary:
+    dynamics = Dynamics(ring, method, exact)
+    z, moment = settled(ring, method, problem, exact)
+    values = metrics_at(dynamics, moment, dynamics.rounds.first)
     at_mean = ring.mul(z, z.transpose())
-    bias = {name: _plain(ring, ring.dot(q.transpose(), at_mean), name) for name, q in forms.items()}
+    bias = {name: plain(ring, ring.dot(q.transpose(), at_mean), name) for name, q in dynamics.readers.forms().items()}
+    named = {name: plain(ring, values[name], name) for name in exact.metrics}
+    return Stationary(mean_point(dynamics, z), named, bias, ring.arithmetic, radius)
+
+
+def mean_point(dynamics: Dynamics, z: Matrix) -> tuple[Value, ...]:
+    """E x from E z (D, 1)."""
+    ring, exact = dynamics.ring, dynamics.exact
     centre = ring.lift(exact.centre)
-    limit = tuple(_plain(ring, point[k] + centre[k, 0], "x") for k in range(layout.d))
-    named = {name: _plain(ring, values[name], name) for name in exact.metrics}
-    return Stationary(limit, named, bias, ring.arithmetic, radius)
+    return tuple(plain(ring, z[k, 0] + centre[k, 0], "x") for k in range(exact.layout.d))
 
 
 def _limit(
@@ -141,7 +185,8 @@ def _bordered(ring: Ring, column: Sequence[Any], point: Sequence[Any], last: int
     return ring.from_rows([*rows, [*point, ring.scalar(Fraction(1))]])
 
 
-def _plain(ring: Ring, value: Any, name: str) -> Value:
+def plain(ring: Ring, value: Any, name: str) -> Value:
+    """A number of the ring as `Stationary` gives it."""
     if ring.arithmetic is Arithmetic.RATIONAL:
         return fraction(value)
     if ring.arithmetic is Arithmetic.BALL:

@@ -10,6 +10,10 @@ E[V] and the covariance Cov(M) = E[V M V'] - E[V] M E[V]' as a function of M = E
 - Otherwise a dynamic programme goes over the multisets u of samples that an epoch has used: with p the
   (hypergeometric) probability that the next batch is beta, of mean gradient (H, L), the unnormalised moments move by
   (P_u, V_u, Y_u) -> p (P_u, H V_u + P_u L, H Y_u H' + H V_u M L' + L M V_u' H' + P_u L M L').
+
+A proximal term mu/2 |y - x|^2 adds -k mu to H and k mu x to L z. An exact solve returns
+x - (A + mu I)^-1 (A x - o), the minimiser of the objective with that term. In a *shifted* visit the objective has the
+further term <e, y - x>, with e the last d entries of the vector on which V acts: [z; e] instead of z.
 """
 
 from __future__ import annotations
@@ -19,9 +23,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import fmpq, fmpq_mat
+
+from boundcheck.constants.definite import is_positive_semidefinite
+from boundcheck.core.linalg import identity, rational
 from boundcheck.engines.exact.rings import Matrix, Ring, powers_sum
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact, Samples
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit
 
@@ -70,12 +79,13 @@ def batch_sizes(size: int, batch: int, steps: int) -> list[int]:
 class Local:
     """The local work of a method's clients on a problem, in one arithmetic."""
 
-    def __init__(self, ring: Ring, method: Method, exact: Exact) -> None:
+    def __init__(self, ring: Ring, method: Method, exact: Exact, *, shifted: bool = False) -> None:
         self.ring, self.exact = ring, exact
         layout, momentum = exact.layout, method.momentum
-        self.pick = ring.lift(layout.block(0))
+        self.pick = ring.lift(_widened(layout.block(0), layout.d * shifted))
         self._unit = ring.one(layout.d)
-        self._one = ring.lift(layout.one)
+        self._one = ring.lift(_widened(layout.one, layout.d * shifted))
+        self._shift = ring.lift(_last(layout.size, layout.d)) if shifted else None
         self._stale = None if momentum is None else ring.lift(layout.block(layout.momentum))
         rest = Fraction(1) if momentum is None else 1 - momentum.a
         self._rest = ring.scalar(rest)
@@ -84,6 +94,7 @@ class Local:
         # what multiplies the gradient's linear part at y
         self._share = self._fresh if momentum is not None and not momentum.variance_reduced else Fraction(1)
         self._lifted: dict[int, tuple[list[Matrix], list[Matrix]]] = {}
+        self._solves: dict[tuple[int, Fraction], Matrix] = {}
 
     def _data(self, client: int) -> tuple[list[Matrix], list[Matrix]]:
         """Hessians and offsets of the client's samples (or of the client itself)."""
@@ -97,11 +108,16 @@ class Local:
             self._lifted[client] = ([lift(a) for a in own.hessians], [lift(o) for o in own.offsets])
         return self._lifted[client]
 
-    def _map(self, a: Matrix, o: Matrix, step: Fraction) -> tuple[Matrix, Matrix]:
+    def _map(self, a: Matrix, o: Matrix, step: Fraction, prox: Fraction) -> tuple[Matrix, Matrix]:
         """(H, L) of a step with Hessian a (d, d) and offset o (d, 1), step = eta * scale."""
         ring, k = self.ring, self.ring.scalar(step)
         h = self._unit - a * ring.scalar(step * self._share)
         right = ring.mul(o * ring.scalar(step * self._fresh), self._one)
+        if prox:
+            h = h - self._unit * ring.scalar(step * prox)
+            right = right + self.pick * ring.scalar(step * prox)
+        if self._shift is not None:
+            right = right - self._shift * k
         if self._stale is not None:
             right = right - self._stale * (k * self._rest)
             if self._compares:
@@ -114,7 +130,7 @@ class Local:
 
     def closed(self, client: int, visit: Visit) -> bool:
         """Whether the covariance of a visit does not depend on the state."""
-        alone = visit.sampling == "full" or sum(self.counts(client)) == 1
+        alone = visit.sampling in ("full", "exact") or sum(self.counts(client)) == 1
         return alone or len(self._data(client)[0]) == 1 or visit.steps == 0
 
     def run(
@@ -126,20 +142,42 @@ class Local:
         """
         if visit.steps == 0:
             return Outcome(self.pick)
+        if visit.sampling == "exact":
+            if watched is not None:
+                watched.append(Step(0, self.pick))
+            return Outcome(self._solved(client, visit.prox))
         hessians, offsets = self._data(client)
-        step = eta * visit.scale
+        step, prox = eta * visit.scale, visit.prox
         if visit.sampling == "full" or sum(self.counts(client)) == 1:
-            h, right = self._map(hessians[0], offsets[0], step)
+            h, right = self._map(hessians[0], offsets[0], step, prox)
             return self._closed(h, right, None, visit, 1, watched)
         if len(hessians) == 1:
             mean, spread = self._population(offsets, self.counts(client), step)
-            h, right = self._map(hessians[0], mean, step)
+            h, right = self._map(hessians[0], mean, step, prox)
             return self._closed(h, right, spread, visit, sum(self.counts(client)), watched)
         kinds = [
-            _Kind(Fraction(count, sum(self.counts(client))), *self._map(a, o, step))
+            _Kind(Fraction(count, sum(self.counts(client))), *self._map(a, o, step, prox))
             for a, o, count in zip(hessians, offsets, self.counts(client), strict=True)
         ]
         return self._programme(space, client, kinds, visit, watched)
+
+    def _solved(self, client: int, prox: Fraction) -> Matrix:
+        """The map to the minimiser of f_i with the proximal term (d, D). Raises BadInput where there is none."""
+        if (client, prox) not in self._solves:
+            ring, (a, o) = self.ring, self.exact.whole[client]
+            if self._stale is not None:
+                raise Unsupported("a momentum goes with local steps, and an exact solve takes none.")
+            curved = a + identity(a.nrows()) * rational(prox)
+            if curved.rank() < a.nrows() or not is_positive_semidefinite(curved):
+                raise BadInput(
+                    f"the subproblem of client {client} with mu = {prox} is not strongly convex, so that it has no "
+                    "unique minimiser; take a larger mu or local steps."
+                )
+            slope = ring.mul(ring.lift(a), self.pick) - ring.mul(ring.lift(o), self._one)
+            if self._shift is not None:
+                slope = slope + self._shift
+            self._solves[client, prox] = self.pick - ring.solve(ring.lift(curved), slope)
+        return self._solves[client, prox]
 
     # --- one Hessian ------------------------------------------------------------------------------------------
 
@@ -277,6 +315,20 @@ class Local:
             second = None if space is None else ring.sum([y for _, _, y in reached])
             state = (Fraction(1), ring.sum([v for _, v, _ in reached]), second)
             yield state
+
+
+def _widened(m: fmpq_mat, columns: int) -> fmpq_mat:
+    """The matrix with so many more columns, of zeros."""
+    rows = [[*row, *[fmpq(0)] * columns] for row in m.tolist()]
+    return fmpq_mat(m.nrows(), m.ncols() + columns, [v for row in rows for v in row])
+
+
+def _last(before: int, d: int) -> fmpq_mat:
+    """The (d, before + d) matrix that picks the last d entries."""
+    picked = fmpq_mat(d, before + d)
+    for k in range(d):
+        picked[k, before + k] = 1
+    return picked
 
 
 def _parts(left: Sequence[int], m: int) -> Iterator[tuple[int, ...]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from boundcheck.engines.sampled.jit import inlined, jit
 
 __all__ = [
-    "ORDERS", "draw_cohorts", "draw_orders", "draw_sparse", "draw_visits", "draw_words", "lay_out",
+    "ORDERS", "draw_cohorts", "draw_orders", "draw_sparse", "draw_visits", "draw_words",
 ]  # fmt: skip
 
 LANES = 32  # generator blocks that the compiler may put side by side
@@ -163,7 +163,7 @@ def _sort_visits(
 sort_visits = jit(_sort_visits)
 
 
-def _draw_cohorts(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any) -> None:
+def _draw_cohorts(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any, purpose: Any = COHORT) -> None:
     """The clients, out of n, of rounds first..first+rounds-1 of every seed, to cohorts (S, at least rounds, m)."""
     m = cohorts.shape[2]
     draws = min(m, n - 1)
@@ -183,7 +183,7 @@ def _draw_cohorts(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any) -> 
                 for q in range(count):
                     block[b * count + q] = b
                     round_index[b * count + q] = first + begin + q
-            generate(seeds[s], blocks * count, block, round_index, client, COHORT, word)
+            generate(seeds[s], blocks * count, block, round_index, client, purpose, word)
             for q in range(count):
                 for t in range(draws):
                     j = np.int64(np.uint64(t) + below(word[t & 1, t // 2 * count + q], n - t))
@@ -262,7 +262,7 @@ def _draw_orders(
 draw_orders = jit(_draw_orders)
 
 
-def _draw_sparse(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any) -> None:
+def _draw_sparse(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any, purpose: Any = COHORT) -> None:
     """What `draw_cohorts` draws, in memory that does not grow with n: places that were swapped are kept in a table."""
     m = cohorts.shape[2]
     draws = min(m, n - 1)
@@ -282,7 +282,7 @@ def _draw_sparse(seeds: Any, first: Any, rounds: Any, n: Any, cohorts: Any) -> N
     for s in range(len(seeds)):
         for q in range(rounds):
             round_index[:blocks] = first + q
-            generate(seeds[s], blocks, block, round_index, client, COHORT, word)
+            generate(seeds[s], blocks, block, round_index, client, purpose, word)
             key[:] = -1
             for t in range(m):
                 j = np.int64(t)
@@ -342,20 +342,6 @@ def _draw_words(
 
 
 draw_words = jit(_draw_words)
-
-
-def _lay_out(entry: Any, counts: Any, samples: Any, place: Any) -> Any:
-    """Where the samples of each visit begin, one visit after the other, and how many there are of all."""
-    at = 0
-    for s in range(counts.shape[0]):
-        for q in range(counts.shape[1]):
-            for p in range(counts[s, q]):
-                place[s, q, p] = at
-                at += samples[entry[s, q, p]]
-    return at
-
-
-lay_out = jit(_lay_out)
 
 
 def _draw_visits(

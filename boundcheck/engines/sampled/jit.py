@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import numba
 
-__all__ = ["OPTIONS", "bare", "bare_inlined", "inlined", "jit"]
+__all__ = ["OPTIONS", "bare", "bare_inlined", "inlined", "jit", "stamp"]
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
@@ -19,7 +21,8 @@ def jit(function: Any, options: dict[str, Any] = OPTIONS) -> Any:
     """Compile without the interpreter lock, cached on disk where a place for the cache can be written.
 
     No fast-math flag is set: operations happen in the order written. numba's cache notices changes of a function's
-    own file only, so that whatever such a function compiles with it stands in the same file.
+    own file and of the values it closes over, so that whatever such a function compiles with it stands in the same
+    file, or it closes over the `stamp` of the other one.
     """
     try:
         return numba.njit(cache=True, **options)(function)
@@ -40,3 +43,9 @@ def bare(function: Any) -> Any:
 def bare_inlined(function: Any) -> Any:
     """`inlined` for a function that makes no arrays."""
     return numba.njit(forceinline=True, **UNCOUNTED)(function)
+
+
+def stamp(*names: str) -> int:
+    """A number that changes with these files of this folder."""
+    whole = b"".join((Path(__file__).parent / name).read_bytes() for name in names)
+    return int.from_bytes(hashlib.sha256(whole).digest()[:7], "big")

@@ -7,7 +7,7 @@ so that they carry out the same thing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -15,11 +15,25 @@ import numpy as np
 
 from boundcheck.core import streams
 from boundcheck.engines.curve import Floats, Ints
+from boundcheck.engines.sampled.cohorts import Cohorts, counted
+from boundcheck.engines.sampled.refusals import check_parts
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Average, Drawing, Epochs, GradientSteps, Momentum, Setting, SumOne
+from boundcheck.methods.parts import (
+    Average,
+    Blocks,
+    Correction,
+    Drawing,
+    Epochs,
+    GradientSteps,
+    Momentum,
+    Setting,
+    Stale,
+    SumOne,
+)
 from boundcheck.methods.parts.aggregation import client_weights
+from boundcheck.methods.parts.proximal import plain_work
 
 __all__ = ["Lowered", "Member", "Plain", "lower", "plain"]
 
@@ -32,13 +46,16 @@ EVERY_CLIENT = 1 << 16  # the specialised kernels go through all clients beforeh
 class Member:
     """What a client does as a member of a cohort, by the visits that it may draw.
 
-    steps: how many local steps; scale: what the schedule's step size is multiplied by; one entry a visit.
-    factor: eta_g * a_i, with the server's sign; share: w_i/p_i, with which a momentum sees the client. weight: w_i.
+    steps: how many local steps; scale: what the schedule's step size is multiplied by; prox: mu of the proximal term;
+    one entry a visit.
+    factor: eta_g * a_i, with the server's sign, summed over the times that i was drawn; share: w_i/p_i, with which a
+    momentum sees the client. weight: w_i.
     """
 
     client: int
     steps: tuple[int, ...]
     scale: tuple[float, ...]
+    prox: tuple[float, ...]
     factor: float
     share: float
     weight: float
@@ -48,7 +65,8 @@ class Member:
 class Lowered:
     """What the execution paths know of a method.
 
-    known: the clients. cohorts: those of the rounds of a period, empty when they are drawn from `law`.
+    known: the clients. cohorts: who takes part; gradients: whose gradients correct the local work, where these are
+    cohorts of their own.
     sampling, batch: of every visit. visits: how many visits a client may draw; cuts: where a word is cut to choose
     among them. by_cohort: whether a client's work or coefficient depends on who else takes part.
     sizes_of_steps: float64 step size by cycle (one entry when constant), each the float nearest to the exact number.
@@ -57,8 +75,8 @@ class Lowered:
 
     method: Method
     known: Clients
-    cohorts: tuple[tuple[int, ...], ...]
-    law: Drawing | None
+    cohorts: Cohorts
+    gradients: Cohorts | None
     sampling: str
     batch: int
     visits: int
@@ -78,22 +96,55 @@ class Lowered:
         return self.method.momentum
 
     @property
+    def correction(self) -> Correction | None:
+        """The method's gradient correction."""
+        return self.method.correction
+
+    @property
+    def pipelined(self) -> bool:
+        """Whether local work is corrected by the gradients of the round before."""
+        return self.correction is not None and self.correction.pipelined
+
+    @property
+    def stale(self) -> bool:
+        """Whether clients work on the server's point that they received last."""
+        return isinstance(self.method.exchange, Stale)
+
+    @property
+    def blocks(self) -> Blocks | None:
+        """How models that clients keep are averaged."""
+        return self.method.exchange if isinstance(self.method.exchange, Blocks) else None
+
+    @property
+    def models(self) -> int:
+        """How many models a state holds besides the server's point."""
+        return self.clients if self.stale else self.largest if self.blocks is not None else 0
+
+    @cached_property
+    def portions(self) -> Floats:
+        """The weights of the models' average, for `blocks`."""
+        if self.blocks is None or self.blocks.hand_over is not None:
+            return np.full(self.models, 1 / max(1, self.models))
+        return np.array([float(w) for w in self.blocks.of(self.known.weights)])
+
+    @property
+    def whole(self) -> bool:
+        """Whether local work asks for whole gradients of clients, not for samples."""
+        return self.sampling in ("full", "exact")
+
+    @property
+    def law(self) -> Drawing | None:
+        """The law of the cohorts, where they are drawn."""
+        return self.cohorts.law
+
+    @property
     def largest(self) -> int:
         """The size of the largest cohort."""
-        return max(len(c) for c in self.cohorts) if self.law is None else self.law.largest
+        return self.cohorts.largest
 
     def step(self, round_index: int) -> float:
         """Step size of a round (from 0)."""
         return float(self.sizes_of_steps[round_index // self.rounds_per_cycle])
-
-    @cached_property
-    def cohort_cuts(self) -> streams.Words:
-        """Where words are cut: one for each client that takes part independently, or those between subsets."""
-        if self.law is None or self.law.kind == "uniform":
-            return streams.cuts(())
-        if self.law.kind == "subsets":
-            return streams.cuts(self.law.probabilities)
-        return np.concatenate([streams.cuts((p, 1 - p)) for p in self.law.probabilities])
 
     @cached_property
     def _setting(self) -> Setting:
@@ -103,13 +154,18 @@ class Lowered:
     def _members(self) -> dict[int | tuple[int, ...], tuple[Member, ...]]:
         return {}
 
+    def correcting(self, round_index: int) -> float:
+        """c_t of the correction; 0 where there is none."""
+        return 0.0 if self.correction is None else float(self.correction.at(round_index))
+
     def members(self, cohort: Sequence[int]) -> tuple[Member, ...]:
-        """What each client of a cohort does, in its order.
+        """What each client of a cohort does, in the order in which they first appear.
 
         Raises BadInput and Unsupported as the parts do, and for clients that differ in how they draw their work.
         """
         if not self.by_cohort:
-            return tuple(self._remembered(i, (i,))[0] for i in cohort)
+            alone = [(self._remembered(i, (i,))[0], times) for i, times in counted(cohort).items()]
+            return tuple(m if times == 1 else replace(m, factor=m.factor * times) for m, times in alone)
         key = tuple(cohort)
         return self._remembered(key, key)
 
@@ -132,7 +188,10 @@ class Lowered:
             shares = [self._own(i) for i in cohort]
         else:
             shares = self.method.aggregation.coefficients(cohort, self._setting)
-        return tuple(self._member(i, cohort, a) for i, a in zip(cohort, shares, strict=True))
+        total = dict.fromkeys(cohort, Fraction(0))
+        for i, a in zip(cohort, shares, strict=True):
+            total[i] += a
+        return tuple(self._member(i, cohort, a) for i, a in total.items())
 
     def _member(self, i: int, cohort: tuple[int, ...], share: Fraction) -> Member:
         drawn = self.method.local.visits(i, cohort, self.known)
@@ -143,9 +202,10 @@ class Lowered:
         if self.known.sizes[i] > streams.MAX_BOUND:
             raise BadInput(f"client {i} holds {self.known.sizes[i]} samples; at most 2^24 are allowed.")
         steps, scale = tuple(v.steps for v in works), tuple(float(v.scale) for v in works)
+        prox = tuple(float(v.prox) for v in works)
         factor = float(self.method.server.factor * share)
         seen = 0.0 if self.momentum is None else float(self.method.momentum_factors((i,), self.known)[0])
-        return Member(i, steps, scale, factor, seen, float(self.known.weights[i]))
+        return Member(i, steps, scale, prox, factor, seen, float(self.known.weights[i]))
 
     @cached_property
     def _up_to_common(self) -> Callable[[int], Fraction] | None:
@@ -193,27 +253,26 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     clients = known.count
     if not 1 <= clients <= streams.MAX_BOUND:
         raise BadInput(f"{clients} clients are not allowed; the sampled engine takes 1 to {streams.MAX_BOUND}.")
-    participation = method.participation
-    if method.correction is not None or method.exchange is not None:
-        raise Unsupported(f"the sampled engine does not carry out {method.name} yet.")
-    law = participation.drawing(known)
-    cohorts: list[tuple[int, ...]] = []
-    if law is None:
-        for r in range(min(participation.period(known), max(rounds, 1))):
-            cohorts.append(tuple(participation.fixed(r, known) or ()))
+    check_parts(method, known)
+    method = replace(method, local=plain_work(method.local))
+    cohorts = Cohorts.of(method.participation, known, rounds)
+    moved = method.exchange.hand_over if isinstance(method.exchange, Blocks) else None
+    if moved is not None:
+        cohorts = Cohorts((), 0, Drawing("uniform", clients, moved.active), streams.HAND_OVER, moved.every)
+    own = None if method.correction is None else method.correction.participation
     if method.schedule.is_constant():
         per_cycle, steps = NEVER, [method.schedule.step(1)]
     else:
         per_cycle = method.rounds_per_cycle(known)
         steps = [method.schedule.step(k + 1) for k in range(max(1, -(-rounds // per_cycle)))]
-    some = next((c for c in cohorts if c), (0,))
+    some = next((c for c in cohorts.fixed if c), (0,))
     drawn = method.local.visits(some[0], some, known)
     by_cohort = method.local.by_cohort or method.aggregation.by_client(method.setting(known)) is None
     return Lowered(
         method=method,
         known=known,
-        cohorts=tuple(cohorts),
-        law=law,
+        cohorts=cohorts,
+        gradients=None if own is None else Cohorts.of(own, known, rounds, streams.GRADIENT_COHORT),
         sampling=drawn[0][1].sampling,
         batch=drawn[0][1].batch,
         visits=len(drawn),
@@ -252,16 +311,16 @@ def plain(lowered: Lowered) -> Plain | None:
     The local work is full gradient steps or whole reshuffled epochs, the same for every client. None for others.
     """
     method, local, known = lowered.method, lowered.method.local, lowered.known
-    if method.momentum is not None or not isinstance(local, Epochs | GradientSteps) or not isinstance(local.E, int):
+    if not method.is_plain or not isinstance(local, Epochs | GradientSteps) or not isinstance(local.E, int):
         return None
     if isinstance(local, Epochs) and local != Epochs(local.E, local.batch):
         return None
-    law = lowered.law
+    law, fixed = lowered.law, lowered.cohorts.fixed
     if law is None:
-        size = len(lowered.cohorts[0])
-        if not size or any(len(c) != size for c in lowered.cohorts):
+        size = len(fixed[0])
+        if not size or lowered.cohorts.lead or any(len(c) != size for c in fixed):
             return None
-        rows = [method.factors(c, known) for c in lowered.cohorts]
+        rows = [method.factors(c, known) for c in fixed]
     else:
         if law.kind != "uniform" or lowered.by_cohort or known.count > EVERY_CLIENT:
             return None
@@ -273,7 +332,7 @@ def plain(lowered: Lowered) -> Plain | None:
     return Plain(
         clients=known.count,
         cohort_size=size,
-        fixed=np.array(lowered.cohorts, dtype=np.int64).reshape(-1, size),
+        fixed=np.array(fixed, dtype=np.int64).reshape(-1, size),
         coefficients=np.array([[float(a) for a in row] for row in rows], dtype=np.float64),
         steps=lowered.sizes_of_steps,
         rounds_per_cycle=lowered.rounds_per_cycle,

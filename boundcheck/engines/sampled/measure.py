@@ -10,7 +10,7 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.problem import Arrays, BatchProblem, Problem
 
-__all__ = ["Measure", "measures"]
+__all__ = ["Measure", "measures", "ratios"]
 
 AT_ONCE = 16  # points that a problem measures at once
 
@@ -71,13 +71,18 @@ def _finite(measure: Measure) -> Measure:
     return guarded
 
 
+def ratios(problem: Problem) -> tuple[str, ...]:
+    """Metrics of a point that the problem knows and only sampled runs have."""
+    return tuple(getattr(problem, "ratios", ()))
+
+
 def measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...]) -> dict[str, Measure]:
     """How to compute each named metric. Raises UnknownName, and BadInput when no metric is asked for."""
     if not names:
         raise BadInput("no metric is asked for; name at least one of " + ", ".join(problem.metrics) + ".")
     found: dict[str, Measure] = {}
     for name in names:
-        if name not in problem.metrics:
+        if name not in problem.metrics and name not in ratios(problem):
             raise UnknownName(f"metric of problem '{problem.name}'", name, problem.metrics)
         if arrays is not None and name in arrays.centred:
             form = _form(np.asarray(arrays.centre), np.asarray(arrays.centred[name]))

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from boundcheck.engines.curve import Floats, Ints
+from boundcheck.engines.sampled.solves import LINEAR, inverse, newton
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem
 
 __all__ = ["ArrayOracle", "LazyOracle", "Oracle", "ProblemOracle", "Whole"]
@@ -37,6 +38,10 @@ class Oracle(Whole, Protocol):
         """How many samples a client holds."""
         ...
 
+    def solve(self, client: int, x: Floats, shift: Floats, prox: float) -> Floats:
+        """The minimiser of f_client(v) + <shift[s], v> + prox/2 |v - x[s]|^2 at row s; shape (S, d)."""
+        ...
+
 
 def _dot(rows: Floats, x: Floats) -> Floats:
     """Inner products row by row, coordinates in order."""
@@ -59,6 +64,7 @@ class ArrayOracle:
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
+        self._inverses: dict[tuple[int, float], tuple[Floats, Floats]] = {}
 
     def full(self, client: int, x: Floats) -> Floats:
         a = self.arrays
@@ -106,6 +112,18 @@ class ArrayOracle:
     def size(self, client: int) -> int:
         return int(self.arrays.offsets[client + 1] - self.arrays.offsets[client])
 
+    def solve(self, client: int, x: Floats, shift: Floats, prox: float) -> Floats:
+        if self.arrays.kind in LINEAR:
+            return np.array([newton(self.arrays, client, x[s], shift[s], prox) for s in range(len(x))])
+        key = (client, prox)
+        if key not in self._inverses:
+            self._inverses[key] = inverse(self.arrays, client, prox)
+        matrix, inverted = self._inverses[key]
+        # from x, so that the step keeps its digits near a solution; the second pass takes back the inverse's rounding
+        slope = self.full(client, x) + shift
+        step = _times(inverted, slope)
+        return x - (step + _times(inverted, slope - _times(matrix, step)))
+
 
 class LazyOracle:
     """A problem that makes the data of a client when it is asked for."""
@@ -131,6 +149,9 @@ class LazyOracle:
     def size(self, client: int) -> int:
         return self._of(client).size(0)
 
+    def solve(self, client: int, x: Floats, shift: Floats, prox: float) -> Floats:
+        return self._of(client).solve(0, x, shift, prox)
+
 
 class ProblemOracle:
     """Any problem, through its own gradient, one point at a time; it has no samples."""
@@ -147,3 +168,6 @@ class ProblemOracle:
 
     def size(self, client: int) -> int:
         return 1
+
+    def solve(self, client: int, x: Floats, shift: Floats, prox: float) -> Floats:
+        raise TypeError("a problem without arrays has no known Hessians")

@@ -34,7 +34,7 @@ class Runner:
     """How seeds are carried out. path: "numpy" or "numba"; kernel: "reference", "special" or "general".
 
     begin(seeds, start): the state before round 0 (S, parts, d). advance: see `reference.advance`.
-    probe: see `reference.epoch_starts`.
+    probe: see `reference.epoch_starts`. ends: see `reference.ends`. whole: the clients' gradients.
     """
 
     path: str
@@ -42,12 +42,20 @@ class Runner:
     begin: Callable[[Words, Floats], Floats]
     advance: Callable[[Words, Floats, int, Ints, Floats], None]
     probe: Callable[[Words, Floats, int, Floats], None]
+    ends: Callable[[Words, Floats, int, Floats], None]
+    whole: Whole
 
     def epoch_starts(self, seeds: Words, state: Floats, round_index: int, epochs: int) -> Floats:
         """The points before each of so many epochs of a round; shape (S, epochs, d)."""
         starts = np.empty((len(seeds), epochs, state.shape[-1]))
         self.probe(seeds, state, round_index, starts)
         return starts
+
+    def returned(self, seeds: Words, state: Floats, round_index: int, members: int) -> Floats:
+        """What each of so many members of the cohort returns in a round; shape (S, members, d)."""
+        found = np.empty((len(seeds), members, state.shape[-1]))
+        self.ends(seeds, state, round_index, found)
+        return found
 
 
 def flat_arrays(problem: Problem) -> Arrays | None:
@@ -64,7 +72,12 @@ def known_clients(problem: Problem, arrays: Arrays | None) -> Clients:
 
 
 def _check_samples(problem: Problem, lowered: Lowered, arrays: Arrays | None) -> None:
-    if lowered.sampling == "full" or isinstance(problem, LazyProblem):
+    if lowered.sampling == "exact" and arrays is None and not isinstance(problem, LazyProblem):
+        raise Unsupported(
+            f"problem '{problem.name}' has no flat arrays, from which the subproblems of method "
+            f"'{lowered.method.name}' could be solved exactly."
+        )
+    if lowered.whole or isinstance(problem, LazyProblem):
         return
     if arrays is None:
         raise Unsupported(
@@ -89,34 +102,40 @@ def choose_path(path: str, problem: Problem, lowered: Lowered, arrays: Arrays | 
             f"problem '{problem.name}' has no flat arrays, which the compiled path needs; use path='numpy' or "
             "path='auto'."
         )
+    if lowered.sampling == "exact" and path in ("numba", "general"):
+        raise Unsupported("the compiled path solves no subproblem exactly; use path='numpy' or path='auto'.")
     momentum = lowered.momentum
     if momentum is not None and momentum.start == "gradient" and isinstance(source, LazyProblem):
         raise Unsupported(
             f"the momentum of '{lowered.method.name}' starts from the gradient of all {lowered.clients} clients of "
             f"'{problem.name}', whose data are made one by one; start it from zero."
         )
-    if path == "numpy" or source is None:
+    if path == "numpy" or source is None or lowered.sampling == "exact":
         oracle: Oracle = ProblemOracle(problem) if arrays is None else ArrayOracle(arrays)
         if isinstance(source, LazyProblem):
             oracle = LazyOracle(source)
         return Runner(
             "numpy", "reference", partial(_begin, lowered, oracle, problem),
             partial(reference.advance, lowered, oracle), partial(reference.epoch_starts, lowered, oracle),
+            partial(reference.ends, lowered, oracle), oracle,
         )  # fmt: skip
     from boundcheck.engines.sampled.compiled import compiled_advance
     from boundcheck.engines.sampled.walk import General
 
     simple = plain(lowered) if isinstance(source, Arrays) and source.kind in SPECIAL and path != "general" else None
     if simple is not None and isinstance(source, Arrays):
-        fast = compiled_advance(simple, source)
-        probe = cache(lambda: General(lowered, source))  # made only where epochs are looked at
+        fast, oracle = compiled_advance(simple, source), ArrayOracle(source)
+        probe = cache(lambda: General(lowered, source))  # made only where a round is looked into
         return Runner(
-            "numba", "special", partial(_begin, lowered, ArrayOracle(source), problem),
+            "numba", "special", partial(_begin, lowered, oracle, problem),
             lambda seeds, state, first, stops, points: fast(seeds, state[:, 0], first, stops, points),
             lambda seeds, state, round_index, starts: probe().epoch_starts(seeds, state, round_index, starts),
+            lambda seeds, state, round_index, found: probe().ends(seeds, state, round_index, found), oracle,
         )  # fmt: skip
     walk = General(lowered, source)
-    return Runner("numba", "general", partial(_begin, lowered, walk, problem), walk.advance, walk.epoch_starts)
+    return Runner(
+        "numba", "general", partial(_begin, lowered, walk, problem), walk.advance, walk.epoch_starts, walk.ends, walk
+    )
 
 
 def _begin(lowered: Lowered, oracle: Whole, problem: Problem, seeds: Words, start: Floats) -> Floats:

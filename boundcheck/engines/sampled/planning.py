@@ -21,23 +21,10 @@ __all__ = [
     "Plan", "batches", "draw_choices", "draw_cohorts", "draw_samples", "draw_warm_up", "plan", "samples_of", "typical",
 ]  # fmt: skip
 
-SPARSE = 64  # cohorts are drawn without a list of all clients where these are so many times more
-
 
 def draw_cohorts(lowered: Lowered, seeds: streams.Words, round_index: int) -> list[tuple[int, ...]]:
-    """The clients of one round for each seed, in the order in which the server adds them."""
-    law = lowered.law
-    if law is None:
-        return [lowered.cohorts[round_index % len(lowered.cohorts)]] * len(seeds)
-    if law.kind == "uniform":
-        sparse = law.n > SPARSE * law.size
-        draw = streams.choose if sparse else lambda s, p, r, n, m: streams.shuffle(s, p, r, 0, n, m)
-        return [tuple(row.tolist()) for row in draw(seeds, streams.COHORT, round_index, law.n, law.size)]
-    if law.kind == "subsets":
-        words = streams.words(seeds, streams.COHORT, round_index, 0, 0, 1)[:, 0]
-        return [tuple(law.subsets[k]) for k in streams.pick(words, lowered.cohort_cuts)]
-    words = streams.words(seeds, streams.COHORT, round_index, 0, 0, law.n)
-    return [tuple(np.flatnonzero(row).tolist()) for row in words < lowered.cohort_cuts]
+    """The clients of one round for each seed, in the order in which the server adds them; repeated if drawn again."""
+    return lowered.cohorts.draw(seeds, round_index)
 
 
 def draw_choices(lowered: Lowered, seeds: streams.Words, round_index: int, client: int) -> Ints:
@@ -63,12 +50,12 @@ def typical(lowered: Lowered) -> tuple[int, int]:
     """Steps and samples of a busy visit, by a look at a few clients; only to size pieces of work."""
     law = lowered.law
     if law is None:
-        cohort = max(lowered.cohorts, key=len)
+        cohort = max(lowered.cohorts.fixed, key=len)
     else:
         cohort = tuple(range(min(law.largest, law.n))) if law.kind != "subsets" else max(law.subsets, key=len)
     some = cohort[:16]
     steps = max([0, *(max(m.steps) for m in lowered.members(some))])
-    if lowered.sampling == "full":
+    if lowered.whole:
         return steps, 0
     return steps, max([0, *(samples_of(lowered.known.sizes[i], lowered.batch, steps) for i in some)])
 
@@ -98,8 +85,9 @@ def draw_warm_up(lowered: Lowered, seeds: streams.Words) -> Ints:
 class Plan:
     """Every random choice of one seed: a function of the seed, the method and the clients alone.
 
-    cohorts: (rounds, m) clients in each round, in the order in which the server adds them; m is the size of the
-    largest cohort, and -1 fills the rows of smaller ones.
+    cohorts: (rounds, m) clients in each round, in the order in which the server adds them, repeated if drawn again; m
+    is the size of the largest cohort, and -1 fills the rows of smaller ones. Where only some clients hold a model,
+    those, model by model.
     """
 
     seed: int
@@ -115,6 +103,13 @@ class Plan:
     def cohort(self, round_index: int) -> tuple[int, ...]:
         """The clients of a round."""
         return tuple(int(c) for c in self.cohorts[round_index] if c >= 0)
+
+    def gradient_cohort(self, round_index: int) -> tuple[int, ...]:
+        """The clients whose gradients make the estimate that corrects local work; computed at this round's point.
+
+        A pipelined correction uses them one round later.
+        """
+        return (self.lowered.gradients or self.lowered.cohorts).draw(self._one, round_index)[0]
 
     def order(self, round_index: int, client: int) -> Ints:
         """Sample orders of a client's visit in whole epochs, one row each; epochs = 0 for full gradients.
@@ -138,7 +133,7 @@ class Plan:
         """The samples that each local step of a client of the round's cohort uses; all of them for full gradients."""
         member, choice = self.member(round_index, client)
         size, steps = self.sizes[client], member.steps[choice]
-        if self.lowered.sampling == "full":
+        if self.lowered.whole:
             return [list(range(size))] * steps
         samples = draw_samples(self.lowered, self._one, round_index, client, size, steps)[0].tolist()
         ends = np.cumsum([0, *batches(size, self.lowered.batch, steps)]).tolist()

@@ -1,6 +1,8 @@
 """The NumPy path: many seeds at once, one elementwise operation at a time. It is the definition of a run.
 
-A state holds, for each seed, the server's point and, with momentum, m and the point of the round before.
+A state holds, for each seed, the server's point and, with momentum, m and the point of the round before; with a
+pipelined correction, the mean gradient of the round before; with an exchange, the models that clients keep (where
+clients average blocks, "the server's point" is the models' weighted mean).
 """
 
 from __future__ import annotations
@@ -12,21 +14,26 @@ import numpy as np
 
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
+from boundcheck.engines.sampled.cohorts import Cohorts, counted
 from boundcheck.engines.sampled.lowering import Lowered, Member
 from boundcheck.engines.sampled.oracles import Oracle, Whole
 from boundcheck.engines.sampled.planning import batches, draw_choices, draw_cohorts, draw_samples, draw_warm_up
+from boundcheck.methods.parts import Blocks
 
-__all__ = ["advance", "begin", "epoch_starts"]
+__all__ = ["advance", "average", "begin", "ends", "epoch_starts", "estimate_of", "slot"]
 
 
 def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: Words, start: Floats) -> Floats:
-    """The state of each seed before round 0; shape (S, parts, d), parts = 1, or 3 with momentum.
+    """The state of each seed before round 0; shape (S, parts, d), parts = 1, 3 with momentum, or 1 and the models.
 
     weights: of the objective F, start: x_0 (d,).
     """
     momentum = lowered.momentum
     if momentum is None:
-        return np.tile(start, (len(seeds), 1, 1))
+        state = np.tile(start, (len(seeds), 1 + lowered.pipelined + lowered.models, 1))
+        if lowered.pipelined:
+            state[:, 1] = 0.0
+        return state
     state = np.zeros((len(seeds), 3, len(start)))
     state[:, 0] = state[:, 2] = start
     one = start[None]
@@ -43,15 +50,48 @@ def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: W
     return state
 
 
+def slot(lowered: Lowered, client: int, position: int) -> int:
+    """Which part of a state a visit starts from; position: that of the client among the members of its cohort."""
+    return 1 + client if lowered.stale else 1 + position if lowered.blocks is not None else 0
+
+
+def _estimates(lowered: Lowered, oracle: Whole, cohorts: Cohorts, seeds: Words, round_index: int, x: Floats) -> Floats:
+    """The mean, over each seed's cohort, of the clients' gradients at x (S, d), weighed as the correction says."""
+    drawn = [list(counted(c).items()) for c in cohorts.draw(seeds, round_index)]
+    by_data = lowered.correction is not None and lowered.correction.weights == "data"
+    total, weights = np.zeros_like(x), np.zeros((len(x), 1))
+    for position in range(max(len(c) for c in drawn)):
+        asked: dict[int, list[int]] = {}
+        for s, cohort in enumerate(drawn):
+            if position < len(cohort):
+                asked.setdefault(cohort[position][0], []).append(s)
+        for client, own in asked.items():
+            rows = np.array(own)
+            weight = np.array([[float(drawn[s][position][1])] for s in own])
+            if by_data:
+                weight = weight * float(lowered.known.weights[client])
+            total[rows] += weight * oracle.full(client, x[rows])
+            weights[rows] += weight
+    return total / weights
+
+
 def _visit(
     lowered: Lowered, oracle: Oracle, seeds: Words, round_index: int, member: Member, choice: int,
-    x: Floats, m: Floats, starts: list[Floats] | None,
+    x: Floats, m: Floats, shift: Floats | None, starts: list[Floats] | None,
 ) -> Floats:  # fmt: skip
-    """What the client returns for each seed; shape (S, d). starts: receives the point before each epoch."""
+    """What the client returns for each seed; shape (S, d).
+
+    shift: the gradient, in v, of a linear term that is added to the client's objective. starts: receives the point
+    before each epoch.
+    """
     momentum, client, steps = lowered.momentum, member.client, member.steps[choice]
-    eta = lowered.step(round_index) * member.scale[choice]
+    eta, prox = lowered.step(round_index) * member.scale[choice], member.prox[choice]
     keep = 0.0 if momentum is None else float(1 - momentum.a)
-    full = lowered.sampling == "full"
+    if lowered.sampling == "exact":
+        if starts is not None:
+            starts.append(x)
+        return oracle.solve(client, x, np.zeros_like(x) if shift is None else shift, prox)
+    full = lowered.whole
     size = oracle.size(client)
     samples = None if full else draw_samples(lowered, seeds, round_index, client, size, steps)
     at = 0
@@ -70,6 +110,10 @@ def _visit(
             direction = direction + keep * (m - gradient(x))
         elif momentum is not None:
             direction = float(momentum.a) * direction + keep * m
+        if shift is not None:
+            direction = direction + shift
+        if prox:
+            direction = direction + prox * (y - x)
         y = y - eta * direction
     return y
 
@@ -80,8 +124,9 @@ def _groups(
     """The visits at a position of the cohorts, each with the seeds that do the same there."""
     found: dict[Member, list[int]] = {}
     for s, cohort in enumerate(cohorts):
-        if position < len(cohort):
-            found.setdefault(lowered.members(cohort)[position], []).append(s)
+        members = lowered.members(cohort)
+        if position < len(members):
+            found.setdefault(members[position], []).append(s)
     groups: list[tuple[Member, int, Ints]] = []
     for member, own in found.items():
         rows = np.array(own)
@@ -90,7 +135,27 @@ def _groups(
     return groups
 
 
-def _round(lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, r: int, starts: Floats | None = None) -> None:
+def average(blocks: Blocks, portions: Floats, models: Floats, round_index: int) -> None:
+    """The averaging that ends a round, of the models (S, models, d) in place."""
+    own = list(blocks.pattern(models.shape[-1])[round_index % blocks.tau])
+    moved = blocks.hand_over
+    if moved is not None and moved.design == 1 and (round_index + 1) % moved.every == 0:
+        own = list(range(models.shape[-1]))
+    if own:
+        models[:, :, own] = _mean(portions, models[:, :, own])[:, None]
+
+
+def _mean(portions: Floats, models: Floats) -> Floats:
+    total = portions[0] * models[:, 0]
+    for k in range(1, len(portions)):
+        total = total + portions[k] * models[:, k]
+    return total
+
+
+def _round(
+    lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, r: int,
+    starts: Floats | None = None, returned: Floats | None = None,
+) -> None:  # fmt: skip
     momentum = lowered.momentum
     cohorts = draw_cohorts(lowered, seeds, r)
     visits = [_groups(lowered, seeds, r, cohorts, p) for p in range(max(len(c) for c in cohorts))]
@@ -104,15 +169,27 @@ def _round(lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, r: int
                 after[rows] += member.share * (now - keep * before)
         state[:, 1] = after
     m = state[:, 1] if momentum is not None else x
+    by = lowered.correcting(r)
+    estimate = None if lowered.correction is None else estimate_of(lowered, oracle, seeds, state, r)
     after = x.copy()
     fresh = np.zeros_like(x)
-    for position in visits:
+    for p, position in enumerate(visits):
         for member, choice, rows in position:
             met: list[Floats] | None = None if starts is None else []
-            y = _visit(lowered, oracle, seeds[rows], r, member, choice, x[rows], m[rows], met)
+            own = slot(lowered, member.client, p)
+            begun = state[rows, own]
+            shift = None
+            if estimate is not None and by:
+                shift = by * (estimate[rows] - oracle.full(member.client, begun))
+            y = _visit(lowered, oracle, seeds[rows], r, member, choice, begun, m[rows], shift, met)
             if starts is not None and met is not None:
                 starts[rows] = np.stack(met, axis=1)
-            after[rows] += member.factor * (y - x[rows])
+            if returned is not None:
+                returned[rows, p] = y
+            if lowered.blocks is not None:
+                state[rows, own] = y
+                continue
+            after[rows] += member.factor * (y - begun)
             if momentum is not None and not momentum.variance_reduced and member.steps[choice]:
                 length = member.steps[choice] * (lowered.step(r) * member.scale[choice])
                 fresh[rows] += member.share / length * (x[rows] - y)
@@ -120,7 +197,24 @@ def _round(lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, r: int
         state[:, 2] = x
         if not momentum.variance_reduced:
             state[:, 1] = float(1 - momentum.a) * state[:, 1] + float(momentum.a) * fresh
+    if lowered.pipelined:
+        state[:, 1] = _estimates(lowered, oracle, lowered.cohorts, seeds, r, x)
+    if lowered.blocks is not None:
+        average(lowered.blocks, lowered.portions, state[:, 1:], r)
+        after = _mean(lowered.portions, state[:, 1:])
     state[:, 0] = after
+    if lowered.stale:
+        for position in visits:
+            for member, _, rows in position:
+                state[rows, 1 + member.client] = after[rows]
+
+
+def estimate_of(lowered: Lowered, oracle: Whole, seeds: Words, state: Floats, round_index: int) -> Floats:
+    """The mean gradient that corrects a round's local work; `state` is the one before the round."""
+    if lowered.pipelined:
+        return state[:, 1]
+    cohorts = lowered.gradients or lowered.cohorts
+    return _estimates(lowered, oracle, cohorts, seeds, round_index, state[:, 0])
 
 
 def advance(
@@ -146,3 +240,11 @@ def epoch_starts(
     For cohorts of one client; every step with a full gradient counts as an epoch.
     """
     _round(lowered, oracle, seeds, state.copy(), round_index, starts)
+
+
+def ends(lowered: Lowered, oracle: Oracle, seeds: Words, state: Floats, round_index: int, returned: Floats) -> None:
+    """What each member of the cohort returns in the round that follows `state`, which stays as it is.
+
+    returned: (S, m, d); members stand in the order in which they first appear in their cohort.
+    """
+    _round(lowered, oracle, seeds, state.copy(), round_index, None, returned)

@@ -15,18 +15,28 @@ import numpy as np
 from boundcheck.core import streams
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
+from boundcheck.engines.sampled.looking import (
+    DISSIMILARITY,
+    INEXACTNESS,
+    Solves,
+    discrepancy,
+    dissimilarity,
+    is_discrepancy,
+)
 from boundcheck.engines.sampled.lowering import Lowered, lower
-from boundcheck.engines.sampled.measure import Measure, measures
-from boundcheck.engines.sampled.paths import Path, choose_path, flat_arrays, known_clients
+from boundcheck.engines.sampled.measure import Measure, measures, ratios
+from boundcheck.engines.sampled.paths import Path, Runner, choose_path, flat_arrays, known_clients
 from boundcheck.engines.sampled.planning import typical
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import ExactSolve, Proximal
 from boundcheck.problems.problem import Arrays, Problem
 
 __all__ = ["concatenate", "run_sampled"]
 
 EPOCH_GRAD2 = "epoch_grad2"
-ELSEWHERE = ("drift", "momentum_error2")  # metrics that only the exact engine has
+# metrics that only the exact engine has
+ELSEWHERE = ("drift", "momentum_error2", "round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
 BLOCK_BYTES = 4 << 20  # recorded points that one thread holds at a time
 LEG_SECONDS = 0.3  # how long a thread works before it looks whether to stop, roughly
 POLL_SECONDS = 0.1
@@ -61,7 +71,9 @@ def run_sampled(
     rounds: how many rounds to run. seeds: a count (0..seeds-1) or a range of seeds; rows follow its order, and
     the row of a seed is the same, bit for bit, whatever else is asked for (other seeds, grid, metrics, `block`
     seeds at a time, `threads`). metrics: names out of `problem.metrics`, and "epoch_grad2" (the mean of |grad F|^2
-    over the points before each epoch of the round that starts at r, for one client a round). grid: rounds after
+    over the points before each epoch of the round that starts at r, for one client a round); for clients that average
+    blocks "discrepancy" and "discrepancy:<block>"; "B2" (sum of w_k |grad f_k|^2 over |grad F|^2); for proximal local
+    work "inexactness" (the largest over the cohort of the round that ends at r, see `Solves`). grid: rounds after
     which to record, increasing, at most `rounds`, as integers or as text such as "log:1:1000:40"; by default 0
     and at most 60 rounds on a log scale up to `rounds`.
     path: "numpy" is the reference, "numba" the compiled one (problems with flat arrays, or with data made client by
@@ -87,6 +99,10 @@ def run_sampled(
     probed = EPOCH_GRAD2 in names
     lowered = lower(method, known, int(recorded[-1]) + probed)
     measure = _measures(problem, arrays, names, lowered)
+    kept = {name: discrepancy(lowered, name, problem.dim) for name in names if is_discrepancy(name)}
+    solves = Solves(lowered, problem, arrays) if INEXACTNESS in names else None
+    if solves is not None and not isinstance(method.local, ExactSolve | Proximal):
+        raise Unsupported(f"'{method.name}' solves no proximal subproblems, which the metric '{INEXACTNESS}' is about.")
     random = method.is_random(known)
     runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
     size = 8 * len(wanted) * len(recorded) * len(names)
@@ -102,8 +118,17 @@ def run_sampled(
     runner = choose_path(path, problem, lowered, arrays)
     cost = _cost(lowered, arrays, problem.dim, runner.path)
     at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)
+    state = 8 * (1 + lowered.models) * problem.dim
+    if state > memory_limit - size:
+        raise BadInput(
+            f"the models that {lowered.models} clients keep need {state} bytes for each seed, above the limit of "
+            f"{memory_limit}; take fewer clients."
+        )
+    at_once = max(1, min(at_once, (memory_limit - size) // (workers * state)))
     room = min(BLOCK_BYTES, max(0, memory_limit - size) // workers) // (8 * at_once * problem.dim)
-    legs = list(_legs(recorded, 1 if probed else max(1, room), max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))))
+    alone = probed or bool(kept) or solves is not None
+    stride = max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))
+    legs = list(_legs(recorded, 1 if alone else max(1, room), stride, solves is not None))
     epochs = _epochs(lowered) if probed else 0
     start = np.array([float(v) for v in problem.start], dtype=np.float64)
     out = {name: np.empty((len(runs), len(recorded))) for name in names}
@@ -117,11 +142,14 @@ def run_sampled(
                 if job.stop.is_set():
                     return False
                 points = np.empty((len(chosen), len(leg.stops), problem.dim))
+                if solves is not None and leg.columns is not None:
+                    out[INEXACTNESS][rows, leg.columns] = _inexactness(solves, runner, chosen, state, leg)
                 runner.advance(chosen, state, leg.first, leg.stops, points)
                 if leg.columns is not None:
-                    for name in names:
-                        if name != EPOCH_GRAD2:
-                            out[name][rows, leg.columns] = measure[name](points)
+                    for name in set(measure) - {EPOCH_GRAD2}:
+                        out[name][rows, leg.columns] = measure[name](points)
+                    for name, of_models in kept.items():
+                        out[name][rows, leg.columns] = _recorded(of_models(state))
                     if probed:
                         met = runner.epoch_starts(chosen, state, int(leg.stops[0]), epochs)
                         out[EPOCH_GRAD2][rows, leg.columns] = measure[EPOCH_GRAD2](met).mean(axis=1, keepdims=True)
@@ -222,21 +250,38 @@ def _measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...], l
     """How to measure each name; that of "epoch_grad2" measures "grad2"."""
     for name in set(names) & set(ELSEWHERE) - set(problem.metrics):
         raise Unsupported(f"the sampled engine does not measure '{name}'; use engine = 'exact'.")
+    known = {*problem.metrics, *ratios(problem)}
+    own = tuple(n for n in names if n in known or not (n in (INEXACTNESS, DISSIMILARITY) or is_discrepancy(n)))
+    found = {DISSIMILARITY: dissimilarity(problem)} if DISSIMILARITY in set(names) - set(own) else {}
     if EPOCH_GRAD2 not in names:
-        return measures(problem, arrays, names)
+        return found | measures(problem, arrays, own) if own or not names else found
     _epochs(lowered)
-    found = measures(problem, arrays, (*(n for n in names if n != EPOCH_GRAD2), "grad2"))
-    return found | {EPOCH_GRAD2: found["grad2"]}
+    of_points = tuple(n for n in own if n != EPOCH_GRAD2)
+    slopes = measures(problem, arrays, ("grad2",))["grad2"]
+    return found | (measures(problem, arrays, of_points) if of_points else {}) | {EPOCH_GRAD2: slopes}
+
+
+def _recorded(values: Floats) -> Floats:
+    """A column of values, +inf where one is not finite."""
+    return np.where(np.isfinite(values), values, np.inf)[:, None]
+
+
+def _inexactness(solves: Solves, runner: Runner, seeds: streams.Words, state: Floats, leg: _Leg) -> Floats:
+    """That of the leg's one round, which follows `state`; 0 before the first round."""
+    if int(leg.stops[0]) == 0:
+        return np.zeros((len(seeds), 1))
+    returned = runner.returned(seeds, state, leg.first, solves.lowered.largest)
+    return _recorded(solves.largest(runner.whole, seeds, state, leg.first, returned))
 
 
 def _epochs(lowered: Lowered) -> int:
     """The epochs of every visit (steps, where these use full gradients), for "epoch_grad2"."""
-    sizes = {len(c) for c in lowered.cohorts} if lowered.law is None else {lowered.law.largest}
+    sizes = {len(c) for c in lowered.cohorts.fixed} if lowered.law is None else {lowered.law.largest}
     certain = lowered.law is None or lowered.law.kind != "independent"
     found: set[int] = set()
     if certain and sizes == {1} and lowered.visits == 1 and not lowered.by_cohort:
         for member in lowered.members(range(lowered.clients)):
-            per_epoch = 1 if lowered.sampling == "full" else -(-lowered.known.sizes[member.client] // lowered.batch)
+            per_epoch = 1 if lowered.whole else -(-lowered.known.sizes[member.client] // lowered.batch)
             found.add(-(-member.steps[0] // per_epoch))
     if len(found) != 1 or 0 in found:
         raise Unsupported(
@@ -259,7 +304,7 @@ class _Cost:
 
 def _cost(lowered: Lowered, arrays: Arrays | None, dim: int, path: str) -> _Cost:
     steps, gradients = typical(lowered)
-    whole = lowered.sampling == "full" or lowered.momentum is not None
+    whole = lowered.whole or lowered.momentum is not None or lowered.correction is not None
     if whole:
         gradients = max(1, 2 * gradients + steps)
     matrices = arrays is not None and (arrays.kind == "quadratic" or (whole and len(arrays.client_A) > 0))
@@ -285,13 +330,18 @@ def _block(seeds: int, workers: int, points: int, rounds: int, cost: _Cost, path
     return -(-fair // pieces)
 
 
-def _legs(grid: Ints, columns: int, stride: int) -> Iterator[_Leg]:
-    """Cut the grid into legs of at most `columns` recorded points and about `stride` rounds."""
+def _legs(grid: Ints, columns: int, stride: int, last_alone: bool = False) -> Iterator[_Leg]:
+    """Cut the grid into legs of at most `columns` recorded points and about `stride` rounds.
+
+    last_alone: a leg with a recorded point holds the one round that ends there; `columns` is then 1.
+    """
     at, g = 0, 0
     while g < len(grid):
-        while grid[g] - at > stride:
-            yield _Leg(at, np.array([at + stride], dtype=np.int64), None)
-            at += stride
+        reach = 1 if last_alone else stride
+        while grid[g] - at > reach:
+            to = min(at + stride, int(grid[g]) - 1) if last_alone else at + stride
+            yield _Leg(at, np.array([to], dtype=np.int64), None)
+            at = to
         end = g + 1
         while end < len(grid) and end - g < columns and grid[end] - at <= stride:
             end += 1

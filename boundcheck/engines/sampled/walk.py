@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundcheck.core import streams
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled import drawing, general
+from boundcheck.engines.sampled import drawing, general, layout
+from boundcheck.engines.sampled.cohorts import SPARSE, Cohorts
 from boundcheck.engines.sampled.lowering import Lowered, Member
-from boundcheck.engines.sampled.planning import SPARSE, samples_of, typical
+from boundcheck.engines.sampled.planning import samples_of, typical
 from boundcheck.problems.problem import Arrays, LazyProblem
 
 __all__ = ["General"]
@@ -26,6 +27,7 @@ PLAN_ENTRIES = 1 << 17  # how much of the plan is drawn ahead: it should stay in
 PLAN_ROUNDS = 1 << 9
 LAZY_BYTES = 1 << 23  # data of a lazy problem that are made at once, roughly
 FEW = 1 << 10  # clients whose tables are made beforehand
+NOTHING = np.empty((0, 0, 0))
 
 _KINDS = {
     "isotropic": general.ISOTROPIC,
@@ -74,10 +76,12 @@ def _oracle(arrays: Arrays, clients: bool) -> tuple[Any, ...]:
     )
 
 
-def _room(oracle: tuple[Any, ...], sizes: Ints) -> tuple[Floats, Floats]:
-    """The room that the kernel works in, for clients with so many components."""
+def _room(oracle: tuple[Any, ...], slopes: int = 0) -> tuple[Floats, Floats, Floats]:
+    """The room that the kernel works in, with so many gradients that are kept."""
     classes = oracle[1]
-    return np.zeros((8, classes * oracle[3].shape[1])), np.empty(classes * max([1, *sizes.tolist()]))
+    width = classes * oracle[3].shape[1]
+    tile = np.empty(classes * general.TILE + general.LANES)
+    return np.zeros((general.VECTORS, width)), np.empty((slopes, width)), tile
 
 
 def _joined(parts: Sequence[Arrays]) -> Arrays:
@@ -95,6 +99,45 @@ def _joined(parts: Sequence[Arrays]) -> Arrays:
     )  # fmt: skip
 
 
+class _Members:
+    """The distinct members of a stretch's cohorts: (S, rounds, m), in the order in which they first appear.
+
+    clients: their numbers; counts (S, rounds): how many; often: how often each was drawn.
+    """
+
+    def __init__(self, clients: Ints, counts: Ints, repeated: bool) -> None:
+        self.clients, self.counts = clients, counts
+        self.often = np.ones(clients.shape)
+        if repeated:
+            self.clients, self.counts = clients.copy(), counts.copy()
+            layout.merge(self.clients, self.counts, self.often)
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which places hold a member."""
+        return np.arange(self.clients.shape[-1]) < self.counts[..., None]
+
+    def touched(self) -> Ints:
+        """Every client that is a member somewhere."""
+        return np.unique(self.clients[self.used])
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Where clients' data stand. number: the client's number in `offsets`, where it is not its own."""
+
+    oracle: Any
+    every: Any
+    offsets: Ints
+    number: dict[int, int] | None
+
+    def own(self, clients: Ints) -> Ints:
+        """The numbers of clients in `offsets`, 0 for those that have none."""
+        if self.number is None:
+            return clients
+        return np.array([self.number.get(int(i), 0) for i in clients.ravel()], dtype=np.int64).reshape(clients.shape)
+
+
 @dataclass(frozen=True)
 class _Tables:
     """One row for each visit that a client may do: client, its row of the clients' matrices, its data, its work."""
@@ -109,6 +152,7 @@ class _Tables:
     factor: Floats
     share: Floats
     weight: Floats
+    prox: Floats
 
 
 class General:
@@ -117,27 +161,22 @@ class General:
     def __init__(self, lowered: Lowered, source: Arrays | LazyProblem) -> None:
         self.lowered = lowered
         self.source = source
-        momentum = lowered.momentum
+        momentum, correction = lowered.momentum, lowered.correction
         self.kind = general.NONE
         if momentum is not None:
             self.kind = general.REDUCED if momentum.variance_reduced else general.PRACTICAL
-        self.whole_steps = lowered.sampling == "full"
-        self.whole = self.whole_steps or self.kind == general.REDUCED  # whether whole gradients of clients are needed
+        # whether whole gradients of clients are needed
+        self.whole = lowered.whole or self.kind == general.REDUCED or correction is not None
         self.constants = (
             (1.0, 0.0) if momentum is None else (float(momentum.a), float(1 - momentum.a))
         )  # weights of the fresh gradient and of what is kept
-        law = lowered.law
-        cohorts = law.subsets if law is not None and law.kind == "subsets" else lowered.cohorts
-        self.fixed_sizes = np.array([len(c) for c in cohorts], dtype=np.int64)
-        self.fixed = np.zeros((len(cohorts), lowered.largest), dtype=np.int64)
-        self.fixed[np.arange(lowered.largest) < self.fixed_sizes[:, None]] = [i for c in cohorts for i in c]
-        self.oracle: Any = None
+        self.data: _Data | None = None
         self.tables: _Tables | None = None
         if isinstance(source, Arrays):
-            self.oracle = _oracle(source, self.whole)
-            self.every = self._every(len(source.b))
+            oracle = _oracle(source, self.whole)
+            self.data = _Data(oracle, self._every(len(source.b)), np.asarray(source.offsets), None)
             if lowered.separable and lowered.clients <= FEW:
-                self.tables = self._tables(lowered.alone(range(lowered.clients)), source.offsets, None)
+                self.tables = self._tables(lowered.alone(range(lowered.clients)), self.data)
         self.entries = self._entries()
 
     def _every(self, count: int) -> NDArray[np.uint32]:
@@ -145,111 +184,166 @@ class General:
 
     def _entries(self) -> int:
         """Entries of the plan that a round of a seed takes, roughly."""
-        law = self.lowered.law
-        asked = law.n if law is not None and law.kind == "independent" else 0
+        drawn = [self.lowered.cohorts] + ([] if self.lowered.gradients is None else [self.lowered.gradients])
+        laws = [c.law for c in drawn if c.law is not None]
+        asked = sum(c.largest for c in drawn) + sum(law.n for law in laws if law.kind == "independent")
         _, samples = typical(self.lowered)
-        return 1 + self.lowered.largest * (1 + samples) + asked
+        return 1 + self.lowered.largest * samples + asked
 
     def full(self, client: int, x: Floats) -> Floats:
         """Gradient of f_client at each row of x; shape (S, d)."""
         source = self.source if isinstance(self.source, Arrays) else self.source.client_arrays(client)
         own = client if isinstance(self.source, Arrays) else 0
         begin, end = int(source.offsets[own]), int(source.offsets[own + 1])
-        oracle = self.oracle if self.oracle is not None and self.whole else _oracle(source, True)
+        oracle = self.data.oracle if self.data is not None and self.whole else _oracle(source, True)
         out = np.empty_like(x)
-        every = np.arange(end, dtype=np.uint32)
-        work, residual = _room(oracle, np.array([end - begin]))
+        work, _, residual = _room(oracle)
+        every = self.data.every if self.data is not None and self.whole else np.arange(end, dtype=np.uint32)
         general.full_gradients(oracle, x, own, begin, end - begin, every, work, residual, out)
         return out
 
-    def _tables(self, members: Iterable[Member], offsets: Ints, number: dict[int, int] | None) -> _Tables:
-        """The tables of some members. number: the client's number in `offsets`, where it is not its own."""
-        lowered = self.lowered
+    def _tables(self, members: Iterable[Member], data: _Data) -> _Tables:
+        """The tables of some members."""
+        lowered, number, offsets = self.lowered, data.number, data.offsets
         summed = lowered.common[1]
         rows: list[tuple[int, int, int, int, int, int]] = []
-        reals: list[tuple[float, float, float, float]] = []
+        reals: list[tuple[float, float, float, float, float]] = []
         for m in members:
             own = m.client if number is None else number[m.client]
             begin = int(offsets[own])
             size = int(offsets[own + 1]) - begin
-            for steps, scale in zip(m.steps, m.scale, strict=True):
-                samples = 0 if self.whole_steps else samples_of(size, lowered.batch, steps)
+            for steps, scale, prox in zip(m.steps, m.scale, m.prox, strict=True):
+                samples = 0 if lowered.whole else samples_of(size, lowered.batch, steps)
                 rows.append((m.client, own, begin, size, samples, steps))
-                reals.append((scale, m.factor, m.share, m.weight if summed else 1.0))
+                reals.append((scale, m.factor, m.share, m.weight if summed else 1.0, prox))
         whole = np.array(rows, dtype=np.int64).reshape(-1, 6)
-        real = np.array(reals, dtype=np.float64).reshape(-1, 4)
+        real = np.array(reals, dtype=np.float64).reshape(-1, 5)
         columns: list[Any] = [np.ascontiguousarray(c) for c in (*whole.T, *real.T)]
         return _Tables(*columns)
 
-    def _cohorts(self, seeds: streams.Words, first: int, rounds: int) -> tuple[Ints, Ints]:
-        """Clients (S, rounds, m) and how many of them take part (S, rounds)."""
-        lowered, law, shape = self.lowered, self.lowered.law, (len(seeds), rounds)
-        if law is None:
-            row = (first + np.arange(rounds)) % len(self.fixed)
-            cohort = np.tile(self.fixed[row], (len(seeds), 1, 1))
-            return cohort, np.tile(self.fixed_sizes[row], (len(seeds), 1))
+    def _members(self, cohorts: Cohorts, seeds: streams.Words, first: int, rounds: int) -> _Members:
+        """Those of a stretch of rounds."""
+        law, shape, m = cohorts.law, (len(seeds), rounds), cohorts.largest
+        if law is None or law.kind == "subsets":
+            clients, sizes = cohorts.sets
+            if law is None:
+                row = np.tile(cohorts.rows(first + np.arange(rounds)), (len(seeds), 1))
+            else:
+                row = streams.pick(self._words(cohorts, seeds, first, rounds, 1)[..., 0], cohorts.cuts)
+            return _Members(clients[row], sizes[row], False)
         ones = np.ones(shape, dtype=np.int64)
         if law.kind == "uniform":
             cohort = np.empty((*shape, law.size), dtype=np.uint32)
             draw = drawing.draw_sparse if law.n > SPARSE * law.size else drawing.draw_cohorts
-            draw(seeds, first, rounds, law.n, cohort)
-            return cohort.astype(np.int64), ones * law.size
-        asked = 1 if law.kind == "subsets" else law.n
-        words = np.empty((*shape, asked), dtype=np.uint64)
-        nobody = np.empty((0, 0, 0), dtype=np.int64)
-        drawing.draw_words(seeds, first, rounds, True, nobody, ones * asked, streams.COHORT, words)
-        if law.kind == "subsets":
-            chosen = streams.pick(words[..., 0], lowered.cohort_cuts)
-            return self.fixed[chosen], self.fixed_sizes[chosen]
-        present = words < lowered.cohort_cuts
-        cohort = np.argsort(~present, axis=-1, kind="stable")[..., : lowered.largest]
-        return np.ascontiguousarray(cohort), present.sum(axis=-1)
+            purpose = np.uint64(cohorts.purpose)
+            if cohorts.hold == 1:
+                draw(seeds, first, rounds, law.n, cohort, purpose)
+            else:
+                at = np.arange(first, first + rounds) // cohorts.hold * cohorts.hold
+                for begin in np.unique(at).tolist():
+                    held = np.empty((len(seeds), 1, law.size), dtype=np.uint32)
+                    draw(seeds, begin, 1, law.n, held, purpose)
+                    cohort[:, at == begin] = held
+            return _Members(cohort.astype(np.int64), ones * law.size, False)
+        if law.kind == "replacement":
+            picked = streams.pick(self._words(cohorts, seeds, first, rounds, law.size), cohorts.cuts)
+            return _Members(picked, ones * law.size, True)
+        present = self._words(cohorts, seeds, first, rounds, law.n) < cohorts.cuts
+        cohort = np.argsort(~present, axis=-1, kind="stable")[..., :m]
+        return _Members(np.ascontiguousarray(cohort), present.sum(axis=-1), False)
 
-    def _visits(self, cohort: Ints, counts: Ints) -> tuple[_Tables, Ints, Any, Any]:
-        """Tables, each visit's first row in them (S, rounds, m), and the oracle and its indices."""
+    def _words(self, cohorts: Cohorts, seeds: streams.Words, first: int, rounds: int, count: int) -> streams.Words:
+        words = np.empty((len(seeds), rounds, count), dtype=np.uint64)
+        nobody = np.empty((0, 0, 0), dtype=np.int64)
+        asked = np.full((len(seeds), rounds), count)
+        drawing.draw_words(seeds, first, rounds, True, nobody, asked, cohorts.purpose, words)
+        return words
+
+    def _data(self, cohorts: list[_Members]) -> _Data:
+        """The data of all clients, or of those in cohorts."""
+        if self.data is not None:
+            return self.data
+        assert not isinstance(self.source, Arrays)
+        touched = np.unique(np.concatenate([c.touched() for c in cohorts])).tolist()
+        joined = _joined([self.source.client_arrays(int(i)) for i in touched or [0]])
+        number = {int(i): k for k, i in enumerate(touched)}
+        return _Data(_oracle(joined, self.whole), self._every(len(joined.b)), np.asarray(joined.offsets), number)
+
+    def _visits(self, members: _Members, data: _Data) -> tuple[_Tables, Ints, Floats]:
+        """Tables, each visit's first row in them (S, rounds, m), and by what its coefficient is multiplied."""
         lowered, K = self.lowered, self.lowered.visits
+        cohort, counts = members.clients, members.counts
         if self.tables is not None:
-            return self.tables, cohort * K, self.oracle, self.every
-        used = np.arange(cohort.shape[-1]) < counts[..., None]
-        touched = np.unique(cohort[used])
-        number = None
-        oracle, every = self.oracle, getattr(self, "every", None)
-        if isinstance(self.source, Arrays):
-            offsets = np.asarray(self.source.offsets)
-        else:
-            parts = [self.source.client_arrays(int(i)) for i in (touched if len(touched) else [0])]
-            joined = _joined(parts)
-            offsets, number = joined.offsets, {int(i): k for k, i in enumerate(touched)}
-            oracle, every = _oracle(joined, self.whole), self._every(len(joined.b))
+            return self.tables, cohort * K, members.often
         if lowered.separable:
-            tables = self._tables(lowered.alone(touched.tolist()), offsets, number)
-            return tables, np.searchsorted(touched, np.where(used, cohort, 0)) * K, oracle, every
-        members: list[Member] = []
+            touched = members.touched()
+            tables = self._tables(lowered.alone(touched.tolist()), data)
+            return tables, np.searchsorted(touched, np.where(members.used, cohort, 0)) * K, members.often
+        found: list[Member] = []
         first: dict[tuple[int, ...], int] = {}
         entry = np.zeros(cohort.shape, dtype=np.int64)
-        flat = zip(cohort.reshape(-1, cohort.shape[-1]).tolist(), counts.reshape(-1).tolist(), strict=True)
+        m = cohort.shape[-1]
+        often = members.often.astype(np.int64).reshape(-1, m)
+        flat = zip(cohort.reshape(-1, m).tolist(), counts.reshape(-1).tolist(), often, strict=True)
         begins: list[int] = []
-        for row, count in flat:
-            key = tuple(row[:count])
+        for row, count, times in flat:
+            key = tuple(np.repeat(row[:count], times[:count]).tolist())
             if key not in first:
-                first[key] = len(members)
-                members += lowered.members(key)
+                first[key] = len(found)
+                found += lowered.members(key)
             begins.append(first[key])
-        entry[...] = np.array(begins).reshape(*counts.shape, 1) + np.arange(cohort.shape[-1])
-        return self._tables(members, offsets, number), entry * K, oracle, every
+        entry[...] = np.array(begins).reshape(*counts.shape, 1) + np.arange(m)
+        return self._tables(found, data), entry * K, np.ones(cohort.shape)
+
+    def _correction(self, asked: _Members | None, data: _Data, first: int, rounds: int) -> tuple[Any, ...]:
+        """What the kernel reads of the correction."""
+        lowered = self.lowered
+        by = np.array([lowered.correcting(first + q) for q in range(rounds)])
+        if asked is None or lowered.correction is None:
+            none = np.empty((0, 0, 0), dtype=np.int64)
+            return general.NONE, by, np.empty((0, 0), dtype=np.int64), none, none, none, none, np.empty((0, 0, 0))
+        own = data.own(np.where(asked.used, asked.clients, 0))
+        begins = data.offsets[own]
+        voices = asked.often
+        if lowered.correction.weights == "data":
+            weights = {int(i): float(lowered.known.weights[int(i)]) for i in asked.touched()}
+            voices = voices * np.vectorize(lambda i: weights.get(int(i), 0.0), otypes=[float])(asked.clients)
+        kind = general.PIPELINED if lowered.pipelined else general.OWN
+        return kind, by, asked.counts, asked.clients, own, begins, data.offsets[own + 1] - begins, voices
+
+    def _exchange(self, first: int, rounds: int, dim: int) -> tuple[Any, ...]:
+        """What the kernel reads of the exchange."""
+        lowered, blocks = self.lowered, self.lowered.blocks
+        cuts, coordinates = np.zeros(rounds + 1, dtype=np.int64), list[int]()
+        if blocks is None:
+            kind = general.STALE if lowered.stale else general.NONE
+            return kind, np.empty(0), cuts, np.empty(0, dtype=np.int64)
+        pattern, moved = blocks.pattern(dim), blocks.hand_over
+        for q in range(rounds):
+            r = first + q
+            mixed = moved is not None and moved.design == 1 and (r + 1) % moved.every == 0
+            coordinates += range(dim) if mixed else pattern[r % blocks.tau]
+            cuts[q + 1] = len(coordinates)
+        return general.BLOCKS, lowered.portions, cuts, np.array(coordinates, dtype=np.int64)
 
     def _stretch(
-        self, seeds: streams.Words, state: Floats, first: int, rounds: int, stops: Ints, points: Floats, starts: Floats
-    ) -> None:
+        self, seeds: streams.Words, state: Floats, first: int, rounds: int, stops: Ints, points: Floats,
+        starts: Floats = NOTHING, returned: Floats = NOTHING,
+    ) -> None:  # fmt: skip
         lowered = self.lowered
-        cohort, counts = self._cohorts(seeds, first, rounds)
-        tables, entry, oracle, every = self._visits(cohort, counts)
+        members = self._members(lowered.cohorts, seeds, first, rounds)
+        asked = members if lowered.correction is not None else None
+        if lowered.gradients is not None:
+            asked = self._members(lowered.gradients, seeds, first, rounds)
+        data = self._data([members] if asked is None else [members, asked])
+        tables, entry, often = self._visits(members, data)
+        cohort, counts = members.clients, members.counts
         if lowered.visits > 1:
             words = np.zeros(cohort.shape, dtype=np.uint64)
             drawing.draw_words(seeds, first, rounds, False, cohort, counts, streams.EPOCHS, words)
             entry = entry + streams.pick(words, lowered.cuts)
         place = np.zeros(entry.shape, dtype=np.int64)
-        total = 0 if self.whole_steps else drawing.lay_out(entry, counts, tables.samples, place)
+        total = 0 if lowered.whole else layout.lay_out(entry, counts, tables.samples, place)
         sequence = np.empty(total, dtype=np.uint32)
         if total:
             drawing.draw_visits(
@@ -258,12 +352,17 @@ class General:
             )  # fmt: skip
         shared, _, per_share = lowered.common
         cycle = (first + np.arange(rounds)) // lowered.rounds_per_cycle
+        work = (
+            tables.clients, tables.rows, tables.begins, tables.sizes, tables.steps, tables.scale, tables.factor,
+            tables.share, tables.weight, tables.prox,
+        )  # fmt: skip
         general.execute(
-            oracle, state, first, rounds, int(np.searchsorted(stops, first, side="right")), stops, points, starts,
-            counts, entry, place, sequence, every, tables.rows, tables.begins, tables.sizes, tables.steps,
-            tables.scale, tables.factor, tables.share, tables.weight, shared, lowered.clients if per_share else 0,
-            self.whole_steps, lowered.batch, lowered.sizes_of_steps[cycle],
-            self.kind, *self.constants, *_room(oracle, tables.sizes),
+            data.oracle, state, first, rounds, int(np.searchsorted(stops, first, side="right")), stops, points, starts,
+            returned, (counts, entry, often, place, sequence, data.every), work,
+            (shared, lowered.clients if per_share else 0), lowered.whole, lowered.batch, lowered.sizes_of_steps[cycle],
+            (self.kind, *self.constants), self._correction(asked, data, first, rounds),
+            self._exchange(first, rounds, state.shape[-1]),
+            _room(data.oracle, 0 if asked is None else asked.clients.shape[-1]),
         )  # fmt: skip
 
     def advance(self, seeds: streams.Words, state: Floats, first: int, stops: Ints, points: Floats) -> None:
@@ -276,15 +375,20 @@ class General:
             room = min(room, max(1, LAZY_BYTES // (8 * points.shape[-1])))
         chunk = max(1, min(last - first, PLAN_ROUNDS, room // self.entries))
         at_once = max(1, min(len(seeds), room // (self.entries * chunk)))
-        nothing = np.empty((0, 0, 0))
         for begin in range(first, last, chunk):
             rounds = min(chunk, last - begin)
             for i in range(0, len(seeds), at_once):
                 rows = slice(i, i + at_once)
-                self._stretch(seeds[rows], state[rows], begin, rounds, stops, points[rows], nothing)
+                self._stretch(seeds[rows], state[rows], begin, rounds, stops, points[rows])
 
     def epoch_starts(self, seeds: streams.Words, state: Floats, round_index: int, starts: Floats) -> None:
         """The compiled counterpart of `reference.epoch_starts`."""
-        stops = np.empty(0, dtype=np.int64)
+        self._once(seeds, state, round_index, starts, NOTHING)
+
+    def ends(self, seeds: streams.Words, state: Floats, round_index: int, returned: Floats) -> None:
+        """The compiled counterpart of `reference.ends`."""
+        self._once(seeds, state, round_index, NOTHING, returned)
+
+    def _once(self, seeds: streams.Words, state: Floats, r: int, starts: Floats, returned: Floats) -> None:
         points = np.empty((len(seeds), 0, state.shape[-1]))
-        self._stretch(seeds, state.copy(), round_index, 1, stops, points, starts)
+        self._stretch(seeds, state.copy(), r, 1, np.empty(0, dtype=np.int64), points, starts, returned)

@@ -22,7 +22,7 @@ from boundcheck.evidence.studies.study import Series, Study, StudyTable
 __all__ = ["KINDS", "Asked", "Series", "Study", "StudyTable", "carry_out_study", "load_studies"]
 
 # Table of a specification -> module of this package with `Spec`, `check(spec)` and `study(spec, on_progress)`.
-KINDS = ("methods_compared",)
+KINDS = ("methods_compared", "proximal_weight", "schemes")
 
 Progress = Callable[[float], None]
 

@@ -3,7 +3,7 @@
 from boundcheck.methods.parts.aggregation import Aggregation, Average, Same, Setting, SumOne, Unbiased
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
-from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, Visit
+from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
 from boundcheck.methods.parts.momentum import Momentum
 from boundcheck.methods.parts.participation import (
     Cyclic,
@@ -25,6 +25,7 @@ from boundcheck.methods.parts.participation import (
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
 from boundcheck.methods.parts.schedule import Constant, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.server import ServerStep
+from boundcheck.methods.parts.timed import Sole, Timed
 
 __all__ = [
     "Aggregation",
@@ -56,9 +57,12 @@ __all__ = [
     "Schedule",
     "ServerStep",
     "Setting",
+    "Sole",
     "Stale",
+    "StochasticSteps",
     "Subsets",
     "SumOne",
+    "Timed",
     "Unbiased",
     "Uniform",
     "Visit",

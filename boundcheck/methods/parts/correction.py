@@ -18,22 +18,27 @@ DECAYS = ("constant", "inverse", "geometric")
 class Correction:
     """Local work on F_k(v) + c_t <g - grad F_k(x), v - x> instead of F_k (FedDANE, Algorithm 2).
 
-    g is the plain mean of grad F_k(x) over a cohort S_t of its own.
+    g is a mean of grad F_k(x) over a cohort S_t of its own.
     participation: the law of S_t, drawn independently of the cohort that does the local work; None: the same cohort.
     decay: c_t, t = 0, 1, ... the round: "constant" (c_t = factor), "inverse" (factor/(t+1)) or "geometric"
         (factor^t); 0 is FedProx, 1 FedDANE.
     pipelined: g is the mean of the gradients that the cohort of the round before computed at that round's point, so
         that a round takes one communication; there is no correction in the first round (c_0 = 0).
+    weights: of the mean g: "uniform" (1/|S_t|, as in FedDANE) or "data" (w_k over those of S_t: the gradient of F where
+        S_t is everyone, as in DANE). A client that is drawn several times counts as often.
     """
 
     participation: Participation | None = None
     decay: Literal["constant", "inverse", "geometric"] = "constant"
     factor: Fraction = Fraction(1)
     pipelined: bool = False
+    weights: Literal["uniform", "data"] = "uniform"
 
     def __post_init__(self) -> None:
         if self.decay not in DECAYS:
             raise UnknownName("the decay of the correction", self.decay, DECAYS)
+        if self.weights not in ("uniform", "data"):
+            raise UnknownName("the weights of the mean gradient", self.weights, ("uniform", "data"))
         if not 0 <= self.factor <= 1:
             raise BadInput(f"the factor {self.factor} of the correction is not allowed; it lies between 0 and 1.")
         if self.pipelined and self.participation is not None:
@@ -49,4 +54,5 @@ class Correction:
 
     def is_constant(self) -> bool:
         """Whether c_t is the same in every round (of a pipelined one: in every round but the first)."""
-        return self.decay == "constant" or self.factor == 0 or (self.decay == "geometric" and self.factor == 1)
+        settled = {"constant": True, "inverse": self.factor == 0, "geometric": self.factor == 1}  # 0^0 = 1
+        return settled[self.decay]

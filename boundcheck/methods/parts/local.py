@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 
-__all__ = ["DIVISORS", "SAMPLINGS", "EpochRange", "Epochs", "GradientSteps", "LocalWork", "Visit"]
+__all__ = ["DIVISORS", "SAMPLINGS", "EpochRange", "Epochs", "GradientSteps", "LocalWork", "StochasticSteps", "Visit"]
 
 Sampling = Literal["full", "reshuffled", "replacement", "exact"]
 SAMPLINGS = ("reshuffled", "replacement")
@@ -83,6 +83,36 @@ class GradientSteps:
     @property
     def is_random(self) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class StochasticSteps:
+    """So many steps, each with the mean gradient of `batch` samples that are drawn anew, uniformly with replacement."""
+
+    steps: int = 1
+    batch: int = 1
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.batch < 1:
+            raise BadInput(f"{self.steps} steps with batches of {self.batch} are impossible; both are at least 1.")
+
+    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        size = clients.sizes[client]
+        # engines count steps in epochs, whose last step takes what is left of the client's samples
+        if self.batch > size or (size % self.batch and self.steps > size // self.batch):
+            most = "at most" if self.steps == 1 else "a divisor of"
+            raise BadInput(
+                f"batch = {self.batch}: client {client} holds {size} samples; the batch is {most} that number."
+            )
+        return ((Fraction(1), Visit("replacement", self.steps, batch=self.batch)),)
+
+    @property
+    def by_cohort(self) -> bool:
+        return False
+
+    @property
+    def is_random(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)

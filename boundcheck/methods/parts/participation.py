@@ -174,6 +174,9 @@ def inclusion(participation: Participation, i: int, clients: Clients) -> Fractio
     drawing = participation.drawing(clients)
     if drawing is not None:
         return drawing.inclusion(i)
+    share = getattr(participation, "share", None)  # by formula, where the pattern is long
+    if share is not None:
+        return share(i, clients)
     rounds = _pattern(participation, clients)
     return Fraction(sum(i in (participation.fixed(t, clients) or ()) for t in rounds), len(rounds))
 

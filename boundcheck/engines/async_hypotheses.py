@@ -1,0 +1,66 @@
+"""Hypotheses about who takes part, which a method and a problem answer together.
+
+Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
+Heterogeneous Clients Updates", Assumptions 3 and 5 to 7 and what Section 3.3 says of kinds of data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from boundcheck.engines.expected_weights import Expected, data_kinds, expected_weights
+from boundcheck.problems.problem import QuadraticProblem, clients_of
+
+if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+__all__ = ["async_hypotheses"]
+
+
+def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
+    """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out.
+
+    Cohorts are drawn or fixed without a look at models or gradients, and clocks of exponential times are memoryless, so
+    that who takes part is independent of how old a model is, too.
+    """
+    expected = expected_weights(method, clients_of(problem))
+    if expected is None or not expected.full_kinds:
+        return {}
+    data = data_kinds(problem)
+    # an empty round weighs nothing: that is the matter of "no_empty_rounds"
+    unlike = next((k for k in expected.full_kinds if data.chi_square(k.q) or not data.complete(k.q)), None)
+    missing = next((k for k in expected.kinds if not k.q or not data.complete(k.q)), None)
+    found: dict[str, str | None] = {
+        "unbiased_gradients": None,
+        "independent_weights": None,
+        "covariance_of_weights": None
+        if expected.covariance is not None
+        else "some pairs of clients take part together more often than others, so that no single alpha fits.",
+        "window_property": _window(expected),
+        "same_expected_weights": None
+        if unlike is None
+        else f"{_round(unlike.q)} weighs the kinds of data otherwise than F does.",
+        "every_type_every_round": None if missing is None else f"{_round(missing.q)} leaves out a kind of data.",
+        "no_empty_rounds": None if len(expected.full_kinds) == len(expected.kinds) else "some rounds have no clients.",
+    }
+    if isinstance(problem, QuadraticProblem):
+        curved = next((i for i, (a, _) in enumerate(problem.forms().maps) if a.rank()), None)
+        if curved is not None:
+            found["bounded_gradients"] = f"client {curved} is a quadratic, whose gradient grows without bound."
+    return found
+
+
+def _window(expected: Expected) -> str | None:
+    if expected.window is not None:
+        return None
+    return "the first rounds are unlike the later ones, so that no window has the same means everywhere."
+
+
+def _round(q: Mapping[int, Fraction]) -> str:
+    if not q:
+        return "an empty round"
+    shown = ", ".join(str(i) for i in sorted(q)[:6]) + (", ..." if len(q) > 6 else "")
+    return f"a round of the clients {shown}"

@@ -1,0 +1,85 @@
+"""Hypotheses about blocks of the model, which method and problem answer together: the method has the blocks.
+
+S. Lee, A. K. Sahu, C. He and S. Avestimehr, "Partial Model Averaging in Federated Learning", Assumptions 1 (in its four
+readings, see `constants.blocks`) to 4, and what its theorems say of the weights of the averages. Each is decided for
+the constants of `engines.joint_blocks`, which are the ones that a statement takes.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from boundcheck.engines.joint_blocks import BlockView, block_view
+
+if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+__all__ = ["block_hypotheses"]
+
+
+def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
+    """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out."""
+    view = block_view(method, problem)
+    if view is None:
+        return {}
+    p, m = list(problem.weights), view.clients.count
+    found: dict[str, str | None] = {
+        **_smoothness(view),
+        "averages_as_objective": None
+        if list(view.averaging) == p
+        else "the models are averaged with other weights than the clients have in F.",
+        "averages_uniformly": None
+        if all(w == Fraction(1, m) for w in view.averaging)
+        else "the models are not averaged with equal weights.",
+        "iid_clients": _unlike(view),
+        "block_variance": view.noise if isinstance(view.noise, str) else None,
+        "total_dissimilarity": view.unlike,
+    }
+    blocks = view.dissimilarity
+    if blocks is not None:
+        free = blocks.free_block
+        found["block_dissimilarity"] = (
+            None if free is None else f"in block {free} a client's gradient varies where that of F does not."
+        )
+        found["pure_noise"] = _not_only_noise(view)
+        found["even_noise"] = view.noise if isinstance(view.noise, str) else _uneven(view, view.noise)
+    return found
+
+
+def _smoothness(view: BlockView) -> dict[str, str | None]:
+    """The four readings of Assumption 1, with the constants that the instance has in each."""
+    found: dict[str, str | None] = dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), view.unsmooth)
+    if view.maps is not None:
+        pair = view.coupled
+        found["smooth_separable"] = (
+            None if pair is None else f"the Hessian of client {pair[0]} couples the blocks {pair[1]} and {pair[2]}."
+        )
+    return found
+
+
+def _unlike(view: BlockView) -> str | None:
+    weights = view.problem.weights
+    if any(w != weights[0] for w in weights):
+        return "its clients have different weights."
+    if view.maps is None:
+        return None if view.clients.count == 1 else "its clients are not known to have the same objective."
+    first = view.maps[0]
+    bad = next((i for i, own in enumerate(view.maps) if own is not first and own != first), None)
+    return None if bad is None else f"the objective of client {bad} is not that of client 0."
+
+
+def _not_only_noise(view: BlockView) -> str | None:
+    assert view.maps is not None
+    for i, (a, b) in enumerate(view.maps):
+        if any(v != 0 for v in (*a.entries(), *b.entries())):
+            return f"the gradient of client {i} is not 0 everywhere."
+    return view.varied
+
+
+def _uneven(view: BlockView, noise: tuple[Fraction, ...]) -> str | None:
+    varied = view.varied
+    if varied is not None:
+        return varied
+    return None if len(set(noise)) == 1 else "the noise has not the same variance in every block."

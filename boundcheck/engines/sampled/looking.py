@@ -1,0 +1,160 @@
+"""Metrics of a round, or of the models that clients keep: what a recorded point alone does not tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from boundcheck.core.streams import Words
+from boundcheck.engines.curve import Floats
+from boundcheck.engines.sampled.cohorts import counted
+from boundcheck.engines.sampled.lowering import Lowered
+from boundcheck.engines.sampled.measure import Measure
+from boundcheck.engines.sampled.oracles import Whole
+from boundcheck.engines.sampled.reference import estimate_of, slot
+from boundcheck.engines.sampled.solves import least_curvature
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.problems.problem import Arrays, LazyProblem, Problem
+
+__all__ = ["DISCREPANCY", "DISSIMILARITY", "INEXACTNESS", "Solves", "discrepancy", "dissimilarity", "is_discrepancy"]
+
+DISCREPANCY = "discrepancy"
+DISSIMILARITY = "B2"
+INEXACTNESS = "inexactness"
+
+
+def is_discrepancy(name: str) -> bool:
+    """Whether a metric is the discrepancy of the models, or that of one of their blocks."""
+    return name.partition(":")[0] == DISCREPANCY
+
+
+def discrepancy(lowered: Lowered, name: str, dim: int) -> Callable[[Floats], Floats]:
+    """State (S, parts, d) -> the weighted mean of |u - y_i|^2 over the models y_i (S,), u their weighted mean.
+
+    name: "discrepancy", or "discrepancy:<j>" for the coordinates of block j alone. Raises Unsupported for a method
+    without such models and BadInput for a block that does not exist.
+    """
+    blocks, number = lowered.blocks, name.partition(":")[2]
+    if blocks is None:
+        raise Unsupported(
+            f"'{lowered.method.name}' keeps no models at its clients, which the metric '{name}' is about."
+        )
+    own = list(range(dim))
+    if number:
+        every = blocks.blocks(dim)
+        if int(number) >= len(every):
+            raise BadInput(
+                f"the metric '{name}' is about a block that does not exist; there are {len(every)}, from 0 on."
+            )
+        own = list(every[int(number)])
+    portions = lowered.portions
+
+    def measure(state: Floats) -> Floats:
+        found = np.empty(len(state))
+        for s, models in enumerate(state):  # one by one: a seed's sum must not depend on its neighbours
+            apart = models[1:, own] - models[0, own]
+            found[s] = portions @ np.array([float((row * row).sum()) for row in apart])
+        return found
+
+    return measure
+
+
+def dissimilarity(problem: Problem) -> Measure:
+    """Points (S, G, d) -> sum of p_k |grad F_k(x)|^2 / |grad F(x)|^2 at each; +inf at a stationary point of F.
+
+    For problems that do not compute it themselves.
+    """
+    weights = np.array([float(w) for w in problem.weights])
+
+    def at(x: Floats) -> float:
+        if not np.isfinite(x).all():
+            return math.inf
+        slopes = np.array([problem.gradient(k, x) for k in range(problem.clients)], dtype=np.float64)
+        of_all = weights @ slopes
+        below = float(of_all @ of_all)
+        return float(weights @ (slopes * slopes).sum(axis=1)) / below if below > 0 else math.inf
+
+    def measure(points: Floats) -> Floats:
+        flat = points.reshape(-1, points.shape[-1])
+        values = np.array([at(x) for x in flat]).reshape(points.shape[:2])
+        values[~np.isfinite(values)] = np.inf
+        return values
+
+    return measure
+
+
+@dataclass
+class Solves:
+    """The inexactness of the local solves of a round.
+
+    A solve of P_k(v) = F_k(v) + c_t <g - grad F_k(x), v - x> + mu/2 |v - x|^2 returns y. P_k is m-strongly convex with
+    m = mu + (a lower bound of the curvature of F_k), so that its minimiser is within e = |grad P_k(y)|/m of y, and y is
+    gamma-inexact (T. Li et al., FedDANE, Definition 1) with gamma = e/(|y - x| - e): certified up to the rounding of
+    the gradient. It is infinity where |y - x| <= e or m <= 0, except that an exact solve, e = 0, has gamma = 0.
+    """
+
+    lowered: Lowered
+    problem: Problem
+    arrays: Arrays | None
+    curvatures: dict[int, float] = field(default_factory=dict[int, float])
+
+    def curvature(self, client: int) -> float:
+        """A lower bound of the eigenvalues of a client's Hessian, everywhere."""
+        if client not in self.curvatures:
+            self.curvatures[client] = self._curvature(client)
+        return self.curvatures[client]
+
+    def _curvature(self, client: int) -> float:
+        own = getattr(self.problem, "client_curvatures", None)
+        if own is not None:
+            return _below(own()[client][0])
+        if self.arrays is not None:
+            return least_curvature(self.arrays, client)
+        if isinstance(self.problem, LazyProblem):
+            return least_curvature(self.problem.client_arrays(client), 0)
+        known = self.problem.constants()
+        for name, sign in (("mu_ij", 1), ("lam", -1)):
+            if name in known:
+                return _below(sign * Fraction(known[name].value))
+        raise Unsupported(
+            f"'{INEXACTNESS}' needs a lower bound of the clients' curvature; '{self.problem.name}' has none."
+        )
+
+    def largest(self, whole: Whole, seeds: Words, state: Floats, round_index: int, returned: Floats) -> Floats:
+        """The largest gamma over the cohort of each seed (S,), 0 where nobody takes part.
+
+        state: the one before the round. returned (S, m, d): what the members of the cohorts return.
+        """
+        lowered = self.lowered
+        by = lowered.correcting(round_index)
+        estimate = estimate_of(lowered, whole, seeds, state, round_index) if by else np.zeros_like(state[:, 0])
+        found = np.zeros(len(seeds))
+        for s, cohort in enumerate(lowered.cohorts.draw(seeds, round_index)):
+            members = {m.client: m for m in lowered.members(cohort)}
+            for p, client in enumerate(counted(cohort)):
+                prox = max(members[client].prox)
+                x, y = state[s, slot(lowered, client, p)], returned[s, p]
+                slope = whole.full(client, y[None])[0] + prox * (y - x)
+                if by:
+                    slope = slope + by * (estimate[s] - whole.full(client, x[None])[0])
+                m = prox + self.curvature(client)
+                found[s] = max(found[s], _certified(float(np.sqrt((slope * slope).sum())), m, y - x))
+        return found
+
+
+def _below(value: Fraction) -> float:
+    """A float that is at most an exact number."""
+    near = float(value)
+    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+
+
+def _certified(slope: float, m: float, moved: Floats) -> float:
+    if slope == 0.0 and m > 0.0:
+        return 0.0
+    error = slope / m if m > 0.0 else math.inf
+    apart = float(np.sqrt((moved * moved).sum())) - error
+    return error / apart if apart > 0.0 and math.isfinite(apart) else math.inf

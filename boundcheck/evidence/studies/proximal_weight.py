@@ -1,0 +1,199 @@
+"""Which proximal weight mu FedDANE's theorems need, beside the grid that the paper tuned over.
+
+T. Li et al., "FedDANE", Theorems 3 and 5: the guaranteed decrease rho is positive only for mu above L (2 B^2 + 1/2)
+with exact local solutions, B = B(w) the dissimilarity of the devices at the point w. B grows along a run; it is
+measured at points of gradient descent with the step 1/L. L is taken twice: the certified upper bound, with which the
+theorem may be used, and a lower bound on the best possible L, so that a mu below what that one needs is out of every
+proof's reach. gamma must be below 2/(2 B^2 + 1) whatever mu is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.errors import BadInput
+from boundcheck.evidence.studies.study import Series, Study, StudyTable
+from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import Floats, Problem
+from boundcheck.theory.discovery import statement
+
+__all__ = ["Needed", "Spec", "check", "lower_smoothness", "needed_weights", "study"]
+
+GRID = ("0", "1/1000", "1/100", "1/10", "1")  # FedDANE, Section V: mu was tuned over these
+ROUNDS = 1000
+POINTS = 12
+POWERS = 30  # steps of the power method
+MARGIN = 1e-6
+
+
+class Spec(BaseModel):
+    """One `[[proximal_weight]]` table. rounds: of gradient descent, along which B is measured."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    problems: list[dict[str, Any]]
+    grid: list[Any] = list(GRID)
+    rounds: int = ROUNDS
+
+    @field_validator("problems")
+    @classmethod
+    def _some(cls, problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if not problems:
+            raise ValueError("problems = [] is not allowed; at least one is needed")
+        return problems
+
+
+class Needed:
+    """What the theorem needs on one problem.
+
+    low, high: below and above the best common smoothness constant of the devices. points: (rounds of gradient descent,
+    B^2, least mu with the lower L, least mu with the certified L, largest gamma).
+    """
+
+    def __init__(
+        self, name: str, low: float, high: float, points: list[tuple[int, float, float, float, float]]
+    ) -> None:
+        self.name, self.low, self.high, self.points = name, low, high, points
+
+
+def check(spec: Spec) -> None:
+    """Raises BadInput and UnknownName for what cannot be carried out."""
+    for value in spec.grid:
+        if as_fraction(value, "grid") < 0:
+            raise BadInput(f"grid: mu = {value} is not allowed; it is at least 0.")
+    if not 1 <= spec.rounds <= 10**6:
+        raise BadInput(f"rounds = {spec.rounds} is not allowed; 1 to 1000000 are.")
+    for problem in spec.problems:
+        built = build_problem(problem)
+        if "B2" not in built.metrics:
+            raise BadInput(f"the problem '{built.name}' does not know the dissimilarity of its clients at a point.")
+
+
+def lower_smoothness(problem: Problem, x: Floats) -> float:
+    """A lower bound on the common smoothness constant of the clients: the largest curvature found at x.
+
+    Differences of gradients along directions that the power method finds, client by client: |grad f(x + h v) -
+    grad f(x)|/h with |v| = 1 never exceeds the constant, but for rounding (a relative 1e-6 is taken off for it).
+    """
+    best = 0.0
+    for client in range(problem.clients):
+        v = np.cos(np.arange(problem.dim) + client)  # any direction that is not orthogonal to the top eigenvector
+        at = problem.gradient(client, x)
+        size, h = 0.0, 1e-4
+        for _ in range(POWERS):
+            v = v / np.linalg.norm(v)
+            moved = (problem.gradient(client, x + h * v) - at) / h
+            size = max(size, float(np.linalg.norm(moved)))
+            v = moved
+            if not v.any():
+                break
+        best = max(best, size)
+    return best * (1 - MARGIN)
+
+
+def needed_weights(problem: Problem, rounds: int = ROUNDS) -> Needed:
+    """What Theorem 3 needs along gradient descent with the step 1/L on a problem (exact local solutions)."""
+    x = np.array([float(v) for v in problem.start])
+    high = float(problem.constants()["L"].value)
+    low = lower_smoothness(problem, x)
+    wanted = sorted({0, *(int(v) for v in np.geomspace(1, rounds, POINTS).round())})
+    least = statement("feddane/feasibility_mu/least")
+    points: list[tuple[int, float, float, float, float]] = []
+    weights = np.array([float(w) for w in problem.weights])
+    for done in range(rounds + 1):
+        if done in wanted:
+            b2 = Fraction(float(problem.metric("B2", x)))
+            gammas = statement("feddane/feasibility_gamma").evaluate(B2=b2).value
+            mus = [float(least.evaluate(L=Fraction(size), B2=b2, gamma=0).value) for size in (low, high)]
+            points.append((done, float(b2), mus[0], mus[1], float(gammas)))
+        if done < rounds:
+            step = sum(w * problem.gradient(i, x) for i, w in enumerate(weights))
+            x = x - step / high
+    return Needed(problem.name, low, high, points)
+
+
+def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Study:
+    """Carries out the table."""
+    grid = [as_fraction(v, "grid") for v in spec.grid]
+    found: list[Needed] = []
+    for k, asked in enumerate(spec.problems):
+        found.append(needed_weights(build_problem(asked), spec.rounds))
+        if on_progress is not None:
+            on_progress((k + 1) / len(spec.problems))
+    largest = max(grid)
+    summary: list[tuple[str, ...]] = []
+    rows: list[tuple[str, ...]] = []
+    series: list[Series] = []
+    for k, one in enumerate(found):
+        first, last = one.points[0], one.points[-1]
+        summary.append(
+            (
+                one.name,
+                f"{one.low:.4g} to {one.high:.4g}",
+                f"{first[1] ** 0.5:.3g} to {last[1] ** 0.5:.3g}",
+                f"{first[2]:.4g}",
+                f"{last[2]:.4g}",
+                f"{first[4]:.2g} to {last[4]:.2g}",
+                _times(first[2], float(largest)),
+            )
+        )
+        rows += [
+            (one.name, str(done), f"{b2**0.5:.4g}", f"{low:.4g}", f"{high:.4g}", f"{gamma:.3g}")
+            for done, b2, low, high, gamma in one.points
+        ]
+        x = tuple(float(max(p[0], 1)) for p in one.points)
+        series.append(Series(f"{one.name}: needed with the lower L", x, tuple(p[2] for p in one.points), "metric", k))
+    ends = (1.0, float(spec.rounds))
+    series += [Series(f"tried: mu = {format_short(v)}", ends, (float(v),) * 2, "bound", 2) for v in grid if v > 0]
+    words = (
+        "FedDANE's Theorem 3 guarantees a decrease only for mu > L (2 B² + 1/2), exact local solutions granted; mu was "
+        f"tuned over {', '.join(format_short(v) for v in grid)}.",
+        "L is bounded from both sides. Below what the lower one needs, no valid constants put the theorem to work; "
+        "there it is vacuous. B is measured at the points of gradient descent with the step 1/L.",
+    )
+    tables = (
+        StudyTable(
+            "In short",
+            (
+                "devices",
+                "L between",
+                "B(w), start to end",
+                "mu above, at the start",
+                "mu above, at the end",
+                "gamma below",
+                f"largest mu tried ({format_short(largest)}) is too small by",
+            ),
+            tuple(summary),
+            (3, 4),
+        ),
+        StudyTable(
+            "Along gradient descent",
+            ("devices", "round", "B(w)", "mu above (lower L)", "mu above (certified L)", "gamma below"),
+            tuple(rows),
+            (1, 2, 3, 4, 5),
+        ),
+    )
+    return Study(
+        "proximal_weight",
+        spec.name,
+        words,
+        tables,
+        tuple(series),
+        ("rounds of gradient descent", "proximal weight mu, in [f]/[x]²"),
+        (True, True),
+        "Blue: the least mu with which the theorem guarantees anything (lower bound of L). Red: the values tried.",
+        {"problems": [{"name": n.name, "L": [n.low, n.high], "points": n.points} for n in found]},
+    )
+
+
+def _times(needed: float, tried: float) -> str:
+    if tried <= 0:
+        return "any factor"
+    return f"a factor {needed / tried:.4g}" if needed > tried else "nothing"

@@ -1,0 +1,49 @@
+"""Any averaging of the workers' models that meets every coordinate within tau steps: what the theorems are about.
+
+S. Lee, A. K. Sahu, C. He, S. Avestimehr, "Partial Model Averaging in Federated Learning: Performance Guarantees and
+Benefits": "as long as the entire parameters are synchronized at least once within tau iterations", whatever the
+partition and the order. Partial averaging, periodic averaging and synchronous SGD are cases of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.methods import partial_averaging, periodic_averaging
+from boundcheck.methods._averaging import is_averaging
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Blocks, Constant
+
+__all__ = ["build", "matches"]
+
+
+def build(
+    *,
+    tau: Any,
+    eta: Any,
+    partition: Any = "even",
+    order: Any = None,
+    weights: Any = "uniform",
+    batch: Any = 1,
+    gradient: Any = "sample",
+) -> Method:
+    """Partial averaging, or with partition = "whole" periodic averaging; see `partial_averaging` for the parameters.
+
+    Raises BadInput and UnknownName.
+    """
+    if partition == "whole" and order is None:
+        return periodic_averaging.build(tau=tau, eta=eta, weights=weights, batch=batch, gradient=gradient)
+    return partial_averaging.build(
+        tau=tau, eta=eta, partition=partition, order=order, weights=weights, batch=batch, gradient=gradient
+    )
+
+
+def matches(method: Method) -> bool:
+    """Whether every client takes part with one step of constant size, and no models are handed over."""
+    exchange = method.exchange
+    return (
+        is_averaging(method)
+        and isinstance(exchange, Blocks)
+        and exchange.hand_over is None
+        and isinstance(method.schedule, Constant)
+    )

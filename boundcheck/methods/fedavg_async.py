@@ -1,0 +1,48 @@
+"""Asynchronous FedAvg: the server aggregates whenever a client delivers, and sends the new model to that client.
+
+Y. Fraboni et al., "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
+Section 4.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from boundcheck.methods._asynchronous import Given, has_async_steps, ties_from, timed, weights_from, weights_of
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Stale, Timed
+from boundcheck.methods.schedules import FirstToArrive
+
+__all__ = ["build", "matches"]
+
+
+def build(
+    *,
+    K: Any,
+    eta_l: Any,
+    times: Any,
+    eta_g: Any = 1,
+    weights: Any = "time_based",
+    ties: Any = "one_by_one",
+    batch: Any = None,
+    sampling: Any = None,
+) -> Method:
+    """FedAvg on arrival, K local steps on the model that the client received last.
+
+    times: see `methods._asynchronous.times_from`. weights: "time_based", d_i = (sum of 1/T_j) T_i p_i (36), or
+    "identical", d_i = 1. ties: clients that finish together are a round each ("one_by_one") or one cohort ("joint").
+    batch: samples a step, drawn with replacement (default: full gradients). Raises BadInput and UnknownName.
+    """
+    policy = FirstToArrive(ties_from(ties))
+    return timed("fedavg_async", times, policy, weights_from(weights), Given(K, eta_l, eta_g, batch, sampling))
+
+
+def matches(method: Method) -> bool:
+    """Whether a composition is asynchronous FedAvg, whatever its times, ties, weights and numbers."""
+    return (
+        isinstance(method.participation, Timed)
+        and isinstance(method.participation.policy, FirstToArrive)
+        and isinstance(method.exchange, Stale)
+        and weights_of(method.aggregation) is not None
+        and has_async_steps(method)
+    )

@@ -1,0 +1,1 @@
+"""Federated optimization with asynchronous and heterogeneous clients updates: FedFix (Y. Fraboni et al.)."""

@@ -1,0 +1,47 @@
+"""Symbols of the schedule: update times, in units in which they are whole numbers."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from boundcheck.papers.async_fl._shared import SYMBOLS, count, nonnegative, positive, share
+from boundcheck.theory.assumptions import Assumption
+from boundcheck.theory.dimension import VALUE
+
+CLIENT_TIME = positive("tau_i", "update time of the client")
+SLOWEST = positive("tau_M", "update time of the slowest client", constant="time_slowest")
+FASTEST = positive("tau_0", "update time of the fastest client", constant="time_fastest")
+IMPORTANCE = share("p_i", "importance of the client in the federated problem")
+RATE_SUM = positive("rate_sum", "sum over the clients of 1/tau_j", constant="time_rates")
+REPEAT = count("nu", "least common multiple of the update times", constant="time_lcm", latex=r"\nu")
+LENGTH = positive("dt", "time between two aggregations", latex=r"\Delta t")
+TIME = positive("T", "time that the clocks have run")
+CLIENTS = count("M", "number of clients", constant="n")
+LARGEST = share("p_max", "largest importance of a client", constant="w_max")
+COHORT = count("m", "clients in a round", constant="size")
+WEIGHT = nonnegative("d_i", "aggregation weight of the client")
+UPDATES = count("updates", "sum of ceil(tau_M/tau_j) over the other clients", 0, constant="updates_of_slowest")
+CHANCE = share("chance", "probability that a client arrives within a round")
+LCM = count("visits_lcm", "least common multiple of the ceil(tau_i/dt)", constant="visits_lcm")
+ALONE = nonnegative("F_het", "sum of q_i [L_i(thetabar) - min L_i]", VALUE)
+
+tau_i, slowest, fastest, p_i, rate_sum, nu, dt, T, M, p_max, m, d_i, F_het = (
+    symbol.expr
+    for symbol in (
+        *(CLIENT_TIME, SLOWEST, FASTEST, IMPORTANCE, RATE_SUM, REPEAT, LENGTH, TIME),
+        *(CLIENTS, LARGEST, COHORT, WEIGHT, ALONE),
+    )
+)
+W = SYMBOLS["W"].expr
+VISIT = sp.ceiling(tau_i / dt)  # N'_i: rounds that one update takes in FedFix
+OWN = (
+    *(CLIENT_TIME, SLOWEST, FASTEST, IMPORTANCE, RATE_SUM, REPEAT, LENGTH, TIME),
+    *(CLIENTS, LARGEST, COHORT, WEIGHT, ALONE, UPDATES, CHANCE, LCM),
+)
+updates, chance = UPDATES.expr, CHANCE.expr
+
+fixed_times = Assumption("fixed_times", "Every client needs the same time for each of its updates.")
+one_by_one = Assumption("one_by_one", "Clients that finish together are aggregated one by one, in one order of ties.")
+whole_times = Assumption("whole_times", "The update times are whole numbers.")
+time_based = Assumption("time_based", "The aggregation weights are those that make q_i = p_i.")
+alone = Assumption("own_minimisers", "Every client's data are a kind of their own.")

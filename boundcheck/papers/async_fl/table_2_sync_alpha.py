@@ -1,0 +1,24 @@
+"""Table 2: alpha of synchronous FedAvg."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from boundcheck.papers.async_fl._shared import Reading
+from boundcheck.papers.async_fl._table_2 import SYNC, entry
+from boundcheck.theory.statement import Belief
+
+BEST = "as_printed"
+
+STATEMENTS = (
+    entry(
+        Reading(
+            "as_printed",
+            Belief.TRUE,
+            remark="Outside of the open interval (0, 1) of Assumption 5; the proofs need alpha in [0, 1].",
+        ),
+        SYNC,
+        "alpha",
+        sp.S.One,
+    ),
+)

@@ -1,0 +1,13 @@
+"""Table 2: window of synchronous FedAvg."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from boundcheck.papers.async_fl._shared import Reading
+from boundcheck.papers.async_fl._table_2 import SYNC, entry
+from boundcheck.theory.statement import Belief
+
+BEST = "as_printed"
+
+STATEMENTS = (entry(Reading("as_printed", Belief.TRUE), SYNC, "window", sp.S.One),)

@@ -1,0 +1,381 @@
+"""Clients that work on the server point they received last: the exact engine against plain fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exact_stale_brute import StaleBrute
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact import contraction, limit_cycle, run_exact, stationary
+from boundcheck.engines.exact.slots import kept_models
+from boundcheck.engines.exact.state import lower
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Average,
+    Constant,
+    Cyclic,
+    EpochRange,
+    Epochs,
+    Full,
+    GradientSteps,
+    Independent,
+    Momentum,
+    OneByWeight,
+    Pattern,
+    Same,
+    ServerStep,
+    Stale,
+    Subsets,
+    SumOne,
+    Unbiased,
+    Uniform,
+    WithReplacement,
+)
+from boundcheck.problems.build import build
+from boundcheck.problems.problem import clients_of
+
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+STEP = Constant(Fraction(1, 7))
+POINT = ("dist2", "gap", "grad2")
+VIRTUAL = ("round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
+EXACT = Arithmetic.RATIONAL
+
+
+def line(*targets, start=0):
+    """f_i = (x - target_i)^2 / 2 on the line."""
+    spec = {"kind": "quadratics", "clients": [{"components": [{"A": 1, "b": str(t)}]} for t in targets]}
+    return build(spec | {"start": [start]})
+
+
+def samples(*sizes, alike=False, d=1):
+    """Clients with so many samples; `alike`: of one Hessian a client."""
+    clients = []
+    for i, size in enumerate(sizes):
+        own = []
+        for j in range(size):
+            k = 0 if alike else j
+            a = [[2 + i + k, 1 - k], [1 - k, 3]] if d == 2 else [[1 + i + k]]
+            own.append({"A": a, "b": [1 + j - i, i - 2 * j][:d]})
+        clients.append({"components": own})
+    weights = [str(Fraction(s, sum(sizes))) for s in sizes]
+    return build({"kind": "quadratics", "clients": clients, "weights": weights, "start": [2, -1][:d]})
+
+
+def compare(p, m, rounds, virtual=True):
+    """All rounds up to `rounds`, in fractions, and in balls and doubles where maps are composed and where not."""
+    brute = StaleBrute(p, m)
+    names = (*POINT, *(VIRTUAL if virtual else ()))
+    rows = []
+    for t in range(rounds + 1):
+        own = brute.metrics(POINT, t)
+        rows.append([*own, *(brute.virtual(t) if virtual else ())])
+    expected = {name: tuple(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    grid = list(range(rounds + 1))
+    assert run_exact(m, p, grid, names, arithmetic=EXACT).exact == expected
+    for wanted, arithmetic in ((grid, Arithmetic.BALL), (grid, Arithmetic.FLOAT64), ([*grid, 150], Arithmetic.FLOAT64)):
+        curve = run_exact(m, p, wanted, names, arithmetic=arithmetic)
+        for name in names:
+            near = [float(v) for v in expected[name]]
+            np.testing.assert_allclose(curve.values[name][: len(grid)], near, rtol=1e-9, atol=1e-12)
+    return expected
+
+
+def stale(participation, local, aggregation=None, eta_g=Fraction(4, 5)):
+    return Method("m", participation, local, STEP, aggregation or Unbiased(), ServerStep(eta_g), exchange=Stale())
+
+
+# --- fixed cohorts ------------------------------------------------------------------------------------------------
+
+
+def test_the_delays_of_a_hand_computed_run():
+    # client 0 in rounds 0 and 3, client 1 in 1 and 2; eta_g a = 1, one step of 1/2 towards targets 4 and 8
+    m = Method("m", Pattern(((0,), (1,), (1,), (0,))), GradientSteps(1), Constant(HALF), Same(), exchange=Stale())
+    curve = run_exact(m, line(4, 8), [0, 1, 2, 3, 4], ["x"], arithmetic=EXACT)
+    # 0; +(4-0)/2; +(8-0)/2 from x_0; +(8-6)/2 from 6; +(4-2)/2 from 2, which client 0 received after round 0
+    assert curve.exact["x"] == (0, 2, 6, 7, 8)
+
+
+@pytest.mark.parametrize("local", [GradientSteps(1), GradientSteps(3)], ids=["one step", "three steps"])
+@pytest.mark.parametrize(
+    "participation",
+    [
+        Cyclic(),
+        Pattern(((0, 1), (), (2,), (0,))),
+        Pattern(((1,), (0, 1)), ((2,), (), (0, 2))),
+        Pattern(((0, 1), (2, 0))),
+    ],
+    ids=["cyclic", "empty rounds", "lead", "always there"],
+)
+def test_fixed_cohorts(participation, local):
+    p = samples(1, 2, 1, d=2)
+    compare(p, stale(participation, local, Same(HALF)), 7)
+
+
+def test_fixed_cohorts_with_samples():
+    p = samples(1, 2, 2)
+    compare(p, stale(Pattern(((0, 1), (), (2,)), ((1, 2),)), Epochs(1, 1, "replacement"), Same(HALF)), 3, virtual=False)
+    compare(samples(2, 2), stale(Pattern(((0, 1), (1,))), Epochs()), 3)
+
+
+def test_a_lead_without_an_exchange():
+    p = samples(2, 2)
+    participation = Pattern(((0,), (), (0, 1)), ((1,), (1,)))
+    compare(p, Method("m", participation, GradientSteps(2), STEP, Same(HALF)), 6)
+    compare(p, Method("m", participation, Epochs(), STEP, Same(HALF)), 3)
+
+
+def test_a_model_that_is_not_read_again_is_no_memory():
+    # client 2 takes part before the pattern repeats only; its point stays for ever, and nothing depends on it
+    m = stale(Pattern(((0,), (1,)), ((2,), (), (0, 2))), GradientSteps(1), Same(HALF))
+    p = samples(1, 1, 1)
+    found = contraction(m, p)
+    assert found.converges
+    without = contraction(stale(Pattern(((0,), (1,))), GradientSteps(1), Same(HALF)), p)
+    assert max(found.radius_low, without.radius_low) <= min(found.radius_high, without.radius_high)
+    cycle = limit_cycle(m, p, ["x"])
+    assert cycle.first == 3
+    run = run_exact(m, p, [2003, 2004], ["x"], arithmetic=Arithmetic.FLOAT64)
+    np.testing.assert_allclose(run.values["x"], [float(v) for v in cycle.values["x"]], rtol=1e-12)
+
+
+def test_clients_that_take_part_together_share_a_model():
+    p = samples(1, 1, 1, 1, 1)
+    clients = clients_of(p)
+    method = stale(Pattern(((0, 2, 4), (1, 4))), GradientSteps(1))
+    assert kept_models(method, clients) == (0, 1, 0, None, None)
+    assert lower(method, p, ()).layout.slots == 2
+    drawn = stale(Subsets(((0, 1, 4), (2, 3, 4)), (THIRD, 1 - THIRD)), GradientSteps(1))
+    assert kept_models(drawn, clients) == (0, 0, 1, 1, None)
+    compare(p, drawn, 4)
+
+
+# --- random cohorts -----------------------------------------------------------------------------------------------
+
+
+DRAWN = {
+    "one by weight": OneByWeight(),
+    "independent": Independent((HALF, THIRD, Fraction(1))),
+    "uniform": Uniform(2),
+    "subsets": Subsets(((0, 1), (2,), ()), (HALF, Fraction(1, 6), THIRD)),
+    "replacement": WithReplacement(2),
+}
+
+
+@pytest.mark.parametrize("kind", list(DRAWN))
+def test_random_cohorts(kind):
+    p = samples(1, 2, 1, d=2)
+    several = kind in ("independent", "replacement")
+    compare(p, stale(DRAWN[kind], GradientSteps(2), Unbiased()), 3, virtual=not several)
+    if kind not in ("independent", "subsets"):
+        compare(p, stale(DRAWN[kind], GradientSteps(1), Average()), 1 if several else 2)
+
+
+@pytest.mark.parametrize("alike", [False, True], ids=["different Hessians", "one Hessian"])
+@pytest.mark.parametrize("work", [Epochs(), Epochs(1, 1, "replacement")], ids=["reshuffled", "replacement"])
+def test_random_cohorts_with_samples(work, alike):
+    # in round 2 both clients of a cohort hold points with the noise of the same earlier cohort
+    p = samples(2, 2, 1, alike=alike)
+    compare(p, stale(Uniform(2), work), 2, virtual=False)
+    compare(samples(2, 2, alike=alike), stale(OneByWeight(), work), 2)
+
+
+def test_all_of_a_cohort_receive_the_same_noise():
+    p = samples(2, 2, alike=True)
+    compare(p, stale(Subsets(((0, 1), (0,), (1,)), (HALF, THIRD, Fraction(1, 6))), Epochs()), 2, virtual=False)
+
+
+def test_random_numbers_of_epochs():
+    p = samples(1, 2)
+    compare(p, stale(OneByWeight(), Epochs(EpochRange(1, 2))), 2, virtual=False)
+
+
+def test_coefficients_that_depend_on_the_cohort():
+    p = samples(1, 1, 2)
+    compare(p, stale(Independent((HALF, THIRD, HALF)), GradientSteps(1), SumOne()), 2)
+
+
+@pytest.mark.parametrize("kind", list(DRAWN))
+def test_metrics_of_rounds_without_an_exchange(kind):
+    p = samples(1, 2, 1, d=2)
+    compare(p, Method("m", DRAWN[kind], GradientSteps(2), STEP, Unbiased(), ServerStep(Fraction(3, 2))), 1)
+    works = [Epochs(1, 1, "replacement"), Epochs()] if kind in ("one by weight", "subsets") else [Epochs()]
+    for work in works:
+        compare(samples(2, 2, 2), Method("m", DRAWN[kind], work, STEP, Unbiased()), 0)
+
+
+def test_the_stationary_state_of_random_cohorts():
+    p = samples(2, 2)
+    m = stale(OneByWeight(), Epochs())
+    names = [*POINT, *VIRTUAL]
+    found = stationary(m, p, names)
+    far = run_exact(m, p, [2000], names, arithmetic=Arithmetic.FLOAT64)
+    for name in names:
+        assert far.values[name][0] == pytest.approx(float(found.values[name]), rel=1e-9)
+    assert found.values["gap"] > found.bias["gap"] >= 0
+
+
+# --- everybody takes part -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("work", [GradientSteps(3), Epochs()], ids=["gradients", "samples"])
+@pytest.mark.parametrize(
+    "participation",
+    [Full(), Pattern(((0, 1),)), Subsets(((0, 1),), (Fraction(1),)), Independent((Fraction(1), Fraction(1)))],
+    ids=["full", "pattern", "subsets", "independent"],
+)
+def test_with_everybody_nothing_is_old(participation, work):
+    p = samples(2, 2)
+    names = [*POINT, *VIRTUAL]
+    plain = Method("m", Full(), work, STEP, Unbiased(), ServerStep(Fraction(4, 5)))
+    expected = run_exact(plain, p, [0, 1, 2, 7, 40], names, arithmetic=EXACT).exact
+    m = stale(participation, work)
+    assert run_exact(m, p, [0, 1, 2, 7, 40], names, arithmetic=EXACT).exact == expected
+    assert lower(m, p, ()).layout.slots == 0
+    assert contraction(m, p).mean_radius_high == contraction(plain, p).mean_radius_high
+
+
+def test_waiting_half_a_round_for_equal_clients_is_a_server_step_of_two():
+    # FedFix with a window of half the clients' common time: nobody, everybody, nobody, ...; w_i/p_i = 2 w_i
+    p = samples(1, 2, 1, d=2)
+    fixed = Method("FedFix", Pattern(((), (0, 1, 2))), GradientSteps(3), STEP, Unbiased(), exchange=Stale())
+    waiting = Method("FedAvg", Full(), GradientSteps(3), STEP, Unbiased(), ServerStep(Fraction(2)))
+    even = run_exact(fixed, p, [0, 2, 4, 6, 20], POINT, arithmetic=EXACT).exact
+    assert even == run_exact(waiting, p, [0, 1, 2, 3, 10], POINT, arithmetic=EXACT).exact
+    odd = run_exact(fixed, p, [1, 3, 5, 7, 21], POINT, arithmetic=EXACT).exact
+    assert odd == even
+
+
+# --- the examples of the paper ----------------------------------------------------------------------------------
+
+
+def four(steps, eta, lead=()):
+    """Example 1: clients 2 and 4 in even rounds, 1 and 3 in odd ones, q = 1/2; targets theta_1 = 1, theta_3 = 3."""
+    method = Method(
+        "async", Pattern(((1, 3), (0, 2)), lead), GradientSteps(steps), Constant(eta), Unbiased(), exchange=Stale()
+    )
+    return method, line(1, 1, 3, 3)
+
+
+def test_example_1_follows_its_recursion():
+    method, p = four(1, HALF, ((),))  # phi = 1/2, theta* = 2, from 0, 0
+    curve = run_exact(method, p, range(8), ["x"], arithmetic=EXACT)
+    assert curve.exact["x"] == tuple(Fraction(v) for v in ("0", "0", "1", "2", "5/2", "5/2", "9/4", "2"))
+    for steps, eta in ((1, HALF), (3, Fraction(3, 4)), (2, Fraction(3, 2))):
+        method, p = four(steps, eta)
+        phi = 1 - (1 - eta) ** steps
+        x = run_exact(method, p, range(20), ["x"], arithmetic=EXACT).exact["x"]
+        assert x[1] == 2 * phi
+        assert all(x[n + 2] - x[n + 1] + phi * x[n] == 2 * phi for n in range(18))
+
+
+def test_example_1_has_an_orbit_of_period_six():
+    method, p = four(1, Fraction(1), ((),))
+    x = run_exact(method, p, range(25), ["x"], arithmetic=EXACT).exact["x"]
+    # x - theta* = -2 (1, 1, 0, -1, -1, 0, ...)
+    assert x == tuple(2 - 2 * (1, 1, 0, -1, -1, 0)[n % 6] for n in range(25))
+    with pytest.raises(BadInput, match="could not be decided"):
+        limit_cycle(method, p)
+
+
+@pytest.mark.parametrize(("steps", "phi"), [(1, "3/2"), (2, "3/4"), (3, "9/8")])
+def test_example_1_contracts_iff_phi_is_below_one(steps, phi):
+    # with (1 - eta_l)^K = (-1/2)^K local gradient descent contracts in any case
+    method, p = four(steps, Fraction(3, 2))
+    found = contraction(method, p)
+    assert found.rounds == 2  # two complex roots of modulus sqrt(phi) a round
+    assert found.radius_low <= float(Fraction(phi)) <= found.radius_high <= found.radius_low + 1e-9
+    assert math.sqrt(found.radius_low) == pytest.approx(math.sqrt(Fraction(phi)), rel=1e-9)
+    assert found.converges is (Fraction(phi) < 1)
+    if found.converges:
+        assert limit_cycle(method, p, ["x", "gap"]).values == {"x": (2, 2), "gap": (0, 0)}
+    else:
+        with pytest.raises(BadInput, match=r"spectral radius of its map of 2 rounds is at least 1\.\d+, not below 1"):
+            limit_cycle(method, p)
+
+
+def two(q1, q2, eta, steps, targets=(0, 3)):
+    """Example 2: client 1 in even rounds with weight q1, client 2 in odd ones with q2."""
+    weights = Unbiased((q1 / 2, q2 / 2))  # divided by the share of rounds, 1/2
+    method = Method("async", Pattern(((0,), (1,))), GradientSteps(steps), Constant(eta), weights, exchange=Stale())
+    return method, line(*targets)
+
+
+@pytest.mark.parametrize(
+    ("q1", "q2", "eta", "steps"),
+    [(1, HALF, Fraction(3, 10), 1), (1, HALF, Fraction(3, 10), 2), (Fraction(1, 4), 2, Fraction(1, 100), 1)],
+)
+def test_example_2_is_a_two_cycle(q1, q2, eta, steps):
+    q1, q2, t1, t2 = Fraction(q1), Fraction(q2), Fraction(0), Fraction(3)
+    method, p = two(q1, q2, eta, steps)
+    phi = 1 - (1 - eta) ** steps
+    a, b = phi * q1, phi * q2
+    even = (a * t1 + b * t2 + a * b * t2) / (a + b + a * b)
+    odd = (a * t1 + b * t2 + a * b * t1) / (a + b + a * b)
+    cycle = limit_cycle(method, p, ["x", *VIRTUAL])
+    assert cycle.points == ((even,), (odd,))
+    assert cycle.values["x"] == (even, odd)
+    assert cycle.values["round_gap"] == (q1 * (even - t1) ** 2 / 2, q2 * (odd - t2) ** 2 / 2)
+    assert even != odd
+    assert (q1 * t1 + q2 * t2) / (q1 + q2) not in (even, odd)  # the limit that the paper states
+    assert stationary(method, p, ["x"]).values["x"] == even
+    far = run_exact(method, p, [4000, 4001], ["x", *VIRTUAL], arithmetic=Arithmetic.FLOAT64)
+    for name in far.values:
+        np.testing.assert_allclose(far.values[name], [float(v) for v in cycle.values[name]], rtol=1e-9)
+
+
+def test_example_2_in_numbers():
+    method, p = two(Fraction(1), HALF, Fraction(3, 10), 1)
+    assert limit_cycle(method, p).points == ((Fraction(13, 11),), (Fraction(10, 11),))
+    low, high = limit_cycle(method, p, arithmetic=Arithmetic.BALL).points[0][0]
+    assert Fraction(low) <= Fraction(13, 11) <= Fraction(high) <= Fraction(low) + Fraction(1, 10**12)
+
+
+def test_example_2_with_equal_weights_swings_about_the_mean():
+    method, p = two(HALF, HALF, Fraction(1, 5), 3)
+    (even,), (odd,) = limit_cycle(method, p).points
+    assert even != odd
+    assert (even + odd) / 2 == Fraction(3, 2)
+
+
+def test_a_cycle_of_random_local_work():
+    p = samples(2, 2)
+    m = stale(Pattern(((0,), (1,), ())), Epochs(), Same(HALF))
+    names = [*POINT, *VIRTUAL]
+    cycle = limit_cycle(m, p, names)
+    assert cycle.period == 3
+    far = run_exact(m, p, [900, 901, 902], names, arithmetic=Arithmetic.FLOAT64)
+    for name in names:
+        np.testing.assert_allclose(far.values[name], [float(v) for v in cycle.values[name]], rtol=1e-9, atol=1e-13)
+    assert cycle.values["round_gap"][2] == 0  # nobody takes part
+    assert cycle.points[2] == cycle.points[0]
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_carried_out_is_said():
+    p = samples(1, 1)
+    momentum = Method("m", Cyclic(), GradientSteps(1), STEP, momentum=Momentum(HALF), exchange=Stale())
+    with pytest.raises(Unsupported, match="momentum or a correction"):
+        run_exact(momentum, p, [1])
+    many = build({"kind": "quadratics", "clients": [{"components": [{"A": 1}]}] * 40, "start": [1]})
+    with pytest.raises(Unsupported, match="possible cohorts"):
+        run_exact(stale(Uniform(20), GradientSteps(1)), many, [1])
+    random = stale(OneByWeight(), Epochs(EpochRange(1, 2)))
+    with pytest.raises(Unsupported, match="differ or are random, so that it has no virtual models"):
+        run_exact(random, samples(1, 2), [1], ["virtual_gap"])
+    with pytest.raises(Unsupported, match="differ or are random"):
+        run_exact(stale(Full(), Epochs()), samples(1, 2), [1], ["virtual_grad2"])
+    rows = [{"components": [{"A": a, "b": 1}]} for a in (-1, 3)]
+    saddle = build({"kind": "quadratics", "clients": rows, "start": [1]})
+    with pytest.raises(Unsupported, match="round 0's mean weights has no minimum"):
+        run_exact(stale(Cyclic(), GradientSteps(1)), saddle, [0, 1], ["round_gap"])
+
+
+def test_a_problem_that_is_not_quadratic_refuses_old_points():
+    huber = build({"kind": "huber", "L": 1, "R": 1, "k": 4})
+    with pytest.raises(Unsupported, match="only methods whose clients start from the server's point"):
+        run_exact(Method("m", Full(), GradientSteps(1), STEP, exchange=Stale()), huber, [1], arithmetic=EXACT)

@@ -1,0 +1,212 @@
+"""Clients that keep models between rounds, and cohorts known in advance, in the sampled engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from sampled_simulation import Simulation
+from sampled_toys import Toy, random_toy
+
+from boundcheck.core import streams
+from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Average,
+    Blocks,
+    Constant,
+    Correction,
+    EpochRange,
+    Epochs,
+    Full,
+    GradientSteps,
+    HandOver,
+    Independent,
+    InverseCycle,
+    Momentum,
+    Pattern,
+    Proximal,
+    Same,
+    ServerStep,
+    Stale,
+    SumOne,
+    Unbiased,
+    Uniform,
+    WithReplacement,
+)
+
+F = Fraction
+PATHS = ("numpy", "general")
+SIZES = (3, 1, 4, 2, 3)
+SHARES = tuple(F(k, 20) for k in (6, 1, 7, 2, 4))
+STEP = Constant(F(1, 16))
+ROUNDS = 9
+SOME = Independent((F(1, 2), F(1, 3), F(3, 4), F(1, 5), F(3, 4)))
+TIMES = Pattern(((0, 1), (), (2,), (1, 3, 4)), lead=((3,), (0, 1, 2)))
+WORK = Epochs(2, 2)
+
+
+def toy(kind: str = "rows", d: int = 5) -> Toy:
+    return replace(random_toy(kind, d, SIZES, 2), shares=SHARES)
+
+
+STALES: dict[str, Method] = {
+    "pattern": Method("m", TIMES, WORK, STEP, Unbiased(), ServerStep(F(3, 2)), exchange=Stale()),
+    "identical": Method("m", TIMES, GradientSteps(3), InverseCycle(F(1, 8)), Same(F(1, 2)), exchange=Stale()),
+    "random": Method("m", SOME, WORK, STEP, SumOne(), exchange=Stale()),
+    "drawn again": Method("m", WithReplacement(4), Epochs(1, 2, "replacement"), STEP, Average(), exchange=Stale()),
+    "proximal": Method("m", Uniform(2), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, exchange=Stale()),
+}
+BLOCKS: dict[str, Method] = {
+    "periodic": Method("m", Full(), Epochs(1, 2), STEP, exchange=Blocks(3, "whole")),
+    "partial": Method("m", Full(), GradientSteps(1), STEP, exchange=Blocks(3)),
+    "order": Method("m", Full(), WORK, STEP, exchange=Blocks(4, order=(2, 0, 3, 1), weights="data")),
+    "given": Method("m", Full(), WORK, STEP, exchange=Blocks(2, ((4, 0), (1, 3, 2)), weights="data")),
+    "more blocks than coordinates": Method("m", Full(), WORK, STEP, exchange=Blocks(7)),
+    "averaged hand-over": Method("m", Full(), WORK, STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1))),
+    "hand-over": Method("m", Full(), WORK, STEP, exchange=Blocks(2, "whole", hand_over=HandOver(3, 4))),
+    "hand-over of all": Method("m", Full(), WORK, STEP, exchange=Blocks(2, hand_over=HandOver(5, 2))),
+}
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
+@pytest.mark.parametrize("name", [*STALES, *BLOCKS])
+def test_runs_are_what_the_parts_say(kind: str, name: str) -> None:
+    method, problem = (STALES | BLOCKS)[name], toy(kind)
+    for seed in (1, 2**40 + 3):
+        known = Simulation(method, problem, seed, ROUNDS)
+        for path in PATHS:
+            curve = run_sampled(method, problem, ROUNDS, range(seed, seed + 1), grid=range(ROUNDS + 1), path=path)  # pyright: ignore
+            expected = [known.dist2(t) for t in range(ROUNDS + 1)]
+            np.testing.assert_allclose(curve.samples["dist2"][0], expected, rtol=1e-12, err_msg=path)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", list(BLOCKS))
+def test_discrepancies_are_those_of_the_models(name: str, path: Any) -> None:
+    method, problem = BLOCKS[name], toy()
+    blocks = method.exchange
+    assert isinstance(blocks, Blocks)
+    parts = blocks.blocks(5)
+    names = ("dist2", "discrepancy", *(f"discrepancy:{j}" for j in range(len(parts))))
+    curve = run_sampled(method, problem, ROUNDS, range(3, 4), names, range(ROUNDS + 1), path=path)
+    known = Simulation(method, problem, 3, ROUNDS)
+    moved = blocks.hand_over is None and blocks.weights == "data"
+    for t in range(ROUNDS + 1):
+        models, u = known.models[t], known.points[t]
+        weights = np.array([float(w) for w in SHARES]) if moved else np.full(len(models), 1 / len(models))
+        apart = weights @ (models - u) ** 2
+        assert curve.samples["discrepancy"][0, t] == pytest.approx(apart.sum(), rel=1e-11, abs=1e-28)
+        for j, own in enumerate(parts):
+            assert curve.samples[f"discrepancy:{j}"][0, t] == pytest.approx(
+                apart[list(own)].sum(), rel=1e-11, abs=1e-28
+            )
+    assert max(curve.samples["discrepancy"][0]) > 1e-3
+    plainer = run_sampled(method, problem, ROUNDS, range(3, 4), ("dist2",), [2, ROUNDS], path=path)
+    assert np.array_equal(plainer.samples["dist2"][0], curve.samples["dist2"][0, [2, ROUNDS]])
+
+
+@pytest.mark.parametrize("name", [*STALES, *BLOCKS])
+def test_rows_depend_on_their_seed_alone(name: str) -> None:
+    method, problem = (STALES | BLOCKS)[name], toy()
+    grid = [0, 1, 7, 20]
+    for path in PATHS:
+        whole = run_sampled(method, problem, 20, 6, ("dist2",), grid, path=path, threads=1)  # pyright: ignore
+        for block, threads in ((1, 2), (4, 1)):
+            other = run_sampled(method, problem, 20, 6, ("dist2",), grid, path=path, block=block, threads=threads)  # pyright: ignore
+            assert np.array_equal(other.samples["dist2"], whole.samples["dist2"])
+        some = run_sampled(method, problem, 19, range(5, 0, -2), ("dist2",), [3, 7], path=path)  # pyright: ignore
+        assert np.array_equal(some.samples["dist2"][:, 1], whole.samples["dist2"][[5, 3, 1], 2])
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_known_specialisations(path: Any) -> None:
+    """Full participation leaves nothing stale; one block that is averaged every round is synchronous SGD."""
+    problem = toy("quadratic")
+    for local in (Epochs(2, 2), GradientSteps(3), Proximal(F(1), Epochs(1, 1))):
+        plain = Method("m", Full(), local, STEP, Unbiased(), ServerStep(F(5, 4)))
+        stale = replace(plain, exchange=Stale())
+        curves = [run_sampled(m, problem, 12, 3, ("dist2",), [1, 12], path=path) for m in (plain, stale)]
+        assert np.array_equal(curves[0].samples["dist2"], curves[1].samples["dist2"])
+    for partition in ("whole", "even"):
+        sgd = Method("m", Full(), Epochs(1, 3, missed=(0, 0, 1, 0, 0)), STEP)  # one step each
+        apart = replace(sgd, exchange=Blocks(1, partition))
+        curves = [run_sampled(m, problem, 12, 3, ("dist2",), [1, 12], path=path) for m in (sgd, apart)]
+        np.testing.assert_allclose(curves[1].samples["dist2"], curves[0].samples["dist2"], rtol=1e-12)
+
+
+def test_models_are_handed_to_fresh_clients() -> None:
+    clients = Clients(SHARES, SIZES)
+    drawn = plan(BLOCKS["hand-over"], clients, 5, 400)
+    holders = [drawn.cohort(t) for t in range(400)]
+    assert all(len(set(h)) == 3 for h in holders)
+    assert all(holders[t] == holders[t - t % 4] for t in range(400))
+    for t in (0, 8, 396):
+        expected = streams.shuffle([5], streams.HAND_OVER, t, 0, 5, 3)[0]
+        assert holders[t] == tuple(expected)
+    every = np.array(holders[::4])
+    assert np.abs(np.bincount(every.ravel(), minlength=5) / 100 - 3 / 5).max() < 5 * (0.24 / 100) ** 0.5
+    assert np.abs(np.bincount(every[:, 0], minlength=5) / 100 - 1 / 5).max() < 5 * (0.16 / 100) ** 0.5
+
+
+def test_patterns_begin_with_their_lead() -> None:
+    clients = Clients(SHARES, SIZES)
+    drawn = plan(STALES["pattern"], clients, 0, 12)
+    cycle = [(0, 1), (), (2,), (1, 3, 4)]
+    assert [drawn.cohort(t) for t in range(12)] == [(3,), (0, 1, 2), *cycle, *cycle, *cycle[:2]]
+    for short in (1, 2, 3):  # a run that ends before the pattern repeats
+        method, problem = STALES["identical"], toy()
+        for path in PATHS:
+            curve = run_sampled(method, problem, short, 1, grid=[short], path=path)  # pyright: ignore
+            expected = Simulation(method, problem, 0, short).dist2(short)
+            assert curve.samples["dist2"][0, 0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_clients_drawn_again_work_once(path: Any) -> None:
+    """The mean over seeds of one round's step is that over all draws; 5 standard errors."""
+    problem = toy("isotropic", 1)
+    for aggregation in (Average(), SumOne()):
+        method = Method("m", WithReplacement(2), GradientSteps(2), STEP, aggregation)
+        curve = run_sampled(method, problem, 1, 4000, ("x",), [1], path=path)
+        x, total = float(problem.start[0]), 0.0
+        after = []
+        for h, b in zip(problem.flat.client_A[:, 0, 0], problem.flat.client_b[:, 0], strict=True):
+            y = x
+            for _ in range(2):
+                y -= (h * y - b) / 16
+            after.append(y)
+        for i, w in enumerate(SHARES):
+            for j, v in enumerate(SHARES):
+                a = F(1, 2) if isinstance(aggregation, Average) else w / (w + v)
+                total += float(w * v) * (x + float(a) * (after[i] - x) + float(1 - a) * (after[j] - x))
+        error = curve.samples["x"].std() / 4000**0.5
+        assert 0 < abs(curve.values["x"][0] - total) < 5 * error
+    drawn = plan(Method("m", WithReplacement(4), WORK, STEP), Clients(SHARES, SIZES), 3, 50)
+    assert any(len(set(drawn.cohort(t))) < 4 for t in range(50))
+
+
+def test_what_does_not_go_together_is_named() -> None:
+    problem = toy()
+    blocks = Method("m", Full(), WORK, STEP, exchange=Blocks(2))
+    wrongs = {
+        "all take part": replace(blocks, participation=Uniform(2)),
+        "no server whose step": replace(blocks, server=ServerStep(F(2))),
+        "equal weights": replace(blocks, exchange=Blocks(2, weights="data", hand_over=HandOver(2, 1))),
+        "momentum does not go with models": replace(blocks, momentum=Momentum(F(1, 2))),
+        "correction does not go with": replace(blocks, exchange=Stale(), correction=Correction()),
+    }
+    for message, method in wrongs.items():
+        with pytest.raises(Unsupported, match=message):
+            run_sampled(method, problem, 2, 1)
+    with pytest.raises(BadInput, match="6 clients cannot hold"):
+        run_sampled(replace(blocks, exchange=Blocks(2, hand_over=HandOver(6, 1))), problem, 2, 1)
+    with pytest.raises(BadInput, match="there are 2, from 0 on"):
+        run_sampled(blocks, problem, 2, 1, ("discrepancy:2",))
+    with pytest.raises(Unsupported, match="keeps no models"):
+        run_sampled(STALES["random"], problem, 2, 1, ("discrepancy",))

@@ -1,0 +1,285 @@
+"""Proximal terms, exact solves and gradient corrections in the sampled engine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from sampled_simulation import Simulation
+from sampled_toys import Toy, make_toy, random_toy
+from test_sampled_models import Model, model
+
+from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.engines.sampled.oracles import ArrayOracle
+from boundcheck.engines.sampled.solves import least_curvature
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Constant,
+    Correction,
+    EpochRange,
+    Epochs,
+    ExactSolve,
+    Full,
+    GradientSteps,
+    Independent,
+    InverseCycle,
+    Momentum,
+    NoStep,
+    Pattern,
+    Proximal,
+    SumOne,
+    Unbiased,
+    Uniform,
+    WithReplacement,
+)
+
+F = Fraction
+PATHS = ("numpy", "general")
+SIZES = (3, 1, 4, 2, 3)
+SHARES = tuple(F(k, 20) for k in (6, 1, 7, 2, 4))
+STEP = Constant(F(1, 16))
+ROUNDS = 7
+WORK = Proximal(F(1, 2), Epochs(2, 2))
+AGAIN = WithReplacement(4)
+PIPELINE = Correction(pipelined=True, decay="inverse")
+
+
+def toy(kind: str = "rows", d: int = 3) -> Toy:
+    return replace(random_toy(kind, d, SIZES, 4), shares=SHARES)
+
+
+WALKS: dict[str, Method] = {
+    "fedprox": Method("m", AGAIN, WORK, STEP),
+    "feddane": Method("m", AGAIN, WORK, STEP, correction=Correction(AGAIN)),
+    "same cohort": Method("m", Uniform(3), WORK, STEP, correction=Correction()),
+    "dane": Method("m", Full(), Proximal(F(2), GradientSteps(3)), STEP, correction=Correction(Full(), weights="data")),
+    "by data": Method("m", Uniform(2), WORK, STEP, SumOne(), correction=Correction(WithReplacement(3), weights="data")),
+    "decayed": Method("m", AGAIN, WORK, STEP, correction=Correction(Uniform(2), "geometric", F(1, 3))),
+    "inverse": Method("m", Uniform(2), WORK, InverseCycle(F(1, 8)), correction=Correction(AGAIN, "inverse", F(3, 4))),
+    "pipelined": Method("m", AGAIN, WORK, STEP, correction=PIPELINE),
+    "pipelined pattern": Method(
+        "m", Pattern(((0, 2), (1, 3, 4)), ((1,),)), WORK, STEP, Unbiased(), correction=Correction(pipelined=True)
+    ),
+    "weights of clients": Method(
+        "m",
+        Independent((F(1), F(1, 2), F(1, 3), F(1, 2), F(1, 4))),
+        Proximal((F(1), F(0), F(1, 2), F(2), F(3)), Epochs(EpochRange(1, 3), 1, "replacement", divide="size")),
+        STEP,
+        correction=Correction(),
+    ),
+}
+SOLVES: dict[str, Method] = {
+    "solved fedprox": Method("m", AGAIN, ExactSolve(F(8)), NoStep()),
+    "solved feddane": Method("m", AGAIN, ExactSolve(F(8)), NoStep(), correction=Correction(AGAIN)),
+    "solved dane": Method("m", Full(), ExactSolve(F(7)), NoStep(), correction=Correction(weights="data")),
+    "solved pipelined": Method(
+        "m", AGAIN, ExactSolve(tuple(F(k) for k in (8, 9, 10, 11, 7))), NoStep(), correction=PIPELINE
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
+@pytest.mark.parametrize("name", [*WALKS, *SOLVES])
+def test_runs_are_what_the_parts_say(kind: str, name: str) -> None:
+    method, problem = (WALKS | SOLVES)[name], toy(kind)
+    for seed in (1, 2**40 + 3):
+        known = Simulation(method, problem, seed, ROUNDS)
+        expected = [known.dist2(t) for t in range(ROUNDS + 1)]
+        for path in PATHS if name in WALKS else ("numpy", "auto"):
+            curve = run_sampled(method, problem, ROUNDS, range(seed, seed + 1), grid=range(ROUNDS + 1), path=path)  # pyright: ignore
+            np.testing.assert_allclose(curve.samples["dist2"][0], expected, rtol=1e-12, err_msg=path)
+
+
+@pytest.mark.parametrize("kind", ["logistic", "softmax"])
+@pytest.mark.parametrize("name", list(WALKS))
+def test_paths_agree_on_models(kind: str, name: str) -> None:
+    """Softmax with 12 classes: five at a time and two left over; a client with more samples than a tile."""
+    given = WALKS[name]
+    local = given.local
+    if name == "weights of clients":
+        local = Proximal((F(1), F(0), F(1, 2), F(2)), Epochs(EpochRange(1, 3), 1, "replacement", divide="size"))
+        given = replace(given, participation=Independent((F(1), F(1, 2), F(1, 3), F(1, 2))))
+    if name == "pipelined pattern":
+        given = replace(given, participation=Pattern(((0, 2), (1, 3)), ((1,),)))
+    problem = model(kind, 9, (4, 70, 1, 6), 12)
+    method = replace(given, local=local, schedule=Constant(F(1, 8)))
+    slow, fast = (run_sampled(method, problem, 6, 3, ("loss",), [0, 3, 6], path=k) for k in PATHS)  # pyright: ignore
+    np.testing.assert_allclose(fast.samples["loss"], slow.samples["loss"], rtol=1e-12)
+    again = run_sampled(method, problem, 6, 3, ("loss",), [3, 6], path="general", block=1, threads=2)
+    assert np.array_equal(again.samples["loss"], fast.samples["loss"][:, 1:])
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_known_specialisations(path: Any) -> None:
+    """No correction is FedProx, and FedProx without its term is FedAvg, to the last bit."""
+    for problem, metric in ((toy(), "dist2"), (model("softmax"), "loss")):
+        prox = Method("m", AGAIN, WORK, STEP)
+        avg = replace(prox, local=WORK.work)
+        pairs = [
+            (prox, replace(prox, correction=Correction(AGAIN, factor=F(0)))),
+            (prox, replace(prox, correction=Correction(pipelined=True, factor=F(0)))),
+            (avg, replace(prox, local=Proximal(F(0), WORK.work))),
+            (avg, replace(prox, local=Proximal((F(0),) * 5, WORK.work))),
+        ]
+        for one, other in pairs:
+            curves = [run_sampled(m, problem, 9, 4, (metric,), [1, 9], path=path) for m in (one, other)]
+            assert np.array_equal(curves[0].samples[metric], curves[1].samples[metric])
+        moved = [run_sampled(m, problem, 9, 4, (metric,), [9], path=path).samples[metric] for m in (prox, avg)]
+        assert np.all(moved[0] != moved[1])
+
+
+def test_the_gradient_cohort_is_a_draw_of_its_own() -> None:
+    clients = Clients(SHARES, SIZES)
+    own, same = plan(WALKS["feddane"], clients, 7, 300), plan(WALKS["same cohort"], clients, 7, 300)
+    assert all(same.gradient_cohort(t) == same.cohort(t) for t in range(300))
+    first = np.array([(own.cohort(t)[0], own.gradient_cohort(t)[0]) for t in range(300)])
+    assert np.array_equal(own.cohorts, plan(WALKS["fedprox"], clients, 7, 300).cohorts)
+    for side in (0, 1):
+        seen = np.bincount(first[:, side], minlength=5) / 300
+        for share, w in zip(seen, SHARES, strict=True):
+            assert abs(share - w) < 5 * math.sqrt(w * (1 - w) / 300)
+    alike = float(sum(w * w for w in SHARES))
+    assert abs((first[:, 0] == first[:, 1]).mean() - alike) < 5 * math.sqrt(alike * (1 - alike) / 300)
+
+
+class OnTheLine(Toy):
+    """F_1 = 0 and F_2 = w^2."""
+
+    def gradient(self, client: int, x: Any) -> Any:
+        return 2 * client * x
+
+
+@pytest.mark.parametrize("mu", [F(1, 5), F(1), F(18)])
+def test_exact_solves_on_the_line(mu: Fraction) -> None:
+    """One round of DANE multiplies w by (mu^2 + mu - 1)/(mu (mu + 2))."""
+    problem = OnTheLine(make_toy("quadratic", (1, 1), [[[0]], [[2]]], [[0], [0]], [1]).flat, (F(1),))
+    method = Method("m", Full(), ExactSolve(mu), NoStep(), correction=Correction(Full()))
+    factor = float((mu * mu + mu - 1) / (mu * (mu + 2)))
+    curve = run_sampled(method, problem, 6, 1, ("x", "inexactness", "B2"), range(7))
+    np.testing.assert_allclose(curve.values["x"], factor ** np.arange(7.0), rtol=1e-13)
+    assert np.all(curve.values["inexactness"] < 1e-12)
+    np.testing.assert_allclose(curve.values["B2"], 2.0, rtol=1e-13)
+
+
+def test_the_mean_of_a_round_is_that_over_all_draws() -> None:
+    """One exact step: x - mean over S' of (g - grad F_k(x) + grad F_k(x)) / (h_k + mu); 5 standard errors."""
+    problem = toy("isotropic", 1)
+    h, x = problem.flat.client_A[:, 0, 0], float(problem.start[0])
+    slopes = h * x - problem.flat.client_b[:, 0]
+    for correction in (Correction(WithReplacement(2)), Correction()):
+        method = Method("m", WithReplacement(2), ExactSolve(F(8)), NoStep(), correction=correction)
+        curve = run_sampled(method, problem, 1, 4000, ("x",), [1])
+        total = 0.0
+        for i, j in product(range(5), repeat=2):
+            p = float(SHARES[i] * SHARES[j])
+            step = (1 / (h[i] + 8) + 1 / (h[j] + 8)) / 2
+            g = (slopes[i] + slopes[j]) / 2 if correction.participation is None else np.array(SHARES, float) @ slopes
+            total += p * (x - g * step)
+        assert 0 < abs(curve.values["x"][0] - total) < 5 * curve.samples["x"].std() / 4000**0.5
+
+
+@pytest.mark.parametrize("kind", ["logistic", "softmax"])
+def test_newton_solves_the_subproblem(kind: str) -> None:
+    """The gradient at what the client returns, by the reference's own gradients."""
+    for ridge, prox in ((0.125, 0.5), (0.0, 1e-3)):
+        problem = model(kind, ridge=ridge)
+        oracle = ArrayOracle(problem.flat)
+        rng = np.random.default_rng(3)
+        for scale in (0.1, 30.0):
+            x, shift = scale * rng.normal(size=(2, problem.dim)), rng.normal(size=(2, problem.dim))
+            for client in range(4):
+                with np.errstate(over="ignore"):
+                    y = oracle.solve(client, x, shift, prox)
+                    left = oracle.full(client, y) + shift + prox * (y - x)
+                    first = oracle.full(client, x) + shift
+                assert np.all(np.linalg.norm(left, axis=1) <= 1e-11 * np.linalg.norm(first, axis=1))
+    with pytest.raises(BadInput, match="proximal weight or a ridge above 0"):
+        ArrayOracle(model(kind, ridge=0.0).flat).solve(0, x, shift, 0.0)
+
+
+@pytest.mark.parametrize("path", ["numpy", "auto"])
+def test_newton_runs_and_is_certified(path: Any) -> None:
+    problem = model("softmax")
+    method = Method("m", WithReplacement(2), ExactSolve(F(1)), NoStep(), correction=Correction(WithReplacement(2)))
+    curve = run_sampled(method, problem, 4, 2, ("loss", "inexactness"), [0, 2, 4], path=path)
+    assert np.all(curve.samples["inexactness"][:, 1:] > 0)
+    assert np.all(curve.samples["inexactness"] < 1e-10)
+    with pytest.raises(Unsupported, match="solves no subproblem exactly"):
+        run_sampled(method, problem, 4, 1, ("loss",), path="general")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_certified_inexactness_is_no_less_than_the_true_one(path: Any) -> None:
+    for kind in ("isotropic", "quadratic"):
+        for name in ("feddane", "pipelined", "same cohort"):
+            method, problem = WALKS[name], toy(kind)
+            method = replace(method, local=Proximal(F(8), Epochs(3, 1)))
+            curve = run_sampled(method, problem, ROUNDS, range(5, 6), ("inexactness",), [0, 1, 2, 5, ROUNDS], path=path)
+            known = Simulation(method, problem, 5, ROUNDS)
+            assert curve.samples["inexactness"][0, 0] == 0
+            for value, t in zip(curve.samples["inexactness"][0, 1:], (1, 2, 5, ROUNDS), strict=True):
+                true, certified = 0.0, 0.0
+                for hessian, linear, x, y in known.subproblems[t - 1]:
+                    best = np.linalg.solve(hessian, linear)
+                    true = max(true, np.linalg.norm(y - best) / np.linalg.norm(best - x))
+                    error = np.linalg.norm(hessian @ y - linear) / np.linalg.eigvalsh(hessian)[0]
+                    apart = np.linalg.norm(y - x) - error
+                    certified = max(certified, error / apart if apart > 0 else math.inf)
+                assert value == pytest.approx(certified, rel=1e-10)
+                assert value >= true * (1 - 1e-12)
+            assert np.any(np.isfinite(curve.samples["inexactness"][0, 1:]))
+            plainer = run_sampled(method, problem, ROUNDS, range(5, 6), ("dist2",), [2, ROUNDS], path=path)
+            beside = run_sampled(method, problem, ROUNDS, range(5, 6), ("dist2", "inexactness"), [2, ROUNDS], path=path)
+            assert np.array_equal(plainer.samples["dist2"], beside.samples["dist2"])
+    flat = Method("m", Full(), Proximal(F(1, 10**6), GradientSteps(1)), STEP)  # no curvature, so no certificate
+    assert least_curvature(toy("rows").flat, 1) <= 0
+    assert np.isposinf(run_sampled(flat, toy("rows"), 1, 1, ("inexactness",), [1], path=path).values["inexactness"][0])
+
+
+def test_dissimilarity_by_its_definition() -> None:
+    problem = model("logistic")
+    slopes = ArrayOracle(problem.flat)
+
+    class Known(Model):
+        def gradient(self, client: int, x: Any) -> Any:
+            return slopes.full(client, x[None])[0]
+
+    method = Method("m", Full(), GradientSteps(1), STEP)
+    curve = run_sampled(method, Known(problem.flat), 1, 1, ("B2",), [0])
+    x = np.array([float(v) for v in problem.start])
+    each = [slopes.full(i, x[None])[0] for i in range(4)]
+    of_all = sum(float(w) * g for w, g in zip(problem.weights, each, strict=True))
+    above = sum(float(w) * float(g @ g) for w, g in zip(problem.weights, each, strict=True))
+    assert curve.values["B2"][0] == pytest.approx(above / float(of_all @ of_all), rel=1e-13)
+    assert curve.values["B2"][0] > 1
+
+
+def test_what_cannot_be_carried_out_is_named() -> None:
+    problem = toy()
+    prox = WALKS["fedprox"]
+    some = Independent((F(1, 2),) * 5)
+    wrongs = {
+        "momentum does not go with proximal": replace(prox, participation=Full(), momentum=Momentum(F(1, 2))),
+        "momentum does not go with clients": replace(prox, local=WORK.work, momentum=Momentum(F(1, 2))),
+        "momentum does not go with a gradient": replace(
+            prox, participation=Full(), local=WORK.work, momentum=Momentum(F(1, 2)), correction=Correction()
+        ),
+        "one of no client": replace(prox, participation=some, correction=Correction()),
+    }
+    for message, method in wrongs.items():
+        with pytest.raises(Unsupported, match=message):
+            run_sampled(method, problem, 2, 1)
+    run_sampled(replace(prox, participation=some, correction=Correction(Full())), problem, 2, 1)
+    with pytest.raises(Unsupported, match="no proximal subproblems"):
+        run_sampled(replace(prox, local=WORK.work), problem, 2, 1, ("inexactness",))
+    with pytest.raises(BadInput, match="client 1 with the proximal weight 0 is not strongly convex"):
+        run_sampled(Method("m", Pattern(((1,),)), ExactSolve(F(0)), NoStep()), problem, 2, 1)
+    with pytest.raises(Unsupported, match="does not measure 'round_gap'"):
+        run_sampled(prox, problem, 2, 1, ("round_gap",))
