@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
     from boundcheck.methods.parts import Drawing
+    from boundcheck.methods.schedules import Plan
     from boundcheck.problems.problem import Problem
 
 __all__ = [
@@ -77,7 +78,8 @@ class Expected:
 
     kinds: the kinds of rounds, shares summing to 1; an empty round is a kind with no q. certain: whether it is known
     beforehand who takes part. covariance: None where no single alpha fits all pairs of clients. delay: the largest
-    n - rho_i(n), None where delays have no bound. window: the least W of Assumption 6, None where there is none.
+    n - rho_i(n), None where delays have no bound or it is not known. window: the least W of Assumption 6, None where
+    there is none.
     """
 
     kinds: tuple[RoundKind, ...]
@@ -167,7 +169,7 @@ def _pattern(method: Method, clients: Clients) -> Expected | None:
         return RoundKind(share, {i: v for i, v in zip(cohort, values, strict=True) if v > 0})
 
     if plan is not None:
-        law, delay, window = plan.law, plan.max_delay, plan.window
+        law, delay, window = plan.law, _delay_of(plan), plan.window
         one_by_one = plan.single and clients.count > 1
     else:
         first, period = first_repeated(timed, clients), timed.period(clients)
@@ -187,6 +189,14 @@ def _pattern(method: Method, clients: Clients) -> Expected | None:
         covariance = Covariance(Fraction(1), Fraction(0), "the weights are not random")
     stale = isinstance(method.exchange, Stale)
     return Expected(kinds, True, covariance, delay if stale else 0, window)
+
+
+def _delay_of(plan: Plan) -> int | None:
+    """The largest delay of a schedule; None where its period is too long to go through and no formula tells."""
+    try:
+        return plan.max_delay
+    except Unsupported:
+        return None
 
 
 def _largest_delay(cohorts: Sequence[Sequence[int]]) -> int:

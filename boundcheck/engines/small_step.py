@@ -11,7 +11,7 @@ from boundcheck.core.linalg import column, fraction, rational, solve_any
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import inclusion
+from boundcheck.methods.parts import Blocks, inclusion
 from boundcheck.problems.problem import Problem, QuadraticProblem
 
 __all__ = ["effective_weights", "small_step_weights", "weighted_minimiser"]
@@ -23,8 +23,13 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     """u_i, summing to 1: to first order in the step size the method follows sum of u_i grad f_i in expectation.
 
     u_i is proportional to E[a_i^S * (local steps * their factor of the step size)]; FedShuffle's what_i (Appendix E)
-    where the method is a FedShuffleGen. Raises Unsupported where cohorts matter and there are too many of them.
+    where the method is a FedShuffleGen. How old the points are from which clients start is of second order. Raises
+    Unsupported where cohorts matter and there are too many of them, and for a corrected local objective.
     """
+    if method.correction is not None:
+        raise Unsupported(f"the local objectives of {method.name} are corrected, so that no weights are its own.")
+    if isinstance(method.exchange, Blocks):
+        return list(method.exchange.of(clients.weights))
     n = clients.count
     own = method.aggregation.by_client(method.setting(clients))
     if own is not None and not method.local.by_cohort:

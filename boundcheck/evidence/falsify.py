@@ -135,7 +135,7 @@ def falsify(
     """Search for an instance in scope on which the metric exceeds the bound.
 
     budget: seconds. max_instances: stop after so many instead. Either only ends the search: what a seed finds does
-    not depend on the clock. Statements about FedShuffle are searched on clients with samples (`evidence.shuffled`).
+    not depend on the clock. The kind of method chooses the family of instances (`evidence.families`).
     on_progress: called with (finished share, best score). Raises Unsupported for statements that the families
     do not reach (no algorithm, a limit, other metrics than dist2, random methods).
     """
@@ -185,11 +185,10 @@ class Search(Protocol):
 
 
 def _search(statement: Statement) -> Search:
-    from boundcheck.evidence.shuffled import KINDS, SampleSearch
+    from boundcheck.evidence.families import FAMILIES
 
-    if statement.algorithm is not None and statement.algorithm.kind in KINDS:
-        return SampleSearch(statement)
-    return _Search(statement)
+    kind = "" if statement.algorithm is None else statement.algorithm.kind
+    return FAMILIES.get(kind, _Search)(statement)
 
 
 class _Search:

@@ -25,6 +25,7 @@ from boundcheck.engines.small_step import effective_weights, small_step_weights,
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
 from boundcheck.evidence.points import index_name
 from boundcheck.methods.build import build as build_method
+from boundcheck.methods.parts import Blocks
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 from boundcheck.theory.statement import Kind
@@ -162,6 +163,8 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
     if not isinstance(problem, QuadraticProblem) or metric.quantity not in problem.metrics:
         return None
     if not method.exact_steps() or method.participation.period(clients_of(problem)) != 1:
+        return None
+    if isinstance(method.exchange, Blocks) and method.exchange.tau > 1:  # the rounds of a period differ
         return None
     try:
         value = stationary(method, problem, (metric.quantity,)).values[metric.quantity]

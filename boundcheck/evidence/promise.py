@@ -1,8 +1,9 @@
 """Rounds to a target: what a bound promises, and what a run really needs.
 
-The target is a value of the statement's own metric (last iterate, or average over rounds, as the statement says). What
-is promised is the least index at which the bound is at most the target, found by doubling and bisection (the bound is
-taken to stay below once it has come below); what is needed is the first measured index at which the metric is.
+The target is a value of the statement's own metric (last iterate, or average over rounds, as the statement says)
+without the factor that it may carry, so that it is a share of what a method has that never moves. What is promised is
+the least index at which the bound, over that factor, is at most the target, found by doubling and bisection (the bound
+is taken to stay below once it has come below); what is needed is the first measured index at which the metric is.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.engines.run import is_round_metric, run
+from boundcheck.engines.run import describe_constants, is_round_metric, run
+from boundcheck.engines.surrogate import surrogate
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim import rounds_of
 from boundcheck.evidence.compare import hypotheses
+from boundcheck.evidence.given import key_of
 from boundcheck.evidence.points import index_name, points_of
-from boundcheck.evidence.steps import joint, objective, resolve_steps, start_constants, with_start
+from boundcheck.evidence.steps import joint, objective, placeholder, resolve_steps, start_constants, with_start
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.theory.decide import Point
 from boundcheck.theory.statement import Kind
 
 if TYPE_CHECKING:
@@ -33,7 +37,10 @@ __all__ = [
     "MOST_AVERAGED",
     "MOST_ROUNDS",
     "Setup",
+    "assembled",
+    "bound_at",
     "is_bound",
+    "measures_progress",
     "needed",
     "prepare",
     "promised",
@@ -47,6 +54,17 @@ MOST_AVERAGED = 20_000  # where it is an average over all of them
 MOST_SAMPLED = 2000
 SEEDS = 10
 POINTS = 60  # of a grid on the way to the first index below the target
+
+# Metrics of a point that say how far a method still is, and those of a round that are the like of one.
+PROGRESS: Mapping[str, str] = {
+    "dist2": "dist2",
+    "gap": "gap",
+    "grad2": "grad2",
+    "epoch_grad2": "grad2",
+    "virtual_gap": "gap",
+    "virtual_grad2": "grad2",
+}
+OF_ROUNDS = ("round_gap", "virtual_round_gap")  # gaps of the objectives of the rounds
 
 
 @dataclass(frozen=True)
@@ -71,6 +89,26 @@ def prepare(
 
     Step sizes such as "largest" and "tuned" are those of the statement. at: index of a step that depends on it.
     """
+    setup = assembled(claimed, problem, method_spec, constants, at)
+    if isinstance(setup, str):
+        return setup
+    try:
+        curve = run(setup.method, setup.problem, rounds=[0], metrics=())
+        curve = with_start(curve, start_constants(claimed, setup.method, setup.problem))
+        out, _ = hypotheses(claimed, curve, setup.values)
+    except BoundcheckError as error:
+        return str(error).rstrip(".")
+    return setup if out is None else out
+
+
+def assembled(
+    claimed: Statement,
+    problem: Problem,
+    method_spec: Mapping[str, Any],
+    constants: Mapping[str, Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+) -> Setup | str:
+    """As `prepare`, whether or not the hypotheses of the statement hold."""
     try:
         solved = resolve_steps(method_spec, claimed, problem, constants, at)
         method = build_method(solved)
@@ -79,31 +117,75 @@ def prepare(
         known = {**own, **claimed.known(start_constants(claimed, method, about))}
         values = {k: c.value for k, c in known.items()} | {k: Fraction(v) for k, v in (constants or {}).items()}
     except BoundcheckError as error:
-        return str(error).rstrip(".")
-    lacking = [s.name for s in claimed.symbols if s.name not in values and s.name != claimed.metric.index]
+        return _broken(claimed, problem, method_spec) or str(error).rstrip(".")
+    lacking = [f"{s.name}, {s.meaning}" for s in claimed.symbols if s.name not in (*values, claimed.metric.index)]
     quantity = claimed.metric.quantity
     if quantity not in about.metrics and not is_round_metric(quantity):
         lacking.append(f"the metric {quantity}")
     if lacking:
-        return f"no value for {', '.join(lacking)}"
+        return _broken(claimed, problem, method_spec) or f"no value for {'; '.join(lacking)}"
     values = {s.name: values[s.name] for s in claimed.symbols if s.name in values}
-    setup = Setup(claimed, about, method, solved, values)
+    return Setup(claimed, about, method, solved, values)
+
+
+def _broken(claimed: Statement, problem: Problem, method_spec: Mapping[str, Any]) -> str | None:
+    """Which hypothesis fails whatever the step size: why a constant that goes with it is not there."""
     try:
-        curve = with_start(run(method, about, rounds=[0], metrics=()), start_constants(claimed, method, about))
-        out, _ = hypotheses(claimed, curve, values)
-    except BoundcheckError as error:
-        return str(error).rstrip(".")
-    return setup if out is None else out
+        method = build_method(placeholder(method_spec))
+        about = objective(claimed, method, problem)
+        curve = run(method, about, rounds=[0], metrics=())
+    except BoundcheckError:
+        return None
+    for assumption in claimed.assumptions:
+        objection = curve.violations.get(key_of(assumption))
+        if objection is not None:
+            return f"assumption {assumption.name} fails: {objection.rstrip('.')}"
+    return None
+
+
+def measures_progress(claimed: Statement) -> bool:
+    """Whether the statement's metric tells how far a method still is, so that a share of its start can be a target."""
+    return claimed.metric.quantity in (*PROGRESS, *OF_ROUNDS)
 
 
 def start_value(setup: Setup) -> Fraction:
-    """The statement's quantity at the start. Raises BadInput where it is none of a point."""
-    x = np.empty(setup.problem.dim, dtype=object)
-    x[:] = setup.problem.start
+    """The statement's quantity, without its factor, of a method that stays at the start.
+
+    For gaps of the objectives L^n of the rounds this is the mean of L^n(x_0) - min L^n over a period. Raises BadInput
+    where the quantity tells no progress.
+    """
     quantity = setup.claimed.metric.quantity
-    if quantity not in setup.problem.metrics:
-        raise BadInput(f"{setup.claimed.best_id} is about '{quantity}', which is none of a point.")
-    return Fraction(setup.problem.metric(quantity, x))
+    problem, kind = setup.problem, PROGRESS.get(quantity, "")
+    if quantity in OF_ROUNDS:
+        problem, kind = surrogate(setup.method, setup.problem), "gap"
+    if kind not in problem.metrics:
+        raise BadInput(
+            f"{setup.claimed.best_id} is about '{quantity}', no share of whose value at the start can be a target."
+        )
+    x = np.empty(problem.dim, dtype=object)
+    x[:] = problem.start
+    found = Fraction(problem.metric(kind, x))
+    if quantity not in OF_ROUNDS:
+        return found
+    known = describe_constants(setup.method, setup.problem)
+    return known["q_bar"].value * found + known["R_loss"].value
+
+
+def bound_at(setup: Setup, index: int) -> float | None:
+    """The bound at an index over the factor of the metric; None where the statement does not speak of it."""
+    symbol = setup.claimed.symbol(index_name(setup.claimed))
+    values = {**setup.values, symbol.name: Fraction(index)}
+    found = setup.claimed.evaluate(**values)
+    return float(found.value) / _factor(setup, Fraction(index)) if found.in_scope is True else None
+
+
+def _factor(setup: Setup, index: Fraction) -> float:
+    """The factor of the metric at an index."""
+    scale = setup.claimed.metric.scale
+    if scale == 1:
+        return 1.0
+    low, high = Point(scale, {**setup.values, index_name(setup.claimed): index}).enclose(64)
+    return float(low + high) / 2
 
 
 def promised(setup: Setup, target: Fraction) -> int | None:
@@ -112,8 +194,8 @@ def promised(setup: Setup, target: Fraction) -> int | None:
     least = max(1, 1 if symbol.low is None else int(symbol.low))
 
     def met(index: int) -> bool:
-        found = setup.claimed.evaluate(**setup.values, **{symbol.name: index})
-        return found.in_scope is True and float(found.value) <= float(target)
+        found = bound_at(setup, index)
+        return found is not None and found <= float(target)
 
     last, before = least, None
     while not met(last):
@@ -184,7 +266,7 @@ def _metric(setup: Setup, index: list[int], exact: bool) -> list[float]:
         raise Unsupported(f"{claimed.best_id}: what {method.name} needs cannot be measured: {error}") from error
     points = points_of(claimed, curve, setup.values, wanted, every_index=True)
     known = dict(zip(points.index, points.high, strict=True))
-    return [float(known.get(k, np.inf)) for k in wanted]
+    return [float(known[k]) / _factor(setup, k) if k in known else float("inf") for k in wanted]
 
 
 def is_bound(claimed: Statement) -> bool:

@@ -20,9 +20,9 @@ from boundcheck.verdict import Grade, Outcome
 if TYPE_CHECKING:
     from boundcheck.evidence.shuffled import Samples
 
-__all__ = ["Shrinking"]
+__all__ = ["GRIDS", "Shrinking", "shorter"]
 
-_GRIDS = (1, 2, 4, 8, 10, 16, 32, 64, 100, 1000, 10**4)
+GRIDS = (1, 2, 4, 8, 10, 16, 32, 64, 100, 1000, 10**4)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Shrinking:
         unit = 2.0 ** np.round(np.log2(np.abs(A).max()))
         size = 2.0 ** np.round(np.log2(max(np.abs(b).max(), 1e-30)))
         share = float(self.found.edge[0])
-        for parts in _GRIDS:
+        for parts in GRIDS:
 
             def near(x: float, unit: float, parts: int = parts) -> Fraction:
                 return Fraction(round(x / unit * parts), parts) * Fraction(unit)
@@ -127,14 +127,14 @@ class Shrinking:
         ]
         d, total = self.found.shape.dim, sum(self.sizes)
         for j, i in itertools.product(range(total - 1), range(d)):
-            changes.append(lambda e, j=j, i=i: [replace(e, b=_with(e.b, j, i, v)) for v in _shorter(e.b[j][i])])
+            changes.append(lambda e, j=j, i=i: [replace(e, b=_with(e.b, j, i, v)) for v in shorter(e.b[j][i])])
         for i in range(d):
-            changes.append(lambda e, i=i: [replace(e, A=_with(e.A, i, i, v)) for v in _shorter(e.A[i][i])])
+            changes.append(lambda e, i=i: [replace(e, A=_with(e.A, i, i, v)) for v in shorter(e.A[i][i])])
             changes.append(
-                lambda e, i=i: [replace(e, start=_with((e.start,), 0, i, v)[0]) for v in _shorter(e.start[i])]
+                lambda e, i=i: [replace(e, start=_with((e.start,), 0, i, v)[0]) for v in shorter(e.start[i])]
             )
         if d == 2:
-            changes.append(lambda e: [replace(e, A=_with(_with(e.A, 0, 1, v), 1, 0, v)) for v in _shorter(e.A[0][1])])
+            changes.append(lambda e: [replace(e, A=_with(_with(e.A, 0, 1, v), 1, 0, v)) for v in shorter(e.A[0][1])])
         return changes
 
     def _short_steps(self, exact: _Exact) -> list[_Exact]:
@@ -152,7 +152,7 @@ def _with(rows: tuple[tuple[Fraction, ...], ...], j: int, i: int, value: Fractio
     return tuple(tuple(row) for row in changed)
 
 
-def _shorter(value: Fraction) -> list[Fraction]:
+def shorter(value: Fraction) -> list[Fraction]:
     """0 and shorter fractions near the value."""
     if value == 0:
         return []

@@ -136,7 +136,7 @@ class SpecFile(_Model):
 def load_claims(path: Path | str, *, need_expect: bool = False, need_claims: bool = True) -> list[Claim]:
     """The claims of a specification file; need_expect: whether each must say what it expects.
 
-    need_claims: whether a file of [[limits]] tables alone is refused.
+    need_claims: whether a file of tables of limits and studies alone is refused.
 
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line otherwise.
     """
@@ -151,8 +151,10 @@ def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = Fal
 def _claims(file: TomlFile, need_expect: bool, need_claims: bool = True) -> list[Claim]:
     if file.data.keys() <= {"schema"}:
         raise SpecError(file.path, [(0, "the file has no [[claim]].")])
-    if need_claims and file.data.keys() <= {"schema", "limits"}:
-        raise SpecError(file.path, [(0, "the file has no [[claim]]; [[limits]] tables are for `boundcheck report`.")])
+    others = SpecFile.model_fields.keys() - {"claim", "schema_version"}
+    if need_claims and file.data.keys() <= {"schema", *others}:
+        held = ", ".join(f"[[{name}]]" for name in sorted(file.data.keys() & others))
+        raise SpecError(file.path, [(0, f"the file has no [[claim]]; its {held} tables are for `boundcheck report`.")])
     problems: dict[tuple[int, str], None] = {}
     found: SpecFile | None = None
     try:

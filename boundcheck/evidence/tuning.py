@@ -3,7 +3,8 @@
 Both sides choose the step size and the amount of local work so that a target is reached in the fewest communication
 rounds: the bound's side by its own promise, the other by runs. Steps are tried on a grid of powers of two below the
 largest that the theorem allows (one that leaves a floor above the target promises nothing), and on one up to the
-largest that works (`evidence.practice`).
+largest that works (`evidence.practice`). A parameter that no theorem limits from above, such as the weight of a proximal
+term, may be left to the bound as "best": the value at which it is least.
 """
 
 from __future__ import annotations
@@ -16,16 +17,29 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.practice import largest_in_practice
-from boundcheck.evidence.promise import Setup, is_bound, needed, prepare, promised, rounds_at, start_value
-from boundcheck.evidence.steps import TUNED, factor_of
+from boundcheck.evidence.promise import (
+    Setup,
+    assembled,
+    bound_at,
+    is_bound,
+    needed,
+    prepare,
+    promised,
+    rounds_at,
+    start_value,
+)
+from boundcheck.evidence.steps import TUNED, factor_of, placeholder
+from boundcheck.methods.build import build as build_method
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 
-__all__ = ["STEPS", "Choice", "Tuning", "recommended", "step_of", "tune"]
+__all__ = ["BEST", "STEPS", "Choice", "Tuning", "recommended", "standing_in", "step_of", "tune"]
 
+BEST = "best"
 STEPS = ("eta_l", "eta", "eta0")  # parameters of methods that are step sizes, in the order of preference
+WEIGHTS = ("mu",)  # and that limit how far local work goes, where a method has no step size
 HALVINGS = 14  # of the largest step that the theorem allows
 TRIED = 12  # halvings of the largest step that works
 
@@ -66,9 +80,26 @@ class Tuning:
         return self.recommended.rounds / self.best.rounds
 
 
-def step_of(claimed: Statement) -> str | None:
-    """The step size among the statement's parameters."""
-    return next((name for name in STEPS if name in claimed.parameters), None)
+def step_of(claimed: Statement, method: Mapping[str, Any] | None = None) -> str | None:
+    """The step size among the statement's parameters, or else the proximal weight.
+
+    method: the specification; a statement about many kinds of methods names no parameters, and speaks of those of the
+    method that it has a symbol for.
+    """
+    if claimed.algorithm is None:
+        named = [s.name for s in claimed.symbols if s.name in (method or {})]
+    else:
+        named = list(claimed.parameters)
+    return next((name for name in (*STEPS, *WEIGHTS) if name in named), None)
+
+
+def standing_in(method: Mapping[str, Any]) -> dict[str, Any]:
+    """The specification with 1 for every size that the statement is to give, "best" ones too."""
+    return placeholder({name: 1 if _is_best(value) else value for name, value in method.items()})
+
+
+def _is_best(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() == BEST
 
 
 def _local(claimed: Statement, method: Mapping[str, Any], grid: Sequence[int]) -> list[dict[str, Any]]:
@@ -88,20 +119,22 @@ def recommended(
 ) -> tuple[Setup | None, Choice | None, str]:
     """The setup and choice with the fewest promised rounds to `share` of the start value; else why there is none.
 
-    A step size that is a number stays; "largest", "c*largest" or "tuned" is chosen here. grid: amounts of local work
-    E to choose among; empty: that of the method stays.
+    A step size that is a number stays; "largest", "c*largest", "tuned" or "best" is chosen here. grid: amounts of local
+    work E to choose among; empty: that of the method stays.
     """
     found: tuple[Setup, Choice] | None = None
     why = ""
-    step = step_of(claimed)
+    step = step_of(claimed, method)
     for spec in _local(claimed, method, grid):
-        free = step is not None and step in spec and _is_free(spec[step], step)
-        prescribed = free and step in dict(claimed.choices)
+        least = step is not None and _is_best(spec.get(step))
+        free = not least and step is not None and step in spec and _is_free(spec[step], step)
+        prescribed = least or (free and step in dict(claimed.choices))
         for k in range(HALVINGS + 1 if free and not prescribed else 1):
             tried = {**spec, str(step): f"{Fraction(1, 2**k)}*largest" if k else "largest"} if free else spec
             setup = prepare(claimed, problem, tried, constants) if not prescribed else None
             if prescribed:
-                setup = _prescribed(claimed, problem, {**spec, str(step): TUNED}, constants, share)
+                asked = {**spec, str(step): BEST if least else TUNED}
+                setup = _prescribed(claimed, problem, asked, constants, share, str(step))
             if setup is None or isinstance(setup, str):
                 why = why or str(setup)
                 break
@@ -124,19 +157,51 @@ def _is_free(value: Any, name: str) -> bool:
 
 
 def _prescribed(
-    claimed: Statement, problem: Problem, spec: Mapping[str, Any], constants: Mapping[str, Any] | None, share: Fraction
+    claimed: Statement,
+    problem: Problem,
+    spec: Mapping[str, Any],
+    constants: Mapping[str, Any] | None,
+    share: Fraction,
+    step: str,
 ) -> Setup | str:
-    """The setup at the horizon for which a prescribed step promises the target, horizons doubling."""
+    """The setup at the horizon for which a prescribed or best step promises the target, horizons doubling."""
     name = str(claimed.metric.index)
-    setup: Setup | str = "its prescribed step promises the target for no horizon that was tried"
     for k in range(2, 41):
-        tried = prepare(claimed, problem, spec, constants, {name: [2**k]})
+        asked = spec
+        if _is_best(spec[step]):
+            size = _best(claimed, problem, spec, constants, step, 2**k)
+            if isinstance(size, str):
+                return size
+            asked = {**spec, step: format_exact(size)}
+        tried = prepare(claimed, problem, asked, constants, {name: [2**k]})
         if isinstance(tried, str):
             return tried
-        found = claimed.evaluate(**tried.values, **{name: 2**k})
-        if found.in_scope is True and float(found.value) <= float(start_value(tried) * share):
+        found = bound_at(tried, 2**k)
+        if found is not None and found <= float(start_value(tried) * share):
             return tried
-    return setup
+    return "no value of its step promises the target for a horizon that was tried"
+
+
+def _best(
+    claimed: Statement,
+    problem: Problem,
+    spec: Mapping[str, Any],
+    constants: Mapping[str, Any] | None,
+    step: str,
+    index: int,
+) -> Fraction | str:
+    """The value of a parameter at which the bound is least at an index, or why there is none.
+
+    The constants are those at the value 1; where they depend on it, the value is a good one and not the best.
+    """
+    at_one = assembled(claimed, problem, {**spec, step: 1}, constants)
+    if isinstance(at_one, str):
+        return at_one
+    values = {**{k: v for k, v in at_one.values.items() if k != step}, str(claimed.metric.index): Fraction(index)}
+    try:
+        return claimed.best(step, **values)[step]
+    except BoundcheckError as error:
+        return str(error).rstrip(".")
 
 
 def tune(
@@ -156,7 +221,7 @@ def tune(
         raise BadInput(f"the target {format_exact(share)} is not allowed; it is a share of the start, between 0 and 1.")
     if not is_bound(claimed):
         raise BadInput(f"{claimed.best_id} bounds no metric for every number of rounds, so that it promises nothing.")
-    step = step_of(claimed)
+    step = step_of(claimed, method)
     setup, choice, why = recommended(claimed, problem, method, share, constants, grid)
     if setup is None or choice is None:
         return Tuning(claimed.best_id, None, step, why)
@@ -183,9 +248,7 @@ def _rounds(setup: Setup, index: int | None) -> int | None:
 
 def _setup(setup: Setup, spec: Mapping[str, Any]) -> Setup:
     """The same statement and problem with another method, for running alone: nothing is claimed there."""
-    from boundcheck.methods.build import build
-
-    method = build(spec)
+    method = build_method(spec)
     values = {
         **setup.values,
         **{k: v for k, v in setup.claimed.known(method.parameters()).items() if k in setup.values},

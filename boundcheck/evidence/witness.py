@@ -20,7 +20,17 @@ from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome, Verdict, plain
 
-__all__ = ["Witness", "check_writable", "differences", "load_witness", "replay", "save_witness", "shrink", "stands"]
+__all__ = [
+    "Witness",
+    "check_writable",
+    "differences",
+    "excess",
+    "load_witness",
+    "replay",
+    "save_witness",
+    "shrink",
+    "stands",
+]
 
 SCHEMA = 1
 VISIBLE = 2e-3  # shrinking leaves the metric so far above the bound, or half as far as it was found
@@ -222,11 +232,11 @@ def shrink(
     exact = _coarsest(A, b, start, share, counts, index, carry_out)
     if exact is None:
         return None
-    kept = min(VISIBLE, _excess(carry_out(exact)) / 2)
+    kept = min(VISIBLE, excess(carry_out(exact)) / 2)
 
     def visible(candidate: _Exact) -> ClaimResult | None:
         result = carry_out(candidate)
-        return result if _excess(result) >= kept else None
+        return result if excess(result) >= kept else None
 
     exact = _smaller_counts(exact, visible)
     exact = _shorter_step(exact, name, visible)
@@ -240,7 +250,7 @@ def shrink(
     return Witness(statement.best_id, exact.problem(), spec, at, replace(found.verdict, details={}), provenance)
 
 
-def _excess(result: ClaimResult | None) -> float:
+def excess(result: ClaimResult | None) -> float:
     """Metric over bound less 1, at the closest point; -1 where nothing is violated."""
     tight = None if result is None else result.verdict.tightness
     return -1.0 if tight is None or not tight.ratio_min > 0 else 1 / tight.ratio_min - 1

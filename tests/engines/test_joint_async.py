@@ -303,3 +303,14 @@ def test_table_2_of_fedfix_and_synchronous_fedavg() -> None:
         table({"kind": "fedbuff", "times": [2, 3, 5], "m": 2}, alike(3))
     with pytest.raises(Unsupported, match="fixed update times"):
         table({"kind": "md_sampling", "m": 2}, alike(3))
+
+
+def test_a_period_too_long_to_go_through_leaves_out_what_it_hides() -> None:
+    """Many clients whose slowest is in the middle: shares and weights by formula, the largest delay unknown."""
+    times = [100 + 7 * i for i in range(20)]
+    times[5], times[-1] = times[-1], times[5]
+    found = values({"kind": "fedavg_async", "times": times}, alike(20))
+    assert "tau_delay" not in found
+    assert found["window"] > 10**12
+    assert found["q_bar"] == 1
+    assert found["R_loss"] == sum((F(19, 2) - t) ** 2 for t in range(20)) / 40

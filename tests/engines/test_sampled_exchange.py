@@ -12,6 +12,8 @@ from sampled_simulation import Simulation
 from sampled_toys import Toy, random_toy
 
 from boundcheck.core import streams
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact import run_exact
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
@@ -39,6 +41,7 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )
+from boundcheck.problems.build import build
 
 F = Fraction
 PATHS = ("numpy", "general")
@@ -191,6 +194,25 @@ def test_clients_drawn_again_work_once(path: Any) -> None:
     assert any(len(set(drawn.cohort(t))) < 4 for t in range(50))
 
 
+def test_means_are_those_of_the_exact_engine() -> None:
+    """Within 5 standard errors; without randomness within rounding."""
+    problem = build({"kind": "random_quadratics", "clients": 4, "d": 2, "seed": 3})
+    for method in (
+        Method("m", Uniform(2), GradientSteps(2), Constant(F(1, 20)), Unbiased(), exchange=Stale()),
+        Method("m", Pattern(((0, 1), (2, 3)), ((3,),)), GradientSteps(2), Constant(F(1, 20)), exchange=Stale()),
+        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2)),
+        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2, hand_over=HandOver(2, 3, 1))),
+        Method("m", Full(), GradientSteps(1), Constant(F(1, 20)), exchange=Blocks(2, hand_over=HandOver(2, 3, 2))),
+    ):
+        names = ("dist2", "discrepancy") if isinstance(method.exchange, Blocks) else ("dist2",)
+        curve = run_sampled(method, problem, 7, 2000, names, [1, 3, 7])
+        exact = run_exact(method, problem, [1, 3, 7], names, arithmetic=Arithmetic.FLOAT64)
+        for name in names:
+            known = np.array(exact.values[name], dtype=float)
+            error = curve.samples[name].std(axis=0) / 2000**0.5
+            assert np.all(np.abs(curve.values[name] - known) < 5 * error + 1e-11 * known + 1e-28)
+
+
 def test_what_does_not_go_together_is_named() -> None:
     problem = toy()
     blocks = Method("m", Full(), WORK, STEP, exchange=Blocks(2))
@@ -206,6 +228,8 @@ def test_what_does_not_go_together_is_named() -> None:
             run_sampled(method, problem, 2, 1)
     with pytest.raises(BadInput, match="6 clients cannot hold"):
         run_sampled(replace(blocks, exchange=Blocks(2, hand_over=HandOver(6, 1))), problem, 2, 1)
+    with pytest.raises(BadInput, match="models that 5 clients keep need 240 bytes"):
+        run_sampled(STALES["random"], problem, 2, 1, grid=[2], memory_limit=200)
     with pytest.raises(BadInput, match="there are 2, from 0 on"):
         run_sampled(blocks, problem, 2, 1, ("discrepancy:2",))
     with pytest.raises(Unsupported, match="keeps no models"):

@@ -14,7 +14,11 @@ from sampled_simulation import Simulation
 from sampled_toys import Toy, make_toy, random_toy
 from test_sampled_models import Model, model
 
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact import run_exact
 from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.engines.sampled.looking import dissimilarity
+from boundcheck.engines.sampled.measure import measures
 from boundcheck.engines.sampled.oracles import ArrayOracle
 from boundcheck.engines.sampled.solves import least_curvature
 from boundcheck.errors import BadInput, Unsupported
@@ -39,6 +43,7 @@ from boundcheck.methods.parts import (
     Uniform,
     WithReplacement,
 )
+from boundcheck.problems.build import build
 
 F = Fraction
 PATHS = ("numpy", "general")
@@ -259,6 +264,33 @@ def test_dissimilarity_by_its_definition() -> None:
     above = sum(float(w) * float(g @ g) for w, g in zip(problem.weights, each, strict=True))
     assert curve.values["B2"][0] == pytest.approx(above / float(of_all @ of_all), rel=1e-13)
     assert curve.values["B2"][0] > 1
+
+
+def test_dissimilarity_as_the_problem_computes_it() -> None:
+    problem: Any = build({"kind": "random_quadratics", "clients": 4, "d": 3, "seed": 1})
+    points = np.random.default_rng(0).normal(size=(2, 3, 3))
+    own = measures(problem, problem.arrays(), ("B2",))["B2"](points)
+    np.testing.assert_allclose(own, dissimilarity(problem)(points), rtol=1e-12)
+    assert np.all(own > 1)
+
+
+def test_means_are_those_of_the_exact_engine() -> None:
+    """Within 5 standard errors; without randomness within rounding."""
+    problem = build({"kind": "random_quadratics", "clients": 4, "d": 2, "seed": 3})
+    step, again = Constant(F(1, 20)), WithReplacement(2)
+    some = Proximal(F(20), GradientSteps(2))
+    for method in (
+        Method("m", again, ExactSolve(F(20)), NoStep(), correction=Correction(again)),
+        Method("m", again, some, step, correction=Correction()),
+        Method("m", again, some, step, correction=Correction(pipelined=True)),
+        Method("m", Full(), ExactSolve(F(20)), NoStep(), correction=Correction(Full())),
+    ):
+        curve = run_sampled(method, problem, 5, 2000, ("dist2",), [1, 2, 5])
+        exact = np.array(
+            run_exact(method, problem, [1, 2, 5], ["dist2"], arithmetic=Arithmetic.FLOAT64).values["dist2"], float
+        )
+        error = curve.samples["dist2"].std(axis=0) / 2000**0.5
+        assert np.all(np.abs(curve.values["dist2"] - exact) < 5 * error + 1e-11 * exact)
 
 
 def test_what_cannot_be_carried_out_is_named() -> None:

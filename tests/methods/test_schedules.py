@@ -172,7 +172,7 @@ def test_windows(own: tuple[int, ...], dt: int, every: list[int], window: int, d
 def test_buffers_repeat_from_some_round_on(ties: Ties) -> None:
     draw = random.Random(11)
     leads = 0
-    for _ in range(40):
+    for _ in range(20):
         own = times(*(draw.randint(1, 7) for _ in range(draw.randint(3, 5))))
         plan = plan_of(own, Buffer(draw.randint(2, 3), ties))
         rounds = simulated(own, plan.policy, plan.first + 4 * plan.period)

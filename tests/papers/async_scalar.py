@@ -127,7 +127,7 @@ def real(s: Setting, worlds: list[World], after: list[World], n: int, x: Fractio
     """The quantities at the real model, for whole rounds."""
     q, total = s.q(n), sum(s.q(n), F(0))
     best, qt = s.minimiser(q), [v / total for v in s.q(n)]
-    phi = Sn = Rn = Z = Xi = inner = F(0)
+    phi = Sn = Rn = gap = Xi = inner = F(0)
     for w in worlds:
         here = w.models[-1]
         mean = [sum(w.work[i].gradients, F(0)) / s.K for i in s.clients]
@@ -136,17 +136,17 @@ def real(s: Setting, worlds: list[World], after: list[World], n: int, x: Fractio
             Sn += w.p * qt[i] * sum((g**2 for g in w.work[i].gradients), F(0)) / s.K
         Rn += w.p * sum((v * g for v, g in zip(qt, mean, strict=True)), F(0)) ** 2
         inner += w.p * sum((v * g for v, g in zip(q, mean, strict=True)), F(0)) * (here - x)
-        Z += w.p * (s.loss(q, here) - s.loss(q, best))
+        gap += w.p * (s.loss(q, here) - s.loss(q, best))
         Xi += w.p * (s.loss(q, here) - s.loss(q, x))
     change = sum((w.p * ((w.models[-1] - x) ** 2 - (w.models[-2] - x) ** 2) for w in after), F(0))
-    return Quantities(total, phi, Sn, Rn, Z, Xi, inner, change, moved(after), *at_best(s, qt, best))
+    return Quantities(total, phi, Sn, Rn, gap, Xi, inner, change, moved(after), *at_best(s, qt, best))
 
 
 def virtual(s: Setting, worlds: list[World], n: int, x: Fraction) -> Quantities:
     """The printed quantities: means over k at the virtual models (7), the cohort of round n among what is random."""
     q, total = s.q(n), sum(s.q(n), F(0))
     best, qt = s.minimiser(q), [v / total for v in s.q(n)]
-    phi = Sn = Rn = Z = Xi = inner = change = sq = F(0)
+    phi = Sn = Rn = gap = Xi = inner = change = sq = F(0)
     for w, (chance, cohort) in itertools.product(worlds, s.law(n)):
         p = w.p * chance / s.K
         steps = [
@@ -160,11 +160,11 @@ def virtual(s: Setting, worlds: list[World], n: int, x: Fraction) -> Quantities:
             Sn += p * sum((qt[i] * g[i] ** 2 for i in s.clients), F(0))
             Rn += p * sum((qt[i] * g[i] for i in s.clients), F(0)) ** 2
             inner += p * sum((q[i] * g[i] for i in s.clients), F(0)) * (here - x)
-            Z += p * (s.loss(q, here) - s.loss(q, best))
+            gap += p * (s.loss(q, here) - s.loss(q, best))
             Xi += p * (s.loss(q, here) - s.loss(q, x))
             change += p * ((models[k + 1] - x) ** 2 - (here - x) ** 2)
         sq += w.p * chance * (models[-1] - models[0]) ** 2
-    return Quantities(total, phi, Sn, Rn, Z, Xi, inner, change, sq, *at_best(s, qt, best))
+    return Quantities(total, phi, Sn, Rn, gap, Xi, inner, change, sq, *at_best(s, qt, best))
 
 
 def at_best(s: Setting, qt: Sequence[Fraction], best: Fraction) -> tuple[Fraction, Fraction]:

@@ -161,7 +161,7 @@ def test_lemma_6_on_means_over_rounds() -> None:
         }
         found = get("lemma_6").evaluate(**values)
         assert found.in_scope is True
-        assert found.exact is not None
+        assert isinstance(found.exact, Fraction)
         assert sum((o.sq for o in own), F(0)) / rounds <= found.exact
 
 
@@ -278,15 +278,15 @@ def test_96_on_random_rounds() -> None:
         def square(i: int, x: Fraction, s: Setting = s) -> Fraction:
             return (s.c[i] * (x - s.t[i])) ** 2 + s.noise[i] ** 2
 
-        first = second = R = F(0)
+        first = second = residual = F(0)
         for row in q:
             best, total = s.minimiser(row), sum(row, F(0))
-            R += (s.loss(row, center) - s.loss(row, best)) / rounds
+            residual += (s.loss(row, center) - s.loss(row, best)) / rounds
             first += sum((row[i] / total * square(i, best) for i in range(M)), F(0)) / rounds
             second += sum(((row[i] / total) ** 2 * square(i, best) for i in range(M)), F(0)) / rounds
         values = {
             "L": 1,
-            "R": R,
+            "R": residual,
             "Sigma": sum((mean[i] * square(i, center) for i in range(M)), F(0)),
             "q_min": min(sum(row, F(0)) for row in q),
             "q_max": max(v for row in q for v in row),

@@ -21,6 +21,7 @@ __all__ = ["LINEAR", "inverse", "least_curvature", "newton"]
 RELATIVE = 1e-12  # Newton's method ends where the gradient has this share of the first one, or where rounding stops it
 MAX_STEPS = 200
 MAX_DIM = 3000  # Newton's method holds a matrix of so many rows
+AT_ONCE = 2048  # samples whose Hessians are added at once
 LINEAR = ("logistic", "softmax")  # losses of linear scores
 
 
@@ -80,6 +81,22 @@ def _derivatives(kind: str, scores: Floats, labels: NDArray[Any]) -> tuple[Float
     return residuals, p
 
 
+def _second(kind: str, rows: Floats, chance: Floats) -> Floats:
+    """The sum over samples of the Hessians of their losses: (diag(p) - pp') times aa', or p(1 - p) aa'."""
+    if kind == "logistic":
+        return (rows.T * (chance[:, 0] * (1.0 - chance[:, 0]))) @ rows
+    p, classes = rows.shape[1], chance.shape[1]
+    found = np.zeros((classes * p, classes * p))
+    for begin in range(0, len(rows), AT_ONCE):
+        part, weight = rows[begin : begin + AT_ONCE], chance[begin : begin + AT_ONCE]
+        outer = (weight[:, :, None] * part[:, None, :]).reshape(len(part), -1)
+        found -= outer.T @ outer
+        for k in range(classes):
+            own = slice(k * p, (k + 1) * p)
+            found[own, own] += (part.T * weight[:, k]) @ part
+    return found
+
+
 def newton(arrays: Arrays, client: int, x: Floats, shift: Floats, prox: float) -> Floats:
     """The minimiser for one point x (d,) on logistic or softmax regression; nan where x is not finite.
 
@@ -112,17 +129,8 @@ def newton(arrays: Arrays, client: int, x: Floats, shift: Floats, prox: float) -
     for _ in range(MAX_STEPS):
         if size <= enough:
             return v
-        hessian = (ridge + prox) * np.eye(len(x))
-        for k in range(classes):
-            for m in range(k + 1):
-                if arrays.kind == "logistic":
-                    second = chance[:, 0] * (1.0 - chance[:, 0])
-                else:
-                    second = chance[:, k] * ((k == m) - chance[:, m])
-                block = (rows.T * second) @ rows * scale
-                hessian[k * p : (k + 1) * p, m * p : (m + 1) * p] += block
-                if k != m:
-                    hessian[m * p : (m + 1) * p, k * p : (k + 1) * p] += block.T
+        hessian = scale * _second(arrays.kind, rows, chance)
+        hessian[np.diag_indices(len(x))] += ridge + prox
         step = np.linalg.solve(hessian, g)
         length = 1.0
         # |gradient| falls along Newton's direction: at first by the share that the step is long

@@ -1,30 +1,36 @@
 """The bounds of all papers on one instance: their step sizes, the rounds they promise, the rounds really needed.
 
-For every method of the table, every statement that is believed true, bounds a metric for every number of rounds and
-speaks of that method is tried with the instance's certified constants. Its step size (where left to it) is the one
-that promises the target in the fewest rounds (`evidence.tuning`).
+For every method of the table, every statement that is believed true, bounds for every number of rounds how far a method
+still is, and speaks of that method is tried with the instance's certified constants. Its step size (where left to it)
+is the one that promises the target in the fewest rounds (`evidence.tuning`). A statement that names no kind of method is
+about all that have its parameters and constants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
-from boundcheck.evidence.promise import is_bound, needed, rounds_at, start_value
-from boundcheck.evidence.steps import placeholder
+from boundcheck.evidence.promise import is_bound, measures_progress, needed, rounds_at, start_value
+from boundcheck.evidence.steps import joint
 from boundcheck.evidence.studies.study import Study, StudyTable
-from boundcheck.evidence.tuning import recommended, step_of
+from boundcheck.evidence.tuning import recommended, standing_in, step_of
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.theory.dimension import ONE, STEP
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Belief, Statement
+
+if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
 
 __all__ = ["Spec", "check", "study"]
 
@@ -33,7 +39,8 @@ class Spec(BaseModel):
     """One `[[methods_compared]]` table.
 
     target: the share of a metric's value at the start that is to be reached. methods: specifications, step sizes
-    "largest" where the statement is to choose them. statements: ids, default all that apply.
+    "largest" where the statement is to choose them, and "best" for what it does not limit, such as a proximal weight.
+    statements: ids, default all that apply.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,19 +71,30 @@ def check(spec: Spec) -> None:
     _share(spec)
     problem = build_problem(spec.problem)
     for method in spec.methods:
-        build_method(placeholder(method)).check(clients_of(problem))
+        build_method(standing_in(method)).check(clients_of(problem))
     for name in spec.statements or ():
         statement(name)
 
 
 def _candidates(spec: Spec) -> list[Statement]:
-    """The statements that bound a metric of a point and are believed true, the best reading of each."""
+    """The statements that bound how far a method still is and are believed true, the best reading of each."""
     if spec.statements is not None:
         return [statement(name) for name in spec.statements]
     best: dict[str, Statement] = {}
     for s in all_statements():
         best.setdefault(s.id.rpartition("/")[0], s)  # the best reading comes first
-    return [s for s in best.values() if is_bound(s) and s.belief is Belief.TRUE and s.algorithm is not None]
+    return [s for s in best.values() if is_bound(s) and s.belief is Belief.TRUE and measures_progress(s)]
+
+
+def _speaks(claimed: Statement, method: Method, problem: Problem) -> bool:
+    """Whether a statement is about a method: it names its kind, or names none and has symbols for its parts.
+
+    Those are its symbols without dimension and its step sizes; whether the problem has the others is another matter.
+    """
+    if claimed.algorithm is not None:
+        return claimed.algorithm.kind in algorithms(method)
+    of_methods = {s.name for s in claimed.symbols if s.dimension in (ONE, STEP)} - {claimed.metric.index}
+    return of_methods <= set(joint(claimed, method, problem))
 
 
 def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Study:
@@ -88,11 +106,12 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
     candidates = _candidates(spec)
     total = len(spec.methods) * len(candidates)
     for k, asked in enumerate(spec.methods):
-        names = algorithms(build_method(placeholder(asked)))
+        method = build_method(standing_in(asked))
+        found = len(rows) + len(refused)
         for j, claimed in enumerate(candidates):
             if on_progress is not None:
                 on_progress((k * len(candidates) + j) / total)
-            if claimed.algorithm is None or claimed.algorithm.kind not in names:
+            if not _speaks(claimed, method, problem):
                 continue
             row, why, numbers = _row(claimed, problem, asked, share)
             if row is None:
@@ -100,12 +119,16 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
             else:
                 rows.append(row)
             data.append({"method": str(asked["kind"]), "statement": claimed.best_id, "why": why, **numbers})
+        if len(rows) + len(refused) == found:
+            refused.append((asked["kind"], "-", "no statement of those compared is about this method"))
     columns = ("method", "statement", "metric", "step", "promised rounds", "needed rounds", "promised / needed")
     words = (
         f"Every bound that applies to one of these methods on {problem.name}, with the instance's own constants: the "
         f"communication rounds after which it promises {format_short(share)} of the metric's value at the start, and "
         "the rounds after which a run with the same step size is really there, measured as the statement measures "
         "(last iterate or average).",
+        "A round is one of the method's own: in FedDANE it takes two exchanges with the server, in partial averaging one "
+        "of a part of the model.",
         "The step size is the one, in scope, for which the bound promises the target in the fewest rounds.",
     )
     tables = [StudyTable("Promised and needed rounds", columns, tuple(sorted(rows)), (4, 5, 6))]
@@ -117,7 +140,7 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
 
 
 def _row(
-    claimed: Statement, problem: Any, asked: Mapping[str, Any], share: Fraction
+    claimed: Statement, problem: Problem, asked: Mapping[str, Any], share: Fraction
 ) -> tuple[tuple[str, ...] | None, str, dict[str, Any]]:
     """The table's row of one bound (None: it says nothing), why not, and its numbers."""
     try:
@@ -128,7 +151,7 @@ def _row(
         really = None if index is None else rounds_at(setup, index)
     except BoundcheckError as error:
         return None, str(error).rstrip("."), {}
-    step = step_of(claimed)
+    step = step_of(claimed, asked)
     metric = claimed.metric.quantity + ("" if claimed.metric.weights is None else ", averaged")
     chosen = (
         "-" if step is None or step not in setup.spec else f"{step} = {float(as_fraction(setup.spec[step], step)):.4g}"

@@ -202,15 +202,17 @@ def told(
     parts = [bound, metric.scale, metric.rounds, *conditions, *domain, *(expr for _, expr in choices)]
     parts += [part for part in (metric.weights, trivial, printed_rate) if part is not None]
     names = [*also, *(name for name, _ in choices), *([metric.index] if metric.index else [])]
+    symbols = symbols_in(*parts, also=names, **{symbol.name: symbol for symbol in changed})
+    steps = tuple(symbol.name for symbol in symbols if symbol.name in ("eta_l", "eta_g"))
     return Statement(
         source=Source(PAPER, *source),
         reading=reading.name,
         title=title,
-        symbols=symbols_in(*parts, also=names, **{symbol.name: symbol for symbol in changed}),
+        symbols=symbols,
         metric=metric,
         bound=bound,
         kind=kind,
-        algorithm=Algorithm(method) if method else None,
+        algorithm=Algorithm(method, steps) if method else None,
         conditions=conditions,
         assumptions=assumptions,
         domain=domain,

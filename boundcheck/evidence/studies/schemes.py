@@ -1,0 +1,113 @@
+"""What Table 2 of the asynchronous paper prints for a scheme, beside what the schedule and the instance give.
+
+Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
+Heterogeneous Clients Updates", Table 2 (`engines.scheme_table`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from boundcheck.core.numbers import format_exact, format_short
+from boundcheck.engines.scheme_table import scheme_table
+from boundcheck.evidence.studies.study import Study, StudyTable
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.problems.problem import clients_of
+
+__all__ = ["Spec", "check", "study"]
+
+MEANING = {
+    "d": "largest aggregation weight d_i",
+    "N": "aggregations in a unit of time",
+    "alpha": "alpha of the weights' covariance",
+    "beta": "beta of the weights' covariance",
+    "tau": "largest delay, in aggregations",
+    "W": "window, in aggregations",
+    "R": "residual R",
+}
+
+
+class Spec(BaseModel):
+    """One `[[schemes]]` table. methods: specifications whose clients have fixed update times."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    problem: dict[str, Any]
+    methods: list[dict[str, Any]]
+
+    @field_validator("methods")
+    @classmethod
+    def _some(cls, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if not methods:
+            raise ValueError("methods = [] is not allowed; at least one method is needed")
+        return methods
+
+
+def check(spec: Spec) -> None:
+    """Raises BadInput, UnknownName and Unsupported for what cannot be carried out."""
+    clients = clients_of(build_problem(spec.problem))
+    for method in spec.methods:
+        build_method(method).check(clients)
+
+
+def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Study:
+    """Carries out the table."""
+    problem = build_problem(spec.problem)
+    tables: list[StudyTable] = []
+    data: list[dict[str, Any]] = []
+    for k, asked in enumerate(spec.methods):
+        method = build_method(asked)
+        rows: list[tuple[str, ...]] = []
+        for entry in scheme_table(method, problem):
+            agrees = {True: "yes", False: "no", None: "cannot be told"}[entry.agrees]
+            shown = _range(entry.low, entry.high)
+            rows.append((MEANING[entry.quantity], entry.printed, shown, _text(entry.exact), agrees))
+            data.append(
+                {
+                    "method": str(asked["kind"]),
+                    "quantity": entry.quantity,
+                    "printed": entry.printed,
+                    "low": None if entry.low is None else format_exact(entry.low),
+                    "high": None if entry.high is None else format_exact(entry.high),
+                    "exact": None if entry.exact is None else format_exact(entry.exact),
+                    "agrees": entry.agrees,
+                }
+            )
+        columns = ("quantity", "printed", "that is", "of this schedule, exactly", "agrees")
+        tables.append(StudyTable(_label(method.name, asked), columns, tuple(rows)))
+        if on_progress is not None:
+            on_progress((k + 1) / len(spec.methods))
+    words = (
+        f"Table 2 of the asynchronous paper on {problem.name}: what it prints for each scheme, which values that "
+        "allows, and the value that follows from the schedule and the clients' objectives, exactly. An Omega or an O "
+        "is read with the constant 1.",
+    )
+    return Study("schemes", spec.name, words, tuple(tables), data={"entries": data})
+
+
+def _text(value: Fraction | None) -> str:
+    return "not known" if value is None else format_short(value)
+
+
+def _range(low: Fraction | None, high: Fraction | None) -> str:
+    if low is None and high is None:
+        return "no bound"
+    if low == high:
+        return _text(low)
+    if low is None:
+        return f"at most {_text(high)}"
+    return f"at least {_text(low)}" if high is None else f"{_text(low)} to {_text(high)}"
+
+
+def _label(name: str, spec: dict[str, Any]) -> str:
+    times = spec.get("times")
+    more = {k: v for k, v in spec.items() if k in ("dt", "ties", "weights", "m", "times") and v is not None}
+    if isinstance(times, list):
+        more["times"] = "(" + ", ".join(str(t) for t in times) + ")"
+    return ", ".join([name, *(f"{k} {v}" for k, v in more.items())])
