@@ -1,7 +1,7 @@
 """The falsifier's family for models whose blocks are averaged: a few clients, small quadratics, correlated noise.
 
-Client i holds samples with the gradients a_i H x - b_i + z and a_i H x - b_i - z for one or two noise vectors z (d,), so
-that the noise of a step may point in any direction across the blocks of the model. H = G G', G (d, r) with r from 1 to
+Client i holds samples with the gradients a_i H x - b_i + z and a_i H x - b_i - z for one or two noise vectors z (d,):
+the noise of a step may point in any direction across the blocks of the model. H = G G', G (d, r) with r from 1 to
 d, either as it is or with the entries between two blocks set to 0; the weighted mean of the b_i is 0, so that the
 origin is a minimiser. What a batch draws besides: the number of clients, the interval, a partition and an order of the
 blocks, the clients' weights. Which of these a statement leaves open its hypotheses say; nothing here refers to a
@@ -33,6 +33,7 @@ KINDS = ("block_averaging",)
 BATCH = 512
 REACH = 4.0
 PROMISING = 1e-6
+MOST_BLOCKS = 10
 LAST, LAST_STEPWISE = 2**13, 2**7  # rounds that are averaged, in closed form and one by one
 
 
@@ -255,15 +256,15 @@ class BlockSearch:
         return self._genes(random, BATCH)
 
     def _genes(self, random: np.random.Generator, count: int) -> BlockGenes:
-        alike = "iid_clients" in self.hypotheses
-        m, tau = int(random.integers(2, 5)), int(random.integers(2, 9))
+        alike = "iid_clients" in self.hypotheses or bool(random.random() < 0.4)
+        m, tau = int(random.integers(2, 5)), int(random.integers(2, MOST_BLOCKS + 1))
         dim = tau + int(random.integers(0, 3))
         cuts = sorted(int(v) for v in random.choice(np.arange(1, dim), size=tau - 1, replace=False))
         places = [int(v) for v in random.permutation(dim)]
         blocks = tuple(tuple(sorted(places[i:j])) for i, j in zip([0, *cuts], [*cuts, dim], strict=True))
         order = tuple(int(v) for v in random.permutation(tau))
         counts = [1] * m
-        if not alike and "plain_mean" not in self.hypotheses:
+        if not {"iid_clients", "plain_mean"} & self.hypotheses:
             counts = [int(v) for v in random.integers(1, 4, size=m)]
         weights = tuple(Fraction(v, sum(counts)) for v in counts)
         coupled = "smooth_separable" not in self.hypotheses and bool(random.random() < 0.75)
@@ -296,7 +297,7 @@ class BlockSearch:
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)
         return low
 
-    def _scores(self, candidates: BlockGenes) -> tuple[Workers, Floats, list[tuple[int, Floats]]]:
+    def _scores(self, candidates: BlockGenes) -> tuple[Workers, Any, list[tuple[int, Floats]]]:
         """The instances, which are usable, and the score at each number of rounds."""
         from boundcheck.evidence.falsify import score_of
 
@@ -329,5 +330,5 @@ class BlockSearch:
         """The candidate as a shrunk witness in exact arithmetic, or None when exactness takes it back."""
         one = replace(candidates, genes=candidates.genes[at : at + 1])
         found, _, scores = self._scores(one)
-        violating = [index for index, score in scores if score[0] > PROMISING]
+        violating = {index: float(score[0]) for index, score in scores if score[0] > PROMISING}
         return BlockShrinking(self.statement, self.step, found).witness(violating, provenance) if violating else None

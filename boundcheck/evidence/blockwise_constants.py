@@ -6,7 +6,7 @@ choices where there are many.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def constants_of(found: Workers) -> dict[str, Floats]:
     return known
 
 
-def _norm(a: Floats) -> Floats:
+def _norm(a: Floats) -> Any:
     """Spectral norms of symmetric positive semidefinite matrices, (B,)."""
     return np.linalg.eigvalsh(a)[:, -1]
 

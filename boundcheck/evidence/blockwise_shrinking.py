@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,7 +15,7 @@ from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.shrinking import GRIDS, shorter
-from boundcheck.evidence.witness import VISIBLE, Witness, excess
+from boundcheck.evidence.witness import Witness, excess
 from boundcheck.methods.parts.exchange import even_blocks
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockShrinking"]
 
+VISIBLE = 0.25  # shrinking leaves the metric so far above the bound, or half as far as it was found
 Row = tuple[Fraction, ...]
 Table = tuple[Row, ...]
 
@@ -107,14 +109,15 @@ class BlockShrinking:
             return None
         verdict = result.verdict
         sure = verdict.outcome is Outcome.VIOLATED and verdict.grade is Grade.EXACT
-        return result if sure and (not self.kept or _excess(result) >= self.kept) else None
+        return result if sure and _excess(result) >= self.kept else None
 
-    def witness(self, violating: list[int], provenance: Mapping[str, Any]) -> Witness | None:
-        """The shrunk witness."""
+    def witness(self, violating: Mapping[int, float], provenance: Mapping[str, Any]) -> Witness | None:
+        """The shrunk witness. violating: number of rounds -> log(metric/bound), in double precision."""
+        self.kept = min(VISIBLE, math.expm1(min(1.0, max(violating.values()))) / 2)
         exact = self._coarsest(violating)
         if exact is None:
             return None
-        self.kept = min(VISIBLE, _excess(self.check(exact)) / 2)
+        exact = self._fewer(exact)
         for change in self._changes(exact):
             for candidate in change(exact):
                 if self.check(candidate) is not None:
@@ -128,7 +131,7 @@ class BlockShrinking:
         method = {**claim.method, self.step: format_exact(_number(found.method[self.step]))}
         return Witness(claim.statement, claim.problem, method, claim.at, verdict, dict(provenance))
 
-    def _coarsest(self, violating: list[int]) -> _Exact | None:
+    def _coarsest(self, violating: Mapping[int, float]) -> _Exact | None:
         """The instance, in units of its largest curvature and gradient, on the coarsest grid that keeps it violated."""
         factor, b, noise, start = (v[0] for v in (self.found.factor, self.found.b, self.found.noise, self.found.start))
         share, unit = float(self.found.edge[0]), float(np.abs(factor).max())
@@ -153,11 +156,35 @@ class BlockShrinking:
                 self.shape.partition,
                 self.shape.order,
                 "largest" if share > 1 - 1e-6 else f"{Fraction(share).limit_denominator(10**6)}*largest",
-                max(violating),
+                max(violating, key=lambda k: violating[k]),
             )
             if self.check(candidate) is not None:
                 return candidate
         return None
+
+    def _fewer(self, exact: _Exact) -> _Exact:
+        """Coordinates (and with them blocks) and clients left out one by one, as far as at least two of each stay."""
+        for drop, count in ((_without_coordinate, len(exact.start)), (self._without_client, len(exact.weights))):
+            for k in reversed(range(count)):
+                smaller = drop(exact, k)
+                if smaller is not None and self.check(smaller) is not None:
+                    exact = smaller
+        return exact
+
+    def _without_client(self, exact: _Exact, k: int) -> _Exact | None:
+        """The others keep their weights relative to each other; the last one's b is again what the others' leave."""
+        m = len(exact.weights)
+        if m <= 2:
+            return None
+        left = [i for i in range(m) if i != k]
+        whole = sum((exact.weights[i] for i in left), Fraction(0))
+        return replace(
+            exact,
+            weights=tuple(exact.weights[i] / whole for i in left),
+            a=tuple(exact.a[i] for i in left),
+            b=tuple([*exact.b, exact.last_b()][i] for i in left[:-1]),
+            noise=exact.noise if self.shape.alike else tuple(exact.noise[i] for i in left),
+        )
 
     def _changes(self, first: _Exact) -> list[Callable[[_Exact], list[_Exact]]]:
         """Simplifications in turn; each gives candidates, the plainest first, of which the first violation is kept."""
@@ -174,8 +201,6 @@ class BlockShrinking:
             self._short_steps,
             lambda e: [replace(e, factor=tuple(row[:1] for row in e.factor))] if rank > 1 else [],
         ]
-        if self.shape.alike:
-            changes.insert(0, lambda e: [_with_clients(e, k) for k in range(2, m)])
         for i, j in itertools.product(range(d), range(rank)):
             changes.append(
                 lambda e, i=i, j=j: (
@@ -235,11 +260,30 @@ def _with(rows: Table, j: int, i: int, value: Fraction) -> Table:
     return tuple(map(tuple, changed))
 
 
-def _with_clients(exact: _Exact, count: int) -> _Exact:
-    """The same with fewer clients, of equal weight, all alike."""
-    d = len(exact.start)
-    weights = (Fraction(1, count),) * count
-    return replace(exact, weights=weights, a=exact.a[:count], b=((Fraction(0),) * d,) * (count - 1))
+def _without_coordinate(exact: _Exact, k: int) -> _Exact | None:
+    """The instance without coordinate k, and without its block where that had no other."""
+    if len(exact.start) <= 2:
+        return None
+    moved = [tuple(i - (i > k) for i in block if i != k) for block in exact.partition]
+    gone = next((j for j, block in enumerate(moved) if not block), None)
+    if gone is not None and len(moved) <= 2:
+        return None
+    order = exact.order
+    if order is not None and gone is not None:
+        order = tuple(j - (j > gone) for j in order if j != gone)
+
+    def cut(row: Row) -> Row:
+        return row[:k] + row[k + 1 :]
+
+    return replace(
+        exact,
+        factor=exact.factor[:k] + exact.factor[k + 1 :],
+        b=tuple(map(cut, exact.b)),
+        noise=tuple(tuple(map(cut, own)) for own in exact.noise),
+        start=cut(exact.start),
+        partition=tuple(block for block in moved if block),
+        order=order,
+    )
 
 
 def _plainer(value: Fraction) -> list[Fraction]:

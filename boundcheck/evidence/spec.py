@@ -130,6 +130,7 @@ class SpecFile(_Model):
     methods_compared: list[Any] = Field(default_factory=list)
     proximal_weight: list[Any] = Field(default_factory=list)
     schemes: list[Any] = Field(default_factory=list)
+    cycles: list[Any] = Field(default_factory=list)
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
 
 

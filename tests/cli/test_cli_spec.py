@@ -98,7 +98,7 @@ EXPECTED = {
     6: ["the key 'tightness.at_mos' is unknown; did you mean 'at_most'", "at_least = 3 is above at_most = 2"],
     8: ["has no expect"],
     10: ["the problem 'quadratics': parameter 'client' is unknown; did you mean 'clients'?"],
-    11: ["the method 'sgd' is unknown; did you mean 'scgd'?"],
+    11: ["the method 'sgd' is unknown; did you mean 'scgd' or 'sync_sgd'?"],
     12: ["the index 'k' is unknown; known: K"],
     13: [
         "mu = 0 is outside its domain",
@@ -237,7 +237,7 @@ def test_a_file_of_limits_alone(boundcheck_cli: Run, tmp_path: Path) -> None:
     for command in ("check", "compare"):
         found = boundcheck_cli(command, path)
         assert found.code == 2
-        assert "the file has no [[claim]]; [[limits]] tables are for `boundcheck report`." in found.err
+        assert "the file has no [[claim]]; its [[limits]] tables are for `boundcheck report`." in found.err
     path.write_text(FEDAVG + LIMITS.replace("fedavg_rr", "fedavg_r"))
     found = boundcheck_cli("check", path)
     assert found.code == 2

@@ -1,8 +1,8 @@
 """Studies: tables and pictures about instances that are no single claim, each asked for by a table of a specification.
 
 `[[methods_compared]]` compares the bounds of all papers on one instance; `[[proximal_weight]]` shows which proximal
-weights a theorem allows beside those that were tuned over; `[[schemes]]` what a schedule of clients costs. A study
-carries no verdict: claims do.
+weights a theorem allows beside those that were tuned over; `[[schemes]]` what a schedule of clients costs;
+`[[cycles]]` where methods lead, with exact factors. A study carries no verdict: claims do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from boundcheck.evidence.studies.study import Series, Study, StudyTable
 __all__ = ["KINDS", "Asked", "Series", "Study", "StudyTable", "carry_out_study", "load_studies"]
 
 # Table of a specification -> module of this package with `Spec`, `check(spec)` and `study(spec, on_progress)`.
-KINDS = ("methods_compared", "proximal_weight", "schemes")
+KINDS = ("methods_compared", "proximal_weight", "schemes", "cycles")
 
 Progress = Callable[[float], None]
 

@@ -1,0 +1,107 @@
+"""Synchronous SGD on a smooth convex function, as checked steps.
+
+Vectors are random and <u, v> is the expectation of their inner product; points are relative to a minimiser nearest to
+the start.
+
+    x(r)  point after r steps    s(r)  gradient there    g(r)  the workers' stochastic gradient there, averaged
+    gap(r), low(r)  expected gap at x(r), and at x(r) - s(r)/L        mean  of gap(r) over r = 0, ..., k-1
+    far(r)  E|x(r)|^2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Decide
+from boundcheck.proof.rules import Accumulation
+from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.sums import total
+from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+
+READINGS = ("sharp", "as_printed")
+
+L, eta, sigma2, sum_p2, dist2_0, k, r, mean = sp.symbols("L eta sigma2 sum_p2 dist2_0 k r mean", real=True)
+gap, low = (sp.Function(name, real=True)(r) for name in ("gap", "low"))
+s, g, x, then = vector("s", r), vector("g", r), vector("x", r), vector("x", r + 1)
+first, last = x.at(r, 0), x.at(r, k)
+variance = sigma2 * sum_p2
+UNBIASED = "g has the mean s whatever happened before, since the averages have the weights of F"
+
+FACTS = (
+    Fact("index r", sp.And(r >= 0, r <= k - 1), "index", "steps"),
+    Fact("mean", sp.Eq(mean, total(gap, r, k) / k), "metric", "over the points before the steps"),
+    Fact("start", sp.Eq(dist2_0, norm2(first)), "metric", "positions are relative to a nearest minimiser"),
+    Fact("gap", gap >= 0, "metric", "a gap"),
+    Fact("minimum", low >= 0, "metric", "a gap"),
+    Fact("step", VectorEquality(then, x - g * eta), "algorithm", "one step with the averaged gradient"),
+    Fact("unbiased", sp.Ge(inner(g - s, x), 0), "assumption", UNBIASED, "block_variance"),
+    Fact("unbiased, s", sp.Le(inner(g - s, s), 0), "assumption", UNBIASED, "block_variance"),
+    Fact(
+        "noise",
+        sp.Le(norm2(g - s), variance),
+        "assumption",
+        "independent noise of the workers, of variance sigma2 each, with the weights p_i",
+        "block_variance",
+    ),
+    Fact("convex", sp.Ge(inner(s, x), gap), "assumption", "from x(r) to the minimiser", "convexity"),
+    Fact(
+        "smooth",
+        sp.Le(low, gap - norm2(s) / L + L / 2 * (norm2(s) / L**2)),
+        "assumption",
+        "F is L-smooth, from x(r) to x(r) - s(r)/L",
+        "smooth_clients",
+    ),
+)
+SIZES = ("domain eta", "domain L")
+least = 2 * eta * (1 - eta * L)
+
+
+def derivation(statement: Any) -> Derivation:
+    """The derivation of one reading; as_printed: the decrease is rounded to eta times the gap."""
+    factor = eta if statement.reading == "as_printed" else least
+    steps = (
+        Step("factor > 0", factor > 0, ("condition step size", *SIZES), Decide(), "there is a decrease"),
+        Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition"),
+        Step(
+            "gradient",
+            sp.Le(norm2(s), 2 * L * gap),
+            ("smooth", "minimum", "domain L"),
+            Combine({"smooth": 2 * L, "minimum": 2 * L}),
+            "the gap at x - s/L is not negative",
+        ),
+        Step(
+            "decrease",
+            sp.Le(norm2(then), norm2(x) - factor * gap + eta**2 * variance),
+            ("step", "unbiased", "unbiased, s", "noise", "convex", "gradient", "gap", "factor", *SIZES),
+            Combine(
+                {
+                    "unbiased": 2 * eta,
+                    "unbiased, s": 2 * eta**2,
+                    "noise": eta**2,
+                    "convex": 2 * eta,
+                    "gradient": eta**2,
+                    "gap": least - factor,
+                }
+            ),
+            "the square expanded, in expectation",
+        ),
+        Step(
+            "sum",
+            sp.Le(norm2(last), norm2(first) + total(-factor * gap + eta**2 * variance, r, k)),
+            ("decrease", "domain k"),
+            Accumulation("decrease", norm2(x), r, k),
+            "all steps",
+        ),
+        Step(
+            "conclusion",
+            sp.Le(mean, (dist2_0 / k + eta**2 * variance) / factor),
+            ("sum", "mean", "start", "factor > 0", "domain k"),
+            Combine({"sum": 1 / (factor * k)}),
+            "divided by the number of steps",
+        ),
+    )
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean)
