@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
-from boundcheck.engines.run import ENGINES
+from boundcheck.core.toml_lines import parse_toml
+from boundcheck.engines.run import ENGINES, ROUND_METRICS
 from boundcheck.errors import UnknownName
+from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.limits import Limits, load_limits
 from boundcheck.evidence.spec import ClaimSpec, RateSpec, TightnessSpec, claims_from_text
+from boundcheck.evidence.studies import KINDS, carry_out_study, load_studies
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems
 from boundcheck.verdict import Outcome
@@ -87,6 +90,45 @@ def test_every_form_of_momentum_is_listed() -> None:
     assert {f'"{start}"' for start in starts} <= ticked(*listed["`start`"])
 
 
+def test_every_form_of_update_times_is_listed() -> None:
+    private = importlib.import_module("boundcheck.methods._asynchronous")
+    listed = rows("times", "Methods")
+    with pytest.raises(UnknownName) as error:
+        private.times_from("no such times")
+    named = {parse_toml(f"times = {cell.strip('`')}", "page").data["times"] for cell in listed if cell[1] == '"'}
+    tables = [parse_toml(f"times = {cell.strip('`')}", "page").data["times"] for cell in listed if cell[1] != '"']
+    assert named | {t["kind"] for t in tables if isinstance(t, dict)} == set(error.value.known)
+    for given in (*named, *tables):
+        private.times_from(given).of(2 if isinstance(given, dict) else 3)
+    assert all(f'"{way}"' in PAGE for way in (*private.WEIGHTS, *private.TIES))
+
+
+def test_every_solver_and_decay_is_listed() -> None:
+    private = importlib.import_module("boundcheck.methods._feddane")
+    for cell in rows("solver", "Methods"):
+        private.solver_from(1, parse_toml(f"solver = {cell.strip('`')}", "page").data["solver"])
+    decays = importlib.import_module("boundcheck.methods.parts.correction").DECAYS
+    assert all(f'"{decay}"' in PAGE for decay in (*decays, *private.SIZED))
+
+
+def test_every_metric_is_listed() -> None:
+    of_a_point = {"gap", "dist2", "grad2", "x"}
+    for spec in ({"kind": "fedshuffle_36"}, {"kind": "feddane_1d"}, {"kind": "huber"}):
+        assert set(problems.build(spec).metrics) <= of_a_point
+    assert set(rows("metric", "Metrics")) == {f"`{name}`" for name in of_a_point | set(ROUND_METRICS)}
+
+
+def test_every_page_that_compares_is_listed() -> None:
+    listed = rows("table", "Pages that compare")
+    assert set(listed) == {f"`{kind}`" for kind in KINDS}
+    for kind in KINDS:
+        fields = importlib.import_module(f"boundcheck.evidence.studies.{kind}").Spec.model_fields
+        keys = listed[f"`{kind}`"][0]
+        assert ticked(keys) == set(fields), kind
+        needed = {name for name, field in fields.items() if field.is_required()}
+        assert set(re.findall(r"\*\*`(\w+)`\*\*", keys)) == needed, kind
+
+
 def test_every_split_is_listed() -> None:
     split = importlib.import_module("boundcheck.problems._split")
     listed = rows("split", "Problems")
@@ -105,12 +147,42 @@ def test_every_key_is_listed() -> None:
     assert set(rows("key", "Where methods end")) == {f"`{key}`" for key in Limits.model_fields}
 
 
+def shown(heading: str) -> str:
+    """The specification below a heading."""
+    section = PAGE.split(f"\n## {heading}\n")[1] if heading else PAGE
+    return re.findall(r"```toml\n(.*?)```", section, re.DOTALL)[0]
+
+
 def test_the_files_shown_are_valid(tmp_path: Path) -> None:
-    claims, limits = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    claims, limits = shown(""), shown("Where methods end")
     assert len(claims_from_text(claims + limits)) == 2
     file = tmp_path / "spec.toml"
     file.write_text(claims + limits, encoding="utf-8")
     assert [found.name for found in load_limits(file)] == ["Who is biased"]
+
+
+def test_the_bound_shown_guarantees_nothing_and_says_where_it_would() -> None:
+    (claim,) = claims_from_text(shown("Bounds that guarantee nothing"))
+    result = run_claim(claim)
+    assert not result.failures
+    assert result.verdict.outcome is Outcome.VACUOUS
+    answer = re.sub(r"fails: .* is missed", "fails: (...) > 0 is missed", result.verdict.reason)
+    assert f'"{answer}"' in " ".join(PAGE.split())
+
+
+def test_the_pages_shown_come_out(tmp_path: Path) -> None:
+    file = tmp_path / "spec.toml"
+    file.write_text(shown("Pages that compare"), encoding="utf-8")
+    asked = load_studies(file)
+    assert [a.kind for a in asked] == list(KINDS)
+    compared, weights, schemes, cycles = map(carry_out_study, asked)
+    assert {name.rpartition("/")[0] for _, name, *_ in compared.tables[0].rows} == {
+        "fedshuffle/theorem_5_1_strongly_convex",
+        "classics/gradient_descent_strongly_convex",
+    }
+    assert weights.tables[0].rows
+    assert [row[1] for row in schemes.tables[0].rows]
+    assert cycles.data["equal"] is True  # FedFix-1/2 on equal hardware is synchronous FedAvg with eta_g = 2
 
 
 def test_everything_in_the_folder_is_listed() -> None:

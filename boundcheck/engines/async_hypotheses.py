@@ -1,16 +1,19 @@
 """Hypotheses about who takes part, which a method and a problem answer together.
 
 Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
-Heterogeneous Clients Updates", Assumptions 3 and 5 to 7 and what Section 3.3 says of kinds of data.
+Heterogeneous Clients Updates", Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, its Examples 1 and
+2, and what Section 4 says of update times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from boundcheck.engines.alternating import alternation_hypotheses
 from boundcheck.engines.expected_weights import Expected, data_kinds, expected_weights
+from boundcheck.engines.joint_times import time_hypotheses
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 
 if TYPE_CHECKING:
@@ -26,7 +29,8 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
     Cohorts are drawn or fixed without a look at models or gradients, and clocks of exponential times are memoryless, so
     that who takes part is independent of how old a model is, too.
     """
-    expected = expected_weights(method, clients_of(problem))
+    clients = clients_of(problem)
+    expected = expected_weights(method, clients)
     if expected is None or not expected.full_kinds:
         return {}
     data = data_kinds(problem)
@@ -45,6 +49,10 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         else f"{_round(unlike.q)} weighs the kinds of data otherwise than F does.",
         "every_type_every_round": None if missing is None else f"{_round(missing.q)} leaves out a kind of data.",
         "no_empty_rounds": None if len(expected.full_kinds) == len(expected.kinds) else "some rounds have no clients.",
+        "time_based": _time_based(expected, clients.weights),
+        "own_minimisers": None if len(data.shares) == clients.count else "some clients have the same kind of data.",
+        **time_hypotheses(method, clients),
+        **alternation_hypotheses(method, problem),
     }
     if isinstance(problem, QuadraticProblem):
         curved = next((i for i, (a, _) in enumerate(problem.forms().maps) if a.rank()), None)
@@ -57,6 +65,12 @@ def _window(expected: Expected) -> str | None:
     if expected.window is not None:
         return None
     return "the first rounds are unlike the later ones, so that no window has the same means everywhere."
+
+
+def _time_based(expected: Expected, weights: Sequence[Fraction]) -> str | None:
+    """Whether the mean weights of a period are the clients' importance."""
+    unlike = next((i for i, w in enumerate(weights) if expected.mean.get(i, Fraction(0)) != w), None)
+    return None if unlike is None else f"client {unlike} has another mean weight than its importance in F."
 
 
 def _round(q: Mapping[int, Fraction]) -> str:

@@ -79,7 +79,8 @@ class Expected:
     kinds: the kinds of rounds, shares summing to 1; an empty round is a kind with no q. certain: whether it is known
     beforehand who takes part. covariance: None where no single alpha fits all pairs of clients. delay: the largest
     n - rho_i(n), None where delays have no bound or it is not known. window: the least W of Assumption 6, None where
-    there is none.
+    there is none. period: rounds after which the cohorts repeat from round 0 on, a multiple of the window; 1 where they
+    are drawn, None where the first rounds are unlike the later ones or it is not known.
     """
 
     kinds: tuple[RoundKind, ...]
@@ -87,6 +88,7 @@ class Expected:
     covariance: Covariance | None
     delay: int | None
     window: int | None
+    period: int | None
 
     @cached_property
     def mean(self) -> dict[int, Fraction]:
@@ -170,9 +172,11 @@ def _pattern(method: Method, clients: Clients) -> Expected | None:
 
     if plan is not None:
         law, delay, window = plan.law, _delay_of(plan), plan.window
+        repeats = None if plan.first else plan.period
         one_by_one = plan.single and clients.count > 1
     else:
         first, period = first_repeated(timed, clients), timed.period(clients)
+        repeats = None if first else period
         if first + period > MAX_ROUNDS:
             return None
         cohorts = [timed.fixed(n, clients) or () for n in range(first + 2 * period)]
@@ -188,7 +192,7 @@ def _pattern(method: Method, clients: Clients) -> Expected | None:
     else:
         covariance = Covariance(Fraction(1), Fraction(0), "the weights are not random")
     stale = isinstance(method.exchange, Stale)
-    return Expected(kinds, True, covariance, delay if stale else 0, window)
+    return Expected(kinds, True, covariance, delay if stale else 0, window, repeats)
 
 
 def _delay_of(plan: Plan) -> int | None:
@@ -246,7 +250,7 @@ def _random(method: Method, clients: Clients, drawing: Drawing) -> Expected | No
         covariance = Covariance(alpha, max(rest), how)
     kind = RoundKind(Fraction(1), {i: v for i, v in enumerate(q) if v > 0})
     # memoryless times, and any other random cohort, can leave a client out for as long as one likes
-    return Expected((kind,), False, covariance, None if isinstance(method.exchange, Stale) else 0, 1)
+    return Expected((kind,), False, covariance, None if isinstance(method.exchange, Stale) else 0, 1, 1)
 
 
 def _alpha(drawing: Drawing, p: Sequence[Fraction]) -> tuple[Fraction | None, str]:

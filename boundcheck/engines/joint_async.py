@@ -7,6 +7,7 @@ with the minimiser thb (the nearest to the start, where there are several):
 
     rho         max(1, largest q(n)), Section 3.1; q_max the largest q_i(n); q_min, q_bar the least and the mean q(n)
     tau_delay   the largest n - rho_i(n); window the least W of Assumption 6; local_steps K
+    period      rounds after which the cohorts repeat, a multiple of the window; 1 where they are drawn
     rounds_share   the share of rounds in which someone takes part
     alpha, beta    of Assumption 5, beta by Lemma 1; alpha_det = 1, beta_det = 0 where it is certain who takes part
     R_loss      mean of L^n(thb) - L^n(thb^n), Theorem 1
@@ -14,7 +15,8 @@ with the minimiser thb (the nearest to the start, where there are several):
     Sigma       sum q_i E|g_i(thb)|^2 (11); dist2_surrogate_0 = |x_0 - thb|^2
     chi2        sum (r_j - st_j)^2/st_j over the kinds of data j, st_j from q_i (27); absent where one never takes part.
                 Clients with the same objective are one kind. chi2_max: the largest chi_n^2 of a round, over the kinds
-                that take part in it (18)
+                that take part in it (18). U_loss = 0 where every kind takes part in every round; absent elsewhere
+    and the times of `engines.joint_times` and the constants of Example 2, `engines.alternating`
     F_het       Lbar(thb) - sum q_i L_i* (27); P_loss the mean of chi_n^2 sum qt_i(n) [L_i(thb^n) - L_i*] (18)
 
 Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
@@ -35,7 +37,9 @@ from boundcheck.constants.certify import from_above
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.constants.forms import Form, gap, square, weighted
 from boundcheck.core.linalg import column, range_projector, rational, solve_any
+from boundcheck.engines.alternating import alternation_makers
 from boundcheck.engines.expected_weights import DataKinds, Expected, data_kinds, expected_weights
+from boundcheck.engines.joint_times import participation_makers, time_makers
 from boundcheck.methods.parts import GradientSteps, StochasticSteps
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 
@@ -58,8 +62,14 @@ def async_makers(method: Method, problem: Problem) -> Makers:
     expected = expected_weights(method, clients)
     if expected is None or not expected.full_kinds:
         return {}
-    losses = losses_of(method, problem, expected)
-    return {**_of_rounds(method, expected, data_kinds(problem)), **({} if losses is None else losses.makers())}
+    losses, data = losses_of(method, problem, expected), data_kinds(problem)
+    return {
+        **_of_rounds(method, expected, data),
+        **time_makers(method, clients),
+        **participation_makers(method, clients, expected, data),
+        **alternation_makers(method, problem),
+        **({} if losses is None else losses.makers()),
+    }
 
 
 def _exact(value: Fraction | int, how: str) -> Callable[[], Constant]:
@@ -84,6 +94,8 @@ def _of_rounds(method: Method, expected: Expected, data: DataKinds) -> Makers:
         found["tau_delay"] = _exact(expected.delay, "largest number of rounds between receipt and contribution")
     if expected.window is not None:
         found["window"] = _exact(expected.window, "rounds after which the expected weights have had their means")
+    if expected.period is not None:
+        found["period"] = _exact(expected.period, "rounds after which the cohorts repeat")
     if expected.covariance is not None:
         how = expected.covariance.how
         found["alpha"] = _exact(expected.covariance.alpha, how)
@@ -93,6 +105,8 @@ def _of_rounds(method: Method, expected: Expected, data: DataKinds) -> Makers:
         found["beta_det"] = _exact(0, "the weights are not random")
     largest = max(data.chi_square(kind.q) for kind in expected.full_kinds)
     found["chi2_max"] = _exact(largest, "largest chi-square distance of a round, over the data that take part")
+    if len(expected.full_kinds) == len(expected.kinds) and all(data.complete(k.q) for k in expected.kinds):
+        found["U_loss"] = _exact(0, "every kind of data takes part in every round")
     if data.complete(expected.mean):
         found["chi2"] = _exact(data.chi_square(expected.mean), "sum of (r_j - st_j)^2/st_j")
     return found

@@ -27,7 +27,7 @@ from boundcheck.theory.dimension import STEP
 from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Kind, Statement
 
-__all__ = ["KINDS", "BlockGenes", "BlockSearch", "BlockShape", "Workers", "mean_grad2"]
+__all__ = ["KINDS", "BlockGenes", "BlockSearch", "BlockShape", "Workers", "gene_count", "mean_grad2"]
 
 KINDS = ("block_averaging",)
 BATCH = 512
@@ -104,7 +104,8 @@ class Workers:
         return np.einsum("bmsi,bmsj->bmij", self.noise, self.noise) / self.shape.pairs
 
 
-def _gene_count(shape: BlockShape) -> int:
+def gene_count(shape: BlockShape) -> int:
+    """Numbers that make an instance of this shape."""
     sources = 1 if shape.alike else shape.m
     own = 0 if shape.alike else (shape.m - 1) * shape.dim
     return 6 + shape.dim * shape.rank + sources * shape.pairs * shape.dim + own + shape.m + shape.dim
@@ -273,7 +274,7 @@ class BlockSearch:
         scaled = not alike and bool(random.random() < 0.3) and tau <= 4
         data = "averages_uniformly" not in self.hypotheses
         shape = BlockShape(blocks, order, weights, data, coupled, rank, pairs, alike, scaled)
-        return BlockGenes(shape, random.standard_normal((count, _gene_count(shape))))
+        return BlockGenes(shape, random.standard_normal((count, gene_count(shape))))
 
     def _arguments(self, values: Mapping[str, Any], step: Floats, index: float = 1.0) -> list[Any]:
         return [step if n == self.step else index if n == self.index else values[n] for n in self.names]

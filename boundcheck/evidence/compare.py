@@ -28,7 +28,7 @@ from boundcheck.evidence.given import (
     rounded,
     within_rounding,
 )
-from boundcheck.evidence.judging import Judgement, judge, tightness_of
+from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
@@ -149,7 +149,7 @@ def compare(
     *,
     level: float = 0.999,
     at: Sequence[Fraction] | None = None,
-    limit: Fraction | None = None,
+    limit: Fraction | NoLimit | None = None,
 ) -> Verdict:
     """The verdict on one run.
 
@@ -225,7 +225,7 @@ def compare(
         told = told_nearest(statement, _at_last(statement, points, values), details)
         found = replace(found, reason=f"{found.reason.rstrip('.')}{told}.")
     if statement.kind is Kind.LIMIT and limit is not None:
-        details["limit"] = format_exact(limit)
+        details["limit"] = limit.why if isinstance(limit, NoLimit) else format_exact(limit)
     if found.statistics:
         details["statistics"] = plain(found.statistics)
     return replace(
@@ -233,9 +233,16 @@ def compare(
         outcome=found.outcome,
         grade=grade,
         reason=found.reason,
-        witness={} if found.at is None else points.witness(found.at),
+        witness={} if found.at is None else {**points.witness(found.at), **_limit_points(statement, limit)},
         points=len(points) - found.negligible,
     )
+
+
+def _limit_points(statement: Statement, limit: Fraction | NoLimit | None) -> dict[str, Any]:
+    """Where the metric of a claim about a limit ends, in exact numbers."""
+    if statement.kind is not Kind.LIMIT or not isinstance(limit, NoLimit) or not limit.points:
+        return {}
+    return {"limit_points": [format_exact(v) for v in limit.points]}
 
 
 def _at_last(statement: Statement, points: Points | None, values: Mapping[str, Fraction]) -> Mapping[str, Fraction]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from boundcheck.evidence import blockwise, shuffled
+from boundcheck.evidence import blockwise, one_round, participating, shuffled
 
 if TYPE_CHECKING:
     from boundcheck.evidence.falsify import Search
@@ -22,5 +22,7 @@ FAMILIES: Mapping[str, Callable[[Statement], Search]] = MappingProxyType(
     {
         **dict.fromkeys(shuffled.KINDS, shuffled.SampleSearch),
         **dict.fromkeys(blockwise.KINDS, blockwise.BlockSearch),
+        **dict.fromkeys(one_round.KINDS, one_round.OneRoundSearch),
+        **dict.fromkeys(participating.KINDS, participating.ParticipatingSearch),
     }
 )

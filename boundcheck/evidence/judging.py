@@ -22,12 +22,20 @@ from boundcheck.evidence.points import FLOAT_EQUAL, Mask, Points, index_name
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Tightness
 
-__all__ = ["Judgement", "judge", "tightness_of"]
+__all__ = ["Judgement", "NoLimit", "judge", "tightness_of"]
 
 # Share of the points (the last ones) over which a limit superior is looked at.
 TAIL = 0.5
 # Two sides that are both below this are zero for every purpose and are not compared where doubles cannot order them.
 NEGLIGIBLE = 1e-300
+
+
+@dataclass(frozen=True)
+class NoLimit:
+    """That a metric has no limit, by exact numbers. why: one sentence. points: its limit points, where they are known."""
+
+    why: str
+    points: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,10 +52,10 @@ class Judgement:
     statistics: Mapping[str, Any] | None = None
 
 
-def judge(points: Points, level: float, limit: Fraction | None = None) -> Judgement:
+def judge(points: Points, level: float, limit: Fraction | NoLimit | None = None) -> Judgement:
     """The judgement on at least one point; level: of the sequential test on random sampled curves.
 
-    limit: the exact limit of the metric, where it is known; it decides a claim about the limit.
+    limit: the exact limit of the metric, or that it has none, where it is known; it decides a claim about the limit.
     """
     kind = points.statement.kind
     if kind is Kind.UPPER_BOUND:
@@ -260,9 +268,11 @@ def _equality(points: Points) -> Judgement:
     return Judgement(Outcome.HOLDS, grade, f"Both sides are equal at {_all(len(points))}{how}.")
 
 
-def _known_limit(points: Points, limit: Fraction) -> Judgement | None:
+def _known_limit(points: Points, limit: Fraction | NoLimit) -> Judgement | None:
     """The claimed limit against the exact one; None where the two cannot be told apart."""
     last = len(points) - 1
+    if isinstance(limit, NoLimit):
+        return Judgement(Outcome.VIOLATED, Grade.EXACT, limit.why, last)
     sign = points.sign_of(points.statement.bound - _rational(limit), last)
     if sign is None:
         return None

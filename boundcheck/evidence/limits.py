@@ -15,14 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from boundcheck.core.numbers import format_exact, format_short, parse_grid
 from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
-from boundcheck.engines.exact import stationary
+from boundcheck.engines.exact import limit_cycle, stationary
+from boundcheck.engines.exact.growing import stays_away
 from boundcheck.engines.small_step import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
+from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.points import index_name
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["LimitCurve", "LimitPoint", "LimitStudy", "Limits", "exact_limit", "limit_study", "load_limits"]
 
 MAX_POINTS = 200
+MAX_SHOWN = 4  # values of a cycle in a reason
 
 
 class Limits(BaseModel):
@@ -149,12 +153,12 @@ def limit_study(limits: Limits, on_progress: Callable[[float], None] | None = No
     return LimitStudy(limits, problem.name, tuple(problem.weights), tuple(curves))
 
 
-def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fraction | None:
-    """The exact limit, as the rounds go on, of the expected metric that the statement says a limit of.
+def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fraction | NoLimit | None:
+    """The exact limit, as the rounds go on, of the expected metric that the statement says a limit of, or that it has
+    none: it runs through a cycle, or the models that it says tend to a point do not (`engines.exact.growing`).
 
-    None where it is not known: the method does not converge on the problem or its rounds are not alike, its step sizes
-    are rounded or change, the problem is not quadratic, the metric is scaled, averaged, or none of the problem's, or
-    what it should tend to changes with the index.
+    None where it is not known: its step sizes are rounded or change, the problem is not quadratic, the metric is
+    scaled, averaged, or none of the problem's, or what it should tend to changes with the index.
     """
     metric = claimed.metric
     moving = {s.name for s in claimed.bound.free_symbols} & {index_name(claimed)}
@@ -162,16 +166,65 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
         return None
     if not isinstance(problem, QuadraticProblem) or metric.quantity not in problem.metrics:
         return None
-    if not method.exact_steps() or method.participation.period(clients_of(problem)) != 1:
+    if not method.exact_steps():
         return None
     if isinstance(method.exchange, Blocks) and method.exchange.tau > 1:  # the rounds of a period differ
         return None
     try:
+        if method.participation.period(clients_of(problem)) != 1:
+            return _limit_in_cycle(claimed, method, problem)
         value = stationary(method, problem, (metric.quantity,)).values[metric.quantity]
     except (BadInput, Unsupported):
-        return None
+        return _no_limit(claimed, method, problem)
     assert isinstance(value, Fraction)  # the arithmetic is rational
     return value
+
+
+def _limit_in_cycle(claimed: Statement, method: Method, problem: Problem) -> Fraction | NoLimit | None:
+    """The limit over those positions of the period that the statement's rounds fall on."""
+    places = _places(claimed)
+    if places is None:
+        return None
+    begin, step = places
+    found = limit_cycle(method, problem, (claimed.metric.quantity,))
+    values = found.values[claimed.metric.quantity]
+    seen = [values[(begin + k * step - found.first) % found.period] for k in range(found.period)]
+    own = list(dict.fromkeys(v for v in seen if isinstance(v, Fraction)))  # all of them: the arithmetic is rational
+    if len(own) == 1:
+        return own[0]
+    shown = ", ".join(format_short(v) for v in own[:MAX_SHOWN]) + (", ..." if len(own) > MAX_SHOWN else "")
+    why = f"The metric has no limit: in the end it runs through a cycle of {len(own)} values, {shown}."
+    return NoLimit(why, tuple(own[:MAX_POINTS]))
+
+
+def _places(claimed: Statement) -> tuple[int, int] | None:
+    """(rounds at index 0, rounds for each further one); None where they depend on more than the index."""
+    rounds, index = sp.sympify(claimed.metric.rounds), index_name(claimed)
+    places = [rounds.subs({s: k for s in rounds.free_symbols if s.name == index}) for k in (0, 1)]
+    if not all(place.is_Integer for place in places):
+        return None
+    return int(places[0]), int(places[1] - places[0])
+
+
+def _no_limit(claimed: Statement, method: Method, problem: Problem) -> NoLimit | None:
+    """That the models do not tend to a point, where the statement says so; None where that is not known."""
+    metric = claimed.metric
+    to_a_point = metric.quantity == "x" or (metric.quantity == "dist2" and claimed.bound == 0 and _one_point(problem))
+    places = _places(claimed)
+    # of a model that runs in a circle, every second point can have a limit
+    if not to_a_point or places is None or places[1] != 1:
+        return None
+    try:
+        grows = stays_away(method, problem)
+    except Unsupported:
+        return None
+    return NoLimit("The metric has no such limit: the models do not converge, by exact arithmetic.") if grows else None
+
+
+def _one_point(problem: Problem) -> bool:
+    """Whether the squared distance to the minimisers is 0 at one point alone."""
+    forms = problem.forms().quadratic if isinstance(problem, QuadraticProblem) else {}
+    return "dist2" in forms and forms["dist2"][1].rank() == problem.dim
 
 
 def _point(problem: Problem, spec: Mapping[str, Any], parameter: str, value: Fraction) -> LimitPoint:

@@ -33,7 +33,9 @@ __all__ = [
     "even_noise",
     "every_type_every_round",
     "finite_gradient_noise",
+    "fixed_times",
     "followed_objective",
+    "four_alternating_clients",
     "gradient_cohort_variance",
     "gradient_dissimilarity",
     "hessian_similarity",
@@ -45,10 +47,13 @@ __all__ = [
     "local_variance",
     "lower_curvature",
     "no_empty_rounds",
+    "one_by_one",
+    "own_minimisers",
     "plain_mean",
     "pure_noise",
     "relaxed_dissimilarity",
     "same_expected_weights",
+    "slowest_at_an_end",
     "smooth_blocks",
     "smooth_clients",
     "smooth_globally",
@@ -57,9 +62,12 @@ __all__ = [
     "smooth_weighted",
     "strong_quasi_convexity",
     "strongly_convex_samples",
+    "time_based",
     "total_dissimilarity",
+    "two_alternating_clients",
     "unbiased_gradient_cohort",
     "unbiased_gradients",
+    "whole_times",
     "window_property",
 ]
 
@@ -201,7 +209,7 @@ independent_weights = Assumption(
 )
 window_property = Assumption(
     "window_property",
-    "The means of q_i(n) over the rounds sW to (s+1)W - 1 are the same for every s: the schedule repeats after W rounds.",
+    "The means of q_i(n) over the rounds sW to (s+1)W - 1 are the same for every s: the weights repeat after W rounds.",
 )
 bounded_gradients = Assumption(
     "bounded_gradients",
@@ -216,6 +224,23 @@ every_type_every_round = Assumption(
     "every_type_every_round", "In every round each kind of data has a positive expected weight."
 )
 no_empty_rounds = Assumption("no_empty_rounds", "In every round some client has a positive expected weight.")
+fixed_times = Assumption("fixed_times", "Every client needs the same time for each of its updates.")
+one_by_one = Assumption("one_by_one", "Clients that finish together are aggregated one by one, in one order of ties.")
+whole_times = Assumption("whole_times", "The update times are whole numbers.")
+slowest_at_an_end = Assumption(
+    "slowest_at_an_end", "The slowest client is the last, or the first, of those that finish together."
+)
+time_based = Assumption("time_based", "The aggregation weights are those that make q_i = p_i.")
+own_minimisers = Assumption("own_minimisers", "Every client's data are a kind of their own.")
+two_alternating_clients = Assumption(
+    "two_alternating_clients",
+    "Two clients |theta - theta_i*|^2/2; the first takes part in even rounds, the second in odd ones.",
+)
+four_alternating_clients = Assumption(
+    "four_alternating_clients",
+    "Four clients |theta - theta_i*|^2/2, two kinds of data; two clients, one of each kind, take part in odd rounds "
+    "with the weights 1/2, the others in even ones.",
+)
 
 
 # --- blocks of the model (S. Lee et al., Assumptions 1 to 4): the four readings of "f is L_j-smooth for all x_j" ---
@@ -318,6 +343,8 @@ CLASSES: Mapping[str, Assumption] = {
         *(averages_as_objective, averages_uniformly, block_variance, block_dissimilarity, total_dissimilarity),
         *(convex_clients, unbiased_gradients, covariance_of_weights, independent_weights, window_property),
         *(bounded_gradients, same_expected_weights, every_type_every_round, no_empty_rounds),
+        *(fixed_times, one_by_one, whole_times, slowest_at_an_end, time_based, own_minimisers),
+        *(two_alternating_clients, four_alternating_clients),
         *(client_smoothness, lower_curvature, dissimilarity_at_start, bounded_dissimilarity, inexact_solves),
         *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts),
     )

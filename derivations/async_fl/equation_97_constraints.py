@@ -71,7 +71,9 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
     step = eta_g * eta_l * (K if statement.reading == "corrected" else 1)
     every = ("w", "s", "t", "domain tau", *(f"condition {c.name}" for c in statement.conditions), *WORK, *WEIGHTS)
-    uses = {name: tuple(dict.fromkeys(every)) for name in LIST} if statement.reading == "as_printed_any_scheme" else NEEDS
+    uses = (
+        {name: tuple(dict.fromkeys(every)) for name in LIST} if statement.reading == "as_printed_any_scheme" else NEEDS
+    )
     constraints = [Step(name, sp.Le(left, 1), uses[name], Decide(), why) for name, (left, why) in LIST.items()]
     conclusion = Step("conclusion", sp.Le(worst, 1), ("worst", *LIST), Decide(), "all of them")
     return Derivation(

@@ -50,7 +50,11 @@ GIVEN = (
     Step("(97), 1", 48 * w <= 1, ("work",), Decide(), "the first of (97)"),
     Step("(97), 2", 144 * rho**2 * s <= 1, ("round",), Decide(), "the second of (97)"),
     Step(
-        "(97), 3", 2304 * rho**3 * t <= 1, ("round", "room", "domain rho"), Decide(), "the third of (97), nine times over"
+        "(97), 3",
+        2304 * rho**3 * t <= 1,
+        ("round", "room", "domain rho"),
+        Decide(),
+        "the third of (97), nine times over",
     ),
 )
 NEEDS = {

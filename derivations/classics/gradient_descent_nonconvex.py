@@ -1,6 +1,6 @@
 """Gradient descent on a smooth function that is bounded below, as checked steps.
 
-    x(r)  point after r steps    s(r)  gradient there    gap(r)  its gap    mean  of |s(r)|^2 over r = 0, ..., k-1
+x(r)  point after r steps    s(r)  gradient there    gap(r)  its gap    mean  of |s(r)|^2 over r = 0, ..., k-1
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "conclusion",
             sp.Le(mean, gap_0 / (factor * k)),
-            ("sum", "mean", "start", "bounded", "factor > 0", "domain k"),
+            ("sum", "mean", "start", "bounded", "factor > 0", "condition step size", "domain k", *SIZES),
             Combine({"sum": 1 / (factor * k), "bounded": 1 / (factor * k)}),
             "divided by the number of steps",
         ),

@@ -99,7 +99,7 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "conclusion",
             sp.Le(mean, (dist2_0 / k + eta**2 * variance) / factor),
-            ("sum", "mean", "start", "factor > 0", "domain k"),
+            ("sum", "mean", "start", "factor > 0", "condition step size", "domain k", *SIZES),
             Combine({"sum": 1 / (factor * k)}),
             "divided by the number of steps",
         ),

@@ -90,7 +90,7 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "conclusion",
             sp.Le(mean, (gap_0 / k + noise) / factor),
-            ("sum", "mean", "start", "bounded", "factor > 0", "domain k"),
+            ("sum", "mean", "start", "bounded", "factor > 0", "condition step size", "domain k", *SIZES),
             Combine({"sum": 1 / (factor * k), "bounded": 1 / (factor * k)}),
             "divided by the number of steps",
         ),

@@ -46,6 +46,4 @@ def derivation(statement: Any) -> Derivation:
             "rounded",
         )
         steps = (*STEPS, rounding)
-    return Derivation(
-        statement, (*scope_facts(statement), *FACTS), steps, conclusion=steps[-1].name, target=inverse
-    )
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion=steps[-1].name, target=inverse)

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from boundcheck.engines.exact.growing import stays_away
 from boundcheck.errors import SpecError, Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.limits import Limits, exact_limit, limit_study, load_limits
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -150,6 +152,36 @@ def test_a_limit_that_is_not_computed_stays_open() -> None:
     assert "limit" not in found.details
 
 
+def test_clients_in_turn_run_through_a_cycle() -> None:
+    """x -> x + s (b - x) in turn: the fixed point of three such steps, and what comes before it."""
+    problem = build_problem({"kind": "fedshuffle_36"})
+    found = exact_limit(statement(PRINTED), build_method({"kind": "scgd", "E": 1, "eta": "1/10"}), problem)
+    assert isinstance(found, NoLimit)
+    assert "a cycle of 3 values" in found.why
+
+
+@pytest.mark.parametrize(("eta", "limit"), [("1/2", Fraction(0)), ("1", None), ("3/2", None)])
+def test_example_1_of_the_asynchronous_paper(eta: str, limit: Fraction | None) -> None:
+    """r^2 - r + phi has the roots' product phi = eta: a limit below 1, none from 1 on."""
+    clients = [{"components": [{"A": 1, "b": b}]} for b in (1, 3, 1, 3)]
+    problem = build_problem({"kind": "quadratics", "start": [0], "clients": clients})
+    method = build_method({"kind": "fedbuff", "times": [1] * 4, "m": 2, "K": 1, "eta_l": eta})
+    found = exact_limit(statement("async_fl/example_1/as_printed"), method, problem)
+    assert found == limit if limit is not None else isinstance(found, NoLimit)
+    at_rest = build_problem({"kind": "quadratics", "start": [2], "clients": clients})
+    still = exact_limit(statement("async_fl/example_1/as_printed"), method, at_rest)
+    assert still == limit  # from the optimum it stays there, which is no divergence: nothing is said where r >= 1
+
+
+def test_a_run_whose_start_has_no_part_in_what_grows() -> None:
+    """Curvatures 1/2 and 3 with the step 1: the second coordinate doubles, unless it starts at its minimiser."""
+    client = {"components": [{"A": [["1/2", 0], [0, 3]], "b": [0, 0]}]}
+    method = build_method({"kind": "centralised", "K": 1, "eta_l": 1})
+    for start, away in (([1, 0], False), ([1, "1/1000"], True)):
+        problem = build_problem({"kind": "quadratics", "start": start, "clients": [client]})
+        assert stays_away(method, problem) is away
+
+
 def test_where_no_exact_limit_is_known() -> None:
     problem = build_problem({"kind": "fedshuffle_36"})
     claimed, method = statement(PRINTED), build_method(FEDAVG)
@@ -163,7 +195,6 @@ def test_where_no_exact_limit_is_known() -> None:
         replace(claimed, metric=replace(metric, quantity="drift")),
     ):
         assert exact_limit(other, method, problem) is None
-    for spec in ({**FEDAVG, "eta_l": 3}, {"kind": "scgd", "E": 1, "eta": "1/10"}):  # diverges; rounds in turn
-        assert exact_limit(claimed, build_method(spec), problem) is None
+    assert exact_limit(claimed, build_method({**FEDAVG, "eta_l": 3}), problem) is None  # diverges
     data = build_problem({"kind": "logistic_regression", "data": "breast_cancer", "clients": 2, "seed": 0})
     assert exact_limit(claimed, method, data) is None

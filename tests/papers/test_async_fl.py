@@ -89,7 +89,7 @@ def uniform_of_two(K: int, eta_g: Fraction) -> tuple[Fraction, Fraction, dict[st
         "S1": 1,
         "S2": F(1, 2),
         "Sigma": 1,
-        "W": 1,
+        "period": 1,
         "s": FAR,
         "dist2_0": 1,
         "q_min": 1,
@@ -171,7 +171,7 @@ def test_theorem_1_as_printed_fails_for_alternating_clients(alpha: int, printed:
         "R": F(1, 2),
         "S1": 0,
         "S2": 0,
-        "W": 2,
+        "period": 2,
         "s": FAR,
         "dist2_0": 1,
         "q_bar": 1,
@@ -207,7 +207,7 @@ def test_corollary_1_as_printed_drops_the_weight() -> None:
         "tau": 0,
         "S1": 0,
         "S2": 0,
-        "W": 1,
+        "period": 1,
         "s": rounds,
         "dist2_0": 1,
         "q_min": c,
@@ -318,7 +318,7 @@ def test_lemma_6_and_theorem_1_follow_from_their_steps() -> None:
     # the right side: 4 D Z + 12 rho e L S1 and these, with Z = R, as the corrected theorem has it
     whole = 4 * D * R + 12 * rho * e * L * S1 + spread * movement.subs(Z, R)
     rounded = 24 * alpha * e * L * S1 - spread * 6 * rho**2 * alpha * D * S1
-    start = symbol("dist2_0") / (h * symbol("s") * symbol("W"))
+    start = symbol("dist2_0") / (h * symbol("s") * symbol("period"))
     assert sp.expand(get("theorem_1").bound - (R + start + whole + rounded)) == 0
     # what was rounded: rho^2 L spread <= 2/3 under 3 rho^2 h L <= 1 and 48 rho^3 (h tau L)^2 <= 1
     x, y = sp.symbols("x y", nonnegative=True)
@@ -357,7 +357,7 @@ def test_107_needs_the_local_steps_with_beta() -> None:
 def test_106_on_a_noisy_quadratic() -> None:
     """theta' = (1 - eta) theta - eta noise: the exact mean gap of SGD."""
     eta, noise, square, total = F(1, 288), F(3), F(4), F(0)
-    values = {"L": 1, "K": 1, "eta_l": eta, "Sigma": noise, "W": 1, "dist2_0": 4, "eta_g": 1}
+    values = {"L": 1, "K": 1, "eta_l": eta, "Sigma": noise, "period": 1, "dist2_0": 4, "eta_g": 1}
     for n in range(200):
         total += square / 2
         assert total / (n + 1) <= bound(get("equation_106"), {**values, "s": n + 1})

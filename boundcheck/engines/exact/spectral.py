@@ -19,11 +19,12 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
 
-__all__ = ["Contraction", "contraction", "cycle_map", "moving", "projector_of", "spectral_radius"]
+__all__ = ["Contraction", "check_period", "contraction", "cycle_map", "moving", "projector_of", "spectral_radius"]
 
 BITS = 1024
 # Powers up to 2^40 enclose the spectral radius to about a relative 1e-11, up to 2^24 to 1e-6.
 SQUARINGS, SMALL, FEW_SQUARINGS, FEW_BITS = 40, 60, 24, 256
+MAX_PERIOD = 20_000  # rounds that are carried out for the map of a period
 MAX_MOMENTS = 700  # entries of the packed second moments whose map is looked at
 
 
@@ -131,9 +132,10 @@ def moving(size: int) -> list[int]:
 def whole_cycle(ring: Ring, method: Method, exact: Exact) -> tuple[Matrix, Matrix | None]:
     """The maps of one period, after the first round: of E[z] (D, D), of packed E[z z'] (None: nothing is random).
 
-    Raises Unsupported where the visits are too many for the dynamic programme.
+    Raises Unsupported where the visits are too many for the dynamic programme, and for a period too long to carry out.
     """
     dynamics = Dynamics(ring, method, exact)
+    check_period(method, dynamics.rounds.first + dynamics.rounds.period)
     cohort = exact.workers
     visits = [(i, v) for i in cohort for _, v in method.local.visits(i, cohort, exact.clients)]
     check_visits(ring, exact, visits, True, 1)
@@ -145,6 +147,16 @@ def whole_cycle(ring: Ring, method: Method, exact: Exact) -> tuple[Matrix, Matri
             own = dynamics.map(eta, t, False)
             second = own if second is None else ring.mul(own, second)
     return mean, second
+
+
+def check_period(method: Method, rounds: int) -> None:
+    """Raises Unsupported where a period, with the rounds before it, is too long to be carried out round by round."""
+    if rounds > MAX_PERIOD:
+        shown = f"{rounds}" if rounds < 10**15 else f"about 10^{len(str(rounds)) - 1}"
+        raise Unsupported(
+            f"the rounds of {method.name} repeat after {shown} rounds; the map of a period is composed for at most "
+            f"{MAX_PERIOD}."
+        )
 
 
 def _sub(ring: Ring, m: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Matrix:

@@ -17,7 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from boundcheck.core.numbers import format_exact, parse_grid
 from boundcheck.engines.exact import contraction, limit_cycle
+from boundcheck.engines.exact.algebraic import Modulus, Power, Radius, radius_of
 from boundcheck.engines.exact.dynamics import Dynamics
+from boundcheck.engines.exact.growing import MAX_SIZE
 from boundcheck.engines.exact.rings import RationalRing
 from boundcheck.engines.exact.spectral import cycle_map, projector_of
 from boundcheck.engines.exact.state import lower
@@ -25,7 +27,6 @@ from boundcheck.engines.exact.stationary import mean_point
 from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.engines.small_step import weighted_minimiser
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.evidence.studies.algebraic import Modulus, Power, Radius, radius_of
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
@@ -34,7 +35,7 @@ from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 
 __all__ = ["Cycle", "Spec", "check", "cycle_of", "models", "study"]
 
-MAX_SIZE = 40  # rows of a map whose characteristic polynomial is factored
+
 MAX_VALUES, MAX_STEPS, MAX_ROUNDS = 100, 100, 10_000
 SHOWN = 6  # points of a cycle in a cell of the table
 

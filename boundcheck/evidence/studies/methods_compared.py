@@ -146,11 +146,11 @@ def _row(
     try:
         setup, choice, why = recommended(claimed, problem, asked, share)
         if setup is None or choice is None or choice.rounds is None:
-            return None, why, {}
+            return None, why.removeprefix(f"{claimed.best_id}: "), {}
         index = needed(setup, start_value(setup) * share)
         really = None if index is None else rounds_at(setup, index)
     except BoundcheckError as error:
-        return None, str(error).rstrip("."), {}
+        return None, str(error).rstrip(".").removeprefix(f"{claimed.best_id}: "), {}
     step = step_of(claimed, asked)
     metric = claimed.metric.quantity + ("" if claimed.metric.weights is None else ", averaged")
     chosen = (

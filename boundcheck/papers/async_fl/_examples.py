@@ -6,7 +6,6 @@ K full gradient steps move a client from theta to theta + phi (theta_i* - theta)
 from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import SYMBOLS, K, count, eta_g, eta_l, positive
-from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import LENGTH, ONE
 from boundcheck.theory.symbols import Symbol
 
@@ -24,14 +23,3 @@ ROUNDS = count("n", "rounds", 0, index=True, constant="rounds_done")
 
 factor = 1 - (1 - eta_l) ** K
 moved = eta_g * factor  # of the way, with the server's step
-
-four_clients = Assumption(
-    "four_alternating_clients",
-    "Four clients |theta - theta_i*|^2/2, two kinds of data; those with odd numbers, one of each kind, take part in "
-    "odd "
-    "rounds with the weights 1/2, the others in even ones.",
-)
-two_clients = Assumption(
-    "two_alternating_clients",
-    "Two clients |theta - theta_i*|^2/2; the first takes part in even rounds, the second in odd ones.",
-)

@@ -5,8 +5,9 @@ Asynchronous and Heterogeneous Clients Updates" (the paper of FedFix), its Algor
 
 Letters as in the paper, with three changes. tau, W and K are known to methods under the names tau_delay, window and
 local_steps; dist2_0 is the squared distance of the start to the minimiser of the surrogate problem (10); and the paper
-counts N rounds, here N = s W with the index s, since R, Sigma and the other means over rounds are those of whole
-windows of the schedule. In a round in which no client takes part L^n is 0, and so is every quantity with it: a mean
+counts N rounds, here N = s times the period with the index s, since R, Sigma and the other means over rounds are those
+of whole periods of the schedule; its window W can be shorter than that, because the weights can have their means before
+the cohorts repeat. In a round in which no client takes part L^n is 0, and so is every quantity with it: a mean
 over all rounds is at most the one over the others, so that no such round need be left out of Theorem 1.
 """
 
@@ -66,7 +67,8 @@ _DECLARED = (
     positive("eta_l", "local step size", STEP, latex=r"\eta_l"),
     positive("eta_g", "server step size", latex=r"\eta_g"),
     positive("eta_unit", "step size times the root of K N: the step sizes go to 0 in proportion to it", STEP),
-    count("W", "rounds after which the schedule repeats", constant="window"),
+    count("W", "window: rounds in which the expected weights have their means (Assumption 6)", constant="window"),
+    count("period", "rounds after which the cohorts repeat; 1 where they are drawn", latex=r"\varpi"),
     count("N", "rounds, set beforehand"),
     Symbol("rho", "largest sum q(n) of a round's expected weights, at least 1", ONE, low=Fraction(1), latex=r"\rho"),
     share("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha"),
@@ -90,7 +92,7 @@ _DECLARED = (
         "U", "mean of the sum over absent kinds j of r_j [F_j - F_j*], at the iterates", VALUE, constant="U_loss"
     ),
     nonnegative("F_het", "surrogate minimum less the sum of s_j F_j*", VALUE),
-    count("s", "finished windows of the schedule", index=True),
+    count("s", "finished periods of the schedule", index=True),
 )
 SYMBOLS: Mapping[str, Symbol] = MappingProxyType({symbol.name: symbol for symbol in _DECLARED})
 
@@ -98,11 +100,11 @@ L, K, eta_l, eta_g, eta_unit, W, rho = (
     SYMBOLS[name].expr for name in ("L", "K", "eta_l", "eta_g", "eta_unit", "W", "rho")
 )
 alpha, beta, tau, R, S1, S2, Sigma = (SYMBOLS[name].expr for name in ("alpha", "beta", "tau", "R", "S1", "S2", "Sigma"))
-dist2_0, q_min, q_bar, q_max, B, chi2, chi2_max, P, U, F_het, s, N = (
+dist2_0, q_min, q_bar, q_max, B, chi2, chi2_max, P, U, F_het, s, N, period = (
     SYMBOLS[name].expr
-    for name in ("dist2_0", "q_min", "q_bar", "q_max", "B", "chi2", "chi2_max", "P", "U", "F_het", "s", "N")
+    for name in ("dist2_0", "q_min", "q_bar", "q_max", "B", "chi2", "chi2_max", "P", "U", "F_het", "s", "N", "period")
 )
-ROUNDS = s * W  # the paper's N
+ROUNDS = s * period  # the paper's N
 
 # as_printed: smoothness and convexity of the clients' objectives, not of their samples
 L_OF_CLIENTS = common.L.but(meaning="smoothness constant of every client's objective")
@@ -164,7 +166,7 @@ def symbols_in(*parts: Any, also: Iterable[str] = (), **changed: Symbol) -> tupl
 
 
 def mean_over_rounds(quantity: str, dimension: Dimension, **more: Any) -> Metric:
-    """The plain mean of a metric over the N = s W rounds."""
+    """The plain mean of a metric over the N rounds, s periods."""
     return Metric(
         quantity,
         dimension,

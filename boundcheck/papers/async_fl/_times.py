@@ -5,7 +5,6 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.async_fl._shared import SYMBOLS, count, nonnegative, positive, share
-from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import VALUE
 
 CLIENT_TIME = positive("tau_i", "update time of the client")
@@ -39,9 +38,3 @@ OWN = (
     *(CLIENTS, LARGEST, COHORT, WEIGHT, ALONE, UPDATES, CHANCE, LCM),
 )
 updates, chance = UPDATES.expr, CHANCE.expr
-
-fixed_times = Assumption("fixed_times", "Every client needs the same time for each of its updates.")
-one_by_one = Assumption("one_by_one", "Clients that finish together are aggregated one by one, in one order of ties.")
-whole_times = Assumption("whole_times", "The update times are whole numbers.")
-time_based = Assumption("time_based", "The aggregation weights are those that make q_i = p_i.")
-alone = Assumption("own_minimisers", "Every client's data are a kind of their own.")

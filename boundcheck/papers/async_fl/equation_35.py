@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading, of_constant
-from boundcheck.papers.async_fl._times import OWN, fixed_times, nu, one_by_one, rate_sum, whole_times
+from boundcheck.papers.async_fl._times import OWN, nu, rate_sum
+from boundcheck.theory.assumptions import fixed_times, one_by_one, whole_times
 from boundcheck.theory.statement import Belief, Kind
 
 BEST = "as_printed"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading, formula
-from boundcheck.papers.async_fl._times import OWN, d_i, fixed_times, one_by_one, rate_sum, tau_i
+from boundcheck.papers.async_fl._times import OWN, d_i, rate_sum, tau_i
+from boundcheck.theory.assumptions import fixed_times, one_by_one
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading, formula
-from boundcheck.papers.async_fl._times import OWN, VISIT, fixed_times, p_i
+from boundcheck.papers.async_fl._times import OWN, VISIT, p_i
+from boundcheck.theory.assumptions import fixed_times
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief
 

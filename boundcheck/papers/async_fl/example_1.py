@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._examples import ROUNDS, STEP, four_clients, moved
+from boundcheck.papers.async_fl._examples import ROUNDS, STEP, moved
 from boundcheck.papers.async_fl._shared import Reading, eta_g, eta_l, told
+from boundcheck.theory.assumptions import four_alternating_clients
 from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Statement
 
 BEST = "corrected"
@@ -20,7 +21,7 @@ def _statement(reading: Reading, *conditions: Condition) -> Statement:
         sp.S.Zero,
         kind=Kind.LIMIT,
         conditions=conditions,
-        assumptions=(four_clients,),
+        assumptions=(four_alternating_clients,),
         changed=(STEP, ROUNDS),
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._examples import STEP, four_clients, moved
+from boundcheck.papers.async_fl._examples import STEP, moved
 from boundcheck.papers.async_fl._shared import Reading, formula
+from boundcheck.theory.assumptions import four_alternating_clients
 from boundcheck.theory.statement import Belief
 
 BEST = "corrected"
@@ -23,7 +24,7 @@ STATEMENTS = (
         "Spectral radius of the recursion",
         sp.Max(sp.sqrt(sp.Max(0, moved)), (1 + sp.sqrt(sp.Max(0, 1 - 4 * moved))) / 2),
         None,
-        assumptions=(four_clients,),
+        assumptions=(four_alternating_clients,),
         changed=(STEP,),
     ),
 )

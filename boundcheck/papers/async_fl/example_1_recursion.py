@@ -6,8 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._examples import NEW, OLD, OPTIMUM, PHI, four_clients
+from boundcheck.papers.async_fl._examples import NEW, OLD, OPTIMUM, PHI
 from boundcheck.papers.async_fl._shared import Reading, eta_g, formula
+from boundcheck.theory.assumptions import four_alternating_clients
 from boundcheck.theory.dimension import LENGTH
 from boundcheck.theory.statement import Belief, Statement
 
@@ -21,7 +22,7 @@ def _statement(reading: Reading, step: Any) -> Statement:
         "Model theta^(n+2)",
         NEW.expr + step * PHI.expr * (OPTIMUM.expr - OLD.expr),
         LENGTH,
-        assumptions=(four_clients,),
+        assumptions=(four_alternating_clients,),
         changed=(OPTIMUM, NEW, OLD, PHI),
     )
 

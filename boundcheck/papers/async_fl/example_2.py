@@ -6,17 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._examples import (
-    FIRST,
-    ONE_END,
-    OTHER_END,
-    PAIRS,
-    SECOND,
-    STEP,
-    moved,
-    two_clients,
-)
+from boundcheck.papers.async_fl._examples import FIRST, ONE_END, OTHER_END, PAIRS, SECOND, STEP, moved
 from boundcheck.papers.async_fl._shared import Reading, told
+from boundcheck.theory.assumptions import two_alternating_clients
 from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Statement
 
 BEST = "corrected"
@@ -43,7 +35,7 @@ def _statement(reading: Reading, rounds: Any, bound: Any, *conditions: Condition
         bound,
         kind=Kind.LIMIT,
         conditions=conditions,
-        assumptions=(two_clients,),
+        assumptions=(two_alternating_clients,),
         changed=(STEP, PAIRS, FIRST, SECOND, ONE_END, OTHER_END),
     )
 

@@ -6,10 +6,7 @@ import sympy as sp
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import ASYNC, entry
-from boundcheck.papers.async_fl._times import (
-    fixed_times,
-    one_by_one,
-)
+from boundcheck.theory.assumptions import fixed_times, one_by_one
 from boundcheck.theory.statement import Belief
 
 BEST = "as_printed"

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import ASYNC, entry
-from boundcheck.papers.async_fl._times import (
-    M,
-    fastest,
-    fixed_times,
-    one_by_one,
-    p_max,
-    slowest,
-    time_based,
-)
-from boundcheck.theory.assumptions import plain_mean
+from boundcheck.papers.async_fl._times import M, fastest, p_max, slowest
+from boundcheck.theory.assumptions import fixed_times, one_by_one, plain_mean, time_based
 from boundcheck.theory.statement import Belief
 
 BEST = "corrected"

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import ASYNC, entry
-from boundcheck.papers.async_fl._times import (
-    F_het,
-    alone,
-    fixed_times,
-    one_by_one,
-    time_based,
-)
+from boundcheck.papers.async_fl._times import F_het
+from boundcheck.theory.assumptions import fixed_times, one_by_one, own_minimisers, time_based
 from boundcheck.theory.statement import Belief
 
 BEST = "as_printed"
@@ -28,6 +23,6 @@ STATEMENTS = (
         fixed_times,
         one_by_one,
         time_based,
-        alone,
+        own_minimisers,
     ),
 )

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import ASYNC, rounds
-from boundcheck.papers.async_fl._times import (
-    T,
-    fixed_times,
-    one_by_one,
-    rate_sum,
-)
+from boundcheck.papers.async_fl._times import T, rate_sum
+from boundcheck.theory.assumptions import fixed_times, one_by_one
 from boundcheck.theory.statement import Belief
 
 BEST = "as_printed"

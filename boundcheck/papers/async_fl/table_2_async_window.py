@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import ASYNC, entry
-from boundcheck.papers.async_fl._times import (
-    M,
-    fixed_times,
-    one_by_one,
-    slowest,
-    whole_times,
-)
+from boundcheck.papers.async_fl._times import M, slowest
+from boundcheck.theory.assumptions import fixed_times, one_by_one, whole_times
 from boundcheck.theory.statement import Belief
 
 BEST = "corrected"

@@ -6,9 +6,7 @@ import sympy as sp
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import FEDFIX, entry
-from boundcheck.papers.async_fl._times import (
-    fixed_times,
-)
+from boundcheck.theory.assumptions import fixed_times
 from boundcheck.theory.statement import Belief
 
 BEST = "as_printed"

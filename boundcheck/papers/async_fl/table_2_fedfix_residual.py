@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import FEDFIX, entry
-from boundcheck.papers.async_fl._times import (
-    F_het,
-    alone,
-    fixed_times,
-    time_based,
-)
+from boundcheck.papers.async_fl._times import F_het
+from boundcheck.theory.assumptions import fixed_times, own_minimisers, time_based
 from boundcheck.theory.statement import Belief
 
 BEST = "as_printed"
@@ -22,7 +18,7 @@ STATEMENTS = (
         F_het,
         fixed_times,
         time_based,
-        alone,
+        own_minimisers,
         at_most=True,
     ),
 )

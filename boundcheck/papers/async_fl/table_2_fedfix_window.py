@@ -6,14 +6,8 @@ import sympy as sp
 
 from boundcheck.papers.async_fl._shared import Reading
 from boundcheck.papers.async_fl._table_2 import FEDFIX, entry
-from boundcheck.papers.async_fl._times import (
-    LCM,
-    M,
-    dt,
-    fastest,
-    fixed_times,
-    slowest,
-)
+from boundcheck.papers.async_fl._times import LCM, M, dt, fastest, slowest
+from boundcheck.theory.assumptions import fixed_times
 from boundcheck.theory.statement import Belief
 
 BEST = "corrected"

@@ -15,6 +15,7 @@ from boundcheck.core.numbers import format_exact
 __all__ = ["Modulus", "Power", "Radius", "exact_root", "radius_of"]
 
 BITS = 512
+MAX_FACTOR = 1000  # common factors up to this are cancelled in texts
 
 
 def exact_root(value: Fraction, k: int) -> Fraction | None:
@@ -54,11 +55,18 @@ class Modulus:
         return _ball(self.plain) + _ball(self.square).sqrt()
 
     def text(self) -> str:
-        """In exact numbers, such as "sqrt(3/2)"."""
+        """In exact numbers, such as "sqrt(3/2)" and "(17 + sqrt(281))/40"."""
         if not self.square:
             return format_exact(self.plain)
-        root = f"sqrt({format_exact(self.square)})"
-        return f"{format_exact(self.plain)} + {root}" if self.plain else root
+        if not self.plain:
+            return f"sqrt({format_exact(self.square)})"
+        below = math.lcm(self.plain.denominator, self.square.denominator)
+        first, under = int(self.plain * below), int(self.square * below**2)
+        for factor in range(2, MAX_FACTOR):
+            while first % factor == 0 and below % factor == 0 and under % factor**2 == 0:
+                first, below, under = first // factor, below // factor, under // factor**2
+        top = f"{first} + sqrt({under})"
+        return top if below == 1 else f"({top})/{below}"
 
 
 @dataclass(frozen=True)
