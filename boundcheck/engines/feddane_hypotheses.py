@@ -2,7 +2,7 @@
 
 T. Li et al., "FedDANE: A Federated Newton-Type Method": the mean gradient g of S_t must have the mean grad F
 ("unbiased_gradient_cohort"), its variance falls like 1/K for some laws of S_t ("gradient_cohort_variance"), Theorem 7
-needs S'_t independent of S_t ("independent_cohorts"), and solutions are gamma-inexact ("inexact_solves").
+needs S'_t independent of S_t ("independent_cohorts"), and there are solutions, all gamma-inexact ("inexact_solves").
 
 g is the sum over S_t of a_k grad f_k with a_k a function of S_t alone. So E g = grad F for all gradients exactly where
 E a_k = w_k, and with D = diag(w) - w w' the variance has the bound for all gradients exactly where D/K minus the
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from boundcheck.engines.joint_feddane import certifies_solves
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts import Correction, Participation
+from boundcheck.methods.parts import Correction, Participation, first_repeated
 from boundcheck.problems.problem import clients_of
 
 if TYPE_CHECKING:
@@ -42,9 +42,11 @@ def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     if correction is None:
         return {}
     found: dict[str, str | None] = {"independent_cohorts": _independent(method, correction, clients_of(problem))}
-    if certifies_solves(method, problem):
-        found["inexact_solves"] = None
     clients = clients_of(problem)
+    if _may_be_empty(method.participation, clients):
+        found["inexact_solves"] = "S'_t may be empty, so that no device solves its subproblem."
+    elif certifies_solves(method, problem):
+        found["inexact_solves"] = None
     stale = _not_of_this_round(correction)
     if stale is not None:
         return {**found, "unbiased_gradient_cohort": stale, "gradient_cohort_variance": stale}
@@ -78,6 +80,18 @@ def _independent(method: Method, correction: Correction, clients: Clients) -> st
     if correction.pipelined:
         return None  # S_t is the cohort of the round before
     return "S_t is S'_t, the devices that do the local work." if correction.participation is None else None
+
+
+def _may_be_empty(cohort: Participation, clients: Clients) -> bool:
+    """Whether no client takes part in some round, surely or with a positive probability."""
+    drawing = cohort.drawing(clients)
+    if drawing is None:
+        rounds = first_repeated(cohort, clients) + cohort.period(clients)
+        return any(not cohort.fixed(t, clients) for t in range(rounds))
+    if drawing.kind == "independent":
+        return all(p < 1 for p in drawing.probabilities)
+    chances = zip(drawing.subsets, drawing.probabilities, strict=True) if drawing.kind == "subsets" else ()
+    return any(not s and p > 0 for s, p in chances)
 
 
 def _not_of_this_round(correction: Correction) -> str | None:

@@ -11,7 +11,7 @@ from boundcheck.core.linalg import column, fraction, rational, solve_any
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks, inclusion
+from boundcheck.methods.parts import Blocks, first_repeated, inclusion
 from boundcheck.problems.problem import Problem, QuadraticProblem
 
 __all__ = ["effective_weights", "small_step_weights", "weighted_minimiser"]
@@ -37,6 +37,8 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     else:
         raw = [Fraction(0)] * n
         for share, cohort in _cohorts(method, clients):
+            if not cohort:  # an empty round moves nothing
+                continue
             for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.setting(clients)), strict=True):
                 raw[i] += share * a * _work(method, i, cohort, clients)
     total = sum(raw, Fraction(0))
@@ -47,8 +49,9 @@ def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int
     drawing = method.participation.drawing(clients)
     if drawing is not None:
         return drawing.support(COHORTS)
-    period = method.participation.period(clients)
-    return [(Fraction(1, period), method.participation.fixed(t, clients) or ()) for t in range(period)]
+    own, period = method.participation, method.participation.period(clients)
+    first = first_repeated(own, clients)  # the rounds before do not come again
+    return [(Fraction(1, period), own.fixed(t, clients) or ()) for t in range(first, first + period)]
 
 
 def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:

@@ -32,7 +32,7 @@ NEGLIGIBLE = 1e-300
 
 @dataclass(frozen=True)
 class NoLimit:
-    """That a metric has no limit, by exact numbers. why: one sentence. points: its limit points, where they are known."""
+    """That a metric has no limit, by exact numbers. why: one sentence. points: its limit points, where known."""
 
     why: str
     points: tuple[Fraction, ...] = ()

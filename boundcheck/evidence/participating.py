@@ -44,12 +44,14 @@ SERVER = tuple(Fraction(10) ** k for k in range(-1, 4))
 
 @dataclass(frozen=True)
 class Setup:
-    """What a batch has in common: clients, local steps, server step, and the method without those."""
+    """What a batch has in common: clients, local steps, server step, the method without those, and rest: whether the
+    run starts at the minimiser of the surrogate problem, so that all that is seen is where it stays in the end."""
 
     clients: int
     K: int
     eta_g: Fraction
     scheme: Mapping[str, Any]
+    rest: bool = False
 
     def method(self) -> Method:
         """The method, with a local step of 1."""
@@ -58,8 +60,8 @@ class Setup:
 
 @dataclass(frozen=True)
 class Quadratics:
-    """B instances c_i (x - t_i)^2/2 with weights 1/n: c, t (B, n); start, edge (B,), edge the share of the largest step
-    in scope."""
+    """B instances c_i (x - t_i)^2/2 with weights 1/n: c, t (B, n); start, edge (B,): the start, measured from the
+    surrogate minimiser, and the share of the largest step in scope."""
 
     setup: Setup
     c: Floats
@@ -87,7 +89,7 @@ class ClientGenes:
         n = self.setup.clients
         c = np.exp(np.minimum(0.0, self.genes[:, :n]))  # often 1: the largest curvature sets the step
         t = self.genes[:, n : 2 * n]
-        start = self.genes[:, 2 * n] * np.exp(self.genes[:, 2 * n + 1])
+        start = self.genes[:, 2 * n] * np.exp(self.genes[:, 2 * n + 1]) * (not self.setup.rest)
         edge = np.exp(np.minimum(0.0, self.genes[:, 2 * n + 2]))
         return Quadratics(self.setup, c, t, start, edge)
 
@@ -135,6 +137,7 @@ class _Rounds:
         values = {
             "L": found.c.max(1),
             "L_ij": found.c.max(1),
+            "n": n * one,
             "local_steps": found.setup.K * one,
             "eta_g": float(found.setup.eta_g) * one,
             "window": (self.expected.window or self.period) * one,
@@ -239,7 +242,6 @@ class ParticipatingSearch:
             return sp.lambdify(symbols, expr, "numpy", cse=True)
 
         self.bound, self.scale = compiled(statement.bound), compiled(metric.scale)
-        self.trivial = compiled(sp.nan if statement.trivial is None else statement.trivial)
         strict = (sp.StrictLessThan, sp.StrictGreaterThan)
         self.gaps = [
             (compiled(difference(c.relation)), isinstance(c.relation, strict), isinstance(c.relation, sp.Eq))
@@ -265,7 +267,7 @@ class ParticipatingSearch:
         while True:
             n, K = int(random.integers(1, 4)), STEPS[int(random.integers(len(STEPS)))]
             eta_g, scheme = SERVER[int(random.integers(len(SERVER)))], _scheme(random, n)
-            setup = Setup(n, K, eta_g, scheme)
+            setup = Setup(n, K, eta_g, scheme, bool(random.integers(2)))
             algorithm = self.statement.algorithm
             if algorithm is None or algorithm.kind in algorithms(setup.method()):
                 return ClientGenes(setup, random.standard_normal((BATCH, _gene_count(n))))
@@ -297,9 +299,7 @@ class ParticipatingSearch:
         return low
 
     def scores(self, found: Quadratics) -> list[tuple[int, Floats]]:
-        """(periods, score of each instance), -inf out of scope."""
-        from boundcheck.evidence.falsify import score_of
-
+        """(periods, log of metric over bound of each instance), -inf out of scope."""
         rounds = self.rounds_of(found)
         values = rounds.constants()
         step = self.largest(values) * found.edge
@@ -309,7 +309,7 @@ class ParticipatingSearch:
         with np.errstate(all="ignore"):
             for periods, mean in rounds.means(self.statement.metric.quantity, step):
                 at = self._arguments(values, step, float(periods))
-                score = score_of(np.maximum(mean, 0) * self.scale(*at), self.bound(*at), self.trivial(*at))
+                score = np.log(np.maximum(mean, 0) * self.scale(*at)) - np.log(self.bound(*at))
                 result.append((periods, np.where(usable & np.isfinite(score), score, -np.inf)))
         return result
 

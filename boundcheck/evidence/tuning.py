@@ -3,8 +3,8 @@
 Both sides choose the step size and the amount of local work so that a target is reached in the fewest communication
 rounds: the bound's side by its own promise, the other by runs. Steps are tried on a grid of powers of two below the
 largest that the theorem allows (one that leaves a floor above the target promises nothing), and on one up to the
-largest that works (`evidence.practice`). A parameter that no theorem limits from above, such as the weight of a proximal
-term, may be left to the bound as "best": the value at which it is least.
+largest that works (`evidence.practice`). A parameter that no theorem limits from above, such as the weight of a
+proximal term, may be left to the bound as "best": the value at which it is least.
 """
 
 from __future__ import annotations

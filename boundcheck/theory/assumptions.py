@@ -309,8 +309,8 @@ bounded_dissimilarity = Assumption(
 )
 inexact_solves = Assumption(
     "inexact_solves",
-    "Every local solution is gamma-inexact: its distance to the exact solution is at most gamma times the distance of "
-    "that to the point where the visit began.",
+    "In every round some device solves its subproblem, and every local solution is gamma-inexact: its distance to the "
+    "exact solution is at most gamma times the distance of that to the point where the visit began.",
 )
 unbiased_gradient_cohort = Assumption(
     "unbiased_gradient_cohort",

@@ -6,50 +6,31 @@ S. Horvath et al., "FedShuffle: Recipes for Better Use of Local Work in Federate
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from fedshuffle_tools import (
+    ALL,
+    AT,
+    EVERY,
+    FIXED,
+    GENERAL,
+    ON_36,
+    SCALED,
+    TUNED,
+    gaps_on_36,
+    get,
+    number,
+    only,
+    some_instances,
+)
 
 from boundcheck.theory.decide import Point
-from boundcheck.theory.discovery import readings, statement
+from boundcheck.theory.discovery import readings
 from boundcheck.theory.serial import statement_from_dict
 from boundcheck.theory.statement import ROUND, Belief, Kind, Statement
-
-FIXED = ("theorem_5_1_strongly_convex", "theorem_5_1_convex", "theorem_5_1_nonconvex")
-TUNED = tuple(f"{name}_tuned" for name in FIXED)
-GENERAL = ("theorem_e_1_strongly_convex", "theorem_e_1_convex", "theorem_e_1_nonconvex")
-MOMENTUM = ("theorem_5_2", "theorem_5_2_tuned")
-LEMMAS = ("lemma_e_3", "lemma_e_4", "algorithm_1")
-REMARKS = (
-    "remark_e_2",
-    "section_4_1_limit",
-    "section_4_2_sum_one",
-    "section_5_full_participation",
-    "section_5_importance",
-    "section_5_importance_optimal",
-    "section_5_middle_term",
-    "section_5_with_replacement",
-)
-ALL = (*FIXED, *TUNED, *GENERAL, *MOMENTUM, *LEMMAS, *REMARKS)
-EVERY = [s for name in ALL for s in readings("fedshuffle", name)]
-
-
-def get(name: str, reading: str = "corrected") -> Statement:
-    return statement(f"fedshuffle/{name}/{reading}")
-
-
-def only(s: Statement, values: dict[str, Any]) -> dict[str, Any]:
-    names = {symbol.name for symbol in s.symbols}
-    return {name: value for name, value in values.items() if name in names}
-
-
-def number(expr: Any, values: dict[str, Any]) -> float:
-    """An expression at exact constants, as the nearest float."""
-    return float(Point(expr, {k: Fraction(v) for k, v in values.items()}).accurate_ball(64).mid())
-
 
 # --- all of them ------------------------------------------------------------------------------------------
 
@@ -78,32 +59,6 @@ def test_units_alone_tell_the_lost_factors() -> None:
     assert all(get(*id.split("/")).belief is Belief.FALSE for id in flagged)
 
 
-SCALED: dict[str, Any] = {
-    "L": 2,
-    "mu": 1,
-    "G2": 3,
-    "B2": 4,
-    "P2": "1/4",
-    "sigma2": 5,
-    "M": "1/2",
-    "E": 2,
-    "eta_l": "1/144",
-    "eta_g": "3/2",
-    "R": 2,
-    "dist2_0": 7,
-    "gap_0": 5,
-    "delta": "1/3",
-    "a": "1/2",
-    "warm_up": 3,
-    "W": "2/3",
-    "M1": "1/2",
-    "M2": 1,
-    "P2_gen": "1/4",
-    "sigma2_gen": 5,
-    "drift_0": "1/9",
-}
-
-
 @pytest.mark.parametrize("s", [s for s in EVERY if s.kind is Kind.UPPER_BOUND], ids=lambda s: s.id)
 def test_a_bound_scales_with_f_and_x_or_its_units_are_wrong(s: Statement) -> None:
     f, x = Fraction(16), Fraction(9)  # f -> 16 f, x -> 9 x
@@ -125,8 +80,6 @@ def test_a_bound_scales_with_f_and_x_or_its_units_are_wrong(s: Statement) -> Non
 
 # B = 2, P = 1/2: beta = 1 + 3/2*2 + 1/2*4 = 6; et = 2*3/2/144 = 1/48 = 1/(4*6*2). Numerator of the middle term:
 # (4 + 1/4)*3 + 5 = 71/4 with Section 5's P^2 and sigma^2, (4 + 1/12)*3 + 5/3 = 167/12 with C.2's; (eta_g E)^2 = 9.
-_OURS = ("L", "mu", "G2", "B2", "P2", "sigma2", "M", "E", "eta_l", "eta_g", "R", "dist2_0", "gap_0")
-AT = {name: SCALED[name] for name in _OURS}
 REST = Fraction(9025, 191)  # r/(1-r) for r = (1 - 1/96)^2
 
 
@@ -152,21 +105,6 @@ def test_fixed_steps_by_hand(name: str, reading: str, expected: Any) -> None:
     assert float(found.value) == pytest.approx(float(expected), rel=1e-12)
 
 
-ON_36: dict[str, Any] = {
-    "L": 1,
-    "mu": 1,
-    "G2": "1/3",
-    "B2": 1,
-    "P2": 0,
-    "sigma2": "7/36",
-    "E": 1,
-    "eta_g": 1,
-    "R": 100,
-    "dist2_0": "1/6",
-    "gap_0": "1/12",
-}
-
-
 @pytest.mark.parametrize(
     ("M", "strongly", "convex"),
     [("0", 0.03124, 0.04444), ("3/8", 0.04875, 0.06421), ("1", 0.07058, 0.08938)],
@@ -178,30 +116,6 @@ def test_sharp_bounds_on_equation_36(M: str, strongly: float, convex: float) -> 
         found = s.evaluate(**only(s, ON_36), M=M, eta_l=step)
         assert float(found.value) == pytest.approx(expected, abs=6e-6)
         assert found.in_scope is True
-
-
-def gaps_on_36(eta: Fraction, rounds: int, signs: int = 1) -> list[Fraction]:
-    """E F(x^r) - F* of FedShuffle on (36), full participation, one epoch, x^0 = 0: mean and variance in fractions."""
-    sizes = (1, 2, 3)
-    kept = [Fraction((1 - eta / size) ** size) for size in sizes]
-    mean, variance = [Fraction(0)] * 3, Fraction(0)  # one coordinate a client stands for all of its own
-    fresh = stay = Fraction(0)
-    for size, k in zip(sizes, kept, strict=True):
-        stay += Fraction(size, 6) * k
-        pulls = [Fraction(eta / size * (1 - eta / size) ** j) for j in range(size)]
-        total = sum(pulls, Fraction(0))
-        fresh += (
-            Fraction(size, 6) * Fraction(size, 6) * (sum((c * c for c in pulls), Fraction(0)) - total * total / size)
-        )
-    stay = 1 + signs * (stay - 1)
-    found: list[Fraction] = []
-    for _ in range(rounds):
-        off = [Fraction(size * (m - Fraction(1, 6)) ** 2) for size, m in zip(sizes, mean, strict=True)]
-        found.append((sum(off, Fraction(0)) + variance) / 2)
-        moved = [signs * Fraction(size, 6) * (1 - k) / size for size, k in zip(sizes, kept, strict=True)]
-        mean = [stay * m + add for m, add in zip(mean, moved, strict=True)]
-        variance = stay * stay * variance + fresh
-    return found
 
 
 def test_exact_gaps_on_equation_36_stay_below_the_bounds_with_the_declared_weights() -> None:
@@ -296,23 +210,6 @@ def test_tuned_constants_of_the_first_term(name: str, reading: str, constant: fl
     assert number(s.bound, only(s, {**ones, "dist2_0": 1, "gap_0": 1})) * 10**12 == pytest.approx(constant, rel=1e-2)
 
 
-def some_instances(count: int) -> Iterator[dict[str, Fraction]]:
-    rng = random.Random(5)
-
-    def any_size(low: float, high: float) -> Fraction:
-        return Fraction(10 ** rng.uniform(low, high)).limit_denominator(10**6)
-
-    for _ in range(count):
-        L = any_size(-1, 2)
-        at = {"L": L, "mu": L / (1 + any_size(-1, 2)), "G2": any_size(-2, 3), "sigma2": any_size(-2, 3)}
-        at |= {"M": rng.choice([Fraction(0), any_size(-2, 1)]), "B2": 1 + any_size(-2, 1), "P2": any_size(-2, 1)}
-        if rng.random() < 0.2:
-            at |= {"G2": Fraction(0), "sigma2": Fraction(0)}
-        at |= {"E": Fraction(rng.randint(1, 5)), "eta_g": 1 + any_size(-2, 1), "dist2_0": any_size(-2, 3)}
-        at |= {"gap_0": any_size(-2, 3), "R": Fraction(math.ceil(10 ** rng.uniform(1, 7)))}
-        yield at
-
-
 @pytest.mark.parametrize("reading", ["corrected", "sharp"])
 @pytest.mark.parametrize("name", FIXED)
 def test_the_tuned_bound_is_above_the_fixed_one_at_its_step_and_not_far_above_the_best(name: str, reading: str) -> None:
@@ -367,153 +264,3 @@ def test_the_printed_tuned_step() -> None:
     assert number(s.choices[0][1], at) == pytest.approx(math.log(10**4) / 1000, rel=1e-12)
     # c1 = 0: the logarithm is infinite, the step the largest one
     assert number(s.choices[0][1], {**at, "M": 0}) == pytest.approx(1 / 8, rel=1e-12)
-
-
-# --- Theorem 5.2 ------------------------------------------------------------------------------------------
-
-
-def test_momentum_bound_by_hand() -> None:
-    at = {"L": 2, "G2": 3, "B2": 1, "P2": 0, "sigma2": 5, "E": 2, "eta_l": "1/200", "R": 10, "gap_0": 7}
-    at |= {"delta": 1, "a": "1/2", "warm_up": 4}
-    # 5*7/(10/100) + 63*3/(20) + 25*4*5/40000 + 255*3/2
-    exact = 350 + Fraction(189, 20) + Fraction(1, 80) + Fraction(765, 2)
-    found = get("theorem_5_2").evaluate(**at)
-    assert (found.exact, found.in_scope) == (exact, True)
-    printed = get("theorem_5_2", "as_printed").evaluate(**{**at, "warm_up": 10})
-    assert printed.exact == 350 + Fraction(63 * 3, 50) + Fraction(1, 80) + 293760 * 3
-    assert printed.in_scope is True
-    assert get("theorem_5_2", "as_printed").scope(**only(get("theorem_5_2"), at)).in_scope is False
-
-
-@pytest.mark.parametrize(
-    ("condition", "change"),
-    [
-        ("step size and smoothness", {"L": 51}),
-        ("step size and similarity", {"delta": "13/5", "a": 1}),
-        ("momentum from below", {"a": "1/10"}),
-        ("momentum from above", {"a": 2}),
-        ("B is 1", {"B2": "11/10"}),
-        ("P is 0", {"P2": "1/100"}),
-    ],
-)
-def test_each_condition_of_theorem_5_2_can_fail_alone(condition: str, change: dict[str, Any]) -> None:
-    # 4*L*eta = 1, 40*delta*E*eta = 4/5 and 1152*(E*delta*eta)^2 = 0.4608
-    at = {"L": 50, "B2": 1, "P2": 0, "E": 2, "eta_l": "1/200", "delta": 2, "a": "1/2"}
-    assert get("theorem_5_2").scope(**at).in_scope is True
-    assert [c.name for c in get("theorem_5_2").scope(**{**at, **change}).failed] == [condition]
-
-
-@pytest.mark.parametrize("reading", ["corrected", "corrected_proof"])
-def test_the_tuned_momentum_bound_is_above_the_fixed_one(reading: str) -> None:
-    s, fixed = get("theorem_5_2_tuned", reading), get("theorem_5_2")
-    largest = 0.0
-    for at in some_instances(60):
-        delta = at["L"] / at["E"]
-        here = {**only(fixed, at), "B2": Fraction(1), "P2": Fraction(0), "delta": delta}
-        chosen = {name: number(expr, here) for name, expr in s.choices}
-        exact = {name: Fraction(value) for name, value in chosen.items()}
-        # from below by the rounding of floats: the conditions hold at the rational next to the chosen step
-        exact["eta_l"] *= 1 - Fraction(1, 10**12)
-        found = fixed.evaluate(**here, **exact)
-        assert found.in_scope is True
-        above = number(s.bound, here)
-        assert float(found.value) <= above * (1 + 1e-9)
-        largest = max(largest, float(found.value) / above)
-    assert largest > 0.5  # constants are not idle
-
-
-def test_constants_of_the_tuned_momentum_bounds() -> None:
-    assert pytest.approx(388.75, abs=5e-3) == 10 * 58752 ** (1 / 3)
-    assert 200 + Fraction(293760, 1600) <= 384
-    ones = {"L": 1, "G2": 0, "B2": 1, "P2": 0, "sigma2": 1, "E": 1, "R": 1000, "gap_0": 1, "delta": 1}
-    assert number(get("theorem_5_2_tuned").bound, ones) == pytest.approx(384 / 100 + 200 / 1000)
-    assert number(get("theorem_5_2_tuned", "corrected_proof").bound, ones) == pytest.approx(390 / 100 + 220 / 1000)
-    # step: min(1/40, (1/1000)^(1/3)/40) = 1/400, and a = max(1152/160000, 1/1000)
-    steps = dict(get("theorem_5_2_tuned").choices)
-    assert number(steps["eta_l"], ones) == pytest.approx(1 / 400)
-    assert number(steps["a"], ones) == pytest.approx(1152 / 160000)
-    assert number(steps["warm_up"], ones) == 1000
-
-
-# --- Theorem E.1 and its lemmas ---------------------------------------------------------------------------
-
-GEN: dict[str, Any] = {
-    "L": 2,
-    "mu": 1,
-    "G2": 3,
-    "B2": 4,
-    "M1": "1/2",
-    "M2": 1,
-    "P2_gen": "1/4",
-    "sigma2_gen": 5,
-    "eta_g": 3,
-    "R": 2,
-    "W": "1/2",
-    "eta_l": "1/96",
-    "dist2_0": 7,
-    "gap_0": 5,
-    "drift_0": "1/9",
-}
-# beta = 6 (7 with M2): eta_l <= 1/48 and et = 1/64 <= 1/48; middle term (5/4*3 + 5) = 35/4 times eta_l^2 = 1/9216
-
-
-@pytest.mark.parametrize(
-    ("name", "reading", "expected"),
-    [
-        ("theorem_e_1_convex", "corrected", 35 * 64 + Fraction(30, 64) + Fraction(1575, 9216)),
-        ("theorem_e_1_convex", "sharp", Fraction(7, 2) * 64 + Fraction(3, 64) + Fraction(175, 2) / 9216),
-        ("theorem_e_1_convex", "as_printed", 35 * 64 + Fraction(30, 64) + Fraction(1575, 8) / 9216),
-        ("theorem_e_1_nonconvex", "corrected", 20 * 64 + Fraction(24, 64) + Fraction(630, 9216)),
-        ("theorem_e_1_nonconvex", "sharp", 10 * 64 + Fraction(12, 64) + Fraction(210, 9216)),
-        ("lemma_e_3", "corrected", 7 * (1 - Fraction(1, 128)) + (-5 + Fraction(2, 3)) / 64 + 3 * Fraction(1, 64) ** 2),
-        ("lemma_e_4", "corrected", Fraction(9, 128) + Fraction(18 * 35, 4) / 64 / 9216),
-        ("lemma_e_4", "sharp", Fraction(30, 448) + Fraction(96 * 35, 28) / 64 / 9216),
-        ("lemma_e_4", "as_printed", Fraction(9, 128) + Fraction(35, 4) / 64**3),
-    ],
-)
-def test_the_general_method_by_hand(name: str, reading: str, expected: Fraction) -> None:
-    s = get(name, reading)
-    assert s.evaluate(**only(s, GEN)).exact == expected
-    assert s.metric.surrogate
-
-
-def test_the_general_theorem_at_w_1_is_theorem_5_1() -> None:
-    """W = 1, M1 = M, and P^2, sigma^2 of Appendix E: those of Lemma C.2 over E^2, with E times the local step."""
-    own = {**AT, "P2": 0}
-    gen = {**own, "W": 1, "M1": own["M"], "P2_gen": 0, "sigma2_gen": Fraction(5, 3) / 4, "eta_l": Fraction(1, 72)}
-    for name, general in zip(FIXED, GENERAL, strict=True):
-        left, right = get(name, "sharp"), get(general, "sharp")
-        assert left.evaluate(**only(left, own)).exact == right.evaluate(**only(right, gen)).exact
-
-
-@pytest.mark.parametrize("name", GENERAL)
-def test_both_steps_of_the_general_method_have_a_condition(name: str) -> None:
-    s = get(name)
-    at = only(s, GEN)
-    assert s.scope(**at).in_scope is True
-    assert [c.name for c in s.scope(**{**at, "W": 1}).failed] == ["effective step size"]  # et = 1/32
-    assert [c.name for c in s.scope(**{**at, "eta_l": "1/40", "eta_g": 1}).failed] == ["local step size"]
-    assert [c.name for c in s.scope(**{**at, "B2": "1/2"}).failed] == ["B at least 1"]
-    printed = get(name, "as_printed")
-    wide = {**only(printed, GEN), "R": 10**4, "eta_l": "1/168"}  # 4*7*2*3 = 168
-    assert printed.scope(**wide).in_scope is True
-    assert printed.scope(**{**wide, "W": 100}).in_scope is True  # whatever W is
-    assert s.scope(**only(s, {**wide, "W": 100})).in_scope is False
-
-
-# --- the sign ---------------------------------------------------------------------------------------------
-
-
-def test_the_printed_sign_moves_away_on_equation_36() -> None:
-    at = {**ON_36, "M": 0, "eta_l": "1/8", "mu": 1}
-    bound = get("algorithm_1").evaluate(**only(get("algorithm_1"), at))
-    assert bound.in_scope is True
-    # contraction 15/16 of 1/6, and 9*(1/512)*(1/3 + 7/108)
-    assert bound.exact == Fraction(5, 32) + Fraction(9, 512) * Fraction(43, 108)
-    down, up = (2 * gaps_on_36(Fraction(1, 8), 2, signs)[1] for signs in (1, -1))  # dist2 is twice the gap
-    assert isinstance(bound.exact, Fraction)
-    assert down <= bound.exact < up
-    printed = get("algorithm_1", "as_printed")
-    assert printed.bound == get("algorithm_1").bound
-    assert printed.algorithm is not None
-    assert printed.algorithm.kind == "fedshuffle_ascending"

@@ -18,6 +18,7 @@ import boundcheck.report
 from boundcheck.errors import StoreError
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.spec import load_claims
+from boundcheck.evidence.studies import KINDS, carry_out_study, load_studies
 from boundcheck.report import write_report
 from boundcheck.report.data import report_data
 from boundcheck.report.pages import claim_page, index_page
@@ -260,8 +261,12 @@ def test_the_shipped_report_shows_what_it_says(tmp_path: Path) -> None:
     claims = load_claims(PACKAGE / "default.toml", need_expect=True)
     results = [run_claim(claim) for claim in claims]
     assert [f for r in results for f in r.failures] == []
-    assert {"HOLDS", "OUT_OF_SCOPE", "VIOLATED"} == {r.verdict.outcome.value for r in results}
-    write_report(results, tmp_path)
+    assert {"HOLDS", "OUT_OF_SCOPE", "VACUOUS", "VIOLATED"} == {r.verdict.outcome.value for r in results}
+    papers = {claim.statement.partition("/")[0] for claim in claims}
+    assert papers == {"async_fl", "classics", "feddane", "fedshuffle", "partial_averaging", "scgd"}
+    studies = [carry_out_study(asked) for asked in load_studies(PACKAGE / "default.toml")]
+    assert {study.kind for study in studies} == set(KINDS)
+    write_report(results, tmp_path, studies=studies)
     for path in tmp_path.glob("*.html"):
         page = Page(path.read_text())
         assert "Undefined" not in page.text

@@ -2,8 +2,8 @@
 
 For every method of the table, every statement that is believed true, bounds for every number of rounds how far a method
 still is, and speaks of that method is tried with the instance's certified constants. Its step size (where left to it)
-is the one that promises the target in the fewest rounds (`evidence.tuning`). A statement that names no kind of method is
-about all that have its parameters and constants.
+is the one that promises the target in the fewest rounds (`evidence.tuning`). A statement that names no kind of method
+is about all that have its parameters and constants.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
         f"communication rounds after which it promises {format_short(share)} of the metric's value at the start, and "
         "the rounds after which a run with the same step size is really there, measured as the statement measures "
         "(last iterate or average).",
-        "A round is one of the method's own: in FedDANE it takes two exchanges with the server, in partial averaging one "
-        "of a part of the model.",
+        "A round is one of the method's own: in FedDANE it takes two exchanges with the server, in partial averaging "
+        "one of a part of the model.",
         "The step size is the one, in scope, for which the bound promises the target in the fewest rounds.",
     )
     tables = [StudyTable("Promised and needed rounds", columns, tuple(sorted(rows)), (4, 5, 6))]

@@ -1,0 +1,84 @@
+"""A statement, curves and checks that the tests of comparison share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.core.linalg import float_down, float_up
+from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.theory.assumptions import strong_quasi_convexity
+from boundcheck.theory.dimension import LENGTH2, ONE
+from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
+from boundcheck.theory.symbols import common
+from boundcheck.verdict import Verdict
+
+q, D, K, n = common.mu.expr, common.dist2_0.expr, common.K.expr, common.n.expr
+
+# dist2 after nK rounds is at most (1 - mu)^K dist2_0
+HALVING = Statement(
+    source=Source("none", "1", "these tests"),
+    reading="as_printed",
+    title="geometric decrease",
+    symbols=(common.mu.but(dimension=ONE), common.n, common.dist2_0, common.K),
+    metric=Metric("dist2", LENGTH2, index="K", rounds=n * K),
+    bound=(1 - q) ** K * D,
+    algorithm=Algorithm("scgd"),
+    conditions=(Condition("small", sp.Le(q, sp.Rational(3, 4))),),
+    assumptions=(strong_quasi_convexity,),
+    trivial=D,
+    name="halving",
+)
+
+
+def known(value: Any, how: Known = Known.EXACT) -> Constant:
+    return Constant(Fraction(value), how, "exact", "by hand")
+
+
+def curve(
+    values: Sequence[Any],
+    arithmetic: Arithmetic = Arithmetic.BALL,
+    *,
+    rounds: Sequence[int] | None = None,
+    mu: Any = "1/2",
+    start: Any = 1,
+    low: Sequence[float] | None = None,
+    high: Sequence[float] | None = None,
+    **more: Any,
+) -> Curve:
+    """dist2 at rounds 0, 2, 4, ...: n = 2 clients, mu = 1/2 and dist2_0 = 1 where nothing else is said."""
+    floats = np.array([float(Fraction(v)) if isinstance(v, str) else float(v) for v in values])
+    grid = np.array(range(0, 2 * len(values), 2) if rounds is None else rounds, dtype=np.int64)
+    if arithmetic is Arithmetic.RATIONAL:
+        low, high = ([end(Fraction(v)) for v in values] for end in (float_down, float_up))
+    enclosed = arithmetic in (Arithmetic.RATIONAL, Arithmetic.BALL)
+    made = Curve(
+        rounds=grid,
+        values={"dist2": floats},
+        arithmetic=arithmetic,
+        low={"dist2": floats if low is None else np.array(low)} if enclosed else {},
+        high={"dist2": floats if high is None else np.array(high)} if enclosed else {},
+        exact={"dist2": tuple(Fraction(v) for v in values)} if arithmetic is Arithmetic.RATIONAL else {},
+        constants={"mu": known(mu), "n": known(2), "dist2_0": known(start)},
+        assumptions={"strong_quasi_convexity": "decided"},
+        algorithms=("scgd",),
+    )
+    return replace(made, **more)
+
+
+def sampled(rows: np.ndarray, **more: Any) -> Curve:
+    """One row a seed at rounds 0, 2, 4, ..."""
+    made = curve(rows.mean(axis=0), Arithmetic.SAMPLED)
+    return replace(made, samples={"dist2": rows}, expectation=True, **more)
+
+
+def check_json(verdict: Verdict) -> None:
+    text = json.dumps(verdict.to_dict(), allow_nan=False)
+    assert Verdict.from_dict(json.loads(text)).to_dict() == verdict.to_dict()

@@ -1,0 +1,158 @@
+"""Theorems 5.2 and E.1 of FedShuffle as statements, and the printed sign."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from fedshuffle_tools import AT, FIXED, GENERAL, ON_36, gaps_on_36, get, number, only, some_instances
+
+# --- Theorem 5.2 ------------------------------------------------------------------------------------------
+
+
+def test_momentum_bound_by_hand() -> None:
+    at = {"L": 2, "G2": 3, "B2": 1, "P2": 0, "sigma2": 5, "E": 2, "eta_l": "1/200", "R": 10, "gap_0": 7}
+    at |= {"delta": 1, "a": "1/2", "warm_up": 4}
+    # 5*7/(10/100) + 63*3/(20) + 25*4*5/40000 + 255*3/2
+    exact = 350 + Fraction(189, 20) + Fraction(1, 80) + Fraction(765, 2)
+    found = get("theorem_5_2").evaluate(**at)
+    assert (found.exact, found.in_scope) == (exact, True)
+    printed = get("theorem_5_2", "as_printed").evaluate(**{**at, "warm_up": 10})
+    assert printed.exact == 350 + Fraction(63 * 3, 50) + Fraction(1, 80) + 293760 * 3
+    assert printed.in_scope is True
+    assert get("theorem_5_2", "as_printed").scope(**only(get("theorem_5_2"), at)).in_scope is False
+
+
+@pytest.mark.parametrize(
+    ("condition", "change"),
+    [
+        ("step size and smoothness", {"L": 51}),
+        ("step size and similarity", {"delta": "13/5", "a": 1}),
+        ("momentum from below", {"a": "1/10"}),
+        ("momentum from above", {"a": 2}),
+        ("B is 1", {"B2": "11/10"}),
+        ("P is 0", {"P2": "1/100"}),
+    ],
+)
+def test_each_condition_of_theorem_5_2_can_fail_alone(condition: str, change: dict[str, Any]) -> None:
+    # 4*L*eta = 1, 40*delta*E*eta = 4/5 and 1152*(E*delta*eta)^2 = 0.4608
+    at = {"L": 50, "B2": 1, "P2": 0, "E": 2, "eta_l": "1/200", "delta": 2, "a": "1/2"}
+    assert get("theorem_5_2").scope(**at).in_scope is True
+    assert [c.name for c in get("theorem_5_2").scope(**{**at, **change}).failed] == [condition]
+
+
+@pytest.mark.parametrize("reading", ["corrected", "corrected_proof"])
+def test_the_tuned_momentum_bound_is_above_the_fixed_one(reading: str) -> None:
+    s, fixed = get("theorem_5_2_tuned", reading), get("theorem_5_2")
+    largest = 0.0
+    for at in some_instances(60):
+        delta = at["L"] / at["E"]
+        here = {**only(fixed, at), "B2": Fraction(1), "P2": Fraction(0), "delta": delta}
+        chosen = {name: number(expr, here) for name, expr in s.choices}
+        exact = {name: Fraction(value) for name, value in chosen.items()}
+        # from below by the rounding of floats: the conditions hold at the rational next to the chosen step
+        exact["eta_l"] *= 1 - Fraction(1, 10**12)
+        found = fixed.evaluate(**here, **exact)
+        assert found.in_scope is True
+        above = number(s.bound, here)
+        assert float(found.value) <= above * (1 + 1e-9)
+        largest = max(largest, float(found.value) / above)
+    assert largest > 0.5  # constants are not idle
+
+
+def test_constants_of_the_tuned_momentum_bounds() -> None:
+    assert pytest.approx(388.75, abs=5e-3) == 10 * 58752 ** (1 / 3)
+    assert 200 + Fraction(293760, 1600) <= 384
+    ones = {"L": 1, "G2": 0, "B2": 1, "P2": 0, "sigma2": 1, "E": 1, "R": 1000, "gap_0": 1, "delta": 1}
+    assert number(get("theorem_5_2_tuned").bound, ones) == pytest.approx(384 / 100 + 200 / 1000)
+    assert number(get("theorem_5_2_tuned", "corrected_proof").bound, ones) == pytest.approx(390 / 100 + 220 / 1000)
+    # step: min(1/40, (1/1000)^(1/3)/40) = 1/400, and a = max(1152/160000, 1/1000)
+    steps = dict(get("theorem_5_2_tuned").choices)
+    assert number(steps["eta_l"], ones) == pytest.approx(1 / 400)
+    assert number(steps["a"], ones) == pytest.approx(1152 / 160000)
+    assert number(steps["warm_up"], ones) == 1000
+
+
+# --- Theorem E.1 and its lemmas ---------------------------------------------------------------------------
+
+GEN: dict[str, Any] = {
+    "L": 2,
+    "mu": 1,
+    "G2": 3,
+    "B2": 4,
+    "M1": "1/2",
+    "M2": 1,
+    "P2_gen": "1/4",
+    "sigma2_gen": 5,
+    "eta_g": 3,
+    "R": 2,
+    "W": "1/2",
+    "eta_l": "1/96",
+    "dist2_0": 7,
+    "gap_0": 5,
+    "drift_0": "1/9",
+}
+# beta = 6 (7 with M2): eta_l <= 1/48 and et = 1/64 <= 1/48; middle term (5/4*3 + 5) = 35/4 times eta_l^2 = 1/9216
+
+
+@pytest.mark.parametrize(
+    ("name", "reading", "expected"),
+    [
+        ("theorem_e_1_convex", "corrected", 35 * 64 + Fraction(30, 64) + Fraction(1575, 9216)),
+        ("theorem_e_1_convex", "sharp", Fraction(7, 2) * 64 + Fraction(3, 64) + Fraction(175, 2) / 9216),
+        ("theorem_e_1_convex", "as_printed", 35 * 64 + Fraction(30, 64) + Fraction(1575, 8) / 9216),
+        ("theorem_e_1_nonconvex", "corrected", 20 * 64 + Fraction(24, 64) + Fraction(630, 9216)),
+        ("theorem_e_1_nonconvex", "sharp", 10 * 64 + Fraction(12, 64) + Fraction(210, 9216)),
+        ("lemma_e_3", "corrected", 7 * (1 - Fraction(1, 128)) + (-5 + Fraction(2, 3)) / 64 + 3 * Fraction(1, 64) ** 2),
+        ("lemma_e_4", "corrected", Fraction(9, 128) + Fraction(18 * 35, 4) / 64 / 9216),
+        ("lemma_e_4", "sharp", Fraction(30, 448) + Fraction(96 * 35, 28) / 64 / 9216),
+        ("lemma_e_4", "as_printed", Fraction(9, 128) + Fraction(35, 4) / 64**3),
+    ],
+)
+def test_the_general_method_by_hand(name: str, reading: str, expected: Fraction) -> None:
+    s = get(name, reading)
+    assert s.evaluate(**only(s, GEN)).exact == expected
+    assert s.metric.surrogate
+
+
+def test_the_general_theorem_at_w_1_is_theorem_5_1() -> None:
+    """W = 1, M1 = M, and P^2, sigma^2 of Appendix E: those of Lemma C.2 over E^2, with E times the local step."""
+    own = {**AT, "P2": 0}
+    gen = {**own, "W": 1, "M1": own["M"], "P2_gen": 0, "sigma2_gen": Fraction(5, 3) / 4, "eta_l": Fraction(1, 72)}
+    for name, general in zip(FIXED, GENERAL, strict=True):
+        left, right = get(name, "sharp"), get(general, "sharp")
+        assert left.evaluate(**only(left, own)).exact == right.evaluate(**only(right, gen)).exact
+
+
+@pytest.mark.parametrize("name", GENERAL)
+def test_both_steps_of_the_general_method_have_a_condition(name: str) -> None:
+    s = get(name)
+    at = only(s, GEN)
+    assert s.scope(**at).in_scope is True
+    assert [c.name for c in s.scope(**{**at, "W": 1}).failed] == ["effective step size"]  # et = 1/32
+    assert [c.name for c in s.scope(**{**at, "eta_l": "1/40", "eta_g": 1}).failed] == ["local step size"]
+    assert [c.name for c in s.scope(**{**at, "B2": "1/2"}).failed] == ["B at least 1"]
+    printed = get(name, "as_printed")
+    wide = {**only(printed, GEN), "R": 10**4, "eta_l": "1/168"}  # 4*7*2*3 = 168
+    assert printed.scope(**wide).in_scope is True
+    assert printed.scope(**{**wide, "W": 100}).in_scope is True  # whatever W is
+    assert s.scope(**only(s, {**wide, "W": 100})).in_scope is False
+
+
+# --- the sign ---------------------------------------------------------------------------------------------
+
+
+def test_the_printed_sign_moves_away_on_equation_36() -> None:
+    at = {**ON_36, "M": 0, "eta_l": "1/8", "mu": 1}
+    bound = get("algorithm_1").evaluate(**only(get("algorithm_1"), at))
+    assert bound.in_scope is True
+    # contraction 15/16 of 1/6, and 9*(1/512)*(1/3 + 7/108)
+    assert bound.exact == Fraction(5, 32) + Fraction(9, 512) * Fraction(43, 108)
+    down, up = (2 * gaps_on_36(Fraction(1, 8), 2, signs)[1] for signs in (1, -1))  # dist2 is twice the gap
+    assert isinstance(bound.exact, Fraction)
+    assert down <= bound.exact < up
+    printed = get("algorithm_1", "as_printed")
+    assert printed.bound == get("algorithm_1").bound
+    assert printed.algorithm is not None
+    assert printed.algorithm.kind == "fedshuffle_ascending"
