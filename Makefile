@@ -19,6 +19,12 @@ report: $(READY)
 	$(BIN)/python figures/fedshuffle_figure_1.py -o report/figures
 	$(BIN)/python figures/fedshuffle_figure_4.py -o report/figures
 	$(BIN)/python figures/fedshuffle_table_1.py -o report/figures
+	$(BIN)/python figures/feddane_figure_1.py -o report/figures
+	$(BIN)/python figures/feddane_figure_2.py -o report/figures
+	$(BIN)/python figures/feddane_figure_3.py -o report/figures
+	$(BIN)/python figures/partial_averaging_figure_2.py -o report/figures
+	$(BIN)/python figures/partial_averaging_figure_3.py -o report/figures
+	$(BIN)/python figures/partial_averaging_table.py -o report/figures
 	$(BIN)/boundcheck report -o report
 
 ## linters, type checker and all quick tests

@@ -52,7 +52,8 @@ class Size:
     def words(self) -> str:
         """For a caption."""
         cut = "sizes as drawn" if self.samples is None else f"at most {self.samples} samples a device"
-        return f"E = {self.E}, {self.rounds} rounds, {self.seeds} seeds, {cut}"
+        seeds = "1 seed" if self.seeds == 1 else f"{self.seeds} seeds"
+        return f"E = {self.E}, {self.rounds} rounds, {seeds}, {cut}"
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,24 @@ def judge_worst(panel: Panel, agrees: list[str], differs: list[str]) -> None:
     (agrees if worst else differs).append(
         f"{panel.devices.title}: loss in the end {listed(ends)}; FedDANE is {'' if worst else 'not '}worse than both."
     )
+
+
+def at_size(size: Size, paper: Size) -> str:
+    """What was made smaller than in the paper, for a caption."""
+    changed: list[str] = []
+    if size.samples != paper.samples:
+        changed.append(f"at most {size.samples} samples a device (test set included) instead of all of them")
+    if size.E != paper.E:
+        changed.append(f"{size.E} epochs instead of {paper.E}")
+    if size.rounds != paper.rounds:
+        changed.append(f"{size.rounds} rounds instead of {paper.rounds}")
+    seeds = "one seed" if size.seeds == 1 else f"mean and range over {size.seeds} seeds"
+    scaled = f"Scaled down for speed: {', '.join(changed)}; --full takes the paper's size. " if changed else ""
+    return f"E = {size.E} epochs of SGD, batches of 10; {seeds}. {scaled}"
+
+
+TUNED = "mu of FedDANE is the best of the paper's grid by the loss of one seed in the end; FedProx has mu = 1. "
+END = "'In the end' is the mean over the last quarter of the rounds; 'worse' means by 2 % at least."
 
 
 def facts(title: str, panels: Sequence[Panel], size: Size, **more: Any) -> dict[str, Any]:

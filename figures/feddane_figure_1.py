@@ -13,7 +13,7 @@ import _feddane as f
 from boundcheck.errors import DataNotFetched
 
 NAME = "feddane_figure_1"
-QUICK, PAPER = f.Size(samples=200, E=5, rounds=30, seeds=2), f.Size(samples=None, E=20, rounds=200, seeds=5)
+QUICK, PAPER = f.Size(samples=500, E=20, rounds=12, seeds=1), f.Size(samples=None, E=20, rounds=200, seeds=5)
 K = 10
 SHARDS = {"kind": "softmax_regression", "split": "shards", "shards_per_client": 2, "seed": 0}
 DIGITS = f.Devices("Digits, 30 devices of two shards", {**SHARDS, "data": "digits", "clients": 30}, "1/10")
@@ -43,11 +43,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     found |= {"agrees": agrees, "differs": differs}
     found["caption"] = (
         f"Training loss by updating round (two communications of FedDANE as one), sampled engine, K = {K} draws by "
-        f"weight: mean and range over seeds. Local epochs of SGD, step 0.01 (0.1 on digits), batches of 10; {size.words()} "
-        f"(the paper: {PAPER.E} epochs on all samples). mu of FedDANE is the best of the paper's grid by the loss of one "
-        "seed in the end; FedProx has mu = 1. The digits and MNIST stand for the paper's real data, on 1000 devices "
-        f"with one seed for MNIST. {left_out}'In the end' is the mean over the last quarter of the rounds; 'worse' means "
-        "by 2 % at least."
+        f"weight, local steps of 0.01 (0.1 on digits). {f.at_size(size, PAPER)}{f.TUNED}Digits and MNIST stand for the "
+        f"paper's real data (MNIST: 1000 devices, one seed, {mnist.rounds} rounds). {left_out}{f.END}"
     )
     for path in c.save(f.figure(panels), found, out, NAME):
         print(path)

@@ -42,6 +42,7 @@ def tune(
     Example: boundcheck tune examples/scgd.toml --target 1/100 --local-work 1,2,4,8
     """
     from boundcheck.core.numbers import as_fraction, parse_grid
+    from boundcheck.errors import BadInput
     from boundcheck.evidence.promise import is_bound
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.tuning import tune as tuned
@@ -51,6 +52,10 @@ def tune(
     share = as_fraction(target, "--target")
     amounts = [] if local_work is None else [v.strip() for v in local_work.split(",")]
     grid = [int(v) for v in parse_grid(amounts, "--local-work", integer=True)] if amounts else []
+    if not 0 < share < 1:
+        raise BadInput(f"--target = {target} is not allowed; it is a share of the start, between 0 and 1.")
+    if any(e < 1 for e in grid):
+        raise BadInput(f"--local-work = {local_work} is not allowed; amounts of local work are integers of at least 1.")
     found: list[tuple[Claim, Tuning]] = []
     for claim in load_claims(spec):
         claimed = statement(claim.statement)

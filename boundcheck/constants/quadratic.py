@@ -103,12 +103,22 @@ class SumOfQuadratics:
         total = sum((p.constant for p in pairs), Fraction(0)) / self._total()
         return certify.from_above(total, "sum of the least sigma_i^2 for these P_i^2 over the number of samples")
 
+    @cached_property
+    def _scales(self) -> Sequence[int]:
+        """By how much each client's samples count: |D_i| where f_i is their sum, so that it is the mean of these."""
+        return [1 if s.mean() == client else s.count for s, client in zip(self.samples, self.maps, strict=True)]
+
+    def _ends(self, of: Callable[[Samples], EigenBound]) -> list[EigenBound]:
+        """A bound of each client's samples, as they count."""
+        found = [(k, of(s)) for k, s in zip(self._scales, self.samples, strict=True)]
+        return [EigenBound(k * bound.value, bound.exact) for k, bound in found]
+
     def _L_ij(self) -> Constant:
-        bound = max((s.largest() for s in self.samples), key=lambda b: b.value)
+        bound = max(self._ends(lambda s: s.largest()), key=lambda b: b.value)
         return certify.eigenvalue(bound, "upper", "largest |eigenvalue| of all samples' Hessians", "L*I -+ A_ij")
 
     def _mu_ij(self) -> Constant:
-        bound = min((s.smallest() for s in self.samples), key=lambda b: b.value)
+        bound = min(self._ends(lambda s: s.smallest()), key=lambda b: b.value)
         return certify.eigenvalue(bound, "lower", "smallest eigenvalue of all samples' Hessians", "A_ij - mu*I")
 
     # --- all ----------------------------------------------------------------------------------------------------
@@ -225,9 +235,10 @@ class SumOfQuadratics:
         if min(values) < 0:
             return False
         if assumption == "smooth_samples":
-            return all(s.at_most(values[0]) and s.at_least(-values[0]) for s in self.samples)
+            tops = [(s, values[0] / k) for k, s in zip(self._scales, self.samples, strict=True)]
+            return all(s.at_most(top) and s.at_least(-top) for s, top in tops)
         if assumption == "strongly_convex_samples":
-            return all(s.at_least(values[0]) for s in self.samples)
+            return all(s.at_least(values[0] / k) for k, s in zip(self._scales, self.samples, strict=True))
         if assumption == "hessian_similarity":
             room = identity(self.hessian.nrows()) * rational(values[0])
             apart = [a - self.hessian for a, _ in self.maps]

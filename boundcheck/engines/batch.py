@@ -17,6 +17,8 @@ from boundcheck.methods.parts import GradientSteps
 
 __all__ = ["cycle_map", "doublings"]
 
+MAX_PERIOD = 20_000  # rounds of a cycle that are composed
+
 
 def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats, int]:
     """The affine map of one cycle, and the rounds that it takes.
@@ -33,6 +35,9 @@ def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats
             f"the batched search cannot carry the method '{method.name}': it needs fixed participation, full "
             "local gradients and a constant step size."
         )
+    rounds = method.participation.period(clients)
+    if rounds > MAX_PERIOD:
+        raise Unsupported(f"the rounds of '{method.name}' repeat too late for the batched search.")
     visits = np.zeros((count, n, d + 1, d + 1))
     step = eta[:, None, None, None]
     visits[:, :, :d, :d] = np.eye(d) - step * A
@@ -41,7 +46,6 @@ def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats
     with np.errstate(over="ignore", invalid="ignore"):
         visits = np.linalg.matrix_power(visits, method.local.E)
         total = np.broadcast_to(np.eye(d + 1), (count, d + 1, d + 1))
-        rounds = method.participation.period(clients)
         for r in range(rounds):
             cohort = method.participation.fixed(r, clients)
             assert cohort is not None

@@ -11,7 +11,7 @@ from boundcheck.core.linalg import column, fraction, rational, solve_any
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks, first_repeated, inclusion
+from boundcheck.methods.parts import Blocks, inclusion, pattern_law
 from boundcheck.problems.problem import Problem, QuadraticProblem
 
 __all__ = ["effective_weights", "small_step_weights", "weighted_minimiser"]
@@ -49,9 +49,7 @@ def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int
     drawing = method.participation.drawing(clients)
     if drawing is not None:
         return drawing.support(COHORTS)
-    own, period = method.participation, method.participation.period(clients)
-    first = first_repeated(own, clients)  # the rounds before do not come again
-    return [(Fraction(1, period), own.fixed(t, clients) or ()) for t in range(first, first + period)]
+    return pattern_law(method.participation, clients)
 
 
 def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:

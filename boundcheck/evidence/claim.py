@@ -23,16 +23,16 @@ from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage, check_rounds
 from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
 from boundcheck.evidence.constant_claims import constant_of, curve_of_constant
-from boundcheck.evidence.given import given_constants, is_library, key_of, known_constants
+from boundcheck.evidence.given import given_constants, is_library, key_of
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
+from boundcheck.evidence.readings import Reading, readings_beside
 from boundcheck.evidence.steps import START, joint, objective, placeholder, resolve_steps, start_constants, with_start
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
-from boundcheck.theory.discovery import readings, statement
+from boundcheck.theory.discovery import statement
 from boundcheck.theory.largest import NothingAllowed
-from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
@@ -98,15 +98,6 @@ class Claim:
         parts = [str(self.problem.get("data") or self.problem.get("kind", "")), str(self.method.get("kind", ""))]
         place = "" if self.number is None else f"claim {self.number}: "
         return self.name or place + " ".join([self.statement, "on", *parts])
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Another reading of the same statement at the same constants: its bound and whether it is in scope."""
-
-    id: str
-    in_scope: bool | None
-    bound: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -381,22 +372,6 @@ def _with_points(
     statistics = result.verdict.details.get("statistics")
     if statistics is not None:
         low, high = (np.array([float(v) for v in statistics[end]]) for end in ("lower", "upper"))
-    paper, _, rest = claimed.id.partition("/")
-    beside: list[Reading] = []
-    for other in readings(paper, rest.partition("/")[0]) if rest else ():
-        if other.id == claimed.id or other.metric != claimed.metric:
-            continue
-        at = _constants_of(other, claimed, values, curve)
-        if {s.name for s in other.symbols} - set(at) - {str(other.metric.index)}:
-            continue
-        if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not speak of these values
-            continue
-        bound = points_of(other, curve, at, points.index, every_index=True).bound_high
-        if len(bound) != len(points):
-            continue
-        names = scope_symbols(other)
-        in_scope = decide_scope(other, {k: v for k, v in at.items() if k in names}, every_index=True).in_scope
-        beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))
     return replace(
         result,
         index=points.index,
@@ -404,18 +379,8 @@ def _with_points(
         metric_low=tuple(float(v) for v in low),
         metric_high=tuple(float(v) for v in high),
         bound=tuple(float(v) for v in points.bound_high),
-        readings=tuple(beside),
+        readings=readings_beside(claimed, curve, values, points),
     )
-
-
-def _constants_of(
-    other: Statement, claimed: Statement, values: Mapping[str, Fraction], curve: Curve
-) -> dict[str, Fraction]:
-    """The values of another reading's symbols: the claim's where both mean the same, else those of the run."""
-    keys = {s.name: s.key for s in claimed.symbols}
-    found = {k: c.value for k, c in known_constants(other, curve.constants).items()}
-    found |= {s.name: values[s.name] for s in other.symbols if s.name in values and keys.get(s.name) == s.key}
-    return {s.name: found[s.name] for s in other.symbols if s.name in found}
 
 
 def _rate(claim: RateClaim, curve: Curve) -> Rate:

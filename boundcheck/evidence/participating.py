@@ -9,7 +9,7 @@ rounds. Nothing here refers to a theorem; the weights' constants are those that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -34,9 +34,9 @@ __all__ = ["KINDS", "METRICS", "ClientGenes", "ParticipatingSearch", "Quadratics
 # "" are the statements that are about every method of Algorithm 1 of the asynchronous paper
 KINDS = ("", "uniform_sampling", "md_sampling", "biased_sampling", "fedavg_sync", "centralised")
 METRICS = ("gap", "grad2", "round_gap", "virtual_gap", "virtual_grad2", "virtual_round_gap")
-BATCH = 256
+BATCH, TRIES = 128, 1000
 REACH = 4.0
-PROMISING = 1e-6
+ROUNDING = 1e-15
 LAST = 14  # the longest run has 2^14 periods
 STEPS = (1, 2, 5, 10, 20, 50, 100)
 SERVER = tuple(Fraction(10) ** k for k in range(-1, 4))
@@ -163,29 +163,24 @@ class _Rounds:
             values["U_loss"] = 0 * one
         return values
 
-    def maps(self, k: int, step: Floats, steps: int) -> list[tuple[float, Floats, Floats]]:
-        """(p, slope, offset) of x -> slope x + offset for each cohort of round k, after so many local steps.
+    def second(self, k: int, step: Floats, steps: Sequence[int]) -> Floats:
+        """The mean over the numbers of local steps of the map of (E x^2, E x, 1) in round k, (B, 3, 3).
 
-        x is measured from the surrogate minimiser; shapes (B,).
+        x is measured from the surrogate minimiser; a cohort takes it to slope x + offset.
         """
         found, law, scale = self.found, self.laws[k], float(self.found.setup.eta_g)
-        moved = (1 - found.c * step[:, None]) ** steps - 1  # (B, n)
-        result: list[tuple[float, Floats, Floats]] = []
+        counts = np.array(steps, dtype=float)
+        moved = np.expm1(np.log1p(-found.c * step[:, None])[..., None] * counts)  # (B, n, steps)
+        result = np.zeros((len(step), 3, 3))
         for cohort in law.cohorts:
-            slope, offset = np.ones(len(step)), np.zeros(len(step))
+            slope, offset = np.ones((len(step), len(counts))), np.zeros((len(step), len(counts)))
             for v, a in zip(cohort.members, cohort.coefficients, strict=True):
                 i = law.members[v].client
-                slope = slope + scale * float(a) * moved[:, i]
-                offset = offset - scale * float(a) * moved[:, i] * (found.t[:, i] - self.surrogate)
-            result.append((float(cohort.p), slope, offset))
-        return result
-
-    def second(self, maps: list[tuple[float, Floats, Floats]]) -> Floats:
-        """The map of (E x^2, E x, 1), (B, 3, 3)."""
-        result = np.zeros((len(maps[0][1]), 3, 3))
-        for p, s, o in maps:
-            result[:, 0] += p * np.stack([s * s, 2 * s * o, o * o], 1)
-            result[:, 1] += p * np.stack([0 * s, s, o], 1)
+                part = scale * float(a) * moved[:, i]
+                slope, offset = slope + part, offset - part * (found.t[:, i] - self.surrogate)[:, None]
+            square = np.stack([(slope**2).mean(1), 2 * (slope * offset).mean(1), (offset**2).mean(1)], 1)
+            result[:, 0] += float(cohort.p) * square
+            result[:, 1, 1:] += float(cohort.p) * np.stack([slope.mean(1), offset.mean(1)], 1)
         result[:, 2, 2] = 1.0
         return result
 
@@ -199,8 +194,7 @@ class _Rounds:
         square = factor[:, None] * np.stack([np.ones(len(step)), -2 * centre, centre**2], 1)
         if not quantity.startswith("virtual"):
             return square
-        every = [self.second(self.maps(k, step, j)) for j in range(found.setup.K)]
-        return np.einsum("bi,bij->bj", square, np.mean(every, axis=0))
+        return np.einsum("bi,bij->bj", square, self.second(k, step, range(found.setup.K)))
 
     def means(self, quantity: str, step: Floats) -> list[tuple[int, Floats]]:
         """(periods, mean of the metric over their rounds), for 1, 2, 4, ... periods."""
@@ -208,7 +202,7 @@ class _Rounds:
         total = np.zeros((len(step), 3))
         for k in range(self.period):
             total = total + np.einsum("bi,bij->bj", self.reader(quantity, k, step), whole)
-            whole = self.second(self.maps(k, step, self.found.setup.K)) @ whole
+            whole = self.second(k, step, (self.found.setup.K,)) @ whole
         begin = np.stack([self.found.start**2, self.found.start, np.ones(len(step))], 1)
         result: list[tuple[int, Floats]] = []
         for power in range(LAST + 1):
@@ -264,13 +258,17 @@ class ParticipatingSearch:
 
     def draw(self, random: np.random.Generator) -> ClientGenes:
         """A fresh batch."""
-        while True:
+        for _ in range(TRIES):
             n, K = int(random.integers(1, 4)), STEPS[int(random.integers(len(STEPS)))]
             eta_g, scheme = SERVER[int(random.integers(len(SERVER)))], _scheme(random, n)
             setup = Setup(n, K, eta_g, scheme, bool(random.integers(2)))
             algorithm = self.statement.algorithm
-            if algorithm is None or algorithm.kind in algorithms(setup.method()):
-                return ClientGenes(setup, random.standard_normal((BATCH, _gene_count(n))))
+            if algorithm is not None and algorithm.kind not in algorithms(setup.method()):
+                continue
+            genes = ClientGenes(setup, random.standard_normal((BATCH, _gene_count(n))))
+            if np.isfinite(self.largest(self.rounds_of(genes.decode()).constants())).any():
+                return genes
+        raise Unsupported(f"{self.statement.best_id}: no method of the search is within its scope.")
 
     def _arguments(self, values: Mapping[str, Any], step: Floats, index: float = 1.0) -> list[Any]:
         given = {"eta_l": step, self.index: index}
@@ -305,11 +303,13 @@ class ParticipatingSearch:
         step = self.largest(values) * found.edge
         usable = np.isfinite(step)
         step = np.where(usable, step, 1e-9)
+        size2 = found.start**2 + (found.t**2).sum(1)
+        rounding = ROUNDING * values["L"] * size2  # of gaps and, with L <= 1, of squared gradients
         result: list[tuple[int, Floats]] = []
         with np.errstate(all="ignore"):
             for periods, mean in rounds.means(self.statement.metric.quantity, step):
                 at = self._arguments(values, step, float(periods))
-                score = np.log(np.maximum(mean, 0) * self.scale(*at)) - np.log(self.bound(*at))
+                score = np.log(np.where(mean > rounding, mean, 0) * self.scale(*at)) - np.log(self.bound(*at))
                 result.append((periods, np.where(usable & np.isfinite(score), score, -np.inf)))
         return result
 

@@ -22,6 +22,7 @@ from boundcheck.evidence.promise import (
     assembled,
     bound_at,
     is_bound,
+    measures_progress,
     needed,
     prepare,
     promised,
@@ -122,6 +123,8 @@ def recommended(
     A step size that is a number stays; "largest", "c*largest", "tuned" or "best" is chosen here. grid: amounts of local
     work E to choose among; empty: that of the method stays.
     """
+    if not measures_progress(claimed):
+        return None, None, f"it is about '{claimed.metric.quantity}', which does not tell how far a method still is"
     found: tuple[Setup, Choice] | None = None
     why = ""
     step = step_of(claimed, method)
@@ -264,12 +267,16 @@ def _to_try(
     step: str | None,
     grid: Sequence[int],
 ) -> list[dict[str, Any]]:
-    """Specifications with steps up to the largest that works, for each amount of local work."""
+    """Specifications with steps up to the largest that works, or smaller weights, for each amount of local work."""
     found: list[dict[str, Any]] = []
     for spec in _local(claimed, method, grid):
         solved = {**setup.spec, **({"E": spec["E"]} if "E" in spec else {})}
         if step is None or step not in solved:
             found.append(solved)
+            continue
+        if step in WEIGHTS:  # a smaller weight lets local work go further
+            start = as_fraction(solved[step], step)
+            found += [{**solved, step: format_exact(start / 2**k)} for k in range(1, TRIED + 1)]
             continue
         try:
             works = largest_in_practice(solved, step, problem, as_fraction(solved[step], step)).works

@@ -17,7 +17,8 @@ from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, BoundcheckError, StoreError
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict, plain
 
 __all__ = [
@@ -54,7 +55,11 @@ class Witness:
 
     def claim(self) -> Claim:
         """The claim that runs it again."""
-        return Claim(self.statement, self.problem, self.method, at=self.at, expect=Outcome.VIOLATED)
+        # a claim about a limit is decided in fractions alone
+        arithmetic = "rational" if statement(self.statement).kind is Kind.LIMIT else "ball"
+        return Claim(
+            self.statement, self.problem, self.method, at=self.at, arithmetic=arithmetic, expect=Outcome.VIOLATED
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""

@@ -3,8 +3,8 @@
 <u, v> is the sum over the clients of q_i(n) times the expectation, over the sample, of the inner product of what
 belongs to the client. n counts the rounds.
 
-    X(n)  g_i at the minimiser of L^n       b(n)  from it to the surrogate's minimiser thb    s1(n)  Sigma_1 of the round
-    Y(n)  g_i at thb                        gap(n)  L^n(thb) - min L^n
+    X(n)  g_i at the minimiser of L^n       b(n)  from it to the surrogate's minimiser thb
+    Y(n)  g_i at thb                        gap(n)  L^n(thb) - min L^n      s1(n)  Sigma_1 of the round
     up(n), down(n)  sum of q_i(n) times the expected loss at thb - (Y - X)/L, and at the minimiser of L^n
     at(n)  the same at thb
 """

@@ -69,8 +69,7 @@ NEEDS = {
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
-    name = "as_printed_any_scheme" if statement.reading == "as_printed" else statement.reading
-    other = derivation_of(f"async_fl/equation_97_constraints/{name}")
+    other = derivation_of(f"async_fl/equation_97_constraints/{statement.reading}")
     every = tuple(dict.fromkeys(("w", "s", "t", *CAP, *WEIGHTS)))
     uses = dict.fromkeys(NEEDS, every) if statement.reading == "as_printed" else NEEDS
     constraints = [Step(x.name, x.claim, uses[x.name], Decide(), x.text) for x in other.steps if x.name in NEEDS]

@@ -43,14 +43,16 @@ least = eta * (1 - eta * L / 2)
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading; as_printed: the decrease is rounded to eta/2 |s|^2."""
-    factor = eta / 2 if statement.reading == "as_printed" else least
+    printed = statement.reading == "as_printed"
+    factor = eta / 2 if printed else least
+    rounding = Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition")
     steps = (
         Step("factor > 0", factor > 0, ("condition step size", *SIZES), Decide(), "there is a decrease"),
-        Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition"),
+        *((rounding,) if printed else ()),
         Step(
             "decrease",
             sp.Le(gap(r + 1), gap(r) - factor * norm2(s)),
-            ("smooth", "step", "factor", *SIZES),
+            ("smooth", "step", *(("factor",) if printed else ()), *SIZES),
             Combine({"smooth": 1}),
             "the descent lemma",
         ),

@@ -62,10 +62,12 @@ least = 2 * eta * (1 - eta * L)
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading; as_printed: the decrease is rounded to eta times the gap."""
-    factor = eta if statement.reading == "as_printed" else least
+    printed = statement.reading == "as_printed"
+    factor = eta if printed else least
+    rounding = Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition")
     steps = (
         Step("factor > 0", factor > 0, ("condition step size", *SIZES), Decide(), "there is a decrease"),
-        Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition"),
+        *((rounding,) if printed else ()),
         Step(
             "gradient",
             sp.Le(norm2(s), 2 * L * gap),
@@ -76,7 +78,17 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "decrease",
             sp.Le(norm2(then), norm2(x) - factor * gap + eta**2 * variance),
-            ("step", "unbiased", "unbiased, s", "noise", "convex", "gradient", "gap", "factor", *SIZES),
+            (
+                "step",
+                "unbiased",
+                "unbiased, s",
+                "noise",
+                "convex",
+                "gradient",
+                "gap",
+                *(("factor",) if printed else ()),
+                *SIZES,
+            ),
             Combine(
                 {
                     "unbiased": 2 * eta,

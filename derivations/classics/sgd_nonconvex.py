@@ -69,14 +69,25 @@ noise = eta**2 * L * variance / 2
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading; as_printed: the decrease is rounded to eta/2 |s|^2."""
-    factor = eta / 2 if statement.reading == "as_printed" else least
+    printed = statement.reading == "as_printed"
+    factor = eta / 2 if printed else least
+    rounding = Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition")
     steps = (
         Step("factor > 0", factor > 0, ("condition step size", *SIZES), Decide(), "there is a decrease"),
-        Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition"),
+        *((rounding,) if printed else ()),
         Step(
             "decrease",
             sp.Le(gap(r + 1), gap(r) - factor * norm2(s) + noise),
-            ("smooth", "step", "unbiased", "unbiased, above", "noise", "factor", "condition step size", *SIZES),
+            (
+                "smooth",
+                "step",
+                "unbiased",
+                "unbiased, above",
+                "noise",
+                *(("factor",) if printed else ()),
+                "condition step size",
+                *SIZES,
+            ),
             Combine({"smooth": 1, "unbiased": eta, "unbiased, above": eta**2 * L, "noise": eta**2 * L / 2}),
             "the descent lemma, in expectation",
         ),

@@ -17,12 +17,13 @@ from boundcheck.proof.step import Fact, Step
 READINGS = ("as_printed",)
 
 m, t, threshold = sp.symbols("m t threshold", real=True)
+equal: Any = sp.Eq((threshold / m) ** 2, m * threshold)
 
 FACTS = (
     Fact("t", t > 0, "range", "any number of iterations"),
     Fact(
         "threshold",
-        sp.And(threshold > 0, sp.Eq((threshold / m) ** 2, m * threshold)),
+        sp.And(threshold > 0, equal),
         "metric",
         "where 1/sqrt(m K) = m/K, both sides inverted and squared",
     ),

@@ -26,10 +26,11 @@ def left(step: Any) -> Any:
     return Lmax**2 * step**2 * tau * (tau - 1) + step * Lmax
 
 
+at_the_limit: Any = sp.Eq(left(largest), 1)
 FACTS = (
     Fact("t", t >= 0, "range", "any step size"),
     Fact("u", u > t, "range", "any larger one"),
-    Fact("largest", sp.And(sp.Eq(left(largest), 1), largest >= 0), "metric", "the step at which the left side is 1"),
+    Fact("largest", sp.And(at_the_limit, largest >= 0), "metric", "the step at which the left side is 1"),
 )
 SIZES = ("domain Lmax", "domain tau")
 

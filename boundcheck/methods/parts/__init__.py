@@ -20,6 +20,7 @@ from boundcheck.methods.parts.participation import (
     first_repeated,
     inclusion,
     pair,
+    pattern_law,
     probability_matrix,
 )
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
@@ -70,5 +71,6 @@ __all__ = [
     "first_repeated",
     "inclusion",
     "pair",
+    "pattern_law",
     "probability_matrix",
 ]

@@ -12,7 +12,7 @@ from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import Epochs, LocalWork
-from boundcheck.methods.parts.participation import Drawing, Participation, inclusion
+from boundcheck.methods.parts.participation import Drawing, Participation, inclusion, pattern_law
 
 __all__ = ["WEIGHTS", "Aggregation", "Average", "Same", "Setting", "SumOne", "Unbiased", "client_weights"]
 
@@ -107,10 +107,7 @@ class Average:
     def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
         drawing = setting.participation.drawing(setting.clients)
         if drawing is None:
-            sizes = {
-                len(setting.participation.fixed(t, setting.clients) or ())
-                for t in range(setting.participation.period(setting.clients))
-            }
+            sizes = {len(cohort) for _, cohort in pattern_law(setting.participation, setting.clients)}
         else:
             known = drawing.kind in ("uniform", "replacement")
             sizes = {drawing.size} if known else {len(s) for s in drawing.subsets}

@@ -33,8 +33,11 @@ __all__ = [
     "first_repeated",
     "inclusion",
     "pair",
+    "pattern_law",
     "probability_matrix",
 ]
+
+MAX_PATTERN = 20_000  # rounds of a period that are gone through
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,26 @@ def _pattern(participation: Participation, clients: Clients) -> range:
     """The rounds of one period of a fixed pattern."""
     first = first_repeated(participation, clients)
     return range(first, first + participation.period(clients))
+
+
+def pattern_law(
+    participation: Participation, clients: Clients, most: int = MAX_PATTERN
+) -> list[tuple[Fraction, tuple[int, ...]]]:
+    """The cohorts of one period of a fixed pattern, empty ones too, each with its share of the rounds.
+
+    Raises Unsupported for a period of more than `most` rounds, unless the participation knows its law by formula.
+    """
+    known = getattr(participation, "law", None)
+    if known is not None:
+        found = known(clients)
+        if found is not None:
+            return found
+    period = participation.period(clients)
+    if period > most:
+        shown = str(period) if period < 10**15 else f"about 10^{len(str(period)) - 1}"
+        raise Unsupported(f"the cohorts repeat after {shown} rounds, which are too many to go through.")
+    rounds = _pattern(participation, clients)
+    return [(Fraction(1, len(rounds)), participation.fixed(t, clients) or ()) for t in rounds]
 
 
 def inclusion(participation: Participation, i: int, clients: Clients) -> Fraction:

@@ -104,6 +104,11 @@ class Timed:
         drawing = self.drawing(clients)
         return Fraction(1) if drawing is None else drawing.inclusion(i)
 
+    def law(self, clients: Clients) -> list[tuple[Fraction, tuple[int, ...]]] | None:
+        """The cohorts of a period with their shares; None for random times. Raises Unsupported where too many."""
+        plan = self.plan(clients.count)
+        return None if plan is None else plan.law
+
     def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
         plan = self.plan(clients.count)
         if plan is not None:

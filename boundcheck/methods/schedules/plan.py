@@ -41,6 +41,7 @@ class Plan:
         self._whole = whole[: self.clients]
         self._dt = whole[-1]
         self._known: Timetable | None = None
+        self._refusal: str | None = None  # why no period was found, so that it is looked for once
 
     @property
     def single(self) -> bool:
@@ -99,6 +100,8 @@ class Plan:
 
     def _search(self, policy: Buffer) -> tuple[int, int]:
         """Runs the clocks until their state returns; states are kept by hash, and the match is then proved."""
+        if self._refusal is not None:
+            raise Unsupported(self._refusal)
         seen: dict[int, int] = {}
         clocks = _Clocks(self._whole, policy)
         for n in range(MAX_SEARCH // self.clients):
@@ -111,9 +114,9 @@ class Plan:
                     return first, n - first
             seen.setdefault(key, n)
             clocks.round()
-        raise Unsupported(
-            f"the schedule does not repeat within {MAX_SEARCH // self.clients} rounds; give its cohorts as a pattern."
-        )
+        rounds = MAX_SEARCH // self.clients
+        self._refusal = f"the schedule does not repeat within {rounds} rounds; give its cohorts as a pattern."
+        raise Unsupported(self._refusal)
 
     @property
     def first(self) -> int:

@@ -26,6 +26,7 @@ from boundcheck.papers.async_fl._shared import (
     eta_l,
     eta_unit,
     formula,
+    period,
     positive,
     rho,
     tau,
@@ -81,6 +82,8 @@ def after_n_rounds(quantity: str, dimension: Any, **more: Any) -> Metric:
 
 
 CAP = at_cap()
+# R and the other means over rounds are those of whole periods, as in Theorem 1
+WHOLE_PERIODS = Condition("whole periods", sp.Eq(sp.floor(N / period), N / period))
 CHOICE = (("eta_l", STEP_SIZE),)
 
 

@@ -11,6 +11,7 @@ from boundcheck.papers.async_fl._rates import (
     LOST_K,
     ONE_SERVER_STEP,
     OWN,
+    WHOLE_PERIODS,
     M,
     after_n_rounds,
     at_rate,
@@ -44,6 +45,7 @@ STATEMENTS = (
         conditions=(
             CAP,
             ONE_SERVER_STEP,
+            WHOLE_PERIODS,
             Condition("alpha", sp.Eq(alpha, 1)),
             Condition("beta", sp.Eq(beta, 0), "who arrives in a round is certain"),
         ),

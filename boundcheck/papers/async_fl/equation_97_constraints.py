@@ -32,15 +32,4 @@ STATEMENTS = (
         *conditions(et),
         Condition("beta", sp.Le(beta, 1), "the paper notes it of every scheme"),
     ),
-    implies_the_list(
-        Reading(
-            "as_printed_any_scheme",
-            Belief.FALSE,
-            remark="Without beta <= 1, for asynchronous FedAvg has beta up to tau_M/tau_0: three of the constraints "
-            "have beta as a factor, and (97) does not mention it.",
-        ),
-        _SOURCE,
-        *conditions(et),
-        Condition("beta", sp.Ge(beta, 0), "any scheme"),
-    ),
 )

@@ -53,7 +53,7 @@ STATEMENTS = (
         source=Source(PAPER, "Theorem 7", "Appendix V-F, (21) to (28), for one device"),
         reading="corrected",
         title="The upper model of f at the point of one device",
-        symbols=symbols_in(_BOUND, *_CONDITIONS, **{s.name: s for s in _DECLARED}),
+        symbols=(*symbols_in(L_f), *_DECLARED),
         metric=Metric("upper_model", VALUE, expectation="S_t and the local solver"),
         bound=_BOUND,
         conditions=_CONDITIONS,

@@ -1,0 +1,127 @@
+"""The model discrepancy in pure noise: what the engine computes for partial and periodic averaging, and closed forms.
+
+Run: python figures/partial_averaging_table.py [-o DIR]
+
+Without gradients (F = 0) and with noise of variance 1 in each of tau blocks, step size 1, the models differ by the
+noise since their last averages. The engine computes the expectation exactly, iteration by iteration; the closed forms
+are (m-1)/m tau(tau-1)/2 for partial averaging at any time after the first period, and c tau (m-1)/m for periodic
+averaging c steps after an average.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from boundcheck.engines.run import run
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.report.words import pretty
+from boundcheck.theory.discovery import statement
+
+NAME = "partial_averaging_table"
+CASES = ((2, 3), (4, 4), (128, 8))
+PERIODS = 3  # the last of which is looked at
+COLUMNS = ("mean, engine", "mean, formula", "peak, engine", "peak, formula", "Lemma 2 on the mean")
+
+
+def row(kind: str, m: int, tau: int) -> dict[str, str]:
+    """One method: exact fractions."""
+    method = build_method({"kind": f"{kind}_averaging", "tau": tau, "eta": 1})
+    problem = build_problem({"kind": "pure_noise", "clients": m, "d": tau})
+    late = list(range((PERIODS - 1) * tau, PERIODS * tau))
+    curve = run(method, problem, rounds=late, metrics=("discrepancy",), arithmetic="rational")
+    values = list(curve.exact["discrepancy"])
+    flat = Fraction(m - 1, m) * tau * (tau - 1) / 2
+    lemma = statement("partial_averaging/lemma_2/as_printed").evaluate(
+        tau=tau, eta=1, sigma2=tau, local_grad2=0, K=PERIODS * tau
+    )
+    return {
+        "mean, engine": str(sum(values, Fraction(0)) / tau),
+        "mean, formula": str(flat),
+        "peak, engine": str(max(values)),
+        "peak, formula": str(flat if kind == "partial" else 2 * flat),
+        "Lemma 2 on the mean": str(lemma.exact),
+    }
+
+
+def compute() -> dict[str, dict[str, str]]:
+    """All rows."""
+    return {f"{kind}, m = {m}, tau = {tau}": row(kind, m, tau) for m, tau in CASES for kind in ("partial", "periodic")}
+
+
+CAPTION = (
+    "Expected mean squared distance of the models from their average in pure noise (F = 0, variance 1 in each of tau "
+    "blocks, step size 1), over one period after the first two. Engine: exact fractions from the joint second moments "
+    "of all models; formula: (m-1)/m tau(tau-1)/2, and twice that for the peak of periodic averaging. Partial and "
+    "periodic averaging have the same mean, and partial averaging half the peak. Lemma 2 bounds the mean by "
+    "tau(tau-1), which does not depend on m: twice the limit for many workers."
+)
+
+
+def _markdown(rows: Mapping[str, Mapping[str, str]]) -> str:
+    lines = ["# The model discrepancy in pure noise", "", "| averaging | " + " | ".join(COLUMNS) + " |"]
+    lines.append("|---" * (len(COLUMNS) + 1) + "|")
+    lines += ["| " + " | ".join([name, *(_cell(cells[c]) for c in COLUMNS)]) + " |" for name, cells in rows.items()]
+    return "\n".join([*lines, "", CAPTION, ""])
+
+
+def _cell(value: str) -> str:
+    exact = Fraction(value)
+    return str(exact) if exact.denominator == 1 else f"{exact} = {pretty(exact, 7)}"
+
+
+def draw(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
+    """The table as a picture."""
+    figure = Figure(figsize=(11, 0.36 * len(rows) + 1.6))
+    FigureCanvasAgg(figure)
+    ax = figure.add_axes((0.01, 0.26, 0.98, 0.72))
+    ax.set_axis_off()
+    table = ax.table(
+        [[name, *(_cell(cells[c]) for c in COLUMNS)] for name, cells in rows.items()],
+        colLabels=["averaging", *COLUMNS],
+        colWidths=[0.25, *([0.15] * 5)],
+        cellLoc="center",
+        bbox=(0, 0, 1, 1),
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(8.5)
+    for (line, column), cell in table.get_celld().items():
+        cell.set_edgecolor("#d5d9de")
+        cell.set_linewidth(0.6)
+        if line == 0 or column == 0:
+            cell.get_text().set_weight("bold")
+    figure.text(0.01, 0.21, textwrap.fill(CAPTION, 165), va="top", fontsize=8, color="#24282d")
+    return figure
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Computes and writes picture, Markdown and JSON."""
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
+    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    folder: Path = parser.parse_args(argv).out
+    rows = compute()
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / f".{NAME}.partial.png"
+    draw(rows).savefig(partial, dpi=110, metadata={"Software": None})
+    os.replace(partial, folder / f"{NAME}.png")
+    facts = {"schema": 1, "caption": CAPTION, "rows": rows}
+    for suffix, text in ((".json", json.dumps(facts, indent=1) + "\n"), (".md", _markdown(rows))):
+        partial = folder / f".{NAME}.partial"
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, folder / f"{NAME}{suffix}")
+        print(folder / f"{NAME}{suffix}")
+    print(folder / f"{NAME}.png")
+
+
+if __name__ == "__main__":
+    main()

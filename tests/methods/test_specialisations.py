@@ -1,0 +1,231 @@
+"""Methods of the papers that become textbook methods, or one another, at special parameters: the same exact curves.
+
+Every curve is in rational arithmetic, so that equal means equal. Where a method only tends to another, the distance of
+their exact curves is shown to fall in proportion to the step size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.run import run
+from boundcheck.methods.build import algorithms, build
+from boundcheck.problems.build import build as build_problem
+
+F = Fraction
+METRICS = ("dist2", "gap", "grad2")
+ROUNDS = 5
+
+# Three clients in the plane that differ in everything, with equal weights
+CLIENTS = [
+    {"A": [[2, 0], [0, 1]], "b": [1, 0]},
+    {"A": [[1, "1/2"], ["1/2", 1]], "b": [0, 1]},
+    {"A": [["3/2", 0], [0, "1/2"]], "b": [-1, 2]},
+]
+# and three with samples that differ
+SAMPLED = [
+    {"components": [{"A": [[2, 0], [0, 1]], "b": [1, 0]}, {"A": [[1, 0], [0, 3]], "b": [-1, 1]}]},
+    {"components": [{"A": [[1, "1/2"], ["1/2", 1]], "b": [0, 1]}, {"A": [[1, 0], [0, 1]], "b": [2, 0]}]},
+    {"components": [{"A": [["3/2", 0], [0, "1/2"]], "b": [-1, 2]}, {"A": [[1, 0], [0, 0]], "b": [0, 0]}]},
+]
+WEIGHTS = ["1/2", "1/3", "1/6"]
+
+
+def problem(clients: Sequence[Any] = CLIENTS, **more: Any) -> Any:
+    return build_problem({"kind": "quadratics", "clients": list(clients), "start": [3, -2], **more})
+
+
+def curve(spec: Mapping[str, Any], about: Any, rounds: int | Sequence[int] = ROUNDS) -> dict[str, tuple[Fraction, ...]]:
+    """The exact metrics at the rounds."""
+    grid = range(rounds + 1) if isinstance(rounds, int) else rounds
+    found = run(build(spec), about, rounds=list(grid), metrics=METRICS, arithmetic=Arithmetic.RATIONAL).exact
+    assert set(found) == set(METRICS)
+    return {name: tuple(found[name]) for name in METRICS}
+
+
+def assert_moves(curves: Mapping[str, tuple[Fraction, ...]]) -> None:
+    """No two methods are the same because neither does anything."""
+    assert len(set(curves["dist2"])) == len(curves["dist2"])
+
+
+def test_fedavg_with_one_client_and_one_step_is_gradient_descent() -> None:
+    alone = problem(CLIENTS[:1])
+    descent = {"kind": "gradient_descent", "eta": "1/3"}
+    expected = curve(descent, alone)
+    # x_k - x* = (1 - eta lam)^k (x_0 - x*) in each coordinate, with x* = (1/2, 0)
+    by_hand = [F(1, 3) ** (2 * k) * F(5, 2) ** 2 + F(2, 3) ** (2 * k) * 4 for k in range(ROUNDS + 1)]
+    assert list(expected["dist2"]) == by_hand
+    for spec in (
+        {"kind": "fedavg", "E": 1, "eta": "1/3"},
+        {"kind": "fedavg_sync", "K": 1, "eta_l": "1/3"},
+        {"kind": "fedavg_rr", "eta_l": "1/3"},  # one sample is the full gradient
+        {"kind": "fedshuffle", "eta_l": "1/3"},
+        {"kind": "scgd", "E": 1, "eta": "1/3"},
+        {"kind": "sync_sgd", "eta": "1/3"},
+        {"kind": "fedprox", "mu": 7, "solver": {"steps": 1, "eta": "1/3"}},  # at its anchor the proximal term is flat
+        {"kind": "feddane", "mu": 7, "participation": "full", "solver": {"steps": 1, "eta": "1/3"}},
+    ):
+        assert curve(spec, alone) == expected
+    names = algorithms(build({"kind": "fedavg", "E": 1, "eta": "1/3"}))
+    assert {"fedavg", "gradient_descent"} <= set(names)
+    assert names == algorithms(build(descent))
+    assert "gradient_descent" not in algorithms(build({"kind": "fedavg", "E": 2, "eta": "1/3"}))
+
+
+def test_fedavg_with_one_step_is_gradient_descent_on_many_clients_too() -> None:
+    about = problem()
+    expected = curve({"kind": "gradient_descent", "eta": "1/4"}, about)
+    assert_moves(expected)
+    assert curve({"kind": "fedavg", "E": 1, "eta": "1/4"}, about) == expected
+    assert curve({"kind": "sync_sgd", "eta": "1/4", "gradient": "full"}, about) == expected
+    assert curve({"kind": "fedavg", "E": 2, "eta": "1/4"}, about) != expected
+
+
+def test_fedshuffle_tends_to_gradient_descent_with_partial_participation() -> None:
+    """eta_l -> 0 at a fixed eta_l eta_g: the local points stay at the server's, and a visit gives one full gradient."""
+    about = problem(SAMPLED, weights=WEIGHTS)
+    limit = curve({"kind": "uniform_sampling", "m": 2, "K": 1, "eta_l": "1/4"}, about)
+    assert_moves(limit)
+
+    def shuffled(eta_l: Fraction) -> dict[str, tuple[Fraction, ...]]:
+        participation = {"kind": "uniform", "size": 2}
+        sizes = {"eta_l": str(eta_l), "eta_g": str(F(1, 4) / eta_l)}
+        return curve({"kind": "fedshuffle", **sizes, "participation": participation}, about)
+
+    far, near = shuffled(F(1, 1000)), shuffled(F(1, 2000))
+    for name in METRICS:
+        for k in range(1, ROUNDS + 1):
+            first, second = far[name][k] - limit[name][k], near[name][k] - limit[name][k]
+            assert first != 0
+            assert F(49, 100) < second / first < F(51, 100)
+            assert abs(second) < F(1, 100) * limit[name][k]
+
+
+@pytest.mark.parametrize("times", [[1, 2, 3], [3, 3, 3], ["1/2", 1, "7/3"]])
+def test_fedfix_that_waits_for_the_slowest_is_synchronous_fedavg(times: list[Any]) -> None:
+    about = problem(weights=WEIGHTS)
+    steps = {"K": 2, "eta_l": "1/5", "eta_g": "3/2"}
+    expected = curve({"kind": "fedavg_sync", **steps}, about)
+    assert_moves(expected)
+    slowest = max(F(t) for t in times)
+    for dt in (slowest, slowest + 1):
+        spec = {"kind": "fedfix", **steps, "times": times, "dt": str(dt)}
+        assert curve(spec, about) == expected
+        assert {"fedfix", "fedavg_sync"} <= set(algorithms(build(spec)))
+    assert curve({"kind": "fedavg_sync", "times": times, **steps}, about) == expected
+    less = {"kind": "fedfix", **steps, "times": times, "dt": str(slowest / 2)}
+    assert curve(less, about) != expected
+    assert "fedavg_sync" not in algorithms(build(less))
+
+
+def test_fedfix_with_half_the_time_of_equal_clients_is_synchronous_with_twice_the_server_step() -> None:
+    about = problem(weights=WEIGHTS)
+    steps = {"K": 3, "eta_l": "1/20"}
+    half = curve({"kind": "fedfix", **steps, "times": "f0", "dt": "1/2"}, about, range(0, 2 * ROUNDS + 1, 2))
+    assert_moves(half)
+    assert half == curve({"kind": "fedavg_sync", **steps, "eta_g": 2}, about)
+
+
+def test_asynchronous_fedavg_of_equal_clients_with_joint_ties_is_synchronous() -> None:
+    about = problem(weights=WEIGHTS)
+    steps = {"K": 2, "eta_l": "1/5"}
+    spec = {"kind": "fedavg_async", **steps, "times": [2, 2, 2]}
+    expected = curve({"kind": "fedavg_sync", **steps}, about)
+    assert_moves(expected)
+    assert curve({**spec, "ties": "joint"}, about) == expected
+    assert curve(spec, about) != expected  # one by one, the second of a tie works on an old model
+    assert curve({**spec, "ties": "joint", "times": [1, 2, 2]}, about) != expected
+
+
+def test_synchronous_fedavg_of_equal_weights_is_fedavg() -> None:
+    about = problem()
+    expected = curve({"kind": "fedavg", "E": 3, "eta": "1/6"}, about)
+    assert_moves(expected)
+    assert curve({"kind": "fedavg_sync", "K": 3, "eta_l": "1/6"}, about) == expected
+
+
+def test_fedprox_without_proximal_term_is_fedavg() -> None:
+    about = problem(SAMPLED)
+    expected = curve({"kind": "fedavg", "E": 3, "eta": "1/5"}, about)
+    assert_moves(expected)
+    steps = {"kind": "fedprox", "mu": 0, "solver": {"steps": 3, "eta": "1/5"}}
+    assert curve(steps, about) == expected
+    assert algorithms(build(steps)) == algorithms(build({"kind": "fedavg", "E": 3, "eta": "1/5"}))
+    assert curve({**steps, "mu": "1/10"}, about) != expected
+    epochs = {"kind": "fedprox", "mu": 0, "E": 2, "eta": "1/5"}
+    assert curve(epochs, about) == curve({"kind": "fedavg_reshuffled", "E": 2, "eta": "1/5"}, about)
+    assert "fedavg_reshuffled" in algorithms(build(epochs))
+    assert not {"fedavg", "fedavg_reshuffled"} & set(algorithms(build({**epochs, "mu": 1})))
+
+
+def test_partial_averaging_with_interval_1_is_synchronous_sgd() -> None:
+    about = problem(SAMPLED)
+    kinds = {"partial_averaging", "periodic_averaging", "sync_sgd"}
+    expected = curve({"kind": "sync_sgd", "eta": "1/5"}, about)
+    assert_moves(expected)
+    for kind in ("partial_averaging", "periodic_averaging"):
+        spec = {"kind": kind, "tau": 1, "eta": "1/5"}
+        assert curve(spec, about) == expected
+        assert kinds <= set(algorithms(build(spec)))
+    assert curve({"kind": "partial_averaging", "tau": 2, "eta": "1/5"}, about) != expected
+    assert "sync_sgd" not in algorithms(build({"kind": "partial_averaging", "tau": 2, "eta": "1/5"}))
+
+
+@pytest.mark.parametrize("tau", [2, 3])
+def test_periodic_averaging_is_fedavg_at_the_averaging_rounds(tau: int) -> None:
+    about = problem()
+    spec = {"kind": "periodic_averaging", "tau": tau, "eta": "1/6", "gradient": "full"}
+    found = curve(spec, about, range(0, tau * ROUNDS + 1, tau))
+    assert_moves(found)
+    assert found == curve({"kind": "fedavg", "E": tau, "eta": "1/6"}, about)
+    by_weight = {**spec, "weights": "data"}
+    weighted = problem(weights=WEIGHTS)
+    expected = curve({"kind": "fedavg_sync", "K": tau, "eta_l": "1/6"}, weighted)
+    assert curve(by_weight, weighted, range(0, tau * ROUNDS + 1, tau)) == expected
+
+
+@pytest.mark.parametrize("solver", ["exact", {"steps": 2, "eta": "1/5"}])
+def test_feddane_without_correction_is_fedprox(solver: Any) -> None:
+    about = problem()
+    shared = {"mu": 2, "participation": "uniform", "K": 2, "solver": solver}
+    off = {"kind": "feddane", **shared, "decay": {"kind": "constant", "factor": 0}}
+    expected = curve({"kind": "fedprox", **shared}, about)
+    assert_moves(expected)
+    assert curve(off, about) == expected
+    assert curve({**off, "decay": "constant"}, about) != expected
+
+
+def test_feddane_with_all_clients_is_dane() -> None:
+    about = problem()
+    expected = curve({"kind": "dane", "mu": 2}, about)
+    assert_moves(expected)
+    full = {"kind": "feddane", "mu": 2, "participation": "full"}
+    assert curve(full, about) == expected
+    assert {"dane", "feddane"} <= set(algorithms(build({"kind": "dane", "mu": 2})))
+
+
+def test_dane_on_one_client_tends_to_newton() -> None:
+    """With exact solves x+ = x - (A + mu I)^{-1} grad F(x): at mu = 0 Newton's step, which ends at the minimiser."""
+    alone = problem([{"A": [[2, 0], [0, 1]], "b": [1, 0]}])
+    newton = curve({"kind": "dane", "mu": 0}, alone, 1)
+    assert newton["dist2"] == (F(5, 2) ** 2 + 4, F(0))
+    sizes = []
+    for mu in (F(1, 100), F(1, 200)):
+        found = curve({"kind": "dane", "mu": str(mu)}, alone, 1)
+        left = (mu / (2 + mu) * F(5, 2)) ** 2 + (mu / (1 + mu) * 2) ** 2
+        assert found["dist2"][1] == left
+        sizes.append(left)
+    # the distance to Newton's point falls in proportion to mu, so that its square falls by four
+    assert F(24, 100) < sizes[1] / sizes[0] < F(26, 100)
+
+
+def test_dane_on_clients_alike_tends_to_newton_too() -> None:
+    alike = problem([CLIENTS[1]] * 3)
+    assert curve({"kind": "dane", "mu": 0}, alike, 1)["dist2"][1] == 0
+    # clients that differ share the gradient, not the Hessian: no Newton step, however small mu is
+    assert curve({"kind": "dane", "mu": 0}, problem(), 1)["dist2"][1] > 0

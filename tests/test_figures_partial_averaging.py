@@ -1,0 +1,91 @@
+"""The figures of the partial averaging paper at a small size: what they say, against closed forms and fractions."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+FIGURES = Path(__file__).parents[1] / "figures"
+NAMES = (
+    "_common",
+    "_partial_averaging",
+    "partial_averaging_figure_2",
+    "partial_averaging_figure_3",
+    "partial_averaging_table",
+)
+
+
+@pytest.fixture(scope="module")
+def figures() -> Iterator[dict[str, ModuleType]]:
+    patch = pytest.MonkeyPatch()
+    patch.syspath_prepend(str(FIGURES))
+    yield {name: importlib.import_module(name) for name in NAMES}
+    patch.undo()
+
+
+def made(module: ModuleType, tmp_path: Path, *more: str) -> dict[str, Any]:
+    module.main(["-o", str(tmp_path), *more])
+    assert (tmp_path / f"{module.NAME}.png").read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / f"{module.NAME}.md").read_text().startswith("# ")
+    return json.loads((tmp_path / f"{module.NAME}.json").read_text())
+
+
+def test_figure_2(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    found = made(figures["partial_averaging_figure_2"], tmp_path, "--iterations", "48", "--workers", "4")
+    quadratics, digits = found["shapes"]["quadratics"], found["shapes"]["digits"]
+    # eta^2 sigma^2 (m-1)/m (tau-1)/2 with eta = 1/40, sigma^2 = 8, m = 4, tau = 8; curvature makes it smaller
+    assert found["pure_noise"] == pytest.approx(8 / 1600 * 3 / 4 * 7 / 2)
+    assert quadratics["partial"]["peak"] < found["pure_noise"]
+    assert quadratics["partial"]["least"] > 0.9 * quadratics["partial"]["peak"]
+    for by_kind in (quadratics, digits):
+        assert by_kind["periodic"]["least"] < 1e-9
+        assert by_kind["periodic"]["peak"] > 1.2 * by_kind["partial"]["peak"]
+        assert by_kind["periodic"]["mean"] == pytest.approx(by_kind["partial"]["mean"], rel=0.2)
+    assert len(found["agrees"]) == 2
+
+
+def test_the_expected_curve_by_the_scalar_recursion(figures: dict[str, ModuleType]) -> None:
+    """Each coordinate j of a deviation: v <- (1 - eta h_j)^2 v + eta^2 (m-1)/m, set to 0 where it is averaged."""
+    module, m, tau, eta = figures["partial_averaging_figure_2"], 3, 8, 1 / 40
+    for kind in ("partial", "periodic"):
+        v, own = np.zeros(8), [0.0]
+        for r in range(20):
+            v = (1 - eta * np.arange(1, 9) / 4) ** 2 * v + eta**2 * (m - 1) / m
+            if kind == "partial":
+                v[r % tau] = 0
+            elif r % tau == tau - 1:
+                v[:] = 0
+            own.append(v.sum())
+        assert module.expected(kind, 20, m) == pytest.approx(own, rel=1e-9, abs=1e-15)
+
+
+def test_figure_3(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    found = made(figures["partial_averaging_figure_3"], tmp_path, "--rounds", "6")
+    assert found["rounds"] == 6
+    for kind in ("periodic", "partial"):
+        # 6 rounds from a gap of 1.56; the loss is convex
+        assert 0 < found["ends"][kind]["global"] < 1
+        assert found["ends"][kind]["least_local"] > 0
+        assert found["least_over_global"][kind] > 1
+    assert found["least_over_global"]["partial"] < found["least_over_global"]["periodic"]
+    assert found["agrees"]
+    assert any("convex" in sentence for sentence in found["differs"])
+
+
+def test_table(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    rows = made(figures["partial_averaging_table"], tmp_path)["rows"]
+    assert len(rows) == 6
+    for cells in rows.values():
+        for what in ("mean", "peak"):
+            assert cells[f"{what}, engine"] == cells[f"{what}, formula"]
+    peaks = [float(Fraction(cells["peak, engine"])) for cells in rows.values()]
+    assert peaks == [1.5, 3, 4.5, 9, 27.78125, 55.5625]
+    assert {cells["Lemma 2 on the mean"] for cells in rows.values()} == {"6", "12", "56"}
