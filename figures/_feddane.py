@@ -20,6 +20,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from boundcheck.engines.sampled import run_sampled
 from boundcheck.errors import UnknownName
@@ -166,6 +167,9 @@ def draw(ax: Axes, panel: Panel) -> None:
         ax.fill_between(panel.rounds, shown.min(0), shown.max(0), color=colour, alpha=0.15, lw=0)
         ax.plot(panel.rounds, shown.mean(0), color=colour, lw=1.6, label=f"{line.label}, mu = {_decimal(line.mu)}")
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
     low, high = ax.get_ylim()
     ax.set_ylim(low, high * (high / low) ** (0.07 * len(panel.lines)))  # room for the names above the curves
     ax.set_title(panel.devices.title, loc="left", fontsize=9.5)

@@ -24,6 +24,7 @@ from boundcheck.engines.run import run
 from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.limits import Limits, limit_study
 from boundcheck.methods.build import build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Average, Full, Pattern, Timed, pattern_law
@@ -242,6 +243,15 @@ def test_a_period_of_10_to_the_58_is_not_gone_through() -> None:
     share = Average().by_client(replace(method.setting(clients), participation=alone))
     assert share is not None
     assert share(0) == 1
+
+
+def test_an_unknown_period_is_refused_in_a_sentence() -> None:
+    joint = {"kind": "fedavg_async", "times": HUGE, "ties": "joint", "K": 1}
+    limits = Limits(name="ends", problem=spec(40), methods=[joint], parameter="eta_l", values=["1/100"])
+    with pytest.raises(Unsupported, match=r"repeats after \d+ contributions; with joint ties"):
+        limit_study(limits)
+    found = joint_constants(build({**joint, "eta_l": "1/100"}), problem(spec(40)))
+    assert "period" not in found
 
 
 def test_the_law_of_a_pattern_leaves_out_its_lead() -> None:

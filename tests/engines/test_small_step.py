@@ -10,6 +10,8 @@ import pytest
 from boundcheck.engines.small_step import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method_of
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Constant, GradientSteps, Pattern
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
 
@@ -57,3 +59,12 @@ def test_where_there_is_no_answer() -> None:
     flat = build({"kind": "quadratics", "clients": [{"A": [[1, 0], [0, 0]]}]})
     with pytest.raises(Unsupported, match="has no single minimiser"):
         weighted_minimiser(flat, [Fraction(1)])
+
+
+def test_empty_rounds_move_nothing_and_first_rounds_do_not_come_again() -> None:
+    alike = {"A": 1, "b": 1}
+    clients = clients_of(build({"kind": "quadratics", "clients": [alike] * 3}))
+    steps = {"kind": "biased_sampling", "K": 2, "eta_l": "1/9", "weights": "average"}
+    assert small_step_weights(method_of({**steps, "cohorts": [[0, 1], [], [2]]}), clients) == over(4, 1, 1, 2)
+    turns = Pattern(((0, 1), (2,)), lead=((0,), (0,), (0,)))
+    assert small_step_weights(Method("m", turns, GradientSteps(1), Constant(Fraction(1, 9))), clients) == over(4, 1, 1, 2)

@@ -253,3 +253,15 @@ def test_a_surrogate_is_about_its_own_weights():
 def test_a_client_may_lose_its_weight_in_a_surrogate():
     p = build({"kind": "surrogate", "of": SAMPLES, "weights": [0, 1]})
     assert (values(p)["B2"], values(p)["G2"], values(p)["dist2_0"]) == (1, 0, 1)
+
+
+def test_samples_of_a_client_that_is_their_sum_count_as_often_as_there_are():
+    """f_i is the mean of |D_i| times its samples, along which local steps go; so these have the smoothness L_ij."""
+    sums = [{"components": [{"A": 1, "b": 1}, {"A": 3}]}, {"components": [{"A": 2}, {"A": 2}, {"A": "1/2"}]}]
+    p = build({"kind": "quadratics", "reduction": "sum", "clients": sums})
+    c = {name: constant.value for name, constant in p.constants().items()}
+    assert (c["L_ij"], c["mu_ij"], c["L"]) == (6, F(3, 2), F(9, 2))
+    assert p.decides("smooth_samples", {"L_ij": F(6)})
+    assert not p.decides("smooth_samples", {"L_ij": F(599, 100)})
+    assert p.decides("strongly_convex_samples", {"mu_ij": F(3, 2)})
+    assert not p.decides("strongly_convex_samples", {"mu_ij": F(151, 100)})
