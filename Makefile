@@ -19,6 +19,10 @@ report: $(READY)
 	$(BIN)/python figures/fedshuffle_figure_1.py -o report/figures
 	$(BIN)/python figures/fedshuffle_figure_4.py -o report/figures
 	$(BIN)/python figures/fedshuffle_table_1.py -o report/figures
+	$(BIN)/python figures/async_fl_figure_2.py -o report/figures
+	$(BIN)/python figures/async_fl_figure_3.py -o report/figures
+	$(BIN)/python figures/async_fl_figure_4.py -o report/figures
+	$(BIN)/python figures/async_fl_gantt.py -o report/figures
 	$(BIN)/python figures/feddane_figure_1.py -o report/figures
 	$(BIN)/python figures/feddane_figure_2.py -o report/figures
 	$(BIN)/python figures/feddane_figure_3.py -o report/figures

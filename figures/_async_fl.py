@@ -18,8 +18,10 @@ from typing import Any
 
 import _common as c
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.engines.sampled import run_sampled
@@ -119,6 +121,15 @@ def canvas(rows: int, columns: int) -> tuple[Figure, Any]:
     made = Figure(figsize=(12, c.PANELS))
     FigureCanvasAgg(made)
     return made, made.subplots(rows, columns, squeeze=False)
+
+
+def plain_ticks(ax: Axes) -> None:
+    """Decimals instead of powers of ten where a logarithmic axis spans few of them."""
+    low, high = ax.get_ylim()
+    if ax.get_yscale() == "log" and high < 100 * low:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def options(description: str, argv: Sequence[str] | None, rounds: int, full: int) -> argparse.Namespace:

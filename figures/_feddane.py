@@ -225,8 +225,12 @@ def at_size(size: Size, paper: Size) -> str:
     if size.rounds != paper.rounds:
         changed.append(f"{size.rounds} rounds instead of {paper.rounds}")
     seeds = "one seed" if size.seeds == 1 else f"mean and range over {size.seeds} seeds"
-    scaled = f"Scaled down for speed: {', '.join(changed)}; --full takes the paper's size. " if changed else ""
-    return f"E = {size.E} epochs of SGD, batches of 10; {seeds}. {scaled}"
+    scaled = (
+        f"Scaled down for speed: {', '.join(changed)}; --full takes the paper's size. Fewer local steps and rounds may "
+        "change an order. "
+    )
+    epochs = "one epoch" if size.E == 1 else f"{size.E} epochs"
+    return f"E: {epochs} of SGD, batches of 10; {seeds}. {scaled if changed else ''}"
 
 
 TUNED = "mu of FedDANE is the best of the paper's grid by the loss of one seed in the end; FedProx has mu = 1. "

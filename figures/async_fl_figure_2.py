@@ -62,8 +62,8 @@ def facts(found: Mapping[str, Mapping[str, a.Losses]], data: str, seeds: int, ro
     gaps = [ends[split]["federated"]["identical"] - ends[split]["federated"]["time-based"] for split in a.SPLITS]
     a.put(
         gaps[1] > gaps[0],
-        f"Their distance on the federated problem is {gaps[1]:.2g} on the unlike clients and {gaps[0]:.2g} on the random "
-        "split; the paper: twice as large on MNIST-shard as on MNIST.",
+        f"Their distance on the federated problem is {gaps[1]:.2g} on the unlike clients and {gaps[0]:.2g} on the "
+        "random split; the paper: twice as large on MNIST-shard as on MNIST.",
         agrees,
         differs,
     )
@@ -96,6 +96,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 ax.set_title(COLUMNS[k], loc="left", fontsize=9.5)
             else:
                 ax.set_xlabel("aggregation")
+            a.plain_ticks(ax)
             c.style(ax)
         row[0].set_ylabel(f"split {split}", fontsize=9)
     axes[0][0].legend(frameon=False, fontsize=8)

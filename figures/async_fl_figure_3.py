@@ -13,8 +13,8 @@ import _common as c
 import numpy as np
 
 NAME = "async_fl_figure_3"
-CLIENTS, ROUNDS, FULL = 10, 600, 25_000
-STEP = "1/2"
+CLIENTS, ROUNDS, FULL = 10, 4000, 25_000
+STEP = "1/5"
 LOCAL_STEPS = (1, 4, 7, 10, 13, 16, 19, 22, 25)
 LAST = 20  # the last 1/20 of the rounds is looked at
 WEIGHTS = {"identical": "identical", "time-based": "time_based"}
@@ -29,7 +29,7 @@ def compute(data: str, seeds: int, rounds: int) -> dict[str, list[tuple[float, f
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in WEIGHTS}
     for name, weights in WEIGHTS.items():
         for K in LOCAL_STEPS:
-            spec = {"kind": "fedavg_async", "times": "f80", "K": K, "batch": a.batch(on), "eta_l": STEP}
+            spec = {"kind": "fedavg_async", "times": "f80", "K": K, "batch": 1, "eta_l": STEP}
             values = a.losses({**spec, "weights": weights}, on, grid, seeds).federated
             found[name].append((float(values.mean()), float(values.std(axis=1).mean())))
     return found
@@ -40,10 +40,11 @@ def facts(found: dict[str, list[tuple[float, float]]], data: str, seeds: int, ro
     agrees: list[str] = []
     differs: list[str] = []
     for name, values in found.items():
+        grows = min(v[1] for v in values[-3:]) > max(v[1] for v in values[:3])
         a.put(
-            values[-1][1] > values[0][1],
-            f"With {name} weights the standard deviation grows from {values[0][1]:.2g} at K = 1 to {values[-1][1]:.2g} "
-            "at K = 25; the paper: it grows with K.",
+            grows,
+            f"With {name} weights the standard deviation is {values[0][1]:.2g} at K = {LOCAL_STEPS[0]} and "
+            f"{values[-1][1]:.2g} at K = {LOCAL_STEPS[-1]}; the paper: it grows with K.",
             agrees,
             differs,
         )
@@ -68,10 +69,10 @@ def facts(found: dict[str, list[tuple[float, float]]], data: str, seeds: int, ro
         differs,
     )
     caption = (
-        f"Softmax regression on {data}, {CLIENTS} clients, F80, classes {SPLIT}, asynchronous FedAvg with eta_l = {STEP}; "
-        f"mean and standard deviation of the federated loss over the last 5 % of {rounds} aggregations, {seeds} seeds. "
-        "The paper has CIFAR-10 with a convolutional network, 25000 aggregations and eta_l = 0.005 (caption) or 0.0005 "
-        "(text)."
+        f"Softmax regression on {data}, {CLIENTS} clients, F80, classes {SPLIT}, asynchronous FedAvg with eta_l = {STEP} "
+        f"and single samples; mean and standard deviation of the federated loss over the last 5 % of {rounds} "
+        f"aggregations, {seeds} seeds. The paper has CIFAR-10 with a convolutional network, batches of 64, 25000 "
+        "aggregations and eta_l = 0.005 (caption) or 0.0005 (text)."
     )
     return {
         "title": "Asynchronous FedAvg: the number of local steps",
@@ -94,6 +95,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         ax.set_xlabel("local steps K")
         ax.set_yscale("log")
         ax.set_xticks(LOCAL_STEPS)
+        a.plain_ticks(ax)
         c.style(ax)
     axes[0][0].legend(frameon=False, fontsize=8.5)
     for path in c.save(figure, facts(found, chosen.data, chosen.seeds, chosen.rounds), chosen.out, NAME):

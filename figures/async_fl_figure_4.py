@@ -14,6 +14,7 @@ import numpy as np
 
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Timed
+from boundcheck.methods.schedules import Fixed
 from boundcheck.problems.problem import clients_of
 
 NAME = "async_fl_figure_4"
@@ -38,7 +39,9 @@ def rounds_in_unit(spec: Mapping[str, Any], on: a.Watched) -> float:
         return 2.0
     participation = build_method(spec).participation
     assert isinstance(participation, Timed)
-    return sum(1 / float(t) for t in participation.times.of(clients_of(on).count))
+    times = participation.times.of(clients_of(on).count)
+    assert isinstance(times, Fixed)
+    return sum(1 / float(t) for t in times.values)
 
 
 def compute(data: str, seeds: int, time: int) -> list[dict[str, tuple[c.Array, c.Array]]]:
@@ -68,7 +71,7 @@ def facts(found: Sequence[Mapping[str, Any]], data: str, seeds: int, time: int) 
         means.append(mean)
         a.put(
             mean["FedFix-0.5"] < mean["synchronous"],
-            f"{hardware.upper()}, {clients} clients: the loss over time is {mean['FedFix-0.5']:.4f} with FedFix-0.5 and "
+            f"{hardware.upper()}, {clients} clients: the loss over time is {mean['FedFix-0.5']:.4f} with FedFix-0.5, "
             f"{mean['synchronous']:.4f} synchronously; the paper: FedFix is better everywhere.",
             agrees,
             differs,
@@ -82,10 +85,10 @@ def facts(found: Sequence[Mapping[str, Any]], data: str, seeds: int, time: int) 
         differs,
     )
     caption = (
-        f"Softmax regression on {data}, classes {SPLIT}, K = {K} full local gradient steps with eta_l = {STEP}, the same "
-        f"for all methods, over {time} units of time, in each of which the slowest client finishes once. On F0 FedFix-0.5 "
-        "is synchronous FedAvg with eta_g = 2, step for step. The paper has CIFAR-10 and Shakespeare with networks, "
-        "batches of 64 and tuned steps."
+        f"Softmax regression on {data}, classes {SPLIT}, K = {K} full local gradient steps with eta_l = {STEP}, the "
+        f"same for all methods, over {time} units of time, in each of which the slowest client finishes once. On F0 "
+        "FedFix-0.5 is synchronous FedAvg with eta_g = 2, step for step. The paper has CIFAR-10 and Shakespeare with "
+        "networks, batches of 64 and tuned steps."
     )
     return {
         "title": "FedFix, synchronous and asynchronous FedAvg over time",
@@ -108,6 +111,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         ax.set_title(f"{clients} clients, {HARDWARE[hardware]}", loc="left", fontsize=8.5)
         ax.set_yscale("log")
         ax.set_xlabel("time")
+        a.plain_ticks(ax)
         c.style(ax)
     axes[0][0].set_ylabel("federated loss")
     axes[0][0].legend(frameon=False, fontsize=8.5)

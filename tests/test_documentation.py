@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import subprocess
+import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -21,9 +24,12 @@ from boundcheck.evidence.spec import ClaimSpec, RateSpec, TightnessSpec, claims_
 from boundcheck.evidence.studies import KINDS, carry_out_study, load_studies
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems
+from boundcheck.theory.discovery import all_statements
 from boundcheck.verdict import Outcome
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGE = (EXAMPLES / "README.md").read_text(encoding="utf-8")
 
 
@@ -188,3 +194,23 @@ def test_the_pages_shown_come_out(tmp_path: Path) -> None:
 def test_everything_in_the_folder_is_listed() -> None:
     there = {p.name for p in EXAMPLES.iterdir() if p.name != "README.md" and not p.name.startswith((".", "__"))}
     assert {f"`{name}`" for name in there} == set(rows("file", "What lies here"))
+
+
+def test_the_readme_counts_the_statements() -> None:
+    readings = Counter(s.id.partition("/")[0] for s in all_statements())
+    statements = Counter(id.partition("/")[0] for id in {s.id.rpartition("/")[0] for s in all_statements()})
+    told = re.findall(r"^\|.*\| `(\w+)` \| (\d+) \| (\d+) \|$", README, re.MULTILINE)
+    assert {(name, int(a), int(b)) for name, a, b in told} == {(n, statements[n], readings[n]) for n in readings}
+
+
+def test_the_readme_runs_schedules_and_cycles() -> None:
+    section = README.split("\n## Schedules, cycles")[1].split("\n## ")[0]
+    (block,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=True)
+    points, discrepancy = done.stdout.splitlines()
+    assert (points, discrepancy) == ("((Fraction(13, 11),), (Fraction(10, 11),))", "[6.9453125 6.9453125]")
+
+
+def test_make_report_draws_every_figure() -> None:
+    drawn = set(re.findall(r"figures/(\w+)\.py", (ROOT / "Makefile").read_text(encoding="utf-8")))
+    assert drawn == {p.stem for p in (ROOT / "figures").glob("[!_]*.py")}

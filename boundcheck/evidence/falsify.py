@@ -47,7 +47,8 @@ class FalsifyResult:
     """What a search did. witness: None when nothing was found.
 
     best: the largest score seen in double precision; a positive one would be a violation there. A score is no ratio of
-    metric and bound: it is log(metric/bound), in units of the promised decrease where that is small.
+    metric and bound: it is log(metric/bound), in units of the promised decrease where that is small
+    (`evidence.one_round`: the share of the promised decrease that is missing).
     """
 
     statement: str

@@ -52,7 +52,11 @@ _TIMES = ("list", "spread", "exponential", *_NAMED)
 
 @dataclass(frozen=True)
 class Given:
-    """The parameters that every composition has, as users write them."""
+    """The parameters that every composition has, as users write them.
+
+    K: local steps. eta_l, eta_g: step sizes of clients and server. sampling: "full" (whole gradients; the default
+    without a batch) or "replacement". batch: samples a step, drawn with replacement (1 where only sampling is given).
+    """
 
     K: Any
     eta_l: Any

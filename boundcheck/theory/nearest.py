@@ -58,7 +58,9 @@ def nearest_guarantee(
                 value = _move(statement, values, statement.symbol(name), direction)
                 if value is not None:
                     change = value / values[name] if direction == "up" else values[name] / value
-                    found.append((abs(change), Near(name, value, direction)))
+                    # a factor above 1 moves a negative number down
+                    told = "up" if value > values[name] else "down"
+                    found.append((abs(change), Near(name, value, told)))
                     break
     return tuple(near for _, near in sorted(found, key=lambda pair: pair[0]))
 

@@ -81,7 +81,7 @@ def test_the_printed_threshold_of_remark_4_is_too_small() -> None:
 def test_the_step_condition_by_numbers() -> None:
     """Lmax^2 eta^2 tau (tau - 1) + eta Lmax <= 1 exactly when eta Lmax tau <= 1, on a grid that has the limit on it."""
     for interval in range(1, 9):
-        for n in range(0, 4 * interval + 1):
+        for n in range(4 * interval + 1):
             e = F(n, 2 * interval)
             assert (e**2 * interval * (interval - 1) + e <= 1) is (e * interval <= 1)
 
