@@ -67,4 +67,6 @@ def test_empty_rounds_move_nothing_and_first_rounds_do_not_come_again() -> None:
     steps = {"kind": "biased_sampling", "K": 2, "eta_l": "1/9", "weights": "average"}
     assert small_step_weights(method_of({**steps, "cohorts": [[0, 1], [], [2]]}), clients) == over(4, 1, 1, 2)
     turns = Pattern(((0, 1), (2,)), lead=((0,), (0,), (0,)))
-    assert small_step_weights(Method("m", turns, GradientSteps(1), Constant(Fraction(1, 9))), clients) == over(4, 1, 1, 2)
+    assert small_step_weights(Method("m", turns, GradientSteps(1), Constant(Fraction(1, 9))), clients) == over(
+        4, 1, 1, 2
+    )

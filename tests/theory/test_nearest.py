@@ -9,6 +9,7 @@ import sympy as sp
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.evidence.compare import compare
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, VALUE
+from boundcheck.theory.discovery import statement
 from boundcheck.theory.nearest import nearest_guarantee
 from boundcheck.theory.serial import statement_from_dict
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
@@ -59,6 +60,18 @@ def test_dissimilarity_is_told_where_it_can_help() -> None:
     found = {near.name: near for near in nearest_guarantee(STATEMENT, {**VALUES, "mu": Fraction(5)})}
     assert found["B2"].direction == "down"  # B2 < 9/4
     assert Fraction(9, 4) * Fraction(998, 1000) < found["B2"].value < Fraction(9, 4)
+
+
+def test_a_negative_constant_moves_down() -> None:
+    """lam in Theorem 5 of FedDANE may be negative: more strongly convex devices have a smaller one."""
+    values = {"L": 5, "mu": 5, "gamma": 0, "B2": 3, "lam": -1, "gap_0": 1, "grad2_0": 1}
+    found = {
+        n.name: n
+        for n in nearest_guarantee(statement("feddane/theorem_5"), {k: Fraction(v) for k, v in values.items()})
+    }
+    assert found["lam"].value < -1
+    assert found["lam"].direction == "down"
+    assert found["lam"].words().startswith("lam at most about -")
 
 
 def test_an_empty_guarantee_is_vacuous_and_says_what_would_do() -> None:
