@@ -69,8 +69,8 @@ def facts(found: dict[str, list[tuple[float, float]]], data: str, seeds: int, ro
         differs,
     )
     caption = (
-        f"Softmax regression on {data}, {CLIENTS} clients, F80, classes {SPLIT}, asynchronous FedAvg with eta_l = {STEP} "
-        f"and single samples; mean and standard deviation of the federated loss over the last 5 % of {rounds} "
+        f"Softmax regression on {data}, {CLIENTS} clients, F80, classes {SPLIT}, asynchronous FedAvg with eta_l = "
+        f"{STEP} and single samples; mean and standard deviation of the federated loss over the last 5 % of {rounds} "
         f"aggregations, {seeds} seeds. The paper has CIFAR-10 with a convolutional network, batches of 64, 25000 "
         "aggregations and eta_l = 0.005 (caption) or 0.0005 (text)."
     )

@@ -52,8 +52,8 @@ def facts(drawn: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     )
     caption = (
         f"Clients with update times {', '.join(map(str, TIMES))}, up to time {HORIZON}. Bars: work on the model that "
-        "was received at their start, with the delay of the contribution in aggregations; dots: contributions; vertical "
-        f"lines: aggregations. {told}."
+        "was received at their start, with the delay of the contribution in aggregations; dots: contributions; "
+        f"vertical lines: aggregations. {told}."
     )
     delays = {name: table.max_delay for name, table in drawn}
     agrees: list[str] = []

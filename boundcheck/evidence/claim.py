@@ -149,9 +149,21 @@ def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fr
 def _averaged_up_to(claimed: Statement, values: Mapping[str, Fraction], rounds: int) -> Fraction:
     """The largest integer index at which at most so many rounds are averaged."""
     symbol, expr = claimed.symbol(str(claimed.metric.index)).expr, claimed.metric.rounds
-    fixed = {s: values[s.name] for s in expr.free_symbols if s != symbol}
+    fixed = _fixed(claimed, values)
     first, second = (as_fraction(expr.subs({**fixed, symbol: k}), "rounds") for k in (0, 1))
     return Fraction(max(1, math.floor((rounds - first) / (second - first))))
+
+
+def _fixed(claimed: Statement, values: Mapping[str, Fraction]) -> dict[Any, Fraction]:
+    """The values of the symbols on which the rounds of an index depend. Raises BadInput where one has none."""
+    used = sorted((s for s in claimed.metric.rounds.free_symbols if s.name != claimed.metric.index), key=str)
+    lacking = [s.name for s in used if s.name not in values]
+    if lacking:
+        raise BadInput(
+            f"{claimed.best_id}: no value for {', '.join(lacking)}, on which the rounds depend; neither the problem "
+            "nor the method gives one, so write it under constants."
+        )
+    return {s: values[s.name] for s in used}
 
 
 def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
@@ -162,7 +174,7 @@ def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str
     """
     expr = claimed.metric.rounds
     symbol = None if claimed.metric.index is None else claimed.symbol(claimed.metric.index).expr
-    fixed = {s: values[s.name] for s in expr.free_symbols if s != symbol}
+    fixed = _fixed(claimed, values)
     rounds: list[int] = []
     for k in [Fraction(0)] if symbol is None else index:
         done = as_fraction(expr.subs(fixed if symbol is None else {**fixed, symbol: k}), "rounds")

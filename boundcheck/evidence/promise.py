@@ -189,7 +189,7 @@ def _factor(setup: Setup, index: Fraction) -> float:
 
 
 def promised(setup: Setup, target: Fraction) -> int | None:
-    """The least index at which the bound is at most the target; None where that is beyond `LAST_INDEX`."""
+    """The least index at which the bound is at most the target, to a relative 1e-4; None beyond `LAST_INDEX`."""
     symbol = setup.claimed.symbol(index_name(setup.claimed))
     least = max(1, 1 if symbol.low is None else int(symbol.low))
 
