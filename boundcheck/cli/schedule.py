@@ -224,7 +224,7 @@ def _draw(named: Named, rounds: int, seed: int, target: Path) -> None:
 def _show(timed: Timed, count: int, facts: Mapping[str, Any], seed: int) -> None:
     from boundcheck.methods.schedules import Fixed
 
-    line(f"{facts['name']}: {count} clients, {type(timed.policy).__name__}")
+    line(f"{facts['name']}: {count} client{'' if count == 1 else 's'}; the server {timed.policy.words}")
     own = timed.of(count)
     if isinstance(own, Fixed):
         lead = f" after {facts['lead']} rounds" if facts.get("lead") else ""

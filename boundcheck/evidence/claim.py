@@ -249,7 +249,7 @@ def _instance(claim: Claim, claimed: Statement) -> tuple[Problem, dict[str, Cons
     """
     problem = build_problem(claim.problem)
     method = build_method(placeholder(claim.method))
-    method.check(clients_of(problem))
+    method.check(clients_of(problem), problem.dim)
     problem = objective(claimed, method, problem)
     parameters = set(claimed.known(dict.fromkeys(method.parameters())))
     return problem, {k: c for k, c in joint(claimed, method, problem).items() if k not in parameters}

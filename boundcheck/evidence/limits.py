@@ -269,7 +269,7 @@ def _built(limits: Limits, problem: Problem, spec: Mapping[str, Any], value: Fra
         kind, name = spec.get("kind"), limits.parameter
         raise BadInput(f"the method '{kind}' already has {name} = {spec[name]}, which takes the values; leave it out.")
     method = build_method({**spec, limits.parameter: value})
-    method.check(clients_of(problem))
+    method.check(clients_of(problem), problem.dim)
     return method
 
 

@@ -222,7 +222,7 @@ class ParticipatingSearch:
         means = metric.weights == 1 and metric.index is not None and metric.quantity in METRICS
         if statement.kind is not Kind.UPPER_BOUND or not means or metric.surrogate:
             raise Unsupported(
-                f"{statement.best_id}: only upper bounds on the runs of a method can be searched, here on the mean over "
+                f"{statement.best_id}: only upper bounds on the runs of a method can be searched, here the mean over "
                 f"rounds of {', '.join(METRICS)}."
             )
         if any(a.name == "bounded_gradients" for a in statement.assumptions):

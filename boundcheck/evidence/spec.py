@@ -198,7 +198,7 @@ class _Checker:
         method = self._method(claimed)
         if problem is not None and method is not None:
             with self._noting("method"):
-                method.check(clients_of(problem))
+                method.check(clients_of(problem), problem.dim)
         if claimed is not None:
             parameters = {} if method is None else claimed.known(method.parameters())
             if method is not None:

@@ -85,12 +85,16 @@ class Method:
         """eta_g * a_i for each client of a cohort (negative under an ascending server step)."""
         return [self.server.factor * a for a in self.aggregation.coefficients(cohort, self.setting(clients))]
 
-    def check(self, clients: Clients) -> None:
-        """Raises BadInput where a part does not fit these clients: a cohort larger than all of them, a list too short.
+    def check(self, clients: Clients, dim: int | None = None) -> None:
+        """Raises BadInput where a part does not fit: a cohort larger than all clients, a list too short, no partition.
 
-        With many clients only what is quickly told is asked.
+        dim: length of the model, where it is known. With many clients only what is quickly told is asked.
         """
         n = clients.count
+        if isinstance(self.exchange, Blocks):
+            self.exchange.models(n)
+            if dim is not None:
+                self.exchange.blocks(dim)
         if n > _MANY and not isinstance(self.participation, Uniform):
             return
         drawing = self.participation.drawing(clients)

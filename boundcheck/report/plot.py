@@ -178,7 +178,11 @@ def drawn_floor(data: Mapping[str, Any]) -> float:
         return 0.0
     start = float(top[0])
     floor = max(min([start * 1e-30, *(good / 1e6)]), start * 1e-66, LEAST)
-    return floor if len(low) and float(low.min()) < floor else 0.0
+    # a log axis leaves out index 0, which may be all that lies above
+    after = _index(curve) > 0
+    drawn = [_floats(curve[k])[after] for k in ("metric_low", "metric_high", "bound")]
+    above = any(bool((np.isfinite(v) & (v > floor)).any()) for v in drawn)
+    return floor if above and float(low.min()) < floor else 0.0
 
 
 def _set_axes(ax: Axes, x: Array, series: list[Array], log: tuple[bool, bool], floor: float = 0.0) -> NDArray[np.bool_]:
@@ -207,7 +211,7 @@ def _decades(low: float, high: float) -> Callable[[float, object], str]:
     """Tick labels of a log axis: plain numbers on a short one, powers of ten on a long one."""
     if low >= 1e-3 and high < 1e5:
         return lambda v, _: pretty(v, 6)
-    return lambda v, _: power_of_ten(v)
+    return lambda v, _: power_of_ten(v) if v > 0 else ""  # ticks below the least double are 0
 
 
 def _draw(

@@ -325,3 +325,12 @@ def test_averages_prescribed_values_and_surrogates_are_said() -> None:
     assert "Prescribed eta_l = 1/(" in texts[1]
     assert "of the objective that the method minimises" not in texts[1]
     assert "constant:M ; without a run; no expectation: a constant of the participation" in texts[2]
+
+
+def test_a_start_that_a_log_axis_leaves_out_sets_no_floor() -> None:
+    fallen = {"index": (0, 10, 100, 1000), "rounds": (0, 10, 100, 1000), "bound": (0.0, 0.0, 0.0, 0.0)}
+    fallen |= dict.fromkeys(("metric_low", "metric_high"), (4.0, 1e-32, 1e-60, 1e-301))
+    (data,) = report_data([replace(hand_made(Outcome.HOLDS, Grade.EXACT), **fallen)], "t")["claims"]
+    data = {**data, "curve": {**data["curve"], "trivial": []}}
+    assert drawn_floor(data) == 0
+    assert claim_svg(data).startswith("<svg")

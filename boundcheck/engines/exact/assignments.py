@@ -17,11 +17,7 @@ MAX_COORDINATES = 400  # of the state with a copy for every assignment
 
 def models_of(exchange: Blocks, clients: Clients) -> int:
     """How many models there are. Raises BadInput where more clients are active than there are."""
-    if exchange.hand_over is None:
-        return clients.count
-    if exchange.hand_over.active > clients.count:
-        raise BadInput(f"{exchange.hand_over.active} active clients are impossible; there are {clients.count} clients.")
-    return exchange.hand_over.active
+    return exchange.models(clients.count)
 
 
 def assignments(method: Method, exchange: Blocks, clients: Clients, dim: int) -> tuple[tuple[int, ...], ...]:

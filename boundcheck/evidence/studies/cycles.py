@@ -88,7 +88,7 @@ def check(spec: Spec) -> None:
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no linear map describes a round.")
     clients = clients_of(problem)
     for asked, _ in _cases(spec):
-        build_method(asked).check(clients)
+        build_method(asked).check(clients, problem.dim)
 
 
 def _cases(spec: Spec) -> list[tuple[dict[str, Any], Fraction | None]]:

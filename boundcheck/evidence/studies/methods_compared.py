@@ -71,7 +71,7 @@ def check(spec: Spec) -> None:
     _share(spec)
     problem = build_problem(spec.problem)
     for method in spec.methods:
-        build_method(standing_in(method)).check(clients_of(problem))
+        build_method(standing_in(method)).check(clients_of(problem), problem.dim)
     for name in spec.statements or ():
         statement(name)
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from boundcheck.core.numbers import format_exact, format_short
-from boundcheck.engines.scheme_table import scheme_table
+from boundcheck.engines.scheme_table import require_column, scheme_table
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -53,7 +53,9 @@ def check(spec: Spec) -> None:
     """Raises BadInput, UnknownName and Unsupported for what cannot be carried out."""
     clients = clients_of(build_problem(spec.problem))
     for method in spec.methods:
-        build_method(method).check(clients)
+        built = build_method(method)
+        built.check(clients)
+        require_column(built, clients.count)
 
 
 def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Study:

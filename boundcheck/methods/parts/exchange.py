@@ -74,7 +74,7 @@ class Blocks:
             if self.partition not in ("whole", "even"):
                 raise UnknownName("the partition of the model", self.partition, ("whole", "even"))
         elif len(self.partition) != self.tau:
-            raise BadInput(f"{len(self.partition)} blocks were given for tau = {self.tau}; as many are needed.")
+            raise BadInput(f"the partition has {len(self.partition)} block(s) for tau = {self.tau}; as many are needed.")
         if self.order is not None and (self.partition == "whole" or sorted(self.order) != list(range(self.tau))):
             raise BadInput(f"the order {list(self.order)} is no permutation of the blocks 0 to {self.tau - 1}.")
         if self.weights not in ("uniform", "data"):
@@ -97,6 +97,14 @@ class Blocks:
             return (*[()] * (self.tau - 1), tuple(range(dim)))
         blocks = self.blocks(dim)
         return blocks if self.order is None else tuple(blocks[k] for k in self.order)
+
+    def models(self, clients: int) -> int:
+        """How many models there are. Raises BadInput where more clients are active than there are."""
+        if self.hand_over is None:
+            return clients
+        if self.hand_over.active > clients:
+            raise BadInput(f"{self.hand_over.active} active clients are impossible; there are {clients} clients.")
+        return self.hand_over.active
 
     def of(self, weights: Sequence[Fraction]) -> Sequence[Fraction]:
         """The weights of the average, from those of the clients."""
