@@ -161,17 +161,29 @@ def _index_at(
     from boundcheck.core.numbers import as_fraction, parse_grid
     from boundcheck.errors import BadInput
     from boundcheck.evidence.given import known_constants
+    from boundcheck.evidence.steps import joint, placeholder
+    from boundcheck.methods.build import build as build_method
     from boundcheck.problems.build import build
+    from boundcheck.problems.problem import clients_of
     from boundcheck.theory.discovery import statement as find
 
     claimed = find(statement)
     if claimed.metric.index is None:
         raise BadInput(f"{claimed.best_id} is about a single round; leave out rounds.")
     symbol, expr = claimed.symbol(claimed.metric.index), claimed.metric.rounds
-    known = {name: c.value for name, c in known_constants(claimed, build(problem).constants()).items()}
+    needed = {s.name for s in expr.free_symbols} - {symbol.name}
+    instance = build(problem)
+    known = {name: c.value for name, c in known_constants(claimed, instance.constants()).items()}
     for name in claimed.parameters:  # a step size that the statement is to give has no number yet
         if name in method and not (isinstance(method[name], str) and _is_open(method[name])):
             known[name] = as_fraction(method[name], name)
+    if not needed <= set(known):  # such as the rounds of a period, which method and problem have together
+        composed = build_method(placeholder(method))
+        composed.check(clients_of(instance), instance.dim)
+        known |= {name: c.value for name, c in joint(claimed, composed, instance).items() if name in needed}
+    if not needed <= set(known):
+        lacking = ", ".join(sorted(needed - set(known)))
+        raise BadInput(f"{claimed.best_id}: its rounds depend on {lacking}, which is not known; give at, not rounds.")
     other = {s: known[s.name] for s in expr.free_symbols if s.name != symbol.name and s.name in known}
     first, second = (as_fraction(expr.subs({**other, symbol.expr: k}), "rounds") for k in (0, 1))
     low = Fraction(0) if symbol.low is None else symbol.low

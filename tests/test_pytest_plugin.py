@@ -142,3 +142,14 @@ def test_mistakes_in_the_call_are_sentences(direct: Boundcheck) -> None:
         direct.assert_holds(THEOREM, problem=DIABETES, method=SCGD, rounds=[3])
     with pytest.raises(BadInput, match="must be a specification"):
         direct.assert_holds(THEOREM, problem=DIABETES, method="scgd")  # pyright: ignore[reportArgumentType]
+
+
+def test_rounds_of_a_schedule_are_counted_in_its_periods() -> None:
+    problem = {"kind": "random_quadratics", "clients": 3, "d": 2}
+    method = {"kind": "fedfix", "K": 1, "eta_l": "largest", "times": [1, 2, 3], "dt": 2}
+    found = Boundcheck([]).assert_verdict(
+        "async_fl/theorem_1", problem=problem, method=method, rounds=[4, 8], expect="VACUOUS"
+    )
+    assert found.index == (2, 4)  # every second round has clients 0, 1 and 2: the period is 2
+    with pytest.raises(BadInput, match="2 update times were given for 3 clients"):
+        Boundcheck([]).assert_holds("async_fl/theorem_1", problem=problem, method={**method, "times": [1, 2]}, rounds=4)

@@ -95,7 +95,7 @@ def diff(
     elif changes:
         rows = [[c.claim, c.what, c.before, c.after, "no" if c.worse else ""] for c in changes]
         table(["claim", "what", "before", "after", "acceptable"], rows, styles=["", "", "", "", "outcome"])
-        line(f"{len(changes)} changes, {sum(c.worse for c in changes)} for the worse.")
+        line(f"{len(changes)} change{'' if len(changes) == 1 else 's'}, {sum(c.worse for c in changes)} for the worse.")
     else:
         line("nothing changed.")
     return 1 if any(c.worse for c in changes) else 0

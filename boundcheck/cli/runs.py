@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -110,7 +111,8 @@ def run(
 
 def _row(result: ClaimResult) -> list[str]:
     verdict = result.verdict
-    tight = "-" if verdict.tightness is None else short(verdict.tightness.ratio_min)
+    ratio = math.nan if verdict.tightness is None else verdict.tightness.ratio_min
+    tight = "-" if math.isnan(ratio) else short(ratio)
     return [result.claim.label(), verdict.outcome.value, "-" if verdict.grade is None else verdict.grade.value, tight]
 
 

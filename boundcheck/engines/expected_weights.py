@@ -34,6 +34,7 @@ __all__ = [
     "data_kinds",
     "expected_weights",
     "is_asynchronous",
+    "refusal",
 ]
 
 # The compositions of the paper.
@@ -155,10 +156,25 @@ def expected_weights(method: Method, clients: Clients) -> Expected | None:
     if not is_asynchronous(method) or clients.count > MAX_CLIENTS:
         return None
     try:
-        drawing = method.participation.drawing(clients)
-        return _pattern(method, clients) if drawing is None else _random(method, clients, drawing)
+        return _rounds(method, clients)
     except (BadInput, Unsupported):  # the run itself says what is wrong, or does not need this
         return None
+
+
+def refusal(method: Method, clients: Clients) -> str | None:
+    """Why the rounds of one of the paper's methods are not gone through; None where they are."""
+    if clients.count > MAX_CLIENTS:
+        return f"the rounds of {clients.count} clients are not gone through; at most {MAX_CLIENTS} are"
+    try:
+        found = _rounds(method, clients)
+    except (BadInput, Unsupported) as error:
+        return str(error)
+    return "its rounds are too many to go through, or its weights are not known" if found is None else None
+
+
+def _rounds(method: Method, clients: Clients) -> Expected | None:
+    drawing = method.participation.drawing(clients)
+    return _pattern(method, clients) if drawing is None else _random(method, clients, drawing)
 
 
 def _pattern(method: Method, clients: Clients) -> Expected | None:

@@ -20,7 +20,7 @@ from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.engines.joint_async import Losses, losses_of
 from boundcheck.errors import Unsupported
 from boundcheck.methods.parts import Timed
-from boundcheck.methods.schedules import FirstToArrive, Plan, Policy, Window
+from boundcheck.methods.schedules import FirstToArrive, Fixed, Plan, Policy, WaitForAll, Window
 from boundcheck.methods.schedules.merge import common_unit
 from boundcheck.problems.problem import clients_of
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["Entry", "scheme_table"]
+__all__ = ["Entry", "require_column", "scheme_table"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,15 @@ class Entry:
             return None
         above = self.low is None or self.low <= self.exact
         return above and (self.high is None or self.exact <= self.high)
+
+
+def require_column(method: Method, clients: int) -> None:
+    """Raises Unsupported for methods of which Table 2 says nothing: without fixed update times, or FedBuff."""
+    timed = method.participation
+    if not isinstance(timed, Timed) or not isinstance(timed.of(clients), Fixed):
+        raise Unsupported(f"Table 2 is about fixed update times and their schedules; {method.name} has none to go by.")
+    if not isinstance(timed.policy, WaitForAll | FirstToArrive | Window):
+        raise Unsupported(_no_column(timed.policy))
 
 
 def scheme_table(method: Method, problem: Problem) -> tuple[Entry, ...]:
@@ -127,11 +136,11 @@ def _printed(plan: Plan, p: Sequence[Fraction], spread: Fraction | None) -> Prin
             "W": ("1, M ceil(tau_M/tau_0)^M", Fraction(1), Fraction(count) * (-(-slowest // fastest)) ** count),
             "R": ("<= mean of L_i(theta*) - L_i(theta_i*)", Fraction(0), spread),
         }
-    raise Unsupported(f"Table 2 has no column for {_words(policy)}.")
+    raise Unsupported(_no_column(policy))
 
 
-def _words(policy: Policy) -> str:
-    return f"the policy {type(policy).__name__}"
+def _no_column(policy: Policy) -> str:
+    return f"Table 2 has no column for a server that {policy.words}."
 
 
 def _heterogeneity(losses: Losses) -> Fraction | None:

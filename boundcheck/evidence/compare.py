@@ -46,7 +46,7 @@ _MISSED = "condition "  # how the reason of a step condition begins
 # How `Curve.assumptions` says that a hypothesis was decided for the constants of a claim, not only for the run's own.
 DECIDED_HERE = "decided for the given constants"
 
-__all__ = ["DECIDED_HERE", "Points", "compare", "hypotheses", "points_of", "resolve", "standing"]
+__all__ = ["DECIDED_HERE", "Points", "compare", "hypotheses", "objection_of", "points_of", "resolve", "standing"]
 
 
 def resolve(
@@ -89,7 +89,7 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     own = known_constants(statement, curve.constants)
     for assumption in statement.assumptions:
         state = curve.assumptions.get(key_of(assumption), "granted")
-        if _objection(curve, assumption) is not None:
+        if objection_of(curve, assumption) is not None:
             state = "broken"
         elif state == DECIDED_HERE:
             state = "decided"
@@ -99,7 +99,7 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     return found
 
 
-def _objection(curve: Curve, assumption: Assumption) -> str | None:
+def objection_of(curve: Curve, assumption: Assumption) -> str | None:
     """Why the run's problem breaks an assumption, None where it is not known to."""
     if key_of(assumption) in curve.violations:
         return curve.violations[key_of(assumption)]
@@ -129,7 +129,7 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
         ran = " or ".join(curve.algorithms) or "no named method"
         return f"the statement is about {statement.algorithm.kind}, the run is {ran}", scope
     for assumption in statement.assumptions:
-        objection = _objection(curve, assumption)
+        objection = objection_of(curve, assumption)
         if objection is not None:
             return f"assumption {assumption.name} fails: {objection.rstrip('.')}", scope
     for choice in check_choices(statement, values):
@@ -172,7 +172,7 @@ def compare(
         "scope": scope.to_dict(),
         "assumptions": assumed,
         "taken_for_granted": [name for name, state in assumed.items() if state in ("sampled", "granted")],
-        "violations": {a.name: _objection(curve, a) for a in statement.assumptions if assumed[a.name] == "broken"},
+        "violations": {a.name: objection_of(curve, a) for a in statement.assumptions if assumed[a.name] == "broken"},
     }
     base = Verdict(statement.best_id, Outcome.UNDECIDED, None, "", details=details)
     points = None

@@ -323,7 +323,8 @@ def tightness_of(points: Points) -> Tightness:
     if not telling.any():
         telling[:] = True
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.where(middle == 0, np.inf, points.bound_high / middle)[telling]
+        # a bound of 0 that is attained has no ratio
+        ratio = np.where((middle == 0) & (points.bound_high > 0), np.inf, points.bound_high / middle)[telling]
     decrease = None
     ends = (middle[0], middle[target], points.bound_high[0], points.bound_high[target])
     if target > 0 and min(ends) > 0 and all(math.isfinite(v) for v in ends):

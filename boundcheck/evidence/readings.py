@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from boundcheck.engines.curve import Curve
+from boundcheck.evidence.compare import objection_of
 from boundcheck.evidence.given import known_constants
 from boundcheck.evidence.points import Points, points_of
 from boundcheck.theory.discovery import readings
@@ -18,7 +19,10 @@ __all__ = ["Reading", "readings_beside"]
 
 @dataclass(frozen=True)
 class Reading:
-    """Another reading of the same statement at the same constants: its bound and whether it is in scope."""
+    """Another reading of the same statement at the same constants: its bound, and whether it is in scope.
+
+    Out of scope is also what rests on an assumption that the run is known to break.
+    """
 
     id: str
     in_scope: bool | None
@@ -44,6 +48,8 @@ def readings_beside(
             continue
         names = scope_symbols(other)
         in_scope = decide_scope(other, {k: v for k, v in at.items() if k in names}, every_index=True).in_scope
+        if any(objection_of(curve, assumption) is not None for assumption in other.assumptions):
+            in_scope = False
         beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))
     return tuple(beside)
 

@@ -20,6 +20,7 @@ from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
+from boundcheck.engines.absent import why_absent
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import ENGINES, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
@@ -210,7 +211,7 @@ class _Checker:
             whole = all(isinstance(self.raw.get(part), Mapping) for part in ("problem", "method"))
             if whole and not self.problems:
                 values = {name: c.value for name, c in own.items()} | parameters | given
-                self._missing(claimed, values)
+                self._missing(claimed, values, None if problem is None or method is None else (problem, method))
                 self._domain(claimed, values, given)
                 self._rounds(claimed, values)
         self._limits()
@@ -356,14 +357,19 @@ class _Checker:
                 for point in parse_grid(value, name, integer=symbol.integer):
                     symbol.check(point, claimed.best_id)
 
-    def _missing(self, claimed: Statement, known: Mapping[str, Any]) -> None:
+    def _missing(self, claimed: Statement, known: Mapping[str, Any], instance: tuple[Problem, Method] | None) -> None:
         found = {*known, claimed.metric.index}
-        lacking = [s.name for s in claimed.symbols if s.name not in found and s.key not in START]
-        if lacking:
+        lacking = [s for s in claimed.symbols if s.name not in found and s.key not in START]
+        if not lacking:
+            return
+        with self._noting("method"):
+            why = None if instance is None else why_absent(instance[1], instance[0])
             self._add(
                 ("statement",),
-                f"{claimed.best_id}: no value for {', '.join(lacking)}; neither the problem nor the method gives one, "
-                "so write it under constants.",
+                f"{claimed.best_id}: no value for {', '.join(s.name for s in lacking)}"
+                + (f" ({lacking[0].meaning})" if len(lacking) == 1 else "")
+                + "; neither the problem nor the method gives one, so write it under constants"
+                + ("." if why is None else f" ({why})."),
             )
 
     def _limits(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from boundcheck.errors import BadInput
 from boundcheck.methods import partial_averaging, periodic_averaging
 from boundcheck.methods._averaging import is_averaging
 from boundcheck.methods.method import Method
@@ -31,7 +32,9 @@ def build(
 
     Raises BadInput and UnknownName.
     """
-    if partition == "whole" and order is None:
+    if partition == "whole":
+        if order is not None:
+            raise BadInput('partition = "whole" is one block, which has no order; leave order out.')
         return periodic_averaging.build(tau=tau, eta=eta, weights=weights, batch=batch, gradient=gradient)
     return partial_averaging.build(
         tau=tau, eta=eta, partition=partition, order=order, weights=weights, batch=batch, gradient=gradient

@@ -75,15 +75,18 @@ def power_of_ten(value: float) -> str:
 
 
 def tightness(claim: Mapping[str, Any]) -> str:
-    """The least ratio of bound to metric of a claim's data, or "" where the claim is no bound or was not compared."""
+    """The least ratio of bound to metric of a claim's data, or "" where the claim is no bound or has no such ratio."""
     found = claim["verdict"]["tightness"]
     if found is None or claim["statement"]["kind"] not in ("upper bound", "limsup"):
         return ""
-    return ratio(plain_number(found["ratio_min"]))
+    least = plain_number(found["ratio_min"])
+    return "" if math.isnan(least) else ratio(least)
 
 
 def ratio(value: float) -> str:
-    """A ratio that is 1 when tight: what is close to 1 shows how close."""
+    """A ratio that is 1 when tight: what is close to 1 shows how close. NaN is the ratio of nothing to nothing."""
+    if math.isnan(value):
+        return "not defined here"
     if math.isinf(value):
         return "beyond 10³⁰⁸"
     excess = value - 1

@@ -134,8 +134,8 @@ def test_a_symbol_without_a_value_is_found_before_the_run() -> None:
     text = OUT.replace('kind = "scgd_appendix_c"', 'kind = "huber"')
     assert problems(text) == {
         4: [
-            "scgd/theorem_3_3/corrected: no value for mu; neither the problem nor the method gives one, so write it "
-            "under constants."
+            "scgd/theorem_3_3/corrected: no value for mu (strong (quasi-)convexity constant of the objective); "
+            "neither the problem nor the method gives one, so write it under constants."
         ]
     }
     assert claims_from_text(text + "constants = { mu = 1 }")[0].constants == {"mu": 1}
@@ -242,3 +242,37 @@ def test_a_file_of_limits_alone(boundcheck_cli: Run, tmp_path: Path) -> None:
     found = boundcheck_cli("check", path)
     assert found.code == 2
     assert "the method 'fedavg_r' is unknown; did you mean 'fedavg_rr'" in found.err
+
+
+SMALL = """[[claim]]
+statement = "{statement}"
+problem = {{ kind = "random_quadratics", clients = 3, d = 4, seed = 1 }}
+method = {{ kind = {method} }}
+"""
+BLOCKS, STALE = "partial_averaging/theorem_1", "async_fl/theorem_1"
+WINDOWED = '"fedfix", K = 1, eta_l = "1/10", times = [1, 2, 3], dt = "1e-9"'
+DRAWN = '"fedavg_async", K = 1, eta_l = "1/10", times = { kind = "exponential", rates = [1, 2, 3] }'
+
+
+@pytest.mark.parametrize(
+    ("statement", "method", "line", "told"),
+    [
+        (BLOCKS, '"partial_averaging", tau = 2, eta = 1, partition = [[0, 1], [1, 2, 3]]', 4, "exactly once"),
+        (
+            BLOCKS,
+            '"partial_averaging", tau = 2, eta = 1, hand_over = { active = 4, every = 9 }',
+            4,
+            "there are 3 clients",
+        ),
+        (BLOCKS, '"partial_averaging", tau = 2, eta = 1, hand_over = { active = 2, every = 9 }', 2, "handed over)."),
+        (BLOCKS, '"block_averaging", tau = 2, eta = 1, partition = "whole", order = [1, 0]', 4, "leave order out"),
+        (STALE, '"biased_sampling", K = 1, eta_l = "1/10", cohorts = [[]]', 2, "(no client ever takes part)."),
+        (STALE, WINDOWED, 2, "repeats after 6000000000 rounds"),
+        (STALE, DRAWN, 2, "no value for tau (largest delay n - rho_i(n) of a contribution, in rounds); neither"),
+        (STALE, DRAWN, 2, "(exponential update times have no largest delay)."),
+    ],
+)
+def test_what_keeps_constants_from_being_known_is_told(statement: str, method: str, line: int, told: str) -> None:
+    found = problems(SMALL.format(statement=statement, method=method))
+    assert list(found) == [line]
+    assert told in found[line][0]

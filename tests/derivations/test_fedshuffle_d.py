@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 import pytest
 import sympy as sp
+from derivation_tools import fresh
 
 from boundcheck.proof.derivation import Derivation
 from boundcheck.proof.discovery import derivation, derived_readings
@@ -23,9 +23,11 @@ h2, gam2, sigma2_i, D_i, S, E, eta_l, delta, L, a, A, Q, X, d2, v, k, sigma2, G2
 )
 
 
-@cache
+CHECKED = tuple(ID + name for name in TRUE)
+
+
 def report(name):
-    return derivation(ID + name).check()
+    return fresh(ID + name)
 
 
 def numbers(name, step):

@@ -5,9 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import test_async_fl_proofs
+import test_classics_proofs
+import test_feddane_proofs
+import test_fedshuffle_d
+import test_fedshuffle_lemma_proofs
+import test_partial_averaging_proofs
+from derivation_tools import fresh
 
-from boundcheck.proof.discovery import derivation, derived_readings, folder, recorded
+from boundcheck.proof.discovery import derived_readings, folder, recorded
 
+# whose tests check every one of these through `fresh`, which takes most of the time
+ELSEWHERE = (
+    *(test_async_fl_proofs, test_classics_proofs, test_feddane_proofs, test_fedshuffle_d),
+    *(test_fedshuffle_lemma_proofs, test_partial_averaging_proofs),
+)
+CHECKED = {name for module in ELSEWHERE for name in module.CHECKED}
 CASES = [
     (path.parent.name, path.stem, reading)
     for path in sorted(folder().rglob("*.py"))
@@ -22,6 +35,10 @@ def test_there_are_derivations_and_no_stale_records() -> None:
     assert all(Path(folder() / p / f"{n}.json").is_file() for p, n, _ in CASES)
 
 
-@pytest.mark.parametrize(("paper", "name", "reading"), CASES)
-def test_record_is_fresh(paper: str, name: str, reading: str) -> None:
-    assert dict(recorded(paper, name)[reading]) == derivation(f"{paper}/{name}/{reading}").check().summary()
+def test_what_is_checked_elsewhere_is_a_derivation() -> None:
+    assert {"/".join(case) for case in CASES} > CHECKED
+
+
+@pytest.mark.parametrize("name", sorted({"/".join(case) for case in CASES} - CHECKED))
+def test_record_is_fresh(name: str) -> None:
+    assert fresh(name).results

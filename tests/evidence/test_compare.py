@@ -23,6 +23,14 @@ from boundcheck.verdict import Grade, Outcome
 # --- outcomes and precedence ------------------------------------------------------------------------------
 
 
+def test_nothing_below_a_bound_of_nothing_has_no_ratio() -> None:
+    v = compare(replace(HALVING, trivial=None), curve([0, 0, 0], start=0))
+    assert v.outcome is Outcome.HOLDS
+    assert v.tightness is not None
+    assert math.isnan(v.tightness.ratio_min)
+    assert math.isnan(v.tightness.ratio_max)
+
+
 def test_holds_with_tightness_by_hand() -> None:
     # bounds 1, 1/2, 1/4; the bound is at most half of the start at K = 1 and 2, where bound/metric is 5/4 and 5/2
     v = compare(HALVING, curve([1, 0.4, 0.1]))

@@ -145,3 +145,19 @@ def test_bad_tables_are_told(old: str, new: str, match: str, tmp_path: Path) -> 
     path.write_text(EXAMPLE.read_text().replace(old, new, 1))
     with pytest.raises(SpecError, match=match):
         load_studies(path)
+
+
+def test_points_with_many_digits_are_shown_in_decimals(tmp_path: Path) -> None:
+    file = tmp_path / "cycles.toml"
+    file.write_text(
+        '[[cycles]]\nname = "a"\nproblem = { kind = "random_quadratics", clients = 3, d = 2, seed = 4 }\n'
+        'methods = [{ kind = "fedavg_async", K = 1, eta_l = "1/100", times = [2, 3, 5] }]\n'
+    )
+    study = carry_out_study(load_studies(file)[0])
+    row, case = study.tables[0].rows[0], study.data["cases"][0]
+    assert row[5].startswith("≈\u00a0(0.64814549, 0.068010895), ")
+    assert abs(F(case["points"][0][0]) - F("0.64814549")) < F("1e-8")
+    assert row[2] == "about 0.969581609"
+    assert row[3] == f"about {0.969581609 ** (1 / 31):.8g}"
+    assert case["low"] < 0.969581609 * (1 + 1e-9)
+    assert case["high"] > 0.969581609 * (1 - 1e-9)

@@ -48,3 +48,21 @@ def test_an_unknown_method_is_told_with_its_line(tmp_path: Path) -> None:
     path.write_text(EXAMPLE.read_text().replace('"fedavg_sync"', '"fedavg_sink"'))
     with pytest.raises(SpecError, match="fedavg_sink"):
         load_studies(path)
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        (
+            '{ kind = "fedbuff", K = 1, eta_l = "1/9", times = [1, 2], m = 2 }',
+            "no column for a server that aggregates when 2 clients have finished, ties one by one.",
+        ),
+        ('{ kind = "gradient_descent", eta = 1 }', "gradient_descent has none to go by."),
+    ],
+)
+def test_a_method_without_a_column_is_refused_before_anything_runs(tmp_path: Path, method: str, told: str) -> None:
+    file = tmp_path / "schemes.toml"
+    problem = 'problem = { kind = "random_quadratics", clients = 2, d = 1 }'
+    file.write_text(f'[[schemes]]\nname = "a"\n{problem}\nmethods = [{method}]\n')
+    with pytest.raises(SpecError, match=told):
+        load_studies(file)

@@ -122,10 +122,11 @@ class Radius:
         return self.low > 1 if self.modulus is None else self.modulus.compare(1) > 0
 
     def text(self) -> str:
-        """The exact number, or its enclosure."""
+        """The exact number, or its enclosure, or that to ten digits where they do not show its width."""
         if self.modulus is not None:
             return Power(self.modulus, 1).text()
-        return f"in [{self.low:.10g}, {self.high:.10g}]"
+        low, high = f"{self.low:.10g}", f"{self.high:.10g}"
+        return f"about {low}" if low == high else f"in [{low}, {high}]"
 
 
 def radius_of(polynomial: Any) -> Radius:

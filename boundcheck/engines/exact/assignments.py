@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from boundcheck.errors import BadInput, Unsupported
+from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from boundcheck.core.numbers import format_exact, parse_grid
+from boundcheck.core.numbers import format_exact, format_short, parse_grid
 from boundcheck.engines.exact import contraction, limit_cycle
 from boundcheck.engines.exact.algebraic import Modulus, Power, Radius, radius_of
 from boundcheck.engines.exact.dynamics import Dynamics
@@ -38,6 +38,7 @@ __all__ = ["Cycle", "Spec", "check", "cycle_of", "models", "study"]
 
 MAX_VALUES, MAX_STEPS, MAX_ROUNDS = 100, 100, 10_000
 SHOWN = 6  # points of a cycle in a cell of the table
+MAX_DIGITS = 24  # characters of a fraction in it; report.json has them all
 
 Point = tuple[Fraction, ...]
 
@@ -231,7 +232,11 @@ def _cells(found: Cycle) -> tuple[str, ...]:
         told = "yes" if found.points is None else f"{told} of {len(found.points)}" if len(found.points) > 1 else told
     else:
         told = "diverges" if found.radius.above_one else "no: neither grows nor settles"
-    per_round = "-" if found.radius.modulus is None else Power(found.radius.modulus, found.rounds).text()
+    per_round = "-"
+    if found.radius.modulus is not None:
+        per_round = Power(found.radius.modulus, found.rounds).text()
+    elif f"{found.radius.low:.8g}" == f"{found.radius.high:.8g}":
+        per_round = f"about {found.radius.low ** (1 / found.rounds):.8g}"
     points = found.why or "-"
     if found.points is not None:
         points = ", ".join(_shown(p) for p in found.points[:SHOWN]) + (", ..." if len(found.points) > SHOWN else "")
@@ -267,16 +272,19 @@ def _side_by_side(followed: Sequence[tuple[str, list[Point]]]) -> tuple[StudyTab
 
 
 def _shown(point: Point | None) -> str:
+    """The coordinates, as fractions where all are short; a page has no room for hundreds of digits."""
     if point is None:
         return "not unique"
-    texts = [format_exact(v) for v in point]
-    return texts[0] if len(texts) == 1 else "(" + ", ".join(texts) + ")"
+    texts, about = [format_exact(v) for v in point], ""
+    if max(map(len, texts)) > MAX_DIGITS:
+        texts, about = [format_short(v, 8) for v in point], "\u2248\u00a0"
+    return about + (texts[0] if len(texts) == 1 else "(" + ", ".join(texts) + ")")
 
 
 def _label(spec: Mapping[str, Any]) -> str:
     def shown(value: Any) -> str:
         if isinstance(value, Fraction):
-            return format_exact(value)
+            return format_short(value)
         if isinstance(value, list):
             parts: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]
             return "(" + ", ".join(shown(v) for v in parts) + ")"

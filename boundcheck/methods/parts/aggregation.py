@@ -12,7 +12,7 @@ from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import Epochs, LocalWork
-from boundcheck.methods.parts.participation import Drawing, Participation, inclusion, pattern_law
+from boundcheck.methods.parts.participation import Drawing, Participation, first_repeated, inclusion, pattern_law
 
 __all__ = ["WEIGHTS", "Aggregation", "Average", "Same", "Setting", "SumOne", "Unbiased", "client_weights"]
 
@@ -107,10 +107,13 @@ class Average:
     def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
         drawing = setting.participation.drawing(setting.clients)
         if drawing is None:
-            sizes = {len(cohort) for _, cohort in pattern_law(setting.participation, setting.clients)}
+            part, clients = setting.participation, setting.clients
+            sizes = {len(cohort) for _, cohort in pattern_law(part, clients)}
+            sizes |= {len(part.fixed(t, clients) or ()) for t in range(first_repeated(part, clients))}
         else:
             known = drawing.kind in ("uniform", "replacement")
             sizes = {drawing.size} if known else {len(s) for s in drawing.subsets}
+        sizes.discard(0)  # nobody has a coefficient in an empty round
         if len(sizes) != 1:
             return None
         share = Fraction(1, sizes.pop())

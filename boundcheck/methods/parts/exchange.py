@@ -74,7 +74,7 @@ class Blocks:
             if self.partition not in ("whole", "even"):
                 raise UnknownName("the partition of the model", self.partition, ("whole", "even"))
         elif len(self.partition) != self.tau:
-            raise BadInput(f"the partition has {len(self.partition)} block(s) for tau = {self.tau}; as many are needed.")
+            raise BadInput(f"{len(self.partition)} blocks were given for tau = {self.tau}; as many are needed.")
         if self.order is not None and (self.partition == "whole" or sorted(self.order) != list(range(self.tau))):
             raise BadInput(f"the order {list(self.order)} is no permutation of the blocks 0 to {self.tau - 1}.")
         if self.weights not in ("uniform", "data"):

@@ -30,6 +30,11 @@ def _check_ties(ties: str) -> None:
 class WaitForAll:
     """Synchronous: a round lasts until the slowest client has finished."""
 
+    @property
+    def words(self) -> str:
+        """What the server does, as in "the server ..."."""
+        return "waits for all clients"
+
 
 @dataclass(frozen=True)
 class FirstToArrive:
@@ -39,6 +44,11 @@ class FirstToArrive:
 
     def __post_init__(self) -> None:
         _check_ties(self.ties)
+
+    @property
+    def words(self) -> str:
+        """What the server does, as in "the server ..."."""
+        return f"aggregates whenever a client finishes, ties {self.ties.replace('_', ' ')}"
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,11 @@ class Window:
     def __post_init__(self) -> None:
         if self.dt <= 0:
             raise BadInput(f"the window dt = {format_short(self.dt)} is not allowed; it is above 0.")
+
+    @property
+    def words(self) -> str:
+        """What the server does, as in "the server ..."."""
+        return f"aggregates after every {format_short(self.dt)} of time"
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,11 @@ class Buffer:
         """Raises BadInput where there are fewer clients than the buffer holds."""
         if self.m > clients:
             raise BadInput(f"a buffer of {self.m} updates of different clients never fills with {clients} clients.")
+
+    @property
+    def words(self) -> str:
+        """What the server does, as in "the server ..."."""
+        return f"aggregates when {self.m} clients have finished, ties {self.ties.replace('_', ' ')}"
 
 
 Policy = WaitForAll | FirstToArrive | Window | Buffer
