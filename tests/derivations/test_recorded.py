@@ -11,6 +11,9 @@ import test_feddane_proofs
 import test_fedshuffle_d
 import test_fedshuffle_lemma_proofs
 import test_partial_averaging_proofs
+import test_scgd_fedavg_full_participation
+import test_scgd_lemma_3_1
+import test_scgd_theorem_3_3
 from derivation_tools import fresh
 
 from boundcheck.proof.discovery import derived_readings, folder, recorded
@@ -19,6 +22,7 @@ from boundcheck.proof.discovery import derived_readings, folder, recorded
 ELSEWHERE = (
     *(test_async_fl_proofs, test_classics_proofs, test_feddane_proofs, test_fedshuffle_d),
     *(test_fedshuffle_lemma_proofs, test_partial_averaging_proofs),
+    *(test_scgd_lemma_3_1, test_scgd_theorem_3_3, test_scgd_fedavg_full_participation),
 )
 CHECKED = {name for module in ELSEWHERE for name in module.CHECKED}
 CASES = [
