@@ -114,6 +114,7 @@ def test_a_bound_that_is_a_little_too_small_is_broken(name: str, constant: str) 
     assert found.witness is not None
 
 
+@pytest.mark.slow
 def test_one_seed_finds_one_witness() -> None:
     first, again = (falsify(statement(FALSE), seed=3, budget=budget) for budget in (100, 1000))
     assert first.witness is not None
