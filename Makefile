@@ -1,4 +1,4 @@
-# Every target sets up what it needs: a virtual environment with the exact versions of requirements.lock.
+# Every target sets up what it needs: a virtual environment with the exact versions of the two lock files.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,9 +6,10 @@ READY := $(VENV)/.ready
 
 .PHONY: report test test-all bench lint lock clean
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -r requirements-neural.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
