@@ -21,6 +21,7 @@ MAX_CLIENTS_SHOWN = 30
 
 # --policy -> the kind of method
 POLICIES = {"sync": "fedavg_sync", "async": "fedavg_async", "fedfix": "fedfix", "fedbuff": "fedbuff"}
+NEEDS = {"fedfix": ("--dt", "dt"), "fedbuff": ("--buffer", "m")}  # the option of a policy that has no default
 _OF_SCHEDULE = ("kind", "times", "dt", "m", "ties")
 
 Named = tuple[str, "Timed", int]
@@ -96,10 +97,13 @@ def schedule(
 
 
 def _from_options(times: str, policy: str, given: Mapping[str, str], clients: int | None) -> Named:
-    from boundcheck.errors import UnknownName
+    from boundcheck.errors import BadInput, UnknownName
 
     if policy not in POLICIES:
         raise UnknownName("--policy", policy, POLICIES)
+    option, name = NEEDS.get(policy, ("", ""))
+    if name and not given[name]:
+        raise BadInput(f"--policy {policy} needs {option}, such as {option} 2.")
     table: dict[str, Any] = {"kind": POLICIES[policy], "times": _times(times)}
     return _named(policy, table | {k: v for k, v in given.items() if v}, clients)
 
@@ -229,7 +233,8 @@ def _show(timed: Timed, count: int, facts: Mapping[str, Any], seed: int) -> None
     if isinstance(own, Fixed):
         lead = f" after {facts['lead']} rounds" if facts.get("lead") else ""
         period, length = short(facts["period"]), short(facts["period_time"])
-        line(f"the cohorts repeat every {period} rounds, that is every {length}{lead}")
+        every = "every round" if facts["period"] == 1 else f"every {period} rounds"
+        line(f"the cohorts repeat {every}, that is every {length}{lead}")
         line(
             f"window W {short(facts['window'])}, largest delay {short(facts['largest_delay'])}, "
             f"share of empty rounds {short(facts['empty_share'])}"

@@ -87,7 +87,7 @@ def times_from(given: Any) -> Times:
     if kind == "exponential":
         _only(table, kind, ("rates",))
         return Exponential(numbers(table["rates"], "rates"))
-    raise UnknownName("the update times", kind, _TIMES)
+    raise UnknownName("the kind of update times", kind, _TIMES)
 
 
 def _only(table: Mapping[str, Any], kind: str, needed: Sequence[str]) -> None:

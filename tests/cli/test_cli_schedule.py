@@ -93,7 +93,7 @@ BAD = [
     (["schedule", "--times", "f80"], "give --clients"),
     (["schedule", "--times", "1,x"], "is not a number"),
     (["schedule", "--times", "1,2", "--policy", "fedfx", "--dt", "1"], "fedfix"),
-    (["schedule", "--times", "1,2", "--policy", "fedfix"], "needs the parameter 'dt'"),
+    (["schedule", "--times", "1,2", "--policy", "fedfix"], "--policy fedfix needs --dt"),
     (["schedule", "--times", "1,2", "--dt", "1"], "parameter 'dt' is unknown"),
     (["schedule", "--times", "1,2", "--clients", "3"], "2 update times were given for 3 clients"),
     (["schedule", "--times", "1,2", "--policy", "fedbuff", "--buffer", "3"], "never fills"),
