@@ -136,15 +136,19 @@ def run(
     metrics: Iterable[str] | None = None,
     arithmetic: str = "ball",
     assumptions: Iterable[str] = (),
+    neural: Mapping[str, Any] | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
     """The metrics of a method on a problem, by communication round.
 
     method, problem: objects or specifications. rounds: a number of rounds (all are measured up to 2000, about 300
     beyond) or the increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball",
-    "rational" or "float64") or "sampled" (`seeds` runs). metrics: default all that the problem has. assumptions:
-    further names of hypotheses to ask the problem about. on_progress: called with the finished share, 0 to 1.
-    Raises UnknownName, BadInput and Unsupported (an engine cannot carry this; the message names one that can).
+    "rational" or "float64"), "sampled" (`seeds` runs) or "neural" (`seeds` runs of models on labelled samples, in
+    torch). metrics: default all that the problem has. assumptions: further names of hypotheses to ask the problem
+    about. neural: settings of that engine, such as {"precision": "float64"}. on_progress: called with the finished
+    share, 0 to 1.
+    Raises UnknownName, BadInput, Unsupported (an engine cannot carry this; the message names one that can) and
+    MissingExtra (engine "neural" where torch is not installed).
     """
     from collections.abc import Mapping as MappingType
 
@@ -159,6 +163,7 @@ def run(
         metrics=metrics,
         arithmetic=arithmetic,
         assumptions=assumptions,
+        neural=neural,
         on_progress=on_progress,
     )
 

@@ -6,9 +6,12 @@ claim must notice what is done, not what is declared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,7 @@ import sympy as sp
 
 from boundcheck.evidence import claim as claims_module
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.evidence.spec import load_claims
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant
@@ -23,6 +27,30 @@ from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Condition, Statement
 
 Spec = Mapping[str, Any]
+
+
+class Claims(Mapping[str, Claim]):
+    """The claims of a file by name. They are checked when the first is asked for: collecting tests asks for none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def _loaded(self) -> dict[str, Claim]:
+        return {c.name: c for c in load_claims(self._path, need_expect=True)}
+
+    def __getitem__(self, name: str) -> Claim:
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded)
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+    def written(self) -> list[Spec]:
+        """The tables of the file as they are written, for what tests are named after."""
+        return tomllib.loads(self._path.read_text())["claim"]
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def test_the_pages_shown_come_out(tmp_path: Path) -> None:
     file.write_text(shown("Pages that compare"), encoding="utf-8")
     asked = load_studies(file)
     assert [a.kind for a in asked] == list(KINDS)
-    compared, weights, schemes, cycles = map(carry_out_study, asked)
+    compared, weights, schemes, cycles, training = map(carry_out_study, asked)
     assert {name.rpartition("/")[0] for _, name, *_ in compared.tables[0].rows} == {
         "fedshuffle/theorem_5_1_strongly_convex",
         "classics/gradient_descent_strongly_convex",
@@ -189,6 +189,7 @@ def test_the_pages_shown_come_out(tmp_path: Path) -> None:
     assert weights.tables[0].rows
     assert [row[1] for row in schemes.tables[0].rows]
     assert cycles.data["equal"] is True  # FedFix-1/2 on equal hardware is synchronous FedAvg with eta_g = 2
+    assert {"FedAvg", "FedShuffle"} <= {cell for row in training.tables[0].rows for cell in row}
 
 
 def test_everything_in_the_folder_is_listed() -> None:

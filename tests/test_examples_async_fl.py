@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import sympy as sp
 from claim_mutations import (
+    Claims,
     HalvedStep,
     Mutations,
     NoStep,
@@ -20,7 +21,6 @@ from claim_mutations import (
 
 from boundcheck.cli import main
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.witness import load_witness, replay, stands
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -31,7 +31,7 @@ from boundcheck.theory.statement import Belief, Statement
 from boundcheck.verdict import Outcome
 
 FILE = Path(__file__).parents[1] / "examples" / "async_fl.toml"
-CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
+CLAIMS = Claims(FILE)
 WITNESSES = {path.stem: path for path in sorted((FILE.parent / "witnesses").glob("async_fl_*.json"))}
 
 

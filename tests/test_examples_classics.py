@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from claim_mutations import (
+    Claims,
     HalvedStep,
     Mutations,
     NoStep,
@@ -24,7 +25,6 @@ from claim_mutations import (
 )
 
 from boundcheck.cli import main
-from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import Asked, carry_out_study, load_studies
 from boundcheck.evidence.studies.methods_compared import Spec as Compared
 from boundcheck.methods.clients import Clients
@@ -34,7 +34,7 @@ from boundcheck.verdict import Outcome
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILE = EXAMPLES / "classics.toml"
-CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
+CLAIMS = Claims(FILE)
 
 
 @dataclass(frozen=True)

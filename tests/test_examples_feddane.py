@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 import sympy as sp
-from claim_mutations import Mutations, Spec, bound_divided, poses_as
+from claim_mutations import Claims, Mutations, Spec, bound_divided, poses_as
 
 from boundcheck.cli import main
 from boundcheck.errors import BadInput
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.witness import load_witness, replay, stands
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -26,7 +25,7 @@ from boundcheck.theory.symbols import Symbol
 from boundcheck.verdict import Outcome
 
 FILE = Path(__file__).parents[1] / "examples" / "feddane.toml"
-CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
+CLAIMS = Claims(FILE)
 WITNESSES = {path.stem: path for path in sorted((FILE.parent / "witnesses").glob("feddane_*.json"))}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from claim_mutations import (
+    Claims,
     HalvedStep,
     Mutations,
     NoStep,
@@ -22,7 +23,6 @@ from claim_mutations import (
 
 from boundcheck.cli import main
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.witness import load_witness, replay, stands
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -32,7 +32,7 @@ from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 
 FILE = Path(__file__).parents[1] / "examples" / "fedshuffle.toml"
-CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
+CLAIMS = Claims(FILE)
 WITNESSES = {path.stem: path for path in sorted((FILE.parent / "witnesses").glob("fedshuffle_*.json"))}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claim_mutations import HalvedStep, Mutations, Spec, with_schedule
+from claim_mutations import Claims, HalvedStep, Mutations, Spec, with_schedule
 from test_examples_fedshuffle import FEDSHUFFLE
 
 from boundcheck.errors import DataNotFetched
@@ -16,7 +16,7 @@ from boundcheck.problems.build import build
 from boundcheck.verdict import Grade, Outcome
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-CLAIMS = {c.name: c for c in load_claims(EXAMPLES / "fedshuffle_real.toml", need_expect=True)}
+CLAIMS = Claims(EXAMPLES / "fedshuffle_real.toml")
 
 
 def longer_rows(spec: Spec) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from claim_mutations import (
+    Claims,
     HalvedStep,
     Mutations,
     NoStep,
@@ -24,7 +25,6 @@ from boundcheck.cli import main
 from boundcheck.engines import averaging_matrices
 from boundcheck.engines.run import run
 from boundcheck.evidence.claim import ClaimResult, run_claim
-from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.witness import load_witness, replay, stands
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
@@ -36,7 +36,7 @@ from boundcheck.verdict import Outcome
 
 PAPER = "partial_averaging"
 FILE = Path(__file__).parents[1] / "examples" / f"{PAPER}.toml"
-CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
+CLAIMS = Claims(FILE)
 WITNESSES = {path.stem: path for path in sorted((FILE.parent / "witnesses").glob(f"{PAPER}_*.json"))}
 
 
@@ -250,7 +250,9 @@ def test_a_mutation_is_noticed(name: str, mutation: str, monkeypatch: pytest.Mon
         assert result.verdict.outcome is not Outcome.OUT_OF_SCOPE
 
 
-@pytest.mark.parametrize(("name", "constant"), [(c.name, k) for c in CLAIMS.values() for k in c.constants])
+@pytest.mark.parametrize(
+    ("name", "constant"), [(c["name"], k) for c in CLAIMS.written() for k in c.get("constants", {})]
+)
 def test_what_a_claim_gives_as_measured_is_what_a_run_measures(name: str, constant: str) -> None:
     """From above, to the sixth decimal; gradients at the models are those at u and what the deviations add."""
     claim = CLAIMS[name]

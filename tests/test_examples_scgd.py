@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claim_mutations import HalvedStep, Mutations, NoStep, bound_divided, condition_dropped, with_schedule
+from claim_mutations import Claims, HalvedStep, Mutations, NoStep, bound_divided, condition_dropped, with_schedule
 
 from boundcheck.cli import main
-from boundcheck.evidence.spec import load_claims
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Cyclic, Full, GradientSteps, InverseCycle, LogHorizon
 from boundcheck.problems.build import build as build_problem
 
 FILE = Path(__file__).parents[1] / "examples" / "scgd.toml"
-CLAIMS = {c.name: c for c in load_claims(FILE, need_expect=True)}
+CLAIMS = Claims(FILE)
 
 
 # Parts that say of themselves what the sound ones say, and do something else.

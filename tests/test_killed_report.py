@@ -10,7 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-KILLS = 10
+import pytest
+
 SPEC = """
 [[claim]]
 name = "balls"
@@ -67,13 +68,15 @@ def _curves(folder: Path) -> dict[str, bytes]:
     return found | {"report.json": (folder / "report" / "report.json").read_bytes()}
 
 
-def test_killed_reports_end_alike(tmp_path: Path) -> None:
+# each costs half a report and the start of a process; many of them try more moments and nothing else
+@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_killed_reports_end_alike(tmp_path: Path, kills: int) -> None:
     spec = tmp_path / "claims.toml"
     spec.write_text(SPEC)
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     whole = _finish(undisturbed, spec)
     chance = random.Random(20261121)
-    for _ in range(KILLS):
+    for _ in range(kills):
         process = _start(disturbed, spec)
         time.sleep(chance.uniform(0.1, 0.9) * whole)
         os.killpg(process.pid, signal.SIGKILL)

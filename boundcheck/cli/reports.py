@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from boundcheck.cli._output import line, print_json, table
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.studies import Study
 
 __all__ = ["default_spec", "register"]
 
@@ -48,7 +51,9 @@ def report(
     """
     from boundcheck.cli._execute import carry_out, results_of
     from boundcheck.cli._files import probe_folder
+    from boundcheck.cli._output import progress
     from boundcheck.cli.runs import chosen_store
+    from boundcheck.core.store import Store
     from boundcheck.evidence.limits import limit_study, load_limits
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import carry_out_study, load_studies
@@ -60,9 +65,15 @@ def report(
     wanted = [limits for spec in files for limits in load_limits(spec)]
     asked = [study for spec in files for study in load_studies(spec)]
     folder = probe_folder(out, "--out")
-    results = results_of(carry_out(claims, store=chosen_store(no_store), workers=workers))
+    place = chosen_store(no_store)
+    results = results_of(carry_out(claims, store=place, workers=workers))
     studies = [limit_study(limits) for limits in wanted]
-    others = [carry_out_study(study) for study in asked]
+    store = None if place is None else Store(place)
+    others: list[Study] = []
+    with progress(f"{len(asked)} studies" if len(asked) != 1 else "1 study", float(max(len(asked), 1))) as show:
+        for done, study in enumerate(asked):
+            others.append(carry_out_study(study, lambda share, done=done: show(done + share), store))
+            show(done + 1.0)
     paths = write_report(results, folder, title=title, limits=studies, studies=others)
     counts = count_by(r.verdict for r in results)
     if as_json:

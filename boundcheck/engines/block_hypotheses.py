@@ -43,6 +43,7 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         found["block_dissimilarity"] = (
             None if free is None else f"in block {free} a client's gradient varies where that of F does not."
         )
+    if blocks is not None and view.maps is not None:
         found["pure_noise"] = _not_only_noise(view)
         found["even_noise"] = view.noise if isinstance(view.noise, str) else _uneven(view, view.noise)
     return found

@@ -25,7 +25,7 @@ Names without a suffix (Lmax, sum_L_sigma2, ...) are those of the reading "weigh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ from boundcheck.constants.certify import from_above
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import round_up
 from boundcheck.engines.averaging_matrices import averaging_makers
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 
@@ -153,6 +153,10 @@ class BlockView:
             if share == 0:
                 found.append((Fraction(0),) * len(self.partition))
                 continue
+            seen = self._seen("block_variances", i)
+            if seen is not None:
+                found.append(tuple(v * share for v in seen))
+                continue
             if self.maps is None or not hasattr(self.problem, "samples"):
                 return "the variance of a sample's gradient is not known at every point."
             if samples is None:
@@ -169,6 +173,11 @@ class BlockView:
             found.append(tuple(v * share for v in known[key]))
         return found
 
+    def _seen(self, name: str, *client: int) -> Any:
+        """What a problem with measured constants tells of these blocks; None where there is nothing."""
+        measured = getattr(self.problem, name, None)
+        return None if measured is None else measured(*client, self.partition)
+
     @cached_property
     def varied(self) -> str | None:
         """Why the noise is not alike for all clients; None where it is."""
@@ -183,7 +192,9 @@ class BlockView:
     @cached_property
     def dissimilarity(self) -> BlockDissimilarity | None:
         """Assumption 4 block by block."""
-        return None if self.maps is None else BlockDissimilarity(self.maps, self.problem.weights, self.partition)
+        if self.maps is None:
+            return self._seen("block_dissimilarity")
+        return BlockDissimilarity(self.maps, self.problem.weights, self.partition)
 
     @cached_property
     def unlike(self) -> str | None:
@@ -227,10 +238,22 @@ def block_view(method: Method, problem: Problem) -> BlockView | None:
     if not isinstance(exchange, Blocks) or clients.count > MAX_WORKERS or exchange.hand_over is not None:
         return None
     try:
+        exchange = _told(exchange, problem)
         partition = exchange.blocks(problem.dim)
-    except BadInput:  # told where the method runs
+    except (BadInput, Unsupported):  # told where the method runs
         return None
     return BlockView(method, problem, exchange, clients, partition, exchange.of(clients.weights))
+
+
+def _told(exchange: Blocks, problem: Problem) -> Blocks:
+    """The exchange with the coordinates of its blocks, where these are layers or channels of the problem's network."""
+    architecture = getattr(problem, "architecture", None)
+    if not exchange.by_network or architecture is None:
+        return exchange
+    from boundcheck.problems.architectures.partition import coordinates, partition
+
+    ranges = partition(architecture, str(exchange.partition), exchange.tau)
+    return replace(exchange, partition=tuple(tuple(coordinates(own).tolist()) for own in ranges))
 
 
 def block_makers(method: Method, problem: Problem) -> dict[str, Maker]:

@@ -13,26 +13,30 @@ import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 
 if TYPE_CHECKING:
+    from boundcheck.core.store import AnyCheckpoint
+    from boundcheck.engines.neural.settings import Settings
     from boundcheck.problems.problem import Problem
 
 __all__ = [
     "ENGINES",
     "ROUND_METRICS",
+    "check_engine",
     "describe",
     "describe_constants",
+    "is_neural",
     "is_round_metric",
     "needed_for",
     "round_grid",
     "run",
 ]
 
-ENGINES = ("exact", "sampled")
+ENGINES = ("exact", "sampled", "neural")
 MAX_ROUNDS = 10**15
 _SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
 # Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
@@ -64,24 +68,30 @@ def run(
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic = Arithmetic.BALL,
     assumptions: Iterable[str] = (),
+    neural: Settings | Mapping[str, Any] | None = None,
+    checkpoint: AnyCheckpoint | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
     """Carry out a method on a problem.
 
     rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", "rational" or
-    "float64") or "sampled" (seeds 0 to `seeds` - 1, or a range of them). metrics: default all that the problem has;
-    those of `ROUND_METRICS` by name. assumptions: names of hypotheses that the problem is asked about besides the
-    shipped ones; its answers stand in `Curve.assumptions` and `Curve.violations`. on_progress: called with the
-    finished share, 0 to 1.
+    "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a model on labelled
+    samples, all clients and seeds at once in torch). metrics: default all that the problem has; those of
+    `ROUND_METRICS`, and for "neural" those of `engines.neural.looking`, by name. assumptions: names of hypotheses that
+    the problem is asked about besides the shipped ones; its answers stand in `Curve.assumptions` and
+    `Curve.violations`. neural: settings of the neural engine, such as {"precision": "float64"}. checkpoint: where a
+    neural run is saved in between, and from which it goes on. on_progress: called with the finished share, 0 to 1.
 
-    Raises UnknownName (engine, metric), BadInput (rounds, seeds) and Unsupported (an engine cannot carry this).
+    Raises UnknownName (engine, metric), BadInput (rounds, seeds), Unsupported (an engine cannot carry this) and
+    MissingExtra (the neural engine without torch).
     """
     if engine not in ENGINES:
         raise UnknownName("the engine", engine, ENGINES)
+    check_engine(engine, problem, neural)
     grid = round_grid(rounds)
     names = tuple(metrics) if metrics is not None else problem.metrics
-    for name in names:
+    for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
         if name not in problem.metrics and not is_round_metric(name):
             raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
     if engine == "exact":
@@ -91,19 +101,36 @@ def run(
     else:
         wanted = seeds if isinstance(seeds, range) else range(seeds)
         if not len(wanted):
-            raise BadInput(f"seeds = {seeds} is not allowed; the sampled engine needs at least 1.")
-        from boundcheck.engines.sampled import run_sampled
+            raise BadInput(f"seeds = {seeds} is not allowed; the {engine} engine needs at least 1.")
+        share = None if on_progress is None else lambda done, of: on_progress(done / of)
+        if engine == "neural":
+            from boundcheck.engines.neural.run import run_neural
+            from boundcheck.engines.neural.settings import Settings
 
-        curve = run_sampled(
-            method,
-            problem,
-            grid[-1],
-            wanted,
-            names,
-            grid,
-            on_progress=None if on_progress is None else lambda done, of: on_progress(done / of),
-        )
+            curve = run_neural(
+                method, problem, grid[-1], wanted, names, grid, Settings.of(neural),
+                on_progress=share, checkpoint=checkpoint,
+            )  # fmt: skip
+        else:
+            from boundcheck.engines.sampled import run_sampled
+
+            curve = run_sampled(method, problem, grid[-1], wanted, names, grid, on_progress=share)
     return describe(curve, method, problem, assumptions)
+
+
+def is_neural(problem: Problem) -> bool:
+    """Whether a problem is one that only the neural engine carries: its start is a vector of floats, not exact."""
+    return hasattr(problem, "start_vector")
+
+
+def check_engine(engine: str, problem: Problem, neural: Settings | Mapping[str, Any] | None = None) -> None:
+    """Raises Unsupported where an engine does not carry a problem, BadInput for settings of another engine."""
+    if engine != "neural" and neural is not None:
+        raise BadInput(f"engine = '{engine}' has no settings 'neural'; leave them out or take engine = 'neural'.")
+    if engine != "neural" and is_neural(problem):
+        raise Unsupported(
+            f"engine = '{engine}' does not train networks, such as that of '{problem.name}'; take engine = 'neural'."
+        )
 
 
 def is_round_metric(name: str) -> bool:
@@ -140,13 +167,14 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
 
     decided: dict[str, str] = {}
     broken: dict[str, str] = {}
+    seen = getattr(problem, "holds_by_estimates", _on_none)
     for name in dict.fromkeys([*_known_assumptions(problem), *assumptions]):
         try:
             objection = problem.violations(name)
         except UnknownName:  # a hypothesis that this problem cannot decide
             continue
         if objection is None:
-            decided[name] = "decided"
+            decided[name] = "sampled" if seen(name) else "decided"
         else:
             broken[name] = objection
     joint = {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
@@ -154,12 +182,14 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     joint |= async_hypotheses(method, problem)
     for name, objection in joint.items():
         if objection is None:
-            decided[name] = "decided"
+            decided[name] = "sampled" if seen(name) else "decided"
         else:
             broken[name] = objection
+    told = getattr(problem, "told", "")  # along which run constants were estimated
     return replace(
         curve,
         start=_at_start(problem, curve.values),
+        info={**curve.info, "estimated": told} if told else curve.info,
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,
@@ -183,7 +213,20 @@ def describe_constants(method: Method, problem: Problem) -> Mapping[str, Constan
     }
     known = problem.constants()
     makers: dict[str, Callable[[], Constant]] = {name: partial(known.__getitem__, name) for name in known}
-    return LazyConstants({**makers, **joint_makers(method, problem), **{k: partial(own.__getitem__, k) for k in own}})
+    together = joint_makers(method, problem)
+    rests = getattr(problem, "rests_on_estimates", _on_none)
+    together = {k: partial(_estimated, make) if rests(k) else make for k, make in together.items()}
+    return LazyConstants({**makers, **together, **{k: partial(own.__getitem__, k) for k in own}})
+
+
+def _on_none(name: str) -> bool:
+    """What an answer rests on of a problem without estimates."""
+    return False
+
+
+def _estimated(make: Callable[[], Constant]) -> Constant:
+    """A constant that is made of estimates."""
+    return replace(make(), known=Known.ESTIMATED)
 
 
 def _known_assumptions(problem: Problem) -> list[str]:
@@ -195,6 +238,8 @@ def _known_assumptions(problem: Problem) -> list[str]:
 
 def _at_start(problem: Problem, names: Iterable[str]) -> dict[str, Fraction]:
     """The exact metrics at round 0, as far as they are rational."""
+    if is_neural(problem):
+        return {}
     x = np.empty(problem.dim, dtype=object)
     x[:] = problem.start
     found: dict[str, Any] = {name: problem.metric(name, x) for name in names if name in problem.metrics}

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
 from boundcheck.engines.curve import Floats
+from boundcheck.engines.run import is_neural
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.block_quantities import BLOCK, Blocks, decides_blocks, of_block
 from boundcheck.evidence.given import is_library
@@ -170,6 +171,8 @@ def check_assumption(
 
 def _lacking(problem: Problem, quantities: set[str], blocks: Blocks | None) -> str:
     """What the problem cannot be asked for, as the rest of a sentence, or ''."""
+    if is_neural(problem):
+        return "has gradients in the neural engine alone, which tries no points of its own"
     if quantities & BLOCK and blocks is None:
         return "has no blocks of its own; they and their constants L_j come from a method"
     if quantities & {"inner", "dist2", "noise2"} and not isinstance(problem, LocatedProblem):

@@ -11,18 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boundcheck.core.numbers import as_fraction, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, describe, is_round_metric
+from boundcheck.engines.run import ENGINES, check_engine, describe, is_round_metric
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage, check_rounds
 from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
 from boundcheck.evidence.constant_claims import constant_of, curve_of_constant
+from boundcheck.evidence.estimated import along_a_run
 from boundcheck.evidence.given import given_constants, is_library, key_of
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.evidence.readings import Reading, readings_beside
@@ -72,10 +74,11 @@ class Claim:
     "c*largest" or "tuned" (see `evidence.steps`). at: index symbol -> grid (see `core.numbers.parse_grid`); empty: a
     log grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
     ones than the problem's (see `evidence.given`), by the statement's names. expect: the outcome that `check` asks for.
-    tightness: (least, largest) allowed value of the least ratio
-    bound/metric over the compared points where the bound is at most half its trivial value (over all points where there
-    is none; see `evidence.judging.tightness_of`). seeds: budget of the sampled
-    engine. number: which of its file it is, from 1.
+    tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
+    is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`). seeds:
+    budget of the sampled engine, number of runs of the neural one. estimate: with how much effort
+    (`engines.neural.probing.Effort`; empty: its defaults) constants that the problem does not know are measured along
+    the run; None: they are not. neural: settings of the neural engine. number: which of its file it is, from 1.
     """
 
     statement: str
@@ -91,6 +94,8 @@ class Claim:
     expect: Outcome | None = None
     tightness: tuple[float | None, float | None] = (None, None)
     rate: RateClaim | None = None
+    estimate: Mapping[str, Any] | None = None
+    neural: Mapping[str, Any] | None = None
     number: int | None = field(default=None, compare=False)
 
     def label(self) -> str:
@@ -203,6 +208,7 @@ def run_claim(
     claimed = statement(claim.statement) if claimed is None else claimed
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
+    check_engine(claim.engine, build_problem(claim.problem), claim.neural)
     problem, known = _instance(claim, claimed)
     given_constants(claimed, known, claim.constants)  # a contradiction is told before anything rests on it
     beyond = _beyond(claim, claimed, problem, known)
@@ -250,9 +256,21 @@ def _instance(claim: Claim, claimed: Statement) -> tuple[Problem, dict[str, Cons
     problem = build_problem(claim.problem)
     method = build_method(placeholder(claim.method))
     method.check(clients_of(problem), problem.dim)
+    if claim.estimate is not None:
+        problem = along_a_run(problem, claim.neural, partial(_planned, claim, claimed), method, effort=claim.estimate)
     problem = objective(claimed, method, problem)
     parameters = set(claimed.known(dict.fromkeys(method.parameters())))
     return problem, {k: c for k, c in joint(claimed, method, problem).items() if k not in parameters}
+
+
+def _planned(claim: Claim, claimed: Statement, problem: Problem) -> tuple[Method, int] | None:
+    """The method with its step sizes and the number of rounds, or None where no step size is allowed."""
+    try:
+        method = build_method(resolve_steps(claim.method, claimed, problem, claim.constants, claim.at))
+    except NothingAllowed:
+        return None
+    values = _values(claim, claimed, joint(claimed, method, problem), method)
+    return method, max(rounds_of(claimed, _index(claim, claimed, values), values))
 
 
 def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str, Constant]) -> str | None:
@@ -310,7 +328,7 @@ def _run_until_decided(
     store: Store | None,
     on_progress: Callable[[float], None] | None,
 ) -> Curve:
-    """The run; a sampled one gets seeds, in blocks that double their number, until decided or out of budget."""
+    """The run; a sampled one gets seeds in doubling blocks until decided or out of budget, a neural one all at once."""
     from boundcheck.evidence.stored import run_or_recall
 
     metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
@@ -325,13 +343,15 @@ def _run_until_decided(
         found = run_or_recall(store, method, problem, method_spec, assumptions=asked, **how, **more)
         return with_start(found, start)
 
-    if claim.engine == "sampled" and claimed.metric.weights is not None and claim.seeds * len(rounds) > MOST_SAMPLES:
+    if claim.engine != "exact" and claimed.metric.weights is not None and claim.seeds * len(rounds) > MOST_SAMPLES:
         raise BadInput(
             f"{claimed.best_id}: {claim.seeds} seeds of {len(rounds)} rounds, all of which the average needs, are "
             f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
         )
     if claim.engine == "exact":
         return recalled(seeds=range(0), on_progress=on_progress)
+    if claim.engine == "neural":
+        return recalled(seeds=range(claim.seeds), neural=claim.neural, on_progress=on_progress)
     from boundcheck.engines.sampled import concatenate
 
     curve: Curve | None = None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant
+from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
@@ -161,10 +161,29 @@ def compare(
     constants and how each is known, the scope with slacks, `assumptions` (name -> broken, decided, sampled or granted),
     `taken_for_granted` (the names that are not decided), `violations`, `negligible` (how many points were left out
     because both sides are below 1e-300) and for sampled runs `statistics`.
+    Where constants were estimated along a run, the reason ends with a sentence that names them.
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
     values, known = resolve(statement, curve, constants)
+    verdict = _compared(statement, curve, values, known, level, at, limit)
+    estimates = [name for name, constant in known.items() if constant.known is Known.ESTIMATED]
+    if "estimated" not in curve.info or not estimates:
+        return verdict
+    told = f"Estimated, not proved, {curve.info['estimated']}: {', '.join(estimates)}."
+    grade = None if verdict.grade is None else verdict.grade.at_most(Grade.SUPPORTED)
+    return replace(verdict, reason=f"{verdict.reason} {told}".strip(), grade=grade)
+
+
+def _compared(
+    statement: Statement,
+    curve: Curve,
+    values: dict[str, Fraction],
+    known: dict[str, Constant],
+    level: float,
+    at: Sequence[Fraction] | None,
+    limit: Fraction | NoLimit | None,
+) -> Verdict:
     out, scope = hypotheses(statement, curve, values)
     assumed = standing(statement, curve, known)
     details: dict[str, Any] = {

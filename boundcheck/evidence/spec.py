@@ -22,9 +22,10 @@ from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.absent import why_absent
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.run import ENGINES, round_grid
+from boundcheck.engines.run import ENGINES, check_engine, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
 from boundcheck.evidence.claim import Claim, RateClaim, rounds_of
+from boundcheck.evidence.estimated import check_estimate
 from boundcheck.evidence.given import check_parameters, given_constants
 from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
@@ -95,6 +96,8 @@ class ClaimSpec(_Model):
     expect: Outcome | None = None
     tightness: TightnessSpec | None = None
     rate: RateSpec | None = None
+    estimate: bool | Table = False
+    neural: Table | None = None
 
     def to_claim(self, number: int) -> Claim:
         """The claim that the table describes; number: its place in the file, from 1."""
@@ -117,6 +120,8 @@ class ClaimSpec(_Model):
             expect=self.expect,
             tightness=(limits[0], limits[1]),
             rate=rate,
+            neural=self.neural,
+            estimate={} if self.estimate is True else (self.estimate or None),
             number=number,
         )
 
@@ -132,6 +137,7 @@ class SpecFile(_Model):
     proximal_weight: list[Any] = Field(default_factory=list)
     schemes: list[Any] = Field(default_factory=list)
     cycles: list[Any] = Field(default_factory=list)
+    training: list[Any] = Field(default_factory=list)
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
 
 
@@ -197,6 +203,8 @@ class _Checker:
         claimed = self._statement()
         problem = self._problem()
         method = self._method(claimed)
+        if problem is not None:
+            self._engine(problem)
         if problem is not None and method is not None:
             with self._noting("method"):
                 method.check(clients_of(problem), problem.dim)
@@ -219,6 +227,20 @@ class _Checker:
             named = self.raw.get("name")
             which = f"the claim '{named}'" if isinstance(named, str) and named else f"claim {self.number}"
             self._add((), f"{which} has no expect; write one of {', '.join(Outcome)}.")
+
+    def _engine(self, problem: Problem) -> None:
+        """An engine that does not carry the problem, or wrong settings of the neural one."""
+        engine, neural = self.raw.get("engine", "exact"), self.raw.get("neural")
+        if not isinstance(engine, str) or engine not in ENGINES:
+            return
+        with self._noting("engine" if "engine" in self.raw else "problem"):
+            check_engine(engine, problem)
+        if isinstance(neural, Mapping):
+            from boundcheck.engines.neural.settings import Settings
+
+            with self._noting("neural", names=neural):
+                check_engine(engine, problem, neural)
+                Settings.of(neural)
 
     def _add(self, keys: KeyPath, text: str) -> None:
         self.problems.append((self.file.line_of((*self.path, *keys)), text))
@@ -358,6 +380,8 @@ class _Checker:
                     symbol.check(point, claimed.best_id)
 
     def _missing(self, claimed: Statement, known: Mapping[str, Any], instance: tuple[Problem, Method] | None) -> None:
+        if self.raw.get("estimate") is True or self._table("estimate"):
+            return  # they are measured
         found = {*known, claimed.metric.index}
         lacking = [s for s in claimed.symbols if s.name not in found and s.key not in START]
         if not lacking:
@@ -374,6 +398,9 @@ class _Checker:
 
     def _limits(self) -> None:
         self._ordered(self._table("tightness"), "tightness", ("at_least", "at_most"))
+        if self.raw.get("estimate", False) is not False:
+            with self._noting("estimate"):
+                check_estimate(self.raw["estimate"], self.raw.get("engine"))
         rate = self._table("rate")
         slope = rate.get("slope")
         if isinstance(slope, list) and len(slope) == 2:

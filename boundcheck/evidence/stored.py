@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.core.digest import Undigestible, run_key
+from boundcheck.core.digest import Undigestible, package_version, run_key
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe, run
@@ -37,7 +37,7 @@ _CODE = (
     "boundcheck.methods.build",
 )
 # Facts of a run that differ between two equal runs; they are not stored.
-_UNSTEADY = {"seconds", "threads", "complete"}
+_UNSTEADY = {"seconds", "threads", "complete", "peak_memory"}
 _META = "meta"  # the checkpoint's array with the JSON text of what the curve says of itself
 
 
@@ -46,9 +46,23 @@ def code_of(problem: Problem, method_spec: Mapping[str, Any]) -> tuple[str, ...]
     named: set[str] = set()
     spec: Any = problem.spec
     while isinstance(spec, Mapping):  # a surrogate is made "of" another problem
-        named |= {f"boundcheck.problems.{spec[key]}" for key in ("kind", "data") if key in spec}
+        named |= {f"boundcheck.problems.{_name(spec[key])}" for key in ("kind", "data") if key in spec}
         spec = spec.get("of")
     return tuple(sorted({*_CODE, type(problem).__module__, f"boundcheck.methods.{method_spec.get('kind')}", *named}))
+
+
+def _name(given: Any) -> str:
+    """Data are named, or a table with their name and options."""
+    return str(given["name"] if isinstance(given, Mapping) else given)
+
+
+def _surroundings(settings: Any) -> dict[str, Any]:
+    """All on which the bits of a neural run depend beside the code: its settings, the device and torch's version."""
+    from boundcheck.engines.neural.lower import device_of, name_of
+    from boundcheck.engines.neural.settings import Settings
+
+    own = Settings.of(settings)
+    return {**asdict(own), "device": name_of(device_of(own)), "torch": package_version("torch")}
 
 
 def arrays_of(curve: Curve) -> dict[str, NDArray[Any]]:
@@ -110,17 +124,21 @@ def run_or_recall(
 
     assumptions: see `engines.run.run`. seeds: of the sampled engine, which is carried out in chunks of seeds and saved
     in between, so that a run that is killed goes on where it was at most 10 s before (one seed that takes longer is
-    repeated). An exact run is begun again. What cannot be digested is run without the store, and `info["not_stored"]`
-    says why.
+    repeated); a neural run saves its state in between and goes on from there. An exact run is begun again. What cannot
+    be digested is run without the store, and `info["not_stored"]` says why.
     """
-    sampled = how["engine"] == "sampled"
+    sampled, neural = (how["engine"] == name for name in ("sampled", "neural"))
     spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
-    if sampled:
+    if neural:
+        spec["run"] = {**how, "neural": _surroundings(how.get("neural"))}
+    if sampled or neural:
         spec["seeds"] = {"start": seeds.start, "stop": seeds.stop}
 
     def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         if sampled:
             curve = _sampled(partial(run, method, problem, **how), seeds, checkpoint, on_progress)
+        elif neural:
+            curve = run(method, problem, seeds=seeds, checkpoint=checkpoint, on_progress=on_progress, **how)
         else:
             curve = run(method, problem, on_progress=on_progress, **how)
         return arrays_of(curve), meta_of(curve)

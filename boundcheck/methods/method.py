@@ -93,7 +93,7 @@ class Method:
         n = clients.count
         if isinstance(self.exchange, Blocks):
             self.exchange.models(n)
-            if dim is not None:
+            if dim is not None and not self.exchange.by_network:
                 self.exchange.blocks(dim)
         if n > _MANY and not isinstance(self.participation, Uniform):
             return

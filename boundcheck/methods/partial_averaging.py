@@ -31,8 +31,9 @@ def build(
 ) -> Method:
     """Partial averaging with interval tau and step size eta.
 
-    partition: "even" or tau lists of coordinates. order: which block is averaged first, second, ... (default natural).
-    weights: "uniform" or "data". batch, gradient: see `methods._averaging`. hand_over: {active, every, design}.
+    partition: "even", "layer" or "channel" (of a network, engine = "neural") or tau lists of coordinates. order: which
+    block is averaged first, second, ... (default natural). weights: "uniform" or "data". batch, gradient: see
+    `methods._averaging`. hand_over: {active, every, design}.
     Raises BadInput and UnknownName.
     """
     blocks: str | tuple[tuple[int, ...], ...]
@@ -43,7 +44,7 @@ def build(
     elif isinstance(partition, Sequence):
         blocks = tuple(whole_numbers(b, "a block of the partition") for b in partition)
     else:
-        raise BadInput('partition must be "even" or a list of tau lists of coordinates.')
+        raise BadInput('partition must be "even", "layer", "channel" or a list of tau lists of coordinates.')
     visiting = None if order is None else whole_numbers(order, "order")
     exchange = Blocks(count(tau, "tau"), blocks, visiting, weights, hand_over_from(hand_over))
     return averaging("partial_averaging", exchange, eta, batch, gradient)

@@ -17,26 +17,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.places import data_dir
-from boundcheck.errors import DataNotFetched, UnknownName
+from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 
-__all__ = ["DATA", "LABEL", "Samples", "column_of", "module", "package_file", "package_folder"]
+__all__ = [
+    "ABSENT",
+    "DATA",
+    "LABEL",
+    "Samples",
+    "column_of",
+    "module",
+    "package_file",
+    "package_folder",
+    "refuse_absent",
+]
 
 # The data sets. The names are written out in each import, so that the code of a data set counts in a run's digest.
 DATA: Mapping[str, Callable[[], ModuleType]] = {
     "diabetes": lambda: importlib.import_module("boundcheck.problems.diabetes"),
     "breast_cancer": lambda: importlib.import_module("boundcheck.problems.breast_cancer"),
     "digits": lambda: importlib.import_module("boundcheck.problems.digits"),
+    "mnist_5k": lambda: importlib.import_module("boundcheck.problems.mnist_5k"),
     "mnist": lambda: importlib.import_module("boundcheck.problems.mnist"),
+    "fashion_mnist": lambda: importlib.import_module("boundcheck.problems.fashion_mnist"),
+    "cifar10": lambda: importlib.import_module("boundcheck.problems.cifar10"),
+    "shakespeare": lambda: importlib.import_module("boundcheck.problems.shakespeare"),
+    "imdb": lambda: importlib.import_module("boundcheck.problems.imdb"),
+}
+# Data sets of the papers that no package ships, and what to take instead.
+ABSENT: Mapping[str, str] = {
+    "cifar100": "ships in no package that boundcheck knows; take 'cifar10' with 500 clients and split = 'dirichlet' "
+    "instead",
+    "femnist": "ships in no package that boundcheck knows, not with its writers; take 'shakespeare' with its roles as "
+    "clients (split = 'owners') instead, or 'cifar10' with 500 clients and split = 'dirichlet'",
 }
 LABEL = "label"  # what a labelled set is sorted by where no feature is named
 KNOWN = "scikit-learn==1.9.1"  # a version whose files have the checksums that the data sets pin
 
 
 def module(name: str, known: tuple[str, ...] = tuple(DATA)) -> Any:
-    """The module of a data set: FILES (name -> sha256), LICENCE, `load()`. Raises UnknownName outside `known`."""
+    """The module of a data set: FILES (name -> sha256), LICENCE, `load()`.
+
+    Where data are fetched also `fetch(source)` and `size()`, see `_fetching`. Raises UnknownName outside `known`,
+    BadInput for a set of `ABSENT`.
+    """
+    refuse_absent(name)
     if name not in known:
         raise UnknownName("the data set", name, known)
     return DATA[name]()
+
+
+def refuse_absent(name: str) -> None:
+    """Raises BadInput for a data set that is not to be had, which says what to take instead."""
+    plain = name.lower().replace("-", "").replace("_", "")
+    if plain in ABSENT:
+        raise BadInput(f"the data set '{name}' is not to be had: it {ABSENT[plain]}.")
 
 
 @dataclass(frozen=True, eq=False)

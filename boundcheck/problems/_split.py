@@ -5,6 +5,7 @@ sorted     by a feature or the label, dealt into consecutive pieces
 dirichlet  each class over the clients in proportions drawn from Dirichlet(alpha), class by class; small alpha: few
            classes a client, large alpha: alike
 shards     by label, cut into clients * shards_per_client shards of equal size, dealt at random
+owners     as the data have it of themselves: a row belongs to one client (the text of a speaking role to the role)
 
 Pieces of random and sorted splits have equal sizes (within 1), or with an imbalance a > 0 sizes near proportional to
 (i + 1)^-a for client i. Every client has at least one row: unequal sizes start from one row each, and a client that a
@@ -36,6 +37,7 @@ __all__ = [
     "data_weights",
     "equal_parts",
     "permutation",
+    "split_owners",
     "split_random",
     "split_sorted",
     "unequal_sizes",
@@ -48,13 +50,14 @@ SHARDS = 1002
 CLASS_ORDER = 1003  # round: the class
 CLASS_SHARES = 1004  # round: the class
 
-SPLITS = ("random", "sorted", "dirichlet", "shards")
+SPLITS = ("random", "sorted", "dirichlet", "shards", "owners")
 # Which parameters a split reads, beside its own name.
 READS = {
     "random": ("seed", "imbalance"),
     "sorted": ("feature", "imbalance"),
     "dirichlet": ("seed", "alpha"),
     "shards": ("seed", "shards_per_client"),
+    "owners": (),
 }
 
 
@@ -150,6 +153,15 @@ def split_shards(labels: Sequence[int], clients: int, shards_per_client: int, se
     return [[j for k in hand for j in shards[k]] for hand in hands]
 
 
+def split_owners(owners: NDArray[np.int64], clients: int) -> list[NDArray[np.int64]]:
+    """The rows of each owner 0..clients-1, in their order. Raises BadInput for an owner without rows."""
+    order = np.argsort(owners, kind="stable")
+    counts = np.bincount(owners, minlength=clients)
+    if len(counts) != clients or not counts.all():
+        raise BadInput(f"split = 'owners' needs rows of each of the {clients} clients that the data have.")
+    return np.split(order, np.cumsum(counts)[:-1])
+
+
 def data_weights(sizes: Sequence[int], weights: str) -> tuple[Fraction, ...]:
     """Client weights: "equal" 1/n, "data" |D_i|/|D|. Raises UnknownName."""
     if weights not in ("equal", "data"):
@@ -182,13 +194,17 @@ class Split:
         alpha: Any = None,
         shards_per_client: Any = None,
         imbalance: Any = None,
+        owners: int | None = None,
     ) -> Split:
         """Checks a split of `count` rows; None: not given. Raises BadInput and UnknownName.
 
-        `feature` must be filled in by the caller for a sorted split (it knows the names).
+        `feature` must be filled in by the caller for a sorted split (it knows the names). `owners`: how many clients
+        the data have of themselves, None where they have none; with split = "owners" `clients` may be left out (None).
         """
         if kind not in SPLITS:
             raise UnknownName("the split", kind, SPLITS)
+        if kind == "owners" and owners is None:
+            raise BadInput("split = 'owners' takes the clients that the data have, and this data set has none.")
         if kind in ("dirichlet", "shards") and not labelled:
             raise BadInput(f"split = '{kind}' deals rows by their labels, which this data set has not.")
         parameters = {
@@ -201,7 +217,9 @@ class Split:
             if value is not None and name not in READS[kind]:
                 users = " or ".join(f"'{k}'" for k, names in READS.items() if name in names)
                 raise BadInput(f"{name} = '{value}' is only used with split = {users}.")
-        n = whole(clients, "clients", 1, count)
+        n = whole(owners if clients is None and kind == "owners" else clients, "clients", 1, count)
+        if kind == "owners" and n != owners:
+            raise BadInput(f"clients = {n} is not allowed with split = 'owners'; the data have {owners} clients.")
         known: dict[str, Any] = {}
         if "seed" in READS[kind]:
             known["seed"] = whole(0 if seed is None else seed, "seed", 0, 2**64 - 1)
@@ -224,12 +242,22 @@ class Split:
             "sorted": f"sorted by {self.given.get('feature')}",
             "dirichlet": f"by Dirichlet({self.given.get('alpha')}) over the classes",
             "shards": f"in {self.given.get('shards_per_client')} shards of sorted labels each",
+            "owners": "as the data have it",
         }[self.kind]
         return by + (f", sizes ~ (i+1)^-{self.given['imbalance']}" if "imbalance" in self.given else "")
 
-    def parts(self, count: int, labels: Sequence[int] | None, values: Sequence[Any] | None) -> list[list[int]]:
-        """The rows of each client; labels (N), values: what a sorted split sorts by (N)."""
+    def parts(
+        self,
+        count: int,
+        labels: Sequence[int] | None,
+        values: Sequence[Any] | None,
+        owners: NDArray[np.int64] | None = None,
+    ) -> list[list[int]]:
+        """The rows of each client; labels (N), values: what a sorted split sorts by (N), owners (N): whose a row is."""
         g = self.given
+        if self.kind == "owners":
+            assert owners is not None
+            return [rows.tolist() for rows in split_owners(owners, self.clients)]
         if self.kind == "dirichlet":
             assert labels is not None
             return split_dirichlet(labels, self.clients, as_fraction(g["alpha"], "alpha"), g["seed"])

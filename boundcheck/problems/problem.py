@@ -6,7 +6,7 @@ constant that statements name, each with how it is known. It is rebuilt from its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -59,7 +59,7 @@ class Problem(Protocol):
     @property
     def weights(self) -> tuple[Fraction, ...]: ...
     @property
-    def start(self) -> tuple[Fraction, ...]: ...
+    def start(self) -> Sequence[Fraction]: ...
     @property
     def metrics(self) -> tuple[str, ...]: ...
 

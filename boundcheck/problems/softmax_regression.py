@@ -16,7 +16,7 @@ from boundcheck.problems._losses import Softmax
 
 __all__ = ["build"]
 
-DATA = ("breast_cancer", "digits", "mnist")
+DATA = ("breast_cancer", "digits", "mnist", "mnist_5k")
 
 
 def build(
@@ -36,10 +36,10 @@ def build(
 ) -> Classifier:
     """Softmax regression; d = classes * (features + intercept).
 
-    data: "breast_cancer", "digits" or "mnist". split, seed, feature, alpha, shards_per_client, imbalance: see `_split`.
-    weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its coefficients
-    are regularised too). features: "standardised" (as the data set has them) or "unit" (each row divided by its norm,
-    the intercept included, so that L_ij = 1/2 + ridge up to rounding).
+    data: "breast_cancer", "digits", "mnist" or "mnist_5k". split, seed, feature, alpha, shards_per_client, imbalance:
+    see `_split`. weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1
+    (its coefficients are regularised too). features: "standardised" (as the data set has them) or "unit" (each row
+    divided by its norm, the intercept included, so that L_ij = 1/2 + ridge up to rounding).
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
     samples = module(data, DATA).load()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import sympy as sp
@@ -19,6 +20,7 @@ from boundcheck.proof.vectors import is_nonnegative_atom
 __all__ = ["Constraint", "Encoder", "Unsigned", "direction", "factorised", "rational_parts", "smt", "split_power"]
 
 _NEGATED = {">=": "<", ">": "<=", "==": "!=", "!=": "=="}
+KEPT = 1 << 14  # expressions whose parts or factors are remembered: the steps of a derivation ask for them many times
 
 
 class Unsigned(ArithmeticError):
@@ -65,7 +67,11 @@ def rational_parts(expr: Any) -> tuple[Any, Any]:
 
     Powers with a symbolic exponent are taken as they are, but for base**(e + 1) == base * base**e.
     """
-    expr = sp.sympify(expr, strict=True)
+    return _rational_parts(sp.sympify(expr, strict=True))
+
+
+@lru_cache(maxsize=KEPT)
+def _rational_parts(expr: Any) -> tuple[Any, Any]:
     powers = {p: split_power(p) for p in expr.atoms(sp.Pow) if not p.exp.is_Rational}
     if not powers:
         top, bottom = sp.fraction(sp.together(expr))
@@ -86,7 +92,14 @@ def split_power(power: Any) -> tuple[Any, Any]:
 
 def factorised(poly: Any) -> tuple[Any, list[tuple[Any, int]]]:
     """The constant and the irreducible factors with their powers."""
-    return cast("tuple[Any, list[tuple[Any, int]]]", sp.factor_list(poly))
+    constant, factors = _factorised(sp.sympify(poly, strict=True))
+    return constant, list(factors)
+
+
+@lru_cache(maxsize=KEPT)
+def _factorised(poly: Any) -> tuple[Any, tuple[tuple[Any, int], ...]]:
+    constant, factors = cast("tuple[Any, list[tuple[Any, int]]]", sp.factor_list(poly))
+    return constant, tuple(factors)
 
 
 def smt(constraints: Iterable[tuple[tuple[Any, str], ...]], integers: frozenset[str]) -> tuple[str, dict[str, str]]:

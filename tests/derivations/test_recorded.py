@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import test_async_fl_proofs
 import test_classics_proofs
@@ -25,18 +23,20 @@ ELSEWHERE = (
     *(test_scgd_lemma_3_1, test_scgd_theorem_3_3, test_scgd_fedavg_full_participation),
 )
 CHECKED = {name for module in ELSEWHERE for name in module.CHECKED}
+# by their records, which are as many as the derivations: the first test looks
 CASES = [
     (path.parent.name, path.stem, reading)
-    for path in sorted(folder().rglob("*.py"))
-    for reading in derived_readings(path.parent.name, path.stem)
+    for path in sorted(folder().rglob("*.json"))
+    for reading in recorded(path.parent.name, path.stem)
 ]
 
 
 def test_there_are_derivations_and_no_stale_records() -> None:
     assert len(CASES) >= 9
-    for path in folder().rglob("*.json"):
-        assert set(recorded(path.parent.name, path.stem)) == set(derived_readings(path.parent.name, path.stem))
-    assert all(Path(folder() / p / f"{n}.json").is_file() for p, n, _ in CASES)
+    of_code, records = ({(p.parent.name, p.stem) for p in folder().rglob(f"*.{end}")} for end in ("py", "json"))
+    assert of_code == records
+    for paper, name in of_code:
+        assert set(recorded(paper, name)) == set(derived_readings(paper, name))
 
 
 def test_what_is_checked_elsewhere_is_a_derivation() -> None:

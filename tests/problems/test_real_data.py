@@ -15,7 +15,7 @@ import pytest
 from boundcheck.core import places
 from boundcheck.core.digest import digest
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
-from boundcheck.problems import _data, breast_cancer, digits, mnist
+from boundcheck.problems import _data, _idx, breast_cancer, digits, mnist
 from boundcheck.problems.build import build, kinds
 
 
@@ -236,9 +236,9 @@ def test_an_interrupted_fetch_leaves_only_whole_files(own_cache, files, tmp_path
 
 def test_bytes_that_are_no_idx_file():
     with pytest.raises(BadInput, match="no IDX file"):
-        mnist._parse(b"\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x03" + b"12345", "f")
+        _idx.parse(b"\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x03" + b"12345", "f")
     with pytest.raises(BadInput, match="no IDX file"):
-        mnist._parse(b"\x00\x00\x0d\x01\x00\x00\x00\x01\x00", "f")
+        _idx.parse(b"\x00\x00\x0d\x01\x00\x00\x00\x01\x00", "f")
 
 
 # --- least squares -------------------------------------------------------------------------------------------

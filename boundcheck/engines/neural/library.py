@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from typing import Any
 
 from boundcheck.errors import MissingExtra
@@ -18,4 +19,4 @@ def library() -> Any:
             "engine = 'neural' needs torch, which is not installed; 'pip install boundcheck[neural]' installs it "
             "('pip install .[neural]' in a folder of the sources)."
         )
-    return importlib.import_module("torch")
+    return sys.modules.get("torch") or importlib.import_module("torch")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Network", "Tensor"]
+__all__ = ["Back", "Kernel", "Network", "Tensor", "Traced"]
 
 Tensor = Any  # torch.Tensor; torch is imported only where a run needs it
+
+# The way back through what was computed: given the gradient in its result, writes that in each parameter into arrays
+# (N, *shape) handed to it and returns that in its input, or None where that is not wanted (last argument).
+Back = Callable[[Tensor, Sequence[Tensor], bool], Tensor]
 
 
 class Network(Protocol):
@@ -19,6 +24,34 @@ class Network(Protocol):
         """Scores (N, B, classes) of N models at B samples each.
 
         parameters: (N, dim), one model a row; inputs: (N, B, *sample), or (1, B, *sample) where all models look at the
-        same samples. Differentiable in the parameters.
+        same samples. Differentiable in the parameters, any number of times.
         """
+        ...
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """What a network offers in addition when it knows its own way back, which is faster than torch's autograd."""
+
+    def traced(self, parameters: Tensor, inputs: Tensor) -> tuple[Tensor, Callable[[Tensor, Tensor], None]]:
+        """Scores (N, B, classes), and a function that, given the gradient in them, writes that in the parameters.
+
+        It writes into its second argument, (N, dim), and may be called once. Called without autograd.
+        """
+        ...
+
+    def alone(self, parameters: Tensor, inputs: Tensor) -> bool:
+        """Whether one model at a time is faster, because a model's work fills the caches."""
+        ...
+
+
+class Kernel(Protocol):
+    """A layer of N models. x: what comes in, (N or 1, B, *sample); parameters: of the layer, each (N, *shape)."""
+
+    def __call__(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+        """What goes out, (N, B, *sample); differentiable."""
+        ...
+
+    def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
+        """The same, without autograd, and the way back."""
         ...

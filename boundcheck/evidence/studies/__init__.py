@@ -2,7 +2,8 @@
 
 `[[methods_compared]]` compares the bounds of all papers on one instance; `[[proximal_weight]]` shows which proximal
 weights a theorem allows beside those that were tuned over; `[[schemes]]` what a schedule of clients costs;
-`[[cycles]]` where methods lead, with exact factors. A study carries no verdict: claims do.
+`[[cycles]]` where methods lead, with exact factors; `[[training]]` trains methods and compares them in a paper's order.
+A study carries no verdict: claims do.
 """
 
 from __future__ import annotations
@@ -10,19 +11,23 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel
 
 from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BoundcheckError, SpecError
-from boundcheck.evidence.studies.study import Series, Study, StudyTable
+from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
 
-__all__ = ["KINDS", "Asked", "Series", "Study", "StudyTable", "carry_out_study", "load_studies"]
+if TYPE_CHECKING:
+    from boundcheck.core.store import Store
+
+__all__ = ["KINDS", "Asked", "Panel", "Series", "Study", "StudyTable", "carry_out_study", "load_studies"]
 
 # Table of a specification -> module of this package with `Spec`, `check(spec)` and `study(spec, on_progress)`.
-KINDS = ("methods_compared", "proximal_weight", "schemes", "cycles")
+KINDS = ("methods_compared", "proximal_weight", "schemes", "cycles", "training")
+STORED = ("training",)  # their `study` takes a store too: they run long
 
 Progress = Callable[[float], None]
 
@@ -77,6 +82,9 @@ def load_studies(path: Path | str) -> list[Asked]:
     return found
 
 
-def carry_out_study(asked: Asked, on_progress: Progress | None = None) -> Study:
-    """The study of a validated table."""
-    return _module(asked.kind).study(asked.spec, on_progress)
+def carry_out_study(asked: Asked, on_progress: Progress | None = None, store: Store | None = None) -> Study:
+    """The study of a validated table; the runs of those that run long go through the store where one is given."""
+    module: Any = _module(asked.kind)
+    if asked.kind in STORED:
+        return module.study(asked.spec, on_progress, store)
+    return module.study(asked.spec, on_progress)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Series", "Study", "StudyTable"]
+__all__ = ["Panel", "Series", "Study", "StudyTable"]
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,29 @@ class StudyTable:
 
 @dataclass(frozen=True)
 class Series:
-    """A curve of the picture. role: "metric", "bound" or "trivial" (colour); dash: which dash pattern, from 0."""
+    """A curve of the picture.
+
+    role: "metric", "bound", "reading" or "trivial" (colour); dash: which dash pattern, from 0. low, high: edges of a
+    band around it, of the same length where there is one. panel: in which of the study's panels it is drawn.
+    """
 
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     role: str = "metric"
     dash: int = 0
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    panel: int = 0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several pictures of a study: its title, the label of y, and whether y is logarithmic."""
+
+    title: str
+    y: str
+    log: bool = False
 
 
 def _nothing() -> Mapping[str, Any]:
@@ -38,7 +54,8 @@ def _nothing() -> Mapping[str, Any]:
 class Study:
     """A page. kind: the table of the specification that asked for it; words: paragraphs in front of everything.
 
-    axes: labels of x and y; log: which of them are logarithmic. data: the numbers behind it, JSON-able.
+    axes: labels of x and y; log: which of them are logarithmic; panels: several pictures instead of one, which share x.
+    data: the numbers behind it, JSON-able.
     """
 
     kind: str
@@ -50,3 +67,4 @@ class Study:
     log: tuple[bool, bool] = (True, True)
     caption: str = ""
     data: Mapping[str, Any] = field(default_factory=_nothing)
+    panels: tuple[Panel, ...] = ()

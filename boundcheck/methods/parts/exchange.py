@@ -12,9 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from boundcheck.errors import BadInput, UnknownName
+import numpy as np
 
-__all__ = ["Blocks", "Exchange", "HandOver", "Stale", "even_blocks"]
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+
+__all__ = ["PARTITIONS", "Blocks", "Exchange", "HandOver", "Stale", "even_blocks"]
+
+BY_NETWORK = ("layer", "channel")
+PARTITIONS = ("whole", "even", *BY_NETWORK)
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,9 @@ class Blocks:
 
     tau: after how many rounds every coordinate has been averaged once; it is the period.
     partition: "whole" (the whole model, after every tau-th round: periodic averaging, local SGD), "even" (tau blocks of
-        consecutive coordinates, sizes as equal as possible: partial averaging) or tau tuples of coordinates.
+        consecutive coordinates, sizes as equal as possible: partial averaging), "layer" or "channel" (tau blocks of
+        layers, or of channels, of the problem's network, which only the neural engine knows) or tau tuples of
+        coordinates.
     order: which block is averaged after the first, second, ... round of a period, a permutation of 0..tau-1, or None
         for the natural one.
     weights: "uniform" (1/n), or "data" (the clients' weights).
@@ -71,8 +78,8 @@ class Blocks:
         if self.tau < 1:
             raise BadInput(f"tau = {self.tau} is not allowed; the interval of averaging is at least 1.")
         if isinstance(self.partition, str):
-            if self.partition not in ("whole", "even"):
-                raise UnknownName("the partition of the model", self.partition, ("whole", "even"))
+            if self.partition not in PARTITIONS:
+                raise UnknownName("the partition of the model", self.partition, PARTITIONS)
         elif len(self.partition) != self.tau:
             raise BadInput(f"{len(self.partition)} blocks were given for tau = {self.tau}; as many are needed.")
         if self.order is not None and (self.partition == "whole" or sorted(self.order) != list(range(self.tau))):
@@ -80,14 +87,31 @@ class Blocks:
         if self.weights not in ("uniform", "data"):
             raise UnknownName("the weights of the averaging", self.weights, ("uniform", "data"))
 
+    @property
+    def by_network(self) -> bool:
+        """Whether the blocks are those of a network, so that the length of a model alone does not tell them."""
+        return isinstance(self.partition, str) and self.partition in BY_NETWORK
+
     def blocks(self, dim: int) -> tuple[tuple[int, ...], ...]:
-        """The coordinates of each block, one block for "whole". Raises BadInput where they are no partition."""
+        """The coordinates of each block, one block for "whole".
+
+        Raises BadInput where they are no partition, Unsupported where they are those of a network.
+        """
+        if self.by_network:
+            raise Unsupported(
+                f"partition = '{self.partition}' cuts a network by its layers, which the neural engine alone knows; "
+                "take engine = 'neural', or partition = 'even'."
+            )
         if self.partition == "whole":
             return (tuple(range(dim)),)
         if self.partition == "even":
             return even_blocks(dim, self.tau)
         assert not isinstance(self.partition, str)
-        if sorted(k for block in self.partition for k in block) != list(range(dim)):
+        try:
+            given = np.sort(np.concatenate([np.asarray(block, dtype=np.int64) for block in self.partition]))
+        except OverflowError:
+            given = np.empty(0, dtype=np.int64)
+        if not np.array_equal(given, np.arange(dim)):
             raise BadInput(f"the blocks do not hold each of the coordinates 0 to {dim - 1} exactly once.")
         return self.partition
 

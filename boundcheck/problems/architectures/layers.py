@@ -39,14 +39,15 @@ class Parameter:
     """An array of a layer.
 
     start: how it begins: "uniform" (on [-width, width]), "normal" (of standard deviation width), "ones" or "zeros".
-    channels: whether its first axis is that of output channels (or units).
+    axis: that of the output channels (or units); gates: how many times these stand on it one after the other.
     """
 
     name: str
     shape: Shape
     start: Literal["uniform", "normal", "ones", "zeros"]
     width: float = 0.0
-    channels: bool = True
+    axis: int = 0
+    gates: int = 1
 
 
 class Layer(Protocol):
@@ -190,7 +191,7 @@ class Embedding:
     width: int
 
     def parameters(self) -> tuple[Parameter, ...]:
-        return (Parameter("weight", (self.symbols, self.width), "normal", 1.0, channels=False),)
+        return (Parameter("weight", (self.symbols, self.width), "normal", 1.0, axis=1),)
 
     def shape(self, given: Shape) -> Shape:
         _expect(self, given, 1)
@@ -213,10 +214,10 @@ class LSTM:
             for way in ("", "_reverse") if self.both else ("",):
                 rows = 4 * self.hidden
                 found += [
-                    Parameter(f"weight_ih_l{k}{way}", (rows, given), "uniform", width, channels=False),
-                    Parameter(f"weight_hh_l{k}{way}", (rows, self.hidden), "uniform", width, channels=False),
-                    Parameter(f"bias_ih_l{k}{way}", (rows,), "uniform", width, channels=False),
-                    Parameter(f"bias_hh_l{k}{way}", (rows,), "uniform", width, channels=False),
+                    Parameter(f"weight_ih_l{k}{way}", (rows, given), "uniform", width, gates=4),
+                    Parameter(f"weight_hh_l{k}{way}", (rows, self.hidden), "uniform", width, gates=4),
+                    Parameter(f"bias_ih_l{k}{way}", (rows,), "uniform", width, gates=4),
+                    Parameter(f"bias_hh_l{k}{way}", (rows,), "uniform", width, gates=4),
                 ]
         return tuple(found)
 

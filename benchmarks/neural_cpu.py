@@ -1,0 +1,274 @@
+"""Local SGD steps of all clients at once beside a Python loop over clients and seeds, on one thread of a processor.
+
+    python benchmarks/neural_cpu.py [mlp cnn lstm] [--repeats 5]     times, ratios, memory, the machine's ceiling
+    python benchmarks/neural_cpu.py --memory cnn-32 ours             one side in this process, its peak memory
+
+Models and batches:
+
+- mlp: 20-32-2, 10 clients x 20 seeds, batch 10.
+- cnn: two 5x5 convolutions that keep the size, 32 and 64 channels, a dense layer of 512, on samples of 1x28x28; 10
+  clients. Batch 32 (S. Lee et al., Partial Model Averaging in Federated Learning, Table 3) and 10 (B. McMahan et al.,
+  2017).
+- lstm: embedding 8, 2 x 100 units, length 80, 80 symbols; 10 clients. Batch 64 (Y. Fraboni et al., A General Theory for
+  Federated Optimization with Asynchronous and Heterogeneous Clients Updates, whose model this is) and 10.
+
+The loop is the usual simulation in PyTorch: for each client the server's parameters are loaded into one nn.Module, then
+optim.SGD, and for each step zero_grad, forward, backward, step. Both sides read the same rows of the same samples and
+end at the same parameters, which is checked. Each time is the least of the repeats, in which the sides take turns.
+
+Achieved GFLOP/s count the products alone (two a multiplication, three passes), beside the speed of one large product.
+The ceiling of a ratio is what it would be if every product ran at that speed and all else took no time: a target above
+it cannot be met in this precision on this machine. Custom Triton kernels need a GPU; on a processor eager torch stays.
+Memory: the peak of a process that only does these steps, less what it had before them, by client. Exit code 1 where a
+target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import torch
+from torch import nn
+
+from boundcheck.engines.neural.batched import batched
+from boundcheck.engines.neural.losses import descend
+from boundcheck.engines.neural.task import Task
+from boundcheck.methods.clients import Clients
+from boundcheck.problems.architectures import LSTM, Convolution, Dense, zoo
+from boundcheck.problems.architectures.architecture import Architecture
+
+SAMPLES, SYMBOLS, LENGTH, ETA = 2000, 80, 80, 0.01
+AGREEMENT = 1e-3  # between the parameters of both sides, of their change; float32
+
+
+class Characters(nn.Module):
+    """The next character."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(SYMBOLS, 8)
+        self.lstm = nn.LSTM(8, 100, 2, batch_first=True)
+        self.scores = nn.Linear(100, SYMBOLS)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.scores(self.lstm(self.embedding(x))[0][:, -1])
+
+
+def perceptron() -> nn.Module:
+    return nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 2))
+
+
+def convolutional() -> nn.Module:
+    return nn.Sequential(
+        *(nn.Conv2d(1, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
+        *(nn.Linear(3136, 512), nn.ReLU(), nn.Linear(512, 10)),
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A workload: lanes models, steps steps of batch samples; target: how many times as fast."""
+
+    name: str
+    lanes: int
+    batch: int
+    steps: int
+    target: float
+    module: Callable[[], nn.Module]
+    architecture: Callable[[], Architecture]
+
+    def data(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Samples, labels and the rows (steps, lanes, batch)."""
+        source, shape = torch.Generator().manual_seed(1), self.architecture().inputs
+        if self.architecture().kind == "tokens":
+            inputs = torch.randint(0, SYMBOLS, (SAMPLES, *shape), generator=source)
+        else:
+            inputs = torch.randn(SAMPLES, *shape, generator=source)
+        labels = torch.randint(0, self.architecture().classes, (SAMPLES,), generator=source)
+        return inputs, labels, torch.randint(0, SAMPLES, (self.steps, self.lanes, self.batch), generator=source)
+
+    def start(self) -> nn.Module:
+        torch.manual_seed(0)
+        return self.module()
+
+    def loop(self) -> Callable[[], torch.Tensor]:
+        """The loop over clients and seeds; returns the last model's parameters."""
+        inputs, labels, rows = self.data()
+        module, loss = self.start(), nn.CrossEntropyLoss()
+        server = copy.deepcopy(module.state_dict())
+
+        def go() -> torch.Tensor:
+            for k in range(self.lanes):
+                module.load_state_dict(server)
+                optimiser = torch.optim.SGD(module.parameters(), lr=ETA)
+                for t in range(self.steps):
+                    optimiser.zero_grad()
+                    loss(module(inputs[rows[t, k]]), labels[rows[t, k]]).backward()
+                    optimiser.step()
+            return flat(module)
+
+        return go
+
+    def ours(self) -> Callable[[], torch.Tensor]:
+        """All models at once."""
+        inputs, labels, rows = self.data()
+        server, eta = flat(self.start()), torch.full((self.lanes, 1), ETA)
+        task = Task(
+            network=batched(self.architecture()),
+            known=Clients.alike(1, SAMPLES),
+            weights=np.ones(1),
+            inputs=inputs,
+            labels=labels,
+            offsets=np.array([0, SAMPLES]),
+            loss="cross_entropy",
+            ridge=0.0,
+            start=server.double().numpy(),
+            test_inputs=None,
+            test_labels=None,
+            device=torch.device("cpu"),
+            dtype=torch.float32,
+        )
+
+        def go() -> torch.Tensor:
+            y = server.repeat(self.lanes, 1)
+            for t in range(self.steps):
+                descend(task, y, rows[t], None, eta)
+            return y[-1]
+
+        return go
+
+    def products(self) -> float:
+        """Floating-point operations of the products of a step of a model, forward and twice as many back."""
+        given, total = self.architecture().inputs, 0.0
+        for layer in self.architecture().layers:
+            found = layer.shape(given)
+            if isinstance(layer, Dense):
+                total += layer.inputs * layer.outputs
+            elif isinstance(layer, Convolution):
+                total += float(np.prod(found)) * layer.inputs * layer.kernel**2
+            elif isinstance(layer, LSTM):
+                widths = [layer.inputs] + [layer.hidden] * (layer.layers - 1)
+                total += given[0] * sum(4 * layer.hidden * (w + layer.hidden) for w in widths)
+            given = found
+        return 6 * total * self.batch
+
+
+def flat(module: nn.Module) -> torch.Tensor:
+    return nn.utils.parameters_to_vector(module.parameters()).detach().clone()
+
+
+def _case(name: str, lanes: int, batch: int, steps: int, target: float) -> Case:
+    made: dict[str, tuple[Callable[[], nn.Module], Callable[[], Architecture]]] = {
+        "mlp": (perceptron, lambda: zoo.architecture("mlp", (20,), 2, 0, {"hidden": [32]})),
+        "cnn": (convolutional, lambda: zoo.architecture("cnn", (1, 28, 28), 10)),
+        "lstm": (Characters, lambda: zoo.architecture("char_lstm", (LENGTH,), SYMBOLS, SYMBOLS)),
+    }
+    return Case(f"{name}-{batch}", lanes, batch, steps, target, *made[name])
+
+
+CASES = (
+    _case("mlp", 200, 10, 20, 12),
+    _case("cnn", 10, 32, 2, 3),
+    _case("cnn", 10, 10, 4, 3),
+    _case("lstm", 10, 64, 1, 2),
+    _case("lstm", 10, 10, 2, 2),
+)
+
+
+def ceiling(repeats: int) -> float:
+    """GFLOP/s of one product of 2048 x 2048 matrices."""
+    a, b, out = (torch.randn(2048, 2048) for _ in range(3))
+    return 2 * 2048**3 / timed(lambda: torch.mm(a, b, out=out), repeats) / 1e9
+
+
+def timed(go: Callable[[], Any], repeats: int) -> float:
+    """The least time of so many calls, in seconds."""
+    best = float("inf")
+    for _ in range(repeats):
+        began = time.perf_counter()
+        go()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def memory(case: Case, side: str) -> float:
+    """Peak memory that the steps add, in MiB by lane, measured in a process of their own."""
+    found = subprocess.run(
+        [sys.executable, __file__, "--memory", case.name, side], capture_output=True, text=True, check=True
+    )
+    return float(found.stdout) / case.lanes
+
+
+def measure(case: Case, side: str) -> None:
+    """Prints the MiB that the steps add to this process's peak."""
+    go = getattr(case, side)()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    go()
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def compare(case: Case, repeats: int, top: float) -> bool:
+    """Prints one workload; whether its target is met."""
+    loop, ours = case.loop(), case.ours()
+    start = flat(case.start())
+    wanted, found = loop(), ours()
+    apart = float((found - wanted).norm() / (wanted - start).norm())
+    if not apart < AGREEMENT:
+        raise SystemExit(f"{case.name}: the two sides end {apart:.1e} of their way apart")
+    slow = fast = float("inf")
+    for _ in range(repeats):
+        slow, fast = min(slow, timed(loop, 1)), min(fast, timed(ours, 1))
+    each = case.lanes * case.steps
+    work = case.products()
+    ratio, met = slow / fast, slow / fast >= case.target
+    least = work / top / 1e9
+    print(
+        f"{case.name:<9}{case.lanes:>6}{1e3 * slow / each:>11.3f}{1e3 * fast / each:>11.3f}{ratio:>8.2f}"
+        f"{case.target:>8.3g}{work * each / slow / 1e9:>9.1f}{work * each / fast / 1e9:>9.1f}"
+        f"{slow / each / least:>9.1f}{memory(case, 'loop'):>10.2f}{memory(case, 'ours'):>10.2f}"
+        f"{'' if met else '  MISSED'}",
+        flush=True,
+    )
+    return met
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Local SGD steps of many clients at once, on one thread.")
+    parser.add_argument("models", nargs="*", help="mlp, cnn, lstm; default all")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--memory", nargs=2, metavar=("CASE", "SIDE"))
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if options.memory:
+        name, side = options.memory
+        measure(next(c for c in CASES if c.name == name), side)
+        return 0
+    top = ceiling(options.repeats)
+    print(
+        f"torch {torch.__version__}, one thread, float32; a product of 2048 x 2048 matrices runs at {top:.0f} GFLOP/s"
+    )
+    print("Times in ms by step and model; memory in MiB by model; ceiling: of the ratio, see the head of the file")
+    print(
+        f"{'':<9}{'models':>6}{'loop':>11}{'ours':>11}{'ratio':>8}{'target':>8}{'GF loop':>9}{'GF ours':>9}"
+        f"{'ceiling':>9}{'MiB loop':>10}{'MiB ours':>10}"
+    )
+    wanted = [c for c in CASES if not options.models or c.name.partition("-")[0] in options.models]
+    met = [compare(case, options.repeats, top) for case in wanted]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""An architecture as a network of many models: every layer works on all of them at once.
+
+The parameters of a layer are views of the rows (N, dim), and its own way back writes into views of the rows of the
+gradient, so that neither is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
+from boundcheck.engines.neural.kernels.dense import DenseKernel
+from boundcheck.engines.neural.kernels.elementwise import FlattenKernel, LastKernel, ReluKernel, TanhKernel
+from boundcheck.engines.neural.kernels.normalisation import GroupNormKernel
+from boundcheck.engines.neural.kernels.pooling import GlobalMeanKernel, MaxPoolKernel
+from boundcheck.engines.neural.kernels.recurrent import EmbeddingKernel, LSTMKernel
+from boundcheck.engines.neural.library import library
+from boundcheck.engines.neural.network import Back, Kernel, Tensor
+from boundcheck.errors import Unsupported
+from boundcheck.problems.architectures import (
+    LSTM,
+    Architecture,
+    Convolution,
+    Dense,
+    Embedding,
+    Flatten,
+    GlobalMean,
+    GroupNorm,
+    Last,
+    Layer,
+    MaxPool,
+    Relu,
+    Residual,
+    Tanh,
+)
+
+__all__ = ["Batched", "Chain", "batched"]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Layers one after the other. kernels: each with the number of its parameters."""
+
+    kernels: tuple[tuple[Kernel, int], ...]
+
+    @property
+    def count(self) -> int:
+        """How many parameters all have."""
+        return sum(count for _, count in self.kernels)
+
+    def __call__(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+        place = 0
+        for kernel, count in self.kernels:
+            x = kernel(x, parameters[place : place + count])
+            place += count
+        return x
+
+    def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
+        """The ways back of the layers, last to first."""
+        steps, place = list[tuple[Back, int, int]](), 0
+        for kernel, count in self.kernels:
+            x, back = kernel.traced(x, parameters[place : place + count])
+            steps.append((back, place, place + count))
+            place += count
+
+        def whole(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+            while steps:  # what a layer keeps is given up as soon as its way back is gone
+                back, first, end = steps.pop()
+                if not (wanted or end):
+                    return None
+                gy = back(gy, into[first:end], wanted or first > 0)
+            return gy
+
+        return x, whole
+
+
+@dataclass(frozen=True)
+class ResidualKernel:
+    """body(x) + shortcut(x)."""
+
+    body: Chain
+    shortcut: Chain
+
+    def __call__(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+        first = self.body.count
+        return self.body(x, parameters[:first]) + self.shortcut(x, parameters[first:])
+
+    def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
+        """Both ways back."""
+        first = self.body.count
+        y, along = self.body.traced(x, parameters[:first])
+        short, aside = self.shortcut.traced(x, parameters[first:])
+
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+            one, other = along(gy, into[:first], wanted), aside(gy, into[first:], wanted)
+            return one + other if wanted else None
+
+        return y + short, back
+
+
+@dataclass(frozen=True, eq=False)
+class Batched:
+    """The models of an architecture."""
+
+    architecture: Architecture
+    chain: Chain
+
+    @property
+    def dim(self) -> int:
+        """Coordinates of a model."""
+        return self.architecture.dim
+
+    def split(self, rows: Tensor) -> tuple[Tensor, ...]:
+        """The rows (N, dim) as arrays (N, *shape), one for each slot, without a copy.
+
+        They are split once, so that their gradient by autograd is one concatenation.
+        """
+        slots = self.architecture.slots
+        parts = library().split(rows, [slot.size for slot in slots], dim=1)
+        return tuple(part.view(rows.shape[0], *slot.parameter.shape) for part, slot in zip(parts, slots, strict=True))
+
+    def scores(self, parameters: Tensor, inputs: Tensor) -> Tensor:
+        """Scores (N, B, classes), see `Network`."""
+        return self.chain(inputs, self.split(parameters))
+
+    def traced(self, parameters: Tensor, inputs: Tensor) -> tuple[Tensor, Callable[[Tensor, Tensor], None]]:
+        """Scores and the way back, see `Traced`."""
+        scores, back = self.chain.traced(inputs, self.split(parameters))
+        return scores, lambda gy, into: back(gy, self.split(into), False)
+
+    def alone(self, parameters: Tensor, inputs: Tensor) -> bool:
+        """Where a layer takes its models one by one, everything does: a model's work stays in the caches."""
+        if inputs.device.type != "cpu":
+            return False
+        return _each(self.architecture.layers, tuple(inputs.shape[2:]), inputs.shape[1], parameters.dtype)
+
+
+def batched(architecture: Architecture) -> Batched:
+    """The network of an architecture. Raises Unsupported for a layer without a kernel."""
+    return Batched(architecture, _chain(architecture.layers))
+
+
+_MAKERS: Mapping[type[Any], Callable[[Any], Kernel]] = {
+    Dense: lambda _: DenseKernel(),
+    Convolution: ConvolutionKernel,
+    GroupNorm: lambda layer: GroupNormKernel(layer.groups, layer.epsilon),
+    Relu: lambda _: ReluKernel(),
+    Tanh: lambda _: TanhKernel(),
+    MaxPool: lambda layer: MaxPoolKernel(
+        layer.size, layer.size if layer.stride is None else layer.stride, layer.padding
+    ),
+    GlobalMean: lambda _: GlobalMeanKernel(),
+    Flatten: lambda _: FlattenKernel(),
+    Embedding: lambda _: EmbeddingKernel(),
+    LSTM: LSTMKernel,
+    Last: lambda layer: LastKernel(layer.both),
+    Residual: lambda layer: ResidualKernel(_chain(layer.body), _chain(layer.shortcut)),
+}
+
+
+def _chain(layers: Sequence[Layer]) -> Chain:
+    order = list(layers)
+    for k in range(len(order) - 1):
+        if isinstance(order[k], Relu) and isinstance(order[k + 1], MaxPool):
+            # max(largest, 0) = largest of max(., 0), value and gradient alike, on fewer numbers
+            order[k], order[k + 1] = order[k + 1], order[k]
+    return Chain(tuple(_kernel(layer) for layer in order))
+
+
+def _kernel(layer: Layer) -> tuple[Kernel, int]:
+    if type(layer) not in _MAKERS:
+        raise Unsupported(f"engine = 'neural' has no kernel for the layer {layer}.")
+    kernel = _MAKERS[type(layer)](layer)
+    return kernel, kernel.body.count + kernel.shortcut.count if isinstance(kernel, ResidualKernel) else len(
+        layer.parameters()
+    )
+
+
+def _each(layers: Sequence[Layer], given: tuple[int, ...], samples: int, dtype: Tensor) -> bool:
+    """Whether a layer, for so many samples of a shape on a processor, takes its models one by one."""
+    for layer in layers:
+        if isinstance(layer, Residual):
+            if _each(layer.body, given, samples, dtype):
+                return True
+        elif isinstance(layer, Convolution) and ConvolutionKernel(layer).one_by_one(given, samples):
+            return True
+        elif isinstance(layer, LSTM) and LSTMKernel(layer).choose("cpu", dtype) == "each":
+            return True
+        given = layer.shape(given)
+    return False

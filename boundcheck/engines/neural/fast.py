@@ -1,0 +1,229 @@
+"""What the settings of precision and speed mean for the local step.
+
+The reference is `losses.gradients`, eager and in the precision of the parameters. Nothing here changes what is
+computed: only the precision of products, whether the layers are compiled, and whether a step of one shape is launched
+as one CUDA graph.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from boundcheck.engines.neural import losses
+from boundcheck.engines.neural.lanes import is_memory_error
+from boundcheck.engines.neural.library import library
+from boundcheck.engines.neural.network import Network, Tensor
+from boundcheck.engines.neural.settings import Settings
+from boundcheck.engines.neural.task import Task
+from boundcheck.errors import BadInput, Unsupported
+
+__all__ = ["Prepared", "Recorder", "environment", "peak_memory", "prepared", "record", "reset_peak_memory"]
+
+GRAPHS = 16  # shapes of steps that are kept as graphs, each with memory of its own; further shapes run without
+WARM_UP = 3  # steps before a graph is recorded
+
+# Carries out some work once, so that it can be repeated in place: gives the function that repeats it, and its results,
+# which every repetition overwrites.
+Recorder = Callable[[Callable[[], tuple[Tensor, Tensor]]], tuple[Callable[[], None], tuple[Tensor, Tensor]]]
+
+
+@contextmanager
+def environment(settings: Settings, device: Tensor) -> Generator[None]:
+    """torch's own switches for a run, each put back at the end.
+
+    Products of float32 are IEEE float32 unless precision = "tf32" (torch itself takes TF32 for convolutions and
+    recurrences on a GPU unless told otherwise); algorithms are deterministic; threads on the CPU as set. Raises
+    Unsupported where an operation has no deterministic algorithm on the device.
+    """
+    torch = library()
+    backends, memory = torch.backends, torch.utils.deterministic
+    products = "tf32" if settings.precision == "tf32" else "ieee"
+    cuda = (backends.cuda.matmul, backends.cudnn.conv, backends.cudnn.rnn)
+    cpu = (backends.mkldnn.matmul, backends.mkldnn.conv, backends.mkldnn.rnn)
+    before = [(kind, kind.fp32_precision) for kind in (*cuda, *cpu)]
+    strict, fills = torch.get_deterministic_debug_mode(), memory.fill_uninitialized_memory
+    tries, threads = backends.cudnn.benchmark, torch.get_num_threads()
+    if device.type == "cuda":
+        # cuBLAS reads it when the first product of the process is computed
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    try:
+        for kind in cuda:
+            kind.fp32_precision = products
+        for kind in cpu:
+            kind.fp32_precision = "ieee"
+        backends.cudnn.benchmark = False
+        torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms(True) would import the compiler
+        memory.fill_uninitialized_memory = False
+        torch.set_num_threads(settings.threads)
+        yield
+    except RuntimeError as error:
+        if "deterministic" not in str(error):
+            raise
+        raise Unsupported(
+            f"a layer of the model has no deterministic algorithm on the device '{device}': {str(error).split('.')[0]}."
+        ) from None
+    finally:
+        for kind, value in before:
+            kind.fp32_precision = value
+        backends.cudnn.benchmark = tries
+        torch.set_deterministic_debug_mode(strict)
+        memory.fill_uninitialized_memory = fills
+        torch.set_num_threads(threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _Compiled:
+    """A network whose scores are compiled."""
+
+    inner: Network
+    compiled: Callable[[Tensor, Tensor], Tensor]
+
+    @property
+    def dim(self) -> int:
+        """Coordinates of a model."""
+        return self.inner.dim
+
+    def scores(self, parameters: Tensor, inputs: Tensor) -> Tensor:
+        """See `Network`."""
+        return self.compiled(parameters, inputs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Graph:
+    """A recorded step: what it reads, what repeats it, what it leaves."""
+
+    given: tuple[Tensor, ...]
+    again: Callable[[], None]
+    found: tuple[Tensor, Tensor]
+
+
+@dataclass(eq=False)
+class Prepared:
+    """The local step as the settings ask for it; `gradients` has the signature and the results of `losses.gradients`.
+
+    notices: one sentence for each thing that was asked for and is not to be had here.
+    """
+
+    task: Task
+    compiled: Task | None = None
+    recorder: Recorder | None = None
+    notices: list[str] = field(default_factory=list[str])
+    _graphs: dict[tuple[Any, ...], _Graph] = field(default_factory=dict[tuple[Any, ...], _Graph])
+
+    def gradients(self, task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """See `losses.gradients`; another task than the prepared one is computed eagerly."""
+        if task is not self.task:
+            return losses.gradients(task, parameters, rows, mask)
+        if self.recorder is not None:
+            return self._replayed(self.recorder, parameters, rows, mask)
+        return self._eager(parameters, rows, mask)
+
+    def descend(self, parameters: Tensor, rows: Tensor, mask: Tensor | None, eta: Tensor) -> None:
+        """One step of plain SGD of the prepared task's models, in place, see `losses.descend`."""
+        if self.recorder is None and self.compiled is None:
+            losses.descend(self.task, parameters, rows, mask, eta)
+        else:
+            parameters.addcmul_(eta, self.gradients(self.task, parameters, rows, mask)[1], value=-1)
+
+    def _eager(self, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        if self.compiled is not None:
+            try:
+                return losses.gradients(self.compiled, parameters, rows, mask)
+            except Exception as error:  # what a compiler that is not there raises differs from system to system
+                if is_memory_error(error):
+                    raise
+                self.compiled = None
+                said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                self.notices.append(f"the local step was not compiled, since torch.compile failed: {said}")
+        return losses.gradients(self.task, parameters, rows, mask)
+
+    def _replayed(
+        self, recorder: Recorder, parameters: Tensor, rows: Tensor, mask: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        given = (parameters, rows) if mask is None else (parameters, rows, mask)
+        key = tuple(tuple(v.shape) for v in given)
+        if key not in self._graphs:
+            if len(self._graphs) >= GRAPHS:
+                return self._eager(parameters, rows, mask)
+            own = tuple(v.detach().clone() for v in given)
+            try:
+                again, found = recorder(lambda: self._eager(own[0], own[1], own[2] if len(own) > 2 else None))
+            except RuntimeError as error:
+                if is_memory_error(error):
+                    self._graphs.clear()
+                    raise
+                self.recorder = None
+                said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                self.notices.append(f"the local step was not recorded as a CUDA graph: {said}")
+                return self._eager(parameters, rows, mask)
+            self._graphs[key] = _Graph(own, again, found)
+        graph = self._graphs[key]
+        for place, value in zip(graph.given, given, strict=True):
+            place.copy_(value)
+        graph.again()
+        return graph.found[0].clone(), graph.found[1].clone()
+
+
+def prepared(task: Task, settings: Settings, recorder: Recorder | None = None) -> Prepared:
+    """The local step of a task. recorder: in place of CUDA graphs.
+
+    Raises BadInput where the device of the task does not have what is asked for.
+    """
+    if settings.precision == "tf32" and task.device.type != "cuda":
+        raise BadInput(f"precision = 'tf32' needs a GPU; the device of this run is '{task.device}'.")
+    if settings.graphs and recorder is None:
+        if task.device.type != "cuda":
+            raise BadInput(f"graphs = true needs a GPU; the device of this run is '{task.device}'.")
+        recorder = record
+    compiled = replace(task, network=_compiled(task.network)) if settings.compiled else None
+    return Prepared(task, compiled, recorder if settings.graphs else None)
+
+
+def _compiled(network: Network) -> Network:
+    # Each shape is compiled by itself, and torch stays eager after some of them: its compiler gives up on convolutions
+    # whose sizes are left open.
+    return _Compiled(network, library().compile(network.scores, dynamic=False))
+
+
+def record(work: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Callable[[], None], tuple[Tensor, Tensor]]:
+    """Record work as a CUDA graph, see `Recorder`."""
+    torch = library()
+    side, here = torch.cuda.Stream(), torch.cuda.current_stream()
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        for _ in range(WARM_UP):
+            work()
+    here.wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = work()
+    return graph.replay, found
+
+
+def reset_peak_memory(device: Tensor) -> None:
+    """Begin a new measurement of `peak_memory`; on the CPU there is none to begin."""
+    if device.type == "cuda":
+        library().cuda.reset_peak_memory_stats(device)
+
+
+def peak_memory(device: Tensor) -> Mapping[str, Any]:
+    """{"bytes", "of"}: the most memory that was held, and of what.
+
+    On a GPU tensors since `reset_peak_memory`. On the CPU the resident memory of the whole process since it began, so
+    that it is an upper limit of what a run took; 0 bytes where the system does not say.
+    """
+    if device.type == "cuda":
+        return {"bytes": int(library().cuda.max_memory_allocated(device)), "of": "tensors on the GPU during the run"}
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return {"bytes": 0, "of": "not measured on this system"}
+    import sys
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return {"bytes": held, "of": "the process since it began, resident"}

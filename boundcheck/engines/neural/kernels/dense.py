@@ -1,0 +1,58 @@
+"""Dense layers of many models as one batched matrix product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from boundcheck.engines.neural.library import library
+from boundcheck.engines.neural.network import Back, Tensor
+
+__all__ = ["DenseKernel", "product", "put_product"]
+
+
+def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """y = x W' + b: x (N or 1, M, inputs), weight (N, outputs, inputs), bias (N, outputs); (N, M, outputs)."""
+    lanes = weight.shape[0]
+    if lanes == 1:  # the plain product is faster than a batch of one
+        y = library().nn.functional.linear(x[0], weight[0], None if bias is None else bias[0])
+        return y.unsqueeze(0)
+    if x.shape[0] != lanes:
+        x = x.expand(lanes, -1, -1)
+    if bias is None:
+        return library().bmm(x, weight.mT)
+    return library().baddbmm(bias.unsqueeze(1), x, weight.mT)
+
+
+def put_product(a: Tensor, b: Tensor, into: Tensor) -> None:
+    """Writes the products of a (N, m, k) and b (N or 1, k, n) into an array (N, m, n), without autograd."""
+    if a.shape[0] == 1:
+        library().mm(a[0], b[0], out=into[0])
+    else:
+        library().bmm(a, b.expand(a.shape[0], -1, -1), out=into)
+
+
+class DenseKernel:
+    """y = W x + b on the last axis; parameters weight (N, outputs, inputs) and, where there is one, bias."""
+
+    def __call__(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+        flat = x if x.ndim == 3 else x.flatten(1, -2)
+        y = product(flat, parameters[0], parameters[1] if len(parameters) > 1 else None)
+        return y if x.ndim == 3 else y.unflatten(1, x.shape[1:-1])
+
+    def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
+        """dW = dy' x and db = sum of dy, straight into their places; dx = dy W."""
+        torch = library()
+        flat = x if x.ndim == 3 else x.flatten(1, -2)
+        weight = parameters[0]
+
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+            gy = gy.reshape(gy.shape[0], -1, gy.shape[-1])
+            put_product(gy.mT, flat, into[0])
+            if len(into) > 1:
+                torch.sum(gy, dim=1, out=into[1])
+            if not wanted:
+                return None
+            gx = torch.mm(gy[0], weight[0]).unsqueeze(0) if len(gy) == 1 else torch.bmm(gy, weight)
+            return gx if x.ndim == 3 else gx.unflatten(1, x.shape[1:-1])
+
+        return self(x, parameters), back

@@ -1,0 +1,232 @@
+"""A problem whose model is a torch module of the user's own."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundcheck.constants.constant import Constant, Known
+from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.engines.neural.functional import Functional, check_calls, functional
+from boundcheck.engines.neural.library import library
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
+from boundcheck.problems._split import data_weights
+from boundcheck.problems._words import html_repr, short_repr
+from boundcheck.problems.neural import Start
+from boundcheck.problems.problem import Floats, Vector
+
+__all__ = ["OwnProblem", "own_module"]
+
+LOSSES = ("cross_entropy", "logistic")
+_LOOKED = 3  # samples with which the module is tried
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnProblem:
+    """A module and its samples; the losses and the order of the samples are those of `NeuralProblem`.
+
+    spec: names the module, but nothing rebuilds it: it is for reports, and a part of it is drawn anew for every such
+    problem, so that no kept result is ever taken for that of another. network: the module's models.
+    inputs: (N, *sample), client after client; labels: (N,), 0..classes-1, or +1 and -1 for loss = "logistic".
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    network: Functional
+    inputs: NDArray[Any]
+    labels: NDArray[Any]
+    offsets: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    ridge: Fraction
+    start_vector: Floats
+    test_inputs: NDArray[Any] | None
+    test_labels: NDArray[Any] | None
+    loss: Literal["cross_entropy", "logistic"]
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def _repr_html_(self) -> str:
+        return html_repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Raises Unsupported: a module has no JSON-able form."""
+        raise Unsupported(f"the problem '{self.name}' is a module in this process and cannot be written down.")
+
+    @property
+    def dim(self) -> int:
+        """How many coordinates a model has."""
+        return self.network.dim
+
+    @property
+    def clients(self) -> int:
+        """Number of clients n."""
+        return len(self.weights)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Samples |D_i| of each client."""
+        return tuple(int(v) for v in np.diff(self.offsets))
+
+    @property
+    def client_weights(self) -> tuple[Fraction, ...]:
+        """The weights that the clients report: those of the objective."""
+        return self.weights
+
+    @property
+    def start(self) -> Sequence[Fraction]:
+        """x_0, each coordinate made when it is asked for."""
+        return Start(self.start_vector)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """f = F(x); grad2 = |grad F(x)|^2; accuracy and test_f, of the held-out samples, where there are any."""
+        return ("f", "grad2") if self.test_inputs is None else ("f", "grad2", "accuracy", "test_f")
+
+    def gradient(self, client: int, x: Vector) -> Vector:
+        """Raises Unsupported: gradients of networks are the neural engine's."""
+        raise Unsupported(
+            f"the problem '{self.name}' has gradients in the neural engine alone: take engine = 'neural'."
+        )
+
+    def metric(self, name: str, x: NDArray[Any]) -> float:
+        """Raises UnknownName for what is no metric, Unsupported for the others: they are the neural engine's."""
+        if name not in self.metrics:
+            raise UnknownName("the metric", name, self.metrics)
+        raise Unsupported(f"the problem '{self.name}' has metrics in the neural engine alone: take engine = 'neural'.")
+
+    def constants(self) -> Mapping[str, Constant]:
+        """n, d and f_low: F >= 0 everywhere."""
+        low = "the losses and the l2 term are nowhere negative"
+        return {
+            "n": Constant(Fraction(self.clients), Known.EXACT, "exact", "number of clients"),
+            "d": Constant(Fraction(self.dim), Known.EXACT, "exact", "number of parameters"),
+            "f_low": Constant(Fraction(0), Known.CERTIFIED, "lower", low),
+        }
+
+    def violations(self, assumption: str) -> str | None:
+        """Why it breaks an assumption; None when it meets it. Raises UnknownName for what cannot be told."""
+        if assumption.startswith("instance:"):
+            return instance_objection(str(self.spec["kind"]), assumption)
+        if assumption == "plain_mean":
+            alike = len(set(self.weights)) == 1
+            return None if alike else "its clients have different weights, so that F is not their plain mean."
+        if assumption == "bounded_below":
+            return None
+        known = ("plain_mean", "bounded_below")
+        raise UnknownName("the assumption", assumption, [a for a in ASSUMPTIONS if a in known])
+
+
+def own_module(
+    module: Any,
+    *,
+    inputs: Any,
+    labels: Any,
+    sizes: Sequence[int] | None = None,
+    offsets: Sequence[int] | None = None,
+    test_inputs: Any = None,
+    test_labels: Any = None,
+    weights: str | Sequence[Any] = "data",
+    ridge: Any = 0,
+    loss: str = "cross_entropy",
+    name: str | None = None,
+) -> OwnProblem:
+    """A module of one's own on one's own samples, for engine = "neural"; it starts from the parameters that it has.
+
+    module: a torch.nn.Module from (B, *sample) to scores (B, classes), for loss = "logistic" (B,) or (B, 1), whose
+    result depends on its parameters and the samples alone. inputs: (N, *sample) and labels: (N,), as arrays, client
+    after client; sizes: how many samples each client has, or offsets: where each begins, and the end. weights: "data",
+    "equal" or one number a client, summing to 1. ridge: of the l2 term, at least 0.
+    Raises BadInput, and Unsupported for modules with running statistics or dropout.
+    """
+    if loss not in LOSSES:
+        raise UnknownName("the loss", loss, LOSSES)
+    network = functional(module)
+    given, targets = _samples(inputs, "inputs"), _labels(labels, "labels", loss)
+    places = _offsets(sizes, offsets, len(given))
+    strength = as_fraction(ridge, "ridge")
+    if not 0 <= strength <= 10**6:
+        raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 0 to 1000000.")
+    classes = check_calls(network, library().from_numpy(given[:_LOOKED]))
+    if (test_inputs is None) != (test_labels is None):
+        raise BadInput("test_inputs and test_labels are given together or not at all.")
+    held = None if test_inputs is None else _samples(test_inputs, "test_inputs")
+    held_targets = None if test_labels is None else _labels(test_labels, "test_labels", loss)
+    if held is not None and held.shape[1:] != given.shape[1:]:
+        raise BadInput(f"test_inputs has samples of the shape {list(held.shape[1:])}, not {list(given.shape[1:])}.")
+    for what, rows, own in (("inputs", given, targets), ("test_inputs", held, held_targets)):
+        if rows is None or own is None:
+            continue
+        if len(rows) != len(own):
+            raise BadInput(f"{what} has {len(rows)} samples and their labels are {len(own)}.")
+        if loss == "cross_entropy" and (own.min() < 0 or own.max() >= classes):
+            raise BadInput(f"the labels of {what} must be from 0 to {classes - 1}, as many as the module's scores.")
+    if loss == "logistic" and classes != 1:
+        raise BadInput(f"loss = 'logistic' takes one score a sample; the module returns {classes}.")
+    kind = type(module).__name__
+    return OwnProblem(
+        name=name or f"{kind}, {len(places) - 1} clients",
+        spec={"kind": "own_module", "module": kind, "problem": uuid.uuid4().hex},
+        network=network,
+        inputs=given,
+        labels=targets,
+        offsets=places,
+        weights=_weights(weights, [b - a for a, b in itertools.pairwise(places)]),
+        ridge=strength,
+        start_vector=network.start,
+        test_inputs=held,
+        test_labels=held_targets,
+        loss=loss,  # pyright: ignore[reportArgumentType]
+    )
+
+
+def _samples(given: Any, name: str) -> NDArray[Any]:
+    """float32 (float64 where they were), or int64 for symbols."""
+    found = np.asarray(given)
+    if found.ndim < 1 or not len(found) or found.dtype.kind not in "fiu":
+        raise BadInput(f"{name} must be an array of numbers with at least one sample.")
+    if found.dtype.kind in "iu":
+        return np.ascontiguousarray(found, dtype=np.int64)
+    if not np.isfinite(found).all():
+        raise BadInput(f"{name} holds numbers that are not finite.")
+    return np.ascontiguousarray(found, dtype=np.float64 if found.dtype == np.float64 else np.float32)
+
+
+def _labels(given: Any, name: str, loss: str) -> NDArray[Any]:
+    found = np.asarray(given)
+    if found.ndim != 1 or not len(found):
+        raise BadInput(f"{name} must be one long row of labels.")
+    if loss == "logistic":
+        if not np.isin(found, (-1, 1)).all():
+            raise BadInput(f"{name} must be +1 or -1 for loss = 'logistic'.")
+        return found.astype(np.float64)
+    if found.dtype.kind not in "iu":
+        raise BadInput(f"{name} must be integers, the numbers of the classes.")
+    return found.astype(np.int64)
+
+
+def _offsets(sizes: Sequence[int] | None, offsets: Sequence[int] | None, count: int) -> tuple[int, ...]:
+    if (sizes is None) == (offsets is None):
+        raise BadInput("either sizes or offsets must say which samples a client has.")
+    places = [int(v) for v in (itertools.accumulate(sizes or (), initial=0) if offsets is None else offsets)]
+    rising = all(a < b for a, b in itertools.pairwise(places))
+    if len(places) < 2 or places[0] != 0 or places[-1] != count or not rising:
+        raise BadInput(f"every client must have samples, and the clients together the {count} of inputs.")
+    return tuple(places)
+
+
+def _weights(given: str | Sequence[Any], sizes: Sequence[int]) -> tuple[Fraction, ...]:
+    if isinstance(given, str):
+        return data_weights(sizes, given)
+    found = tuple(as_fraction(w, "weights") for w in given)
+    if len(found) != len(sizes) or min(found) < 0 or sum(found) != 1:
+        raise BadInput(f"weights must be {len(sizes)} numbers that are nowhere negative and sum to 1.")
+    return found

@@ -1,0 +1,209 @@
+"""Rounds of a method, all seeds at once; the formulas are those of `engines.sampled.reference`.
+
+A state (S, parts, dim) holds, for each seed, the server's point and, with momentum, m and the point of the round
+before; with a pipelined correction, the mean gradient of the round before; with an exchange, the models that clients
+keep. Where clients average blocks, the server's point is the models' weighted mean, which `settle` computes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boundcheck.core.streams import Words
+from boundcheck.engines.curve import Floats, Ints
+from boundcheck.engines.neural.averaging import Averaging
+from boundcheck.engines.neural.fast import Prepared
+from boundcheck.engines.neural.lanes import Lanes, Tally
+from boundcheck.engines.neural.library import library
+from boundcheck.engines.neural.network import Tensor
+from boundcheck.engines.neural.training import Direction, Work, column, train, train_whole, whole_gradients
+from boundcheck.engines.neural.visits import Visits, gradient_visits, visits_of
+from boundcheck.engines.sampled.cohorts import Cohorts
+from boundcheck.engines.sampled.lowering import Lowered
+from boundcheck.engines.sampled.planning import draw_warm_up
+
+__all__ = ["Rounds"]
+
+
+class Rounds:
+    """The rounds of a method on a task, for some seeds.
+
+    state: see above. alive: which seeds go on; one whose point is no longer finite has diverged and costs no work.
+    """
+
+    def __init__(self, lowered: Lowered, local: Prepared, seeds: Words, lanes: Lanes) -> None:
+        self.lowered, self.local, self.seeds, self.lanes = lowered, local, seeds, lanes
+        self.task = task = local.task
+        blocks = lowered.blocks
+        self.averaging = None
+        if blocks is not None:
+            self.averaging = Averaging(blocks, lowered.portions, task.network.dim, task.dtype, task.device)
+        self.alive = np.ones(len(seeds), dtype=bool)
+        self.state = self._begin()
+
+    @property
+    def parts(self) -> int:
+        """How many vectors a state holds for each seed."""
+        lowered = self.lowered
+        return 3 if lowered.momentum is not None else 1 + lowered.pipelined + lowered.models
+
+    def _begin(self) -> Tensor:
+        torch, lowered, task = library(), self.lowered, self.task
+        start = torch.as_tensor(task.start, dtype=task.dtype).to(task.device)
+        state = start.expand(len(self.seeds), self.parts, -1).clone()
+        if lowered.momentum is None:
+            if lowered.pipelined:
+                state[:, 1] = 0.0
+            return state
+        state[:, 1] = 0.0
+        if lowered.momentum.start == "gradient":
+            every = np.arange(lowered.clients)
+            mean = torch.zeros_like(state[:1, 1])
+            self._add_gradients(mean, np.zeros_like(every), every, start.unsqueeze(0), task.weights)
+            state[:, 1] = mean
+        elif lowered.momentum.start == "sampled":
+            drawn = draw_warm_up(lowered, self.seeds)
+            seed, client = np.repeat(np.arange(len(drawn)), drawn.shape[1]), drawn.ravel()
+            weight = np.full(len(seed), 1 / lowered.momentum.warm_up)
+            self._add_gradients(state[:, 1], seed, client, state[:, 0], weight)
+        return state
+
+    def _add_gradients(self, total: Tensor, seed: Ints, client: Ints, points: Tensor, weight: Floats) -> None:
+        """total[seed] += weight * gradient of the client at points[seed], of many seeds and clients."""
+        task = self.task
+        order = np.argsort(-np.asarray(task.offsets[client + 1] - task.offsets[client]), kind="stable")
+
+        def work(part: slice, tally: Tally) -> None:
+            own = order[part]
+            at = self._numbers(seed[own])
+            found = whole_gradients(self.local, client[own], points.index_select(0, at), tally)
+            total.index_add_(0, at, found.mul_(column(task, weight[own])))
+
+        self.lanes.run(len(order), work)
+
+    def _numbers(self, values: Ints) -> Tensor:
+        return library().from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(self.task.device)
+
+    def _mean_gradients(self, cohorts: Cohorts, round_index: int, live: Ints) -> Tensor:
+        """The mean gradient (S, dim) at the server's points over each seed's cohort, weighed as the correction says."""
+        seed, client, weight = gradient_visits(self.lowered, cohorts, self.seeds[live], round_index)
+        total = library().zeros_like(self.state[:, 0])
+        self._add_gradients(total, live[seed], client, self.state[:, 0], weight)
+        return total
+
+    def advance(self, round_index: int) -> None:
+        """Carry out one round."""
+        live = np.flatnonzero(self.alive)
+        if not len(live):
+            return
+        lowered, state = self.lowered, self.state
+        visits = visits_of(lowered, self.task.offsets, self.seeds[live], round_index)
+        seed = live[visits.seed]
+        momentum = lowered.momentum
+        if momentum is not None and momentum.variance_reduced and round_index > 0:
+            keep = float(1 - momentum.a)
+            after = keep * state[:, 1]
+            for part, sign in ((0, 1.0), (2, -keep)):
+                self._add_gradients(after, seed, visits.client, state[:, part], sign * visits.share)
+            state[:, 1] = after
+        x = state[:, 0].clone()
+        shift = self._shift(round_index, live)
+        moved = x.clone() if lowered.blocks is None else None
+        fresh = library().zeros_like(x) if momentum is not None and not momentum.variance_reduced else None
+        order = self._order(visits)
+
+        def work(part: slice, tally: Tally) -> None:
+            self._visit(visits, order[part], seed[order[part]], x, shift, moved, fresh, tally)
+
+        self.lanes.run(len(order), work)
+        if momentum is not None:
+            state[:, 2] = x
+            if fresh is not None:
+                state[:, 1].mul_(float(1 - momentum.a)).add_(fresh, alpha=float(momentum.a))
+        if lowered.pipelined:
+            state[:, 1] = self._mean_gradients(lowered.cohorts, round_index, live)
+        if self.averaging is not None:
+            self.averaging.end(state[:, 1:], round_index)
+            return
+        assert moved is not None
+        state[:, 0] = moved
+        if lowered.stale:
+            self._receive(visits, seed)
+        self.alive &= self._finite()
+
+    def _shift(self, round_index: int, live: Ints) -> tuple[float, Tensor] | None:
+        """c_t and the mean gradient that corrects the round's local work; None where nothing is corrected."""
+        by = self.lowered.correcting(round_index)
+        if not by:
+            return None
+        if self.lowered.pipelined:
+            return by, self.state[:, 1].clone()
+        return by, self._mean_gradients(self.lowered.gradients or self.lowered.cohorts, round_index, live)
+
+    def _order(self, visits: Visits) -> Ints:
+        """Visits with more steps first, among them larger clients first."""
+        size = self.task.offsets[visits.client + 1] - self.task.offsets[visits.client]
+        return np.lexsort((np.arange(len(visits)), -size, -visits.steps))
+
+    def _slots(self, visits: Visits, own: Ints) -> Ints:
+        """Which part of a state each visit starts from."""
+        if self.lowered.stale:
+            return 1 + visits.client[own]
+        return np.zeros(len(own), dtype=np.int64) if self.averaging is None else 1 + visits.position[own]
+
+    def _visit(
+        self, visits: Visits, own: Ints, seed: Ints, x: Tensor, shift: tuple[float, Tensor] | None,
+        moved: Tensor | None, fresh: Tensor | None, tally: Tally,
+    ) -> None:  # fmt: skip
+        """The local work of some visits, and what it changes: `moved`, `fresh`, or the models of the state."""
+        torch, lowered, task, momentum = library(), self.lowered, self.task, self.lowered.momentum
+        rows, slots, client = self._numbers(seed), self._numbers(self._slots(visits, own)), visits.client[own]
+        begun = self.state[rows, slots]
+        keep = 0.0 if momentum is None else float(1 - momentum.a)
+        constant: Tensor | None = None
+        if momentum is not None:
+            constant = self.state[rows, 1].mul_(keep)
+        if shift is not None:
+            by, estimate = shift
+            shifted: Tensor = estimate.index_select(0, rows)
+            constant = shifted.sub_(whole_gradients(self.local, client, begun, tally)).mul_(by)
+        reduced = momentum is not None and momentum.variance_reduced
+        slope = 1.0 if momentum is None or reduced else float(momentum.a)
+        direction = Direction(visits.eta[own], visits.prox[own], slope, constant, keep if reduced else 0.0)
+        y = begun.clone()
+        if lowered.whole:
+            train_whole(self.local, client, visits.steps[own], direction, y, tally)
+        else:
+            size = task.offsets[client + 1] - task.offsets[client]
+            work = Work(visits.first[own], size, lowered.batch, visits.steps[own], visits.samples)
+            train(self.local, work, direction, y, tally)
+        if self.averaging is not None:
+            self.state[rows, slots] = y
+            return
+        assert moved is not None
+        step = torch.zeros_like(moved).index_add_(0, rows, (y - begun).mul_(column(task, visits.factor[own])))
+        if fresh is not None:
+            length = visits.steps[own] * visits.eta[own]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                weight = np.where(visits.steps[own] > 0, visits.share[own] / length, 0.0)
+            back = (x.index_select(0, rows) - y).mul_(column(task, weight))
+            fresh.add_(torch.zeros_like(fresh).index_add_(0, rows, back))
+        moved.add_(step)  # nothing that needs memory comes after the first change
+
+    def _receive(self, visits: Visits, seed: Ints) -> None:
+        """Every client of the cohort gets the server's new point."""
+
+        def work(part: slice, tally: Tally) -> None:
+            rows = self._numbers(seed[part])
+            self.state[rows, self._numbers(1 + visits.client[part])] = self.state[rows, 0]
+
+        self.lanes.run(len(visits), work)
+
+    def _finite(self) -> np.ndarray:
+        return library().isfinite(self.state[:, 0]).all(dim=1).cpu().numpy()
+
+    def settle(self) -> None:
+        """Bring the server's points and `alive` up to date, where clients average their models among themselves."""
+        if self.averaging is not None:
+            self.state[:, 0] = self.averaging.mean(self.state[:, 1:])
+            self.alive &= self._finite()

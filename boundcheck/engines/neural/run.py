@@ -1,0 +1,187 @@
+"""Driving all seeds of a method through its rounds at once, metrics on the grid only."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from boundcheck.core import streams
+from boundcheck.core.digest import package_version
+from boundcheck.core.store import AnyCheckpoint, NullCheckpoint
+from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
+from boundcheck.engines.neural.checkpointing import Record, restore, saved
+from boundcheck.engines.neural.fast import environment, peak_memory, prepared, reset_peak_memory
+from boundcheck.engines.neural.lanes import Lanes
+from boundcheck.engines.neural.library import library
+from boundcheck.engines.neural.looking import Look, looking
+from boundcheck.engines.neural.lower import device_of, name_of, resolved, task_of
+from boundcheck.engines.neural.refusals import ELSEWHERE, check_method
+from boundcheck.engines.neural.room import lanes_that_fit
+from boundcheck.engines.neural.rounds import Rounds
+from boundcheck.engines.neural.settings import Settings
+from boundcheck.engines.sampled.lowering import lower
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.method import Method
+from boundcheck.problems.problem import Problem
+
+__all__ = ["NeuralCurve", "run_neural"]
+
+MEMORY = 2 << 30  # bytes of recorded metrics and points
+
+
+@dataclass(frozen=True, repr=False)
+class NeuralCurve(Curve):
+    """points: (S, G, dim) float64, the server's points at the recorded rounds, where they were asked for."""
+
+    points: Floats | None = None
+
+
+def run_neural(
+    method: Method,
+    problem: Problem,
+    rounds: int,
+    seeds: int | range,
+    metrics: Sequence[str],
+    grid: Sequence[int] | None = None,
+    settings: Settings | None = None,
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    checkpoint: AnyCheckpoint | None = None,
+    keep_points: bool = False,
+) -> NeuralCurve:
+    """Train a model with a method for many seeds at once and record metrics on a grid of rounds.
+
+    seeds: a count (0..seeds-1) or a range; rows of the curve's samples follow its order. The plan of a seed (cohorts,
+    work, samples) is that of `engines.sampled.plan`, bit for bit. metrics: see `engines.neural.looking`. grid: rounds
+    after which to record, increasing, at most `rounds`; by default every round.
+    checkpoint: where the state is saved whenever that is due, and from which the run goes on where something is there;
+    it belongs to this very run. should_stop: asked after every round; a run that is stopped ends with the rounds
+    recorded so far, "complete" False. keep_points: the curve holds the server's points, at most 2 GiB of them.
+
+    A seed whose point is not finite any more has diverged: all its metrics are +inf from then on, and it costs no more
+    work. The same seeds, device, precision and lanes give the same bits. A method without randomness is run once and
+    its row repeated.
+    Raises BadInput, UnknownName, Unsupported (a method or problem that this engine cannot carry, a single visit that
+    does not fit into the memory) and MissingExtra (torch is not installed).
+    """
+    began = time.perf_counter()
+    settings = Settings() if settings is None else settings
+    device = library().device(device_of(settings))
+    wanted = seeds if isinstance(seeds, range) else range(seeds)
+    recorded = _grid(grid, rounds)
+    if not len(wanted):
+        raise BadInput(f"seeds = {seeds} holds no seed; give a count of at least 1 or a range.")
+    for seed in (wanted[0], wanted[-1]):
+        streams.check_seed(seed)
+    names = tuple(dict.fromkeys(metrics))
+    for name in names:
+        if name in ELSEWHERE:
+            raise Unsupported(f"the neural engine does not measure '{name}'; engine = '{ELSEWHERE[name]}' does.")
+    reset_peak_memory(device)
+    with environment(settings, device):
+        task = task_of(problem, settings)
+        lowered = lower(resolved(method, problem), task.known, int(recorded[-1]))
+        check_method(lowered)
+        look = looking(task, problem, names, lowered)
+        random = method.is_random(task.known)
+        runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
+        record = _record(names, len(runs), len(recorded), task.network.dim if keep_points else 0)
+        lanes = Lanes(settings.lanes or lanes_that_fit(task, problem, lowered, len(runs)))
+        local = prepared(task, settings)
+        steps = Rounds(lowered, local, runs, lanes)
+        complete = _carry_out(steps, look, record, recorded, checkpoint or NullCheckpoint(), on_progress, should_stop)
+        peak = peak_memory(device)
+    count = len(wanted)
+    done = slice(0, record.column)
+
+    def rows(of_runs: Floats) -> Floats:
+        return of_runs[:, done] if random else np.repeat(of_runs[:, done], count, axis=0)
+
+    samples = {name: rows(v) for name, v in record.values.items()}
+    info: dict[str, object] = {
+        "engine": "neural",
+        "generator": "Philox4x32-10",
+        "device": name_of(str(device)),
+        "precision": settings.precision,
+        "lanes": lanes.limit,
+        "torch": package_version("torch"),
+        "wasted": lanes.tally.wasted,
+        "notices": [*lanes.notices, *local.notices],
+        "seeds": {"start": wanted.start, "step": wanted.step, "count": count},
+        "complete": complete,
+        "threads": settings.threads,
+        "peak_memory": dict(peak),
+        "seconds": time.perf_counter() - began,
+    }
+    with np.errstate(over="ignore"):  # a sum of huge values is +inf, as a diverged one is
+        values = {name: np.asarray(v.sum(axis=0) / len(v)) for name, v in samples.items()}
+    return NeuralCurve(
+        rounds=recorded[done],
+        values=values,
+        arithmetic=Arithmetic.SAMPLED,
+        samples=samples,
+        expectation=random,
+        info=info,
+        points=None if record.points is None else rows(record.points),
+    )
+
+
+def _carry_out(
+    steps: Rounds, look: Look, record: Record, grid: Ints, checkpoint: AnyCheckpoint,
+    on_progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
+) -> bool:  # fmt: skip
+    """Whether all rounds were run."""
+    found = checkpoint.load()
+    if found is not None:
+        restore(found, steps, record)
+    last = int(grid[-1])
+    with np.errstate(all="ignore"):  # divergence is a result here, not an accident
+        while True:
+            if record.column < len(grid) and record.reached == grid[record.column]:
+                _measure(steps, look, record)
+            if record.reached == last:
+                return True
+            if should_stop is not None and should_stop():
+                return False
+            steps.advance(record.reached)
+            record.reached += 1
+            if on_progress is not None:
+                on_progress(record.reached, last)
+            if checkpoint.due():
+                checkpoint.save(saved(steps, record))
+
+
+def _measure(steps: Rounds, look: Look, record: Record) -> None:
+    steps.settle()
+    for name, values in look(steps.state).items():
+        record.values[name][:, record.column] = np.where(steps.alive, values, np.inf)
+    if record.points is not None:
+        record.points[:, record.column] = steps.state[:, 0].double().cpu().numpy()
+    record.column += 1
+
+
+def _record(names: tuple[str, ...], seeds: int, rounds: int, dim: int) -> Record:
+    size = 8 * seeds * rounds * (len(names) + dim)
+    if size > MEMORY:
+        what = "points" if dim else "metrics"
+        raise BadInput(
+            f"the {what} of {seeds} seeds at {rounds} recorded rounds need {size} bytes, above the limit of {MEMORY}; "
+            "record fewer rounds or run fewer seeds."
+        )
+    points = np.full((seeds, rounds, dim), np.nan) if dim else None
+    return Record({name: np.full((seeds, rounds), np.inf) for name in names}, points)
+
+
+def _grid(grid: Sequence[int] | None, rounds: int) -> Ints:
+    if rounds < 0:
+        raise BadInput(f"rounds = {rounds} is not allowed; it is at least 0.")
+    values = [int(r) for r in (range(rounds + 1) if grid is None else grid)]
+    increasing = all(b > a for a, b in itertools.pairwise(values))
+    if not values or values[0] < 0 or values[-1] > rounds or not increasing:
+        raise BadInput(f"grid = {grid} is not allowed; recorded rounds increase and lie between 0 and {rounds}.")
+    return np.array(values, dtype=np.int64)

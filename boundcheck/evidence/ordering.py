@@ -1,0 +1,145 @@
+"""Whether runs put methods in an expected order, decided at a stated confidence.
+
+Every method is run with the same seeds, so that two of them are compared seed by seed. A pair has two hypotheses, "the
+first is not better in the mean" and "the second is not better in the mean", of which at least one is true. Each gets a
+one-sided p value, and Holm's step-down procedure over both hypotheses of all pairs keeps the probability of any false
+rejection at or below 1 - confidence (S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979). A pair
+is "reproduced" where the first hypothesis falls, "reversed" where the second does, else "undecided".
+
+The p values are those of Student's t test of the differences, or those of the exact sign-flip permutation test; the
+former takes the differences as normally distributed, the latter as symmetric about their mean. Where a run diverged
+there is no difference to take the mean of: such a pair gets the exact sign test, a diverged run being worse than one
+that did not. One seed decides nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundcheck.errors import BadInput, UnknownName
+
+__all__ = ["BEST", "OUTCOMES", "TESTS", "Pair", "half_width", "holm", "judge", "p_values", "pairs_of"]
+
+Array = NDArray[np.float64]
+
+TESTS = ("t", "sign_flip")
+BEST = ("lowest", "highest")
+OUTCOMES = ("reproduced", "reversed", "undecided")
+MAX_FLIPS = 16  # seeds of whose differences all patterns of signs are gone through
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two methods of an expected order.
+
+    first: the better one, as expected. difference: by how much it is better in the mean over seeds (below 0: worse;
+    nan where a run diverged). p: the smaller of the two one-sided p values, before Holm's correction.
+    """
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    outcome: str
+
+
+def pairs_of(order: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """(better, worse) for every two methods of different groups; order: groups of equals, the best first."""
+    return [(a, b) for upper, lower in itertools.combinations(order, 2) for a in upper for b in lower]
+
+
+def judge(
+    samples: Mapping[str, Array], order: Sequence[Sequence[str]], *, best: str, confidence: float, test: str = "t"
+) -> tuple[Pair, ...]:
+    """The pairs of an order and what became of each; samples: method -> (S,) one value a seed.
+
+    best: "lowest" or "highest" value. Raises BadInput and UnknownName.
+    """
+    if best not in BEST:
+        raise UnknownName("which value is best", best, BEST)
+    if not 0.5 <= confidence < 1:
+        raise BadInput(f"confidence = {confidence:g} is not allowed; it must be at least 1/2 and below 1.")
+    sign = 1.0 if best == "lowest" else -1.0
+    named = pairs_of(order)
+    gains = [_gains(sign * samples[a], sign * samples[b]) for a, b in named]
+    both = [p_values(gain, test) for gain in gains]
+    rejected = holm([p for pair in both for p in pair], 1 - confidence)
+    found: list[Pair] = []
+    for k, ((a, b), gain, p) in enumerate(zip(named, gains, both, strict=True)):
+        outcome = OUTCOMES[0] if rejected[2 * k] else OUTCOMES[1] if rejected[2 * k + 1] else OUTCOMES[2]
+        found.append(Pair(a, b, float(gain.mean()) if np.isfinite(gain).all() else math.nan, min(p), outcome))
+    return tuple(found)
+
+
+def _gains(first: Array, second: Array) -> Array:
+    """second - first seed by seed, lower being better: +-inf where one of the two diverged, nan where both did."""
+    if first.shape != second.shape:
+        raise BadInput(f"{len(first)} and {len(second)} seeds cannot be compared seed by seed.")
+    bad, worse = ~np.isfinite(first), ~np.isfinite(second)
+    gain = np.where(bad | worse, 0.0, np.where(worse, 0.0, second) - np.where(bad, 0.0, first))
+    return np.where(bad & worse, np.nan, np.where(bad, -np.inf, np.where(worse, np.inf, gain)))
+
+
+def p_values(gain: Array, test: str = "t") -> tuple[float, float]:
+    """One-sided p values of "the mean is at most 0" and of "the mean is at least 0"; gain: (S,) of independent seeds.
+
+    Raises UnknownName for another test than those of `TESTS` and BadInput for too many seeds for one.
+    """
+    if test not in TESTS:
+        raise UnknownName("the test of an order", test, TESTS)
+    if not np.isfinite(gain).all():
+        known = gain[~np.isnan(gain)]
+        return _sign_test(known), _sign_test(-known)
+    if len(gain) < 2:
+        return 1.0, 1.0
+    if test == "sign_flip":
+        return _sign_flips(gain), _sign_flips(-gain)
+    from scipy.special import stdtr
+
+    mean, spread = float(gain.mean()), float(gain.std(ddof=1))
+    if spread == 0:  # nothing is random here: the difference is what it is
+        return (1.0, 1.0) if mean == 0 else (0.0, 1.0) if mean > 0 else (1.0, 0.0)
+    t = mean / (spread / math.sqrt(len(gain)))
+    return float(stdtr(len(gain) - 1, -t)), float(stdtr(len(gain) - 1, t))
+
+
+def _sign_test(gain: Array) -> float:
+    """Probability of at least so many gains above 0 where either sign is equally likely; ties are left out."""
+    count = int(np.count_nonzero(gain))
+    above = int(np.count_nonzero(gain > 0))
+    return sum(math.comb(count, k) for k in range(above, count + 1)) / 2**count
+
+
+def _sign_flips(gain: Array) -> float:
+    """The share of all patterns of signs whose sum is at least that of the gains."""
+    if len(gain) > MAX_FLIPS:
+        raise BadInput(f'test = "sign_flip" goes through all signs of at most {MAX_FLIPS} seeds; use test = "t".')
+    signs = 1.0 - 2.0 * (np.arange(2 ** len(gain))[:, None] >> np.arange(len(gain)) & 1)
+    sums = signs @ gain
+    slack = 1e-12 * float(np.abs(gain).sum())  # a pattern with the same sum must not be lost to rounding
+    return float((sums >= sums[0] - slack).mean())
+
+
+def holm(p: Sequence[float], level: float) -> list[bool]:
+    """Which hypotheses fall: in the order of their p values, as long as the k-th of m is at most level/(m - k + 1)."""
+    rejected = [False] * len(p)
+    for k, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
+        if p[i] > level / (len(p) - k):
+            break
+        rejected[i] = True
+    return rejected
+
+
+def half_width(values: Array, confidence: float) -> float:
+    """Half of Student's confidence interval of the mean of (S,) values; nan for one seed or a diverged run."""
+    if len(values) < 2 or not np.isfinite(values).all():
+        return math.nan
+    from scipy.special import stdtrit
+
+    return float(stdtrit(len(values) - 1, (1 + confidence) / 2) * values.std(ddof=1) / math.sqrt(len(values)))

@@ -1,0 +1,254 @@
+"""The page of a `[[training]]` table: words, pictures, what came out beside the paper's numbers, and the orders."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.errors import BadInput
+from boundcheck.evidence.ordering import Pair, half_width, judge
+from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
+from boundcheck.evidence.studies.training_runs import CaseRuns, Ran, value_of
+from boundcheck.evidence.studies.training_spec import Comparison, Spec
+from boundcheck.evidence.studies.training_theory import surrogate_knowledge, theory_data, theory_tables
+
+__all__ = ["page", "pairs"]
+
+WORDS: Mapping[str, str] = {
+    "f": "loss F",
+    "grad2": "|grad F|^2",
+    "gap": "F - F*",
+    "dist2": "|x - x*|^2",
+    "accuracy": "accuracy on held-out samples",
+    "test_f": "loss on held-out samples",
+    "spread": "standard deviation of the clients' losses",
+    "surrogate_f": "loss of the surrogate problem",
+    "surrogate_gap": "surrogate loss above its minimum",
+    "surrogate_spread": "standard deviation of the clients' losses, weighted as in the surrogate problem",
+    "discrepancy": "discrepancy of the models",
+}
+ROLES = ("metric", "bound", "reading", "trivial")
+PERCENT = ("accuracy",)
+
+
+def page(spec: Spec, found: Sequence[CaseRuns]) -> Study:
+    """The study of the runs of a table."""
+    told = [(case, number, pairs(spec, case, number)) for case in found for number in range(len(spec.comparisons))]
+    tables = [_results(spec, found)]
+    if any(p for _, _, p in told):
+        tables.append(_orders(spec, told))
+    known = surrogate_knowledge(found)
+    tables += theory_tables(spec, found, known)
+    if any(case.tried for case in found):
+        tables.append(_tried(spec, found))
+    panels, series = _pictures(spec, found)
+    return Study(
+        "training",
+        spec.name,
+        tuple(_words(spec, any(case.tried for case in found), told)),
+        tuple(tables),
+        tuple(series),
+        ("rounds" if _by_rounds(spec) else "time", ""),
+        (False, False),
+        "Mean over the seeds, in a band from the least to the largest of them.",
+        {**_data(spec, found, told), **theory_data(known)},
+        tuple(panels),
+    )
+
+
+def pairs(spec: Spec, case: CaseRuns, number: int) -> tuple[Pair, ...]:
+    """The pairs of the expected order of a case, for one of the comparisons; none where there is no order."""
+    comparison = spec.comparisons[number]
+    order = spec.order_of(number, case.case)
+    samples = {run.label: value_of(comparison, run.x, run.samples[comparison.metric]) for run in case.runs}
+    return judge(samples, order, best=comparison.best, confidence=float(spec.confidence), test=spec.test)
+
+
+def _by_rounds(spec: Spec) -> bool:
+    return all(spec.length(case)[1] is None for case in spec.all_cases)
+
+
+def _words(spec: Spec, tuned: bool, told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> Iterator[str]:
+    yield f"After {spec.source}. {_setting(spec, tuned)}"
+    level = f"{float(spec.confidence):.4g}"
+    counts = Counter(p.outcome for _, _, own in told for p in own)
+    if counts:
+        test = "Student's t test of the differences" if spec.test == "t" else "the exact sign-flip test"
+        yield (
+            f"Of the {sum(counts.values())} pairs of methods that the paper puts in an order, {counts['reproduced']} "
+            f"are reproduced, {counts['reversed']} reversed and {counts['undecided']} undecided at confidence {level}: "
+            f"methods are compared seed by seed, by {test} (which takes them as "
+            f"{'normally distributed' if spec.test == 't' else 'symmetric'}), with Holm's correction over both "
+            "directions of all pairs of a case."
+        )
+    yield (
+        f"Intervals are Student's, at confidence {level} each. The seeds vary who takes part and which samples are "
+        "drawn; the split of the data and the start are the same for all."
+    )
+    says = dict.fromkeys(c.says for c in spec.comparisons if c.says)
+    if says:
+        yield "The paper says: " + "; ".join(says) + "."
+    if spec.scaled:
+        yield "What differs from the paper: " + " ".join(spec.scaled)
+
+
+def _setting(spec: Spec, tuned: bool) -> str:
+    engine = "the neural engine" if spec.engine == "neural" else "the sampled engine"
+    several = f"{spec.seeds} seeds" if spec.seeds > 1 else "1 seed"
+    own = "1 seed" if spec.tuning.seeds == 1 else f"{spec.tuning.seeds} seeds"
+    rest = f"; settings with the best {_words_of(spec.comparisons[0])} on {own} of their own" if tuned else ""
+    return f"Carried out by {engine} with {several} a method{rest}."
+
+
+def _words_of(comparison: Comparison) -> str:
+    name = WORDS.get(comparison.metric, comparison.metric)
+    if comparison.over == 0:
+        return name
+    share = f"the last {format_short(100 * comparison.over)} % of the run"
+    return f"{name}, {'mean' if comparison.take == 'mean' else 'standard deviation'} over {share}"
+
+
+def _shown(comparison: Comparison, value: float, digits: int = 4) -> str:
+    if math.isnan(value):
+        return "-"
+    if comparison.metric in PERCENT:
+        return f"{100 * value:.2f} %"
+    return format_short(value, digits)
+
+
+def _ours(spec: Spec, comparison: Comparison, run: Ran) -> str:
+    values = value_of(comparison, run.x, run.samples[comparison.metric])
+    gone = int(np.isnan(values).sum())
+    if gone:
+        return "diverged" if gone == len(values) else f"diverged in {gone} of {len(values)} seeds"
+    width = half_width(values, float(spec.confidence))
+    mean = _shown(comparison, float(values.mean()))
+    return mean if math.isnan(width) else f"{mean} \u00b1 {_shown(comparison, width, 2)}"
+
+
+def _reached(comparison: Comparison, run: Ran) -> str:
+    """The first measured round at which the mean over seeds has reached the target."""
+    assert comparison.target is not None
+    mean, goal = run.samples[comparison.metric].mean(axis=0), float(comparison.target)
+    there = mean <= goal if comparison.best == "lowest" else mean >= goal
+    return f"{run.x[int(np.argmax(there))]:g}" if there.any() else "never"
+
+
+def _results(spec: Spec, found: Sequence[CaseRuns]) -> StudyTable:
+    cases, tuned = bool(spec.cases), any(m.grid for m in spec.methods)
+    paper = any(case.paper for case in spec.all_cases)
+    goals = [c for c in spec.comparisons if c.target is not None]
+    columns = [*(["case"] if cases else []), "method", *(["chosen"] if tuned else []), "rounds"]
+    columns += [_words_of(c) for c in spec.comparisons]
+    columns += [f"reaches {_shown(c, float(c.target or 0))} at" for c in goals]
+    columns += ["in the paper" + (f": {spec.paper_is}" if spec.paper_is else "")] if paper else []
+    rows: list[tuple[str, ...]] = []
+    for case in found:
+        for run in case.runs:
+            row = [case.case.label] if cases else []
+            row += [run.label, *([_settings(run.trained.tried)] if tuned else []), str(run.rounds)]
+            row += [_ours(spec, c, run) for c in spec.comparisons]
+            row += [_reached(c, run) for c in goals]
+            row += [case.case.paper.get(run.label, "-")] if paper else []
+            rows.append(tuple(row))
+    return StudyTable("What came out, beside the paper", tuple(columns), tuple(rows))
+
+
+def _settings(tried: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_plain(value)}" for name, value in tried.items()) or "-"
+
+
+def _plain(value: Any) -> str:
+    """A number as people write it, anything else as it is."""
+    try:
+        return format_short(as_fraction(value))
+    except BadInput:
+        return str(value)
+
+
+def _orders(spec: Spec, told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> StudyTable:
+    cases, several = bool(spec.cases), len(spec.comparisons) > 1
+    columns = [*(["case"] if cases else []), *(["by"] if several else []), "the paper's order", "better by", "p value"]
+    rows: list[tuple[str, ...]] = []
+    for case, number, own in told:
+        comparison = spec.comparisons[number]
+        for pair in own:
+            row = [case.case.label] if cases else []
+            row += [_words_of(comparison)] if several else []
+            row += [f"{pair.first} before {pair.second}", _shown(comparison, pair.difference)]
+            rows.append((*row, format_short(pair.p, 3), pair.outcome))
+    return StudyTable("The paper's order of methods", (*columns, "outcome"), tuple(rows))
+
+
+def _tried(spec: Spec, found: Sequence[CaseRuns]) -> StudyTable:
+    comparison = spec.comparisons[0]
+    rows: list[tuple[str, ...]] = []
+    for case in found:
+        chosen = {run.label: {k: str(v) for k, v in run.trained.tried.items()} for run in case.runs}
+        for one in case.tried:
+            shown = _shown(comparison, one.value) if math.isfinite(one.value) else "diverged"
+            taken = "chosen" if chosen[one.label] == one.values else ""
+            rows.append((*([case.case.label] if spec.cases else []), one.label, _settings(one.values), shown, taken))
+    columns = (*(["case"] if spec.cases else []), "method", "setting", _words_of(comparison), "")
+    return StudyTable("Settings that were tried out", columns, tuple(rows))
+
+
+def _pictures(spec: Spec, found: Sequence[CaseRuns]) -> tuple[list[Panel], list[Series]]:
+    """A panel for each case and metric, as many as the table allows."""
+    panels: list[Panel] = []
+    series: list[Series] = []
+    wanted = list(itertools.product(dict.fromkeys(c.metric for c in spec.comparisons), found))
+    for metric, case in wanted[: spec.pictures]:
+        values = [run.samples[metric] for run in case.runs]
+        name = WORDS.get(metric, metric).replace("^2", "\u00b2")
+        panels.append(Panel(case.case.label, name, _wide(values) and metric not in PERCENT))
+        for k, run in enumerate(case.runs):
+            of_seeds = 100 * run.samples[metric] if metric in PERCENT else run.samples[metric]
+            with np.errstate(invalid="ignore"):
+                lines = [of_seeds.mean(axis=0), of_seeds.min(axis=0), of_seeds.max(axis=0)]
+            y, low, high = (tuple(map(float, line)) for line in lines)
+            band: dict[str, Any] = {"low": low, "high": high} if spec.seeds > 1 else {}
+            look: dict[str, Any] = {"role": ROLES[k % len(ROLES)], "dash": k // len(ROLES), "panel": len(panels) - 1}
+            series.append(Series(run.label, tuple(map(float, run.x)), y, **look, **band))
+    return panels, series
+
+
+def _wide(values: Sequence[Any]) -> bool:
+    """Whether positive values span so much that a logarithmic axis shows more."""
+    means = np.concatenate([v.mean(axis=0) for v in values])
+    means = means[np.isfinite(means)]
+    return bool(len(means) and means.min() > 0 and means.max() > 20 * means.min())
+
+
+def _data(
+    spec: Spec, found: Sequence[CaseRuns], told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]
+) -> dict[str, Any]:
+    cases: list[dict[str, Any]] = []
+    for case in found:
+        runs = [
+            {
+                "method": run.label,
+                "specification": {k: str(v) for k, v in run.trained.spec.items()},
+                "rounds": run.rounds,
+                "x": run.x.tolist(),
+                "samples": {name: values.tolist() for name, values in run.samples.items()},
+                "paper": case.case.paper.get(run.label),
+            }
+            for run in case.runs
+        ]
+        orders = [
+            {"comparison": number, "first": p.first, "second": p.second, "difference": p.difference, "p": p.p}
+            | {"outcome": p.outcome}
+            for of, number, own in told
+            if of is case
+            for p in own
+        ]
+        tried = [{"method": t.label, "setting": dict(t.values), "value": t.value} for t in case.tried]
+        cases.append({"case": case.case.label, "runs": runs, "orders": orders, "tried": tried})
+    return {"confidence": float(spec.confidence), "test": spec.test, "cases": cases}

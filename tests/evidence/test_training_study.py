@@ -1,0 +1,250 @@
+"""Tables of trained methods: what they say, what they refuse, what comes out, and that cut-off runs go on."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundcheck.core.store import Store
+from boundcheck.errors import SpecError
+from boundcheck.evidence.studies import Study, carry_out_study, load_studies
+from boundcheck.evidence.studies.training_page import pairs
+from boundcheck.evidence.studies.training_runs import CaseRuns, Ran, carry_out, value_of
+from boundcheck.evidence.studies.training_spec import Comparison, Spec, printed, settings
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.problem import clients_of
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "neural"
+FILES = sorted(CONFIGS.glob("*.toml")) + sorted((CONFIGS / "full").glob("*.toml"))
+
+SPEC = """schema = 1
+[[training]]
+name = "A small network"
+source = "a test"
+neural = { device = "cpu", precision = "float64" }
+problem = { kind = "neural", data = "digits", model = { name = "mlp", hidden = [4] }, clients = 4, samples = 60, test_samples = 20 }
+rounds = 4
+points = 3
+seeds = 2
+compare = { metric = "f" }
+also = [{ metric = "accuracy", best = "highest" }]
+expected_order = ["larger step", "smaller step"]
+paper = { "larger step" = "0.5 ± 0.1", "smaller step" = "0.75" }
+paper_is = "loss"
+scaled = ["Everything is smaller."]
+methods = [
+  { label = "larger step", method = { kind = "fedavg_rr", batch = 5 }, grid = { eta_l = ["1/5", "1/1000"] } },
+  { label = "smaller step", method = { kind = "fedavg_rr", eta_l = "1/100", batch = 5 } },
+]
+"""
+SHARDS = """schema = 1
+[[training]]
+name = "Two weights"
+source = "a test"
+engine = "sampled"
+problem = { kind = "softmax_regression", data = "breast_cancer", clients = 4, split = "shards", features = "unit", weights = "equal", ridge = "1/20" }
+rounds = 900
+points = 4
+seeds = 2
+surrogate = "identical"
+compare = { metric = "gap", over = "1/10" }
+also = [{ metric = "surrogate_gap", over = "1/10", order = ["identical", "time-based"] }]
+expected_order = ["time-based", "identical"]
+methods = [
+  { label = "identical", method = { kind = "fedavg_async", times = [1, 2, 3, 4], K = 1, weights = "identical", eta_l = "1/5" } },
+  { label = "time-based", method = { kind = "fedavg_async", times = [1, 2, 3, 4], K = 1, weights = "time_based", eta_l = "1/5" } },
+]
+"""
+
+
+def _write(folder: Path, text: str) -> Path:
+    path = folder / "spec.toml"
+    path.write_text(text)
+    return path
+
+
+def _spec(path: Path) -> Spec:
+    (asked,) = load_studies(path)
+    assert isinstance(asked.spec, Spec)
+    return asked.spec
+
+
+def _facts(study: Study) -> str:
+    return json.dumps([study.data, [t.rows for t in study.tables], study.words, [c.y for c in study.series]])
+
+
+def test_settings_are_tuned_on_other_seeds_and_the_order_is_tested(tmp_path: Path) -> None:
+    (asked,) = load_studies(_write(tmp_path, SPEC))
+    study = carry_out_study(asked)
+    results, orders, tried = study.tables
+    assert [row[:2] for row in results.rows] == [("larger step", "eta_l = 1/5"), ("smaller step", "-")]
+    assert [row[-1] for row in results.rows] == ["0.5 ± 0.1", "0.75"]
+    assert [row[-1] for row in tried.rows] == ["chosen", ""]
+    assert [row[1] for row in orders.rows] == ["larger step before smaller step"]
+    (case,) = study.data["cases"]
+    first, second = (np.array(run["samples"]["f"]) for run in case["runs"])
+    assert first.shape == (2, 3)
+    assert (first[:, -1] < second[:, -1]).all()
+    assert (first[:, 0] == second[:, 0]).all()  # the same start for all
+    assert "Everything is smaller." in study.words[-1]
+    assert len(study.series) == 4
+    assert study.series[0].low[-1] == first[:, -1].min()
+
+
+def test_a_run_that_was_cut_off_goes_on_and_ends_alike(tmp_path: Path) -> None:
+    (asked,) = load_studies(_write(tmp_path, SPEC))
+    whole = carry_out_study(asked)
+    store = Store(tmp_path / "store")
+
+    def stop(share: float) -> None:
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        carry_out_study(asked, stop, store)
+    kept = store.keys()
+    assert 1 <= len(kept) < 4
+    assert _facts(carry_out_study(asked, None, store)) == _facts(whole)
+    assert len(store.keys()) == 4  # two settings that were tried out, and a run of each method
+    assert set(kept) < set(store.keys())
+    assert _facts(carry_out_study(asked, None, store)) == _facts(whole)
+
+
+def test_identical_weights_end_at_the_surrogate_and_time_based_ones_at_the_federated_minimum(tmp_path: Path) -> None:
+    (asked,) = load_studies(_write(tmp_path, SHARDS))
+    study = carry_out_study(asked)
+    (case,) = study.data["cases"]
+    ends = {run["method"]: {k: v[0][-1] for k, v in run["samples"].items()} for run in case["runs"]}
+    constants = study.data["surrogate"][0]["methods"]
+    above = float(Fraction(constants["identical"]["F - F* at the surrogate's minimiser"]["value"]))
+    assert above > 1e-3
+    assert ends["identical"]["gap"] == pytest.approx(above, rel=0.3)
+    assert ends["identical"]["surrogate_gap"] < above / 5
+    assert ends["time-based"]["gap"] < above / 5
+    assert ends["time-based"]["surrogate_gap"] > above / 2
+    # q_i / sum of q_j of clients with times 1, 2, 3, 4 is 12/25, 6/25, 4/25, 3/25; importances are 1/4
+    shares, own = [Fraction(n, 25) for n in (12, 6, 4, 3)], Fraction(1, 4)
+    chi2 = sum((own - s) ** 2 / s for s in shares)
+    assert Fraction(constants["identical"]["chi2"]["value"]) == chi2
+    assert Fraction(constants["time-based"]["chi2"]["value"]) == 0
+    assert {p["outcome"] for p in case["orders"]} == {"reproduced"}
+
+
+def test_losses_by_client_make_up_the_loss(tmp_path: Path) -> None:
+    spec = _spec(_write(tmp_path, SHARDS.replace("rounds = 900", "rounds = 5").replace('over = "1/10"', 'over = "1/2"')))
+    spec = spec.model_copy(update={"metrics": ["f", "spread", "surrogate_f", "surrogate_spread"]})
+    (case,) = carry_out(spec)
+    problem: Any = case.problem
+    run = case.runs[0]
+    assert run.samples["f"] - problem.minimum.low == pytest.approx(run.samples["gap"], abs=1e-12)
+    assert run.samples["f"][:, 0] == pytest.approx(np.log(2.0))  # two classes, start 0
+    assert run.samples["spread"][:, 0] == pytest.approx(0, abs=1e-12)
+    assert (run.samples["surrogate_f"][:, -1] != run.samples["f"][:, -1]).all()
+
+
+def test_a_run_up_to_a_time_has_the_rounds_of_that_time(tmp_path: Path) -> None:
+    text = SHARDS.replace("rounds = 900", 'time = "13/2"').replace('over = "1/10"', 'over = "1/2"')
+    fix = '{ label = "fix", method = { kind = "fedfix", times = [1, 2, 3, 4], K = 1, dt = 2, eta_l = "1/5" } }'
+    every = '{ label = "all", method = { kind = "fedavg_sync", times = [1, 2, 3, 4], K = 1, eta_l = "1/5" } }'
+    spec = _spec(_write(tmp_path, text.replace('eta_l = "1/5" } },\n]', f'eta_l = "1/5" }} }},\n  {fix},\n  {every},\n]')))
+    (case,) = carry_out(spec)
+    # up to 6.5 the four clients finish 6, 3, 2 and 1 times; windows of 2 end at 2, 4, 6; all are done once at 4
+    assert [run.rounds for run in case.runs] == [12, 12, 3, 1]
+    assert [run.x[-1] for run in case.runs] == [6, 6, 6, 4]
+
+
+@pytest.mark.parametrize("take", ["mean", "deviation"])
+def test_a_comparison_looks_at_the_last_share_of_a_run(take: Any) -> None:
+    x = np.array([0.0, 50, 90, 95, 100])
+    samples = np.array([[9.0, 9, 1, 2, 3], [9, 9, 4, np.inf, 4]])
+    found = value_of(Comparison(metric="f", over=Fraction(1, 10), take=take), x, samples)
+    assert found[0] == pytest.approx(2.0 if take == "mean" else np.sqrt(2 / 3))
+    assert np.isnan(found[1])
+    assert value_of(Comparison(metric="f"), x, samples).tolist() == [3.0, 4.0]
+
+
+def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path) -> None:
+    gen = '{ kind = "fedshuffle_gen", c = "work", batch = 5 }, of_busiest = "eta_l"'
+    text = SPEC.replace('{ kind = "fedavg_rr", batch = 5 }', gen, 1)
+    spec = _spec(_write(tmp_path, text.replace("clients = 4", 'clients = 4, imbalance = 1, split = "random"')))
+    (case,) = carry_out(spec.model_copy(update={"rounds": 1, "points": 2}))
+    run = case.runs[0]
+    clients = clients_of(case.problem)
+    (visits,) = zip(*(run.method.local.visits(i, (i,), clients) for i in range(4)), strict=True)
+    steps = {visit.steps: run.method.schedule.step(1) * visit.scale for _, visit in visits}
+    assert len(steps) > 1
+    assert steps[max(steps)] == min(steps.values()) == Fraction(run.trained.tried["eta_l"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"larger step", "smaller step"]', '"larger step", "other step"]', "other step"),
+        ('expected_order = ["larger step", "smaller step"]', 'expected_order = ["smaller step", "larger step"]', "0.75"),
+        ('metric = "f"', 'metric = "loss"', "loss"),
+        ("rounds = 4", "", "rounds and time"),
+        ("rounds = 4", "rounds = 4\ntime = 3", "rounds and time"),
+        ("rounds = 4", "time = 3", "update times"),
+        ('label = "smaller step"', 'label = "larger step"', "two methods"),
+        ('kind = "fedavg_rr", eta_l', 'kind = "fedavg_xx", eta_l', "fedavg_xx"),
+        ("clients = 4", "clientz = 4", "clientz"),
+        ('precision = "float64"', 'precision = "float16"', "float16"),
+        ('engine = "exact"\nname', "", "A small network"),
+        ("seeds = 2", 'seeds = 20\ntest = "sign_flip"', "16 seeds"),
+        ("seeds = 2", "seeds = 2\nconfidence = 1", "confidence"),
+        ('"1/5", "1/1000"]', "]", "settings"),
+        ('metric = "f"', 'metric = "surrogate_f"', "surrogate"),
+        ('metric = "f"', 'metric = "f", take = "deviation"', "over"),
+    ],
+)
+def test_mistakes_are_told(tmp_path: Path, old: str, new: str, what: str) -> None:
+    if old.startswith("engine"):
+        old, new = 'name = "A small network"', 'name = "A small network"\nengine = "exact"'
+    assert old in SPEC
+    with pytest.raises(SpecError) as caught:
+        load_studies(_write(tmp_path, SPEC.replace(old, new, 1)))
+    assert what in str(caught.value)
+
+
+def test_outcomes_follow_the_samples(tmp_path: Path) -> None:
+    spec = _spec(_write(tmp_path, SPEC)).model_copy(update={"seeds": 4})
+    first, second = spec.methods
+    noise = np.array([0.01, 0.0, -0.01, 0.02])
+
+    def outcome(ahead: float) -> str:
+        runs = tuple(
+            Ran(next(settings(spec.all_cases[0], m)), None, 4, np.array([0.0, 4]), {"f": np.stack([v, v], axis=1)})  # pyright: ignore[reportArgumentType]
+            for m, v in ((first, np.ones(4)), (second, 1 + ahead + noise))
+        )
+        case = CaseRuns(spec.all_cases[0], None, None, runs, ())  # pyright: ignore[reportArgumentType]
+        return pairs(spec, case, 0)[0].outcome
+
+    assert [outcome(0.5), outcome(-0.5), outcome(0.0)] == ["reproduced", "reversed", "undecided"]
+
+
+def test_there_are_configurations_of_both_sizes() -> None:
+    small, full = ({f.name for f in FILES if (f.parent.name == "full") == is_full} for is_full in (False, True))
+    papers = {"fedshuffle.toml", "feddane.toml", "async_fl.toml", "partial_averaging.toml"}
+    assert papers <= full <= small
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_configuration_is_valid_and_tells_the_paper(path: Path) -> None:
+    for asked in load_studies(path):
+        spec = asked.spec
+        if not isinstance(spec, Spec):
+            continue
+        assert spec.source
+        assert spec.scaled or spec.metrics
+        for case in spec.all_cases:
+            if case.paper:
+                assert set(case.paper) == {m.label for m in spec.methods}
+                assert all(printed(text) is not None for text in case.paper.values())
+            for method in spec.methods:
+                for one in settings(case, method):
+                    build_method(one.spec)

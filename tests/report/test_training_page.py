@@ -1,0 +1,88 @@
+"""The page of a table of trained methods: panels with bands, the paper's numbers, equal bytes for equal runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from boundcheck.evidence.studies import Panel, Series, Study, StudyTable
+from boundcheck.report import write_report
+
+SPEC = """schema = 1
+[[training]]
+name = "Two methods on digits"
+source = "a test"
+problem = { kind = "neural", data = "digits", model = "softmax", clients = 3, samples = 40, test_samples = 20 }
+rounds = 2
+points = 2
+seeds = 2
+compare = { metric = "accuracy", best = "highest" }
+cases = [
+  { label = "small step", method = { eta_l = "1/100" }, paper = { "FedAvg" = "50.29 ± 0.31", "FedAvgMin" = "48.49 ± 0.28" } },
+  { label = "large step", method = { eta_l = "1/10" }, paper = { "FedAvg" = "61", "FedAvgMin" = "60" } },
+]
+expected_order = ["FedAvg", "FedAvgMin"]
+methods = [
+  { label = "FedAvg", method = { kind = "fedavg_rr", batch = 4 } },
+  { label = "FedAvgMin", method = { kind = "fedavg_min", batch = 4, sampling = "reshuffled" } },
+]
+scaled = ["Clients: 3 (paper: 500)."]
+"""
+
+
+def _report(folder: Path, spec: Path, store: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "boundcheck", "report", str(spec), "-o", str(folder)]
+    environment = os.environ | {"BOUNDCHECK_STORE": str(store), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_the_command_writes_the_page_and_a_second_time_the_same_bytes(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.toml"
+    spec.write_text(SPEC)
+    first = _report(tmp_path / "one", spec, tmp_path / "store")
+    assert first.returncode == 0, first.stderr
+    page = (tmp_path / "one" / "study-two-methods-on-digits.html").read_text()
+    assert "50.29 ± 0.31" in page
+    assert "FedAvg before FedAvgMin" in page
+    assert "Clients: 3 (paper: 500)." in page
+    assert page.count("<svg") == 1
+    runs = [p for p in (tmp_path / "store").iterdir() if not p.name.startswith(".") and p.is_dir()]
+    assert len(runs) == 4
+    again = _report(tmp_path / "two", spec, tmp_path / "store")
+    assert again.returncode == 0, again.stderr
+    for name in ("study-two-methods-on-digits.html", "report.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_panels_have_titles_bands_and_one_legend(tmp_path: Path) -> None:
+    series = tuple(
+        Series(f"method {k % 2}", (0.0, 1.0), (2.0, 1.0), low=(1.5, 0.5), high=(2.5, 1.5), panel=k // 2)
+        for k in range(4)
+    )
+    panels = (Panel("first case", "loss", True), Panel("second case", "accuracy"))
+    table = StudyTable("Numbers", ("method", "value"), (("method 0", "1"),), (1,))
+    study = Study("training", "Panels", ("words",), (table,), series, ("rounds", ""), (False, False), panels=panels)
+    write_report([], tmp_path, studies=[study])
+    page = (tmp_path / "study-panels.html").read_text()
+    for text in ("first case", "second case", "accuracy", "loss"):
+        assert text in page
+    svg = page[page.index("<svg") : page.index("</svg>")]
+    assert svg.count("method 0") == 1  # one legend for both panels
+    assert svg.count("FillBetweenPolyCollection") + svg.count("PolyCollection_") >= 4
+    data = json.loads((tmp_path / "report.json").read_text())["studies"][0]
+    assert [p["title"] for p in data["panels"]] == ["first case", "second case"]
+    assert data["series"][2]["panel"] == 1
+    assert data["series"][0]["low"] == [1.5, 0.5]
+
+
+def test_a_curve_that_diverged_is_drawn_as_far_as_it_goes(tmp_path: Path) -> None:
+    inf = float("inf")
+    series = (Series("gone", (0.0, 1.0, 2.0), (1.0, inf, inf), low=(1.0, inf, inf), high=(1.0, inf, inf)),)
+    study = Study("training", "Gone", (), (), series, ("rounds", ""), (False, False), panels=(Panel("", "loss"),))
+    write_report([], tmp_path, studies=[study])
+    data = json.loads((tmp_path / "report.json").read_text())["studies"][0]
+    assert data["series"][0]["y"] == [1.0, "inf", "inf"]
+    assert "<svg" in (tmp_path / "study-gone.html").read_text()
