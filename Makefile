@@ -32,13 +32,13 @@ report: $(READY)
 	$(BIN)/python figures/partial_averaging_table.py -o report/figures
 	$(BIN)/boundcheck report -o report
 
-## linters, type checker and all quick tests
+## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once
 test: lint
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 ## the sweeps of several minutes too: error rates over 10^4 replications, ten-minute searches
 test-all: lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 ## speed and memory against the rivals, as ratios in one run
 bench: $(READY)

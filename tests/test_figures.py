@@ -17,7 +17,7 @@ from boundcheck.engines.sampled import plan
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 
-REPEATS, ROUNDS = 3, 400
+REPEATS, ROUNDS = 3, 160  # rounds of eight cycles
 E, DEVICES = 4, 20
 FIGURES = Path(__file__).parents[1] / "figures"
 

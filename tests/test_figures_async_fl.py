@@ -99,9 +99,19 @@ def test_gantt(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert list(found["delays"].values())[:3] == [0, 5, 2]
 
 
-def test_mnist_is_told_to_be_missing_or_drawn(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+def mnist(figures: dict[str, ModuleType]) -> Any:
     try:
-        figures["_async_fl"].problem("mnist", 10, "random")
+        return figures["_async_fl"].problem("mnist", 10, "random")
     except BoundcheckError as error:
         pytest.skip(f"MNIST is not on this machine: {error}")
+
+
+def test_mnist_is_told_to_be_missing_or_spread(figures: dict[str, ModuleType]) -> None:
+    found = mnist(figures)
+    assert (found.clients, found.dim) == (10, 7850)
+
+
+@pytest.mark.slow  # half a minute of losses over 60000 pictures
+def test_mnist_is_drawn(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    assert mnist(figures).clients == 10
     made(figures["async_fl_figure_2"], tmp_path, "--data", "mnist", "--seeds", "1", "--rounds", "20")

@@ -23,6 +23,7 @@ __all__ = [
     "estimate_relaxed_dissimilarity",
     "estimate_similarity",
     "estimate_smoothness",
+    "upper_mean",
 ]
 
 Floats = NDArray[np.float64]
@@ -128,3 +129,22 @@ def estimate_similarity(points: Any, gradients: Any, weights: Sequence[Any]) -> 
     apart = g - np.einsum("i,tid->td", _weights(weights, g.shape[1]), g)[:, None, :]
     worst = max(_steepest(x, apart[:, i]) for i in range(g.shape[1]))
     return _estimated(worst, len(x), "delta")
+
+
+def upper_mean(values: Any, size: int, level: float = 0.99) -> Floats:
+    """The upper confidence limit of the mean of `size` numbers, by column, from m of them drawn without replacement.
+
+    values: (m, J). Student's limit with the correction for a finite population; exact where m = size. It is a limit for
+    many numbers: one far from all others that was not drawn is not in it. Raises BadInput for wrong shapes and counts.
+    """
+    drawn = _array(values, "values", 2)
+    m = len(drawn)
+    if m > size or (m == 1 and size > 1):
+        raise BadInput(f"{m} of {size} numbers give no limit of their mean; at least 2 of them do.")
+    middle: Floats = drawn.mean(axis=0)
+    if m == size:
+        return middle
+    from scipy.special import stdtrit
+
+    error: Floats = drawn.std(axis=0, ddof=1) * np.sqrt((1 - m / size) / m)
+    return middle + stdtrit(m - 1, level) * error

@@ -189,7 +189,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     return replace(
         curve,
         start=_at_start(problem, curve.values),
-        info={**curve.info, "estimated": told} if told else curve.info,
+        info={**curve.info, "estimated": told, "measured": getattr(problem, "measured", {})} if told else curve.info,
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,

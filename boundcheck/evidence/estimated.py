@@ -109,6 +109,11 @@ class Estimated:
         """The problem's own, which win, and the estimates."""
         return self._constants
 
+    @property
+    def measured(self) -> Mapping[str, Any]:
+        """Everything that was measured, JSON-able, for the curve."""
+        return self.probe.to_dict()
+
     @cached_property
     def estimates(self) -> Mapping[str, str]:
         """Constant -> how it was estimated, of those that the problem does not know by itself."""

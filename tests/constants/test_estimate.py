@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from boundcheck.constants.constant import Known
@@ -11,6 +12,7 @@ from boundcheck.constants.estimate import (
     estimate_relaxed_dissimilarity,
     estimate_similarity,
     estimate_smoothness,
+    upper_mean,
 )
 from boundcheck.errors import BadInput
 
@@ -61,3 +63,21 @@ def test_slopes_between_points():
 def test_bad_arrays_are_refused_in_a_sentence(call, message):
     with pytest.raises(BadInput, match=message):
         call()
+
+
+def test_the_limit_of_a_mean_covers_it_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(7)
+    whole = rng.exponential(size=(200, 2))
+    hits = np.zeros(2)
+    for _ in range(400):
+        part = whole[rng.choice(200, 60, replace=False)]
+        hits += upper_mean(part, 200, 0.95) >= whole.mean(axis=0)
+    assert (hits >= 0.9 * 400).all()  # skewed numbers: a little below 95 %
+    assert (hits <= 0.99 * 400).all()
+    np.testing.assert_allclose(upper_mean(whole, 200), whole.mean(axis=0))
+    # three numbers: Student's 99 % quantile with 2 degrees of freedom is 6.9646
+    values = np.array([[1.0], [2.0], [3.0]])
+    assert upper_mean(values, 10**9)[0] == pytest.approx(2 + 6.964557 / np.sqrt(3), rel=1e-6)
+    for wrong, size in ((values, 2), (values[:1], 5)):
+        with pytest.raises(BadInput, match="limit of their mean"):
+            upper_mean(wrong, size)

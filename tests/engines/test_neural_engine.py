@@ -14,6 +14,7 @@ from neural_toys import Interrupted, Saving, classifier, perceptron
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.neural import losses
+from boundcheck.engines.neural.own import own_module
 from boundcheck.engines.neural.run import NeuralCurve, run_neural
 from boundcheck.engines.neural.settings import Settings
 from boundcheck.engines.neural.visits import visits_of
@@ -247,6 +248,19 @@ def test_partial_averaging_of_a_network_is_that_of_a_loop(partition: str) -> Non
         assert curve.samples["discrepancy:1"][0, r + 1] == pytest.approx(apart[blocks[1]].sum(), rel=1e-9, abs=1e-25)
 
 
+def test_a_module_of_ones_own_is_trained_as_the_same_network() -> None:
+    given, method = perceptron(), METHODS["own gradients"]
+    net = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)).double()
+    torch.nn.utils.vector_to_parameters(torch.from_numpy(given.start_vector), net.parameters())
+    own = own_module(
+        net, inputs=given.inputs, labels=given.labels, sizes=given.sizes, weights=given.weights, ridge=given.ridge
+    )
+    assert np.abs(points_of(trained(method, own)) - points_of(trained(method, given))).max() < 1e-12
+    blocks = Method("m", Full(), WORK, STEP, exchange=Blocks(2, "layer"))
+    with pytest.raises(Unsupported, match="take partition = 'even'"):
+        trained(blocks, own)
+
+
 # --- divergence, memory, padding ------------------------------------------------------------------------------
 
 
@@ -321,6 +335,12 @@ def test_a_visit_that_does_not_fit_is_told_in_a_sentence(monkeypatch: pytest.Mon
     _limited(monkeypatch, 0, MemoryError())
     with pytest.raises(Unsupported, match="does not hold a single visit"):
         trained(METHODS["fedavg"], classifier())
+
+
+def test_models_that_cannot_fit_are_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boundcheck.engines.neural.room._memory", lambda _: 2000)
+    with pytest.raises(Unsupported, match="6 vectors of 15 numbers for each of 2 seeds"):
+        trained(METHODS["stale"], classifier())
 
 
 def test_other_errors_are_not_taken_for_the_end_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -338,7 +338,7 @@ class Alone(Batched):
         return True
 
 
-@pytest.mark.parametrize("name", ["convolutions", "lstm"])
+@pytest.mark.parametrize("name", ["perceptron", "convolutions", "residual", "lstm", "lstm both ways"])
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_step_goes_down_the_gradient(name: str, alone: bool) -> None:
     task = task_of(MODELS[name])
@@ -356,6 +356,10 @@ def test_a_step_goes_down_the_gradient(name: str, alone: bool) -> None:
     losses = descend(task, after, rows, mask, eta)
     assert_near(after, wanted)
     assert_near(losses, gradients(task, before, rows, mask)[0])
+    plain = replace(task, ridge=0.0)  # the step that is added in place
+    after, below = before.clone(), before - eta * gradients(plain, before, rows, mask)[1]
+    assert_near(descend(plain, after, rows, mask, eta), gradients(plain, before, rows, mask)[0])
+    assert_near(after, below)
     into = torch.full_like(before, torch.nan)
     _, found = gradients(task, before, rows, mask, into)
     assert found is into

@@ -12,7 +12,6 @@ import torch
 import boundcheck as bc
 from boundcheck.cli import main
 from boundcheck.core.store import Store
-from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, MissingExtra, SpecError, UnknownName, Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import claims_from_text
@@ -57,7 +56,6 @@ def test_claims_are_recalled_and_settings_that_change_bits_name_another_run(tmp_
 
     first = stored()
     assert len(store.keys()) == 1
-    assert "peak_memory" in run(method, problem, rounds=1, seeds=1, engine="neural").info
     again = stored(precision="float32")  # the default
     assert len(store.keys()) == 1
     assert (again.samples["f"] == first.samples["f"]).all()
@@ -132,7 +130,5 @@ def test_without_torch_the_command_names_what_installs_it(
     spec = tmp_path / "claims.toml"
     spec.write_text(f'{CLAIM}engine = "neural"\n')
     monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
-    with pytest.raises(SystemExit) as stopped:
-        main(["compare", str(spec)])
-    assert stopped.value.code == 2
+    assert main(["compare", str(spec)]) == 2
     assert "pip install boundcheck[neural]" in " ".join(capsys.readouterr().err.split())

@@ -27,7 +27,7 @@ SPEC = """schema = 1
 name = "A small network"
 source = "a test"
 neural = { device = "cpu", precision = "float64" }
-problem = { kind = "neural", data = "digits", model = { name = "mlp", hidden = [4] }, clients = 4, samples = 60, test_samples = 20 }
+problem = { kind = "neural", data = "digits", model = MODEL, clients = 4, samples = 60, test_samples = 20 }
 rounds = 4
 points = 3
 seeds = 2
@@ -41,13 +41,17 @@ methods = [
   { label = "larger step", method = { kind = "fedavg_rr", batch = 5 }, grid = { eta_l = ["1/5", "1/1000"] } },
   { label = "smaller step", method = { kind = "fedavg_rr", eta_l = "1/100", batch = 5 } },
 ]
-"""
+""".replace("MODEL", '{ name = "mlp", hidden = [4] }')
+PROBLEM = (
+    'kind = "softmax_regression", data = "breast_cancer", clients = 4, split = "shards", features = "unit", '
+    'weights = "equal", ridge = "1/20"'
+)
 SHARDS = """schema = 1
 [[training]]
 name = "Two weights"
 source = "a test"
 engine = "sampled"
-problem = { kind = "softmax_regression", data = "breast_cancer", clients = 4, split = "shards", features = "unit", weights = "equal", ridge = "1/20" }
+problem = { PROBLEM }
 rounds = 900
 points = 4
 seeds = 2
@@ -55,11 +59,13 @@ surrogate = "identical"
 compare = { metric = "gap", over = "1/10" }
 also = [{ metric = "surrogate_gap", over = "1/10", order = ["identical", "time-based"] }]
 expected_order = ["time-based", "identical"]
-methods = [
-  { label = "identical", method = { kind = "fedavg_async", times = [1, 2, 3, 4], K = 1, weights = "identical", eta_l = "1/5" } },
-  { label = "time-based", method = { kind = "fedavg_async", times = [1, 2, 3, 4], K = 1, weights = "time_based", eta_l = "1/5" } },
-]
-"""
+[[training.methods]]
+label = "identical"
+method = { kind = "fedavg_async", times = [1, 2, 3, 4], K = 1, weights = "identical", eta_l = "1/5" }
+[[training.methods]]
+label = "time-based"
+method = { kind = "fedavg_async", times = [1, 2, 3, 4], K = 1, weights = "time_based", eta_l = "1/5" }
+""".replace("PROBLEM", PROBLEM)
 
 
 def _write(folder: Path, text: str) -> Path:
@@ -136,7 +142,9 @@ def test_identical_weights_end_at_the_surrogate_and_time_based_ones_at_the_feder
 
 
 def test_losses_by_client_make_up_the_loss(tmp_path: Path) -> None:
-    spec = _spec(_write(tmp_path, SHARDS.replace("rounds = 900", "rounds = 5").replace('over = "1/10"', 'over = "1/2"')))
+    spec = _spec(
+        _write(tmp_path, SHARDS.replace("rounds = 900", "rounds = 5").replace('over = "1/10"', 'over = "1/2"'))
+    )
     spec = spec.model_copy(update={"metrics": ["f", "spread", "surrogate_f", "surrogate_spread"]})
     (case,) = carry_out(spec)
     problem: Any = case.problem
@@ -149,9 +157,10 @@ def test_losses_by_client_make_up_the_loss(tmp_path: Path) -> None:
 
 def test_a_run_up_to_a_time_has_the_rounds_of_that_time(tmp_path: Path) -> None:
     text = SHARDS.replace("rounds = 900", 'time = "13/2"').replace('over = "1/10"', 'over = "1/2"')
-    fix = '{ label = "fix", method = { kind = "fedfix", times = [1, 2, 3, 4], K = 1, dt = 2, eta_l = "1/5" } }'
-    every = '{ label = "all", method = { kind = "fedavg_sync", times = [1, 2, 3, 4], K = 1, eta_l = "1/5" } }'
-    spec = _spec(_write(tmp_path, text.replace('eta_l = "1/5" } },\n]', f'eta_l = "1/5" }} }},\n  {fix},\n  {every},\n]')))
+    clocks = "times = [1, 2, 3, 4], K = 1, eta_l = '1/5'"
+    for label, kind in (("fix", "kind = 'fedfix', dt = 2"), ("all", "kind = 'fedavg_sync'")):
+        text += f"[[training.methods]]\nlabel = '{label}'\nmethod = {{ {kind}, {clocks} }}\n"
+    spec = _spec(_write(tmp_path, text))
     (case,) = carry_out(spec)
     # up to 6.5 the four clients finish 6, 3, 2 and 1 times; windows of 2 end at 2, 4, 6; all are done once at 4
     assert [run.rounds for run in case.runs] == [12, 12, 3, 1]
@@ -185,7 +194,11 @@ def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path) -> 
     ("old", "new", "what"),
     [
         ('"larger step", "smaller step"]', '"larger step", "other step"]', "other step"),
-        ('expected_order = ["larger step", "smaller step"]', 'expected_order = ["smaller step", "larger step"]', "0.75"),
+        (
+            'expected_order = ["larger step", "smaller step"]',
+            'expected_order = ["smaller step", "larger step"]',
+            "0.75",
+        ),
         ('metric = "f"', 'metric = "loss"', "loss"),
         ("rounds = 4", "", "rounds and time"),
         ("rounds = 4", "rounds = 4\ntime = 3", "rounds and time"),

@@ -21,8 +21,8 @@ points = 2
 seeds = 2
 compare = { metric = "accuracy", best = "highest" }
 cases = [
-  { label = "small step", method = { eta_l = "1/100" }, paper = { "FedAvg" = "50.29 ± 0.31", "FedAvgMin" = "48.49 ± 0.28" } },
-  { label = "large step", method = { eta_l = "1/10" }, paper = { "FedAvg" = "61", "FedAvgMin" = "60" } },
+  { label = "small step", method = { eta_l = "1/100" }, paper = { FedAvg = "50.29 ± 0.31", FedAvgMin = "48.49" } },
+  { label = "large step", method = { eta_l = "1/10" }, paper = { FedAvg = "61", FedAvgMin = "60" } },
 ]
 expected_order = ["FedAvg", "FedAvgMin"]
 methods = [

@@ -65,12 +65,12 @@ class Chain:
             steps.append((back, place, place + count))
             place += count
 
-        def whole(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+        def whole(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             while steps:  # what a layer keeps is given up as soon as its way back is gone
                 back, first, end = steps.pop()
                 if not (wanted or end):
                     return None
-                gy = back(gy, into[first:end], wanted or first > 0)
+                gy = back(gy, into[first:end], wanted or first > 0, adding)
             return gy
 
         return x, whole
@@ -93,8 +93,9 @@ class ResidualKernel:
         y, along = self.body.traced(x, parameters[:first])
         short, aside = self.shortcut.traced(x, parameters[first:])
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
-            one, other = along(gy, into[:first], wanted), aside(gy, into[first:], wanted)
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
+            one = along(gy, into[:first], wanted, adding)
+            other = aside(gy, into[first:], wanted, adding)
             return one + other if wanted else None
 
         return y + short, back
@@ -125,10 +126,10 @@ class Batched:
         """Scores (N, B, classes), see `Network`."""
         return self.chain(inputs, self.split(parameters))
 
-    def traced(self, parameters: Tensor, inputs: Tensor) -> tuple[Tensor, Callable[[Tensor, Tensor], None]]:
+    def traced(self, parameters: Tensor, inputs: Tensor) -> tuple[Tensor, Callable[[Tensor, Tensor, bool], None]]:
         """Scores and the way back, see `Traced`."""
         scores, back = self.chain.traced(inputs, self.split(parameters))
-        return scores, lambda gy, into: back(gy, self.split(into), False)
+        return scores, lambda gy, into, adding: back(gy, self.split(into), False, adding)
 
     def alone(self, parameters: Tensor, inputs: Tensor) -> bool:
         """Where a layer takes its models one by one, everything does: a model's work stays in the caches."""
@@ -181,12 +182,11 @@ def _kernel(layer: Layer) -> tuple[Kernel, int]:
 def _each(layers: Sequence[Layer], given: tuple[int, ...], samples: int, dtype: Tensor) -> bool:
     """Whether a layer, for so many samples of a shape on a processor, takes its models one by one."""
     for layer in layers:
-        if isinstance(layer, Residual):
-            if _each(layer.body, given, samples, dtype):
-                return True
-        elif isinstance(layer, Convolution) and ConvolutionKernel(layer).one_by_one(given, samples):
+        if isinstance(layer, Residual) and _each(layer.body, given, samples, dtype):
             return True
-        elif isinstance(layer, LSTM) and LSTMKernel(layer).choose("cpu", dtype) == "each":
+        if isinstance(layer, Convolution) and ConvolutionKernel(layer).one_by_one(given, samples):
+            return True
+        if isinstance(layer, LSTM) and LSTMKernel(layer).choose("cpu", dtype) == "each":
             return True
         given = layer.shape(given)
     return False

@@ -6,7 +6,7 @@
                 only a lower bound of F, gap is F(x) minus that
     B2          sum of w_i |grad f_i(x)|^2 over |grad F(x)|^2
     spread      the weighted standard deviation of the f_i(x) over the clients (Y. Fraboni et al.)
-    loss:<i>    f_i(x) of client i, from 0
+    loss_<i>    f_i(x) of client i, from 0
     surrogate_f sum of u_i f_i(x), u the weights that the method really follows in expectation (`surrogate_weights`)
     accuracy    the share of right answers on the held-out samples; test_f the mean loss there, without the ridge
     epoch_grad2 the mean of |grad F|^2 over the points before each epoch of the round; for visits of one epoch, by one
@@ -45,13 +45,13 @@ __all__ = ["METRICS", "Look", "looking", "measures", "passes_of", "surrogate_wei
 
 METRICS = (
     *("f", "grad2", "gap", "dist2", "B2", "spread", "surrogate_f", "accuracy", "test_f", "epoch_grad2"),
-    *("discrepancy", "discrepancy:<j>", "loss:<i>"),
+    *("discrepancy", "discrepancy:<j>", "loss_<i>"),
 )
 _CERTIFIED = ("gap", "dist2")
 _OF_CLASSIFIER = ("gap", "dist2", "grad2", "B2")  # computed in NumPy as the sampled engine has them
 EPOCHS = "epoch_grad2"
 _HELD_OUT = ("accuracy", "test_f")
-_OF_CLIENT = "loss:"  # followed by the number of a client
+_OF_CLIENT = "loss_"  # followed by the number of a client
 
 Measure = Callable[[Tensor], Floats]
 
@@ -250,7 +250,8 @@ def _low(problem: Any) -> float | None:
 
 def _check(name: str, task: Task, problem: Any, lowered: Lowered | None) -> None:
     number = name.partition(":")[2]
-    of_client = name.startswith(_OF_CLIENT) and number.isdecimal() and int(number) < len(task.weights)
+    client = name.removeprefix(_OF_CLIENT) if name.startswith(_OF_CLIENT) else ""
+    of_client = client.isdecimal() and int(client) < len(task.weights)
     if name not in METRICS[:-2] and not of_client and not (is_discrepancy(name) and number.isdecimal()):
         raise UnknownName(f"metric of engine = 'neural' on '{problem.name}'", name, METRICS)
     bounded = name == "gap" and _low(problem) is not None

@@ -73,22 +73,22 @@ def gradients(
 def descend(task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None, eta: Tensor) -> Tensor:
     """One step of plain SGD of N models: the parameters (N, dim) go down, in place; losses (N,) before the step.
 
-    eta: (N, 1). Where one model at a time is faster, its gradient is used up before the next is made, so that the
-    memory is that of one. Otherwise as `gradients`.
+    eta: (N, 1). Where the network knows its own way back (and there is no ridge), the gradient is never made: -eta goes
+    into the derivative in the scores, and what arrives at a parameter is added to it. Otherwise as `gradients`.
     """
     torch = library()
     network = task.network
     with torch.no_grad():
-        one = isinstance(network, Traced) and not task.autocast and network.alone(parameters, _shaped(task, rows))
-        if not one:
+        if not isinstance(network, Traced) or task.autocast or task.ridge:
             losses, slope = gradients(task, parameters, rows, mask)
             parameters.addcmul_(eta, slope, value=-1)
             return losses
-        losses, slope = parameters.new_empty(len(parameters)), parameters.new_empty(1, parameters.shape[1])
+        if len(parameters) == 1 or not network.alone(parameters, _shaped(task, rows)):
+            return _traced(task, network, parameters, rows, mask, parameters, eta)
+        losses = parameters.new_empty(len(parameters))
         for k in range(len(parameters)):
-            own = parameters[k : k + 1]
-            losses[k : k + 1], _ = gradients(task, own, *_own(k, rows, mask), slope)
-            own.addcmul_(eta[k : k + 1], slope, value=-1)
+            own = slice(k, k + 1)
+            losses[own] = _traced(task, network, parameters[own], *_own(k, rows, mask), parameters[own], eta[own])
     return losses
 
 
@@ -121,8 +121,11 @@ def _recorded(task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None)
     return losses.detach(), found
 
 
-def _traced(task: Task, network: Traced, parameters: Tensor, rows: Tensor, mask: Tensor | None, into: Tensor) -> Tensor:
-    """By the network's own way back; the losses without the ridge."""
+def _traced(
+    task: Task, network: Traced, parameters: Tensor, rows: Tensor, mask: Tensor | None, into: Tensor,
+    eta: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """By the network's own way back; the losses without the ridge. eta: a step, added to `into`, for the gradient."""
     torch = library()
     inputs, labels = _samples(task, rows)
     scores, back = network.traced(parameters, inputs)
@@ -146,5 +149,7 @@ def _traced(task: Task, network: Traced, parameters: Tensor, rows: Tensor, mask:
         counts = counted.sum(dim=1).clamp_(min=1)
         losses = each.masked_fill_(~counted, 0.0).sum(dim=1) / counts
         slope = slope.masked_fill_(~counted.unsqueeze(-1), 0.0).div_(counts[:, None, None])
-    back(slope, into)
+    if eta is not None:
+        slope = slope * -eta.unsqueeze(-1)
+    back(slope, into, eta is not None)
     return losses

@@ -10,8 +10,9 @@ __all__ = ["Back", "Kernel", "Network", "Tensor", "Traced"]
 Tensor = Any  # torch.Tensor; torch is imported only where a run needs it
 
 # The way back through what was computed: given the gradient in its result, writes that in each parameter into arrays
-# (N, *shape) handed to it and returns that in its input, or None where that is not wanted (last argument).
-Back = Callable[[Tensor, Sequence[Tensor], bool], Tensor]
+# (N, *shape) handed to it, or adds it to them (last argument), and returns that in its input, or None where that is not
+# wanted (argument before). The arrays may be the parameters themselves: they are touched last.
+Back = Callable[[Tensor, Sequence[Tensor], bool, bool], Tensor]
 
 
 class Network(Protocol):
@@ -33,10 +34,11 @@ class Network(Protocol):
 class Traced(Protocol):
     """What a network offers in addition when it knows its own way back, which is faster than torch's autograd."""
 
-    def traced(self, parameters: Tensor, inputs: Tensor) -> tuple[Tensor, Callable[[Tensor, Tensor], None]]:
-        """Scores (N, B, classes), and a function that, given the gradient in them, writes that in the parameters.
+    def traced(self, parameters: Tensor, inputs: Tensor) -> tuple[Tensor, Callable[[Tensor, Tensor, bool], None]]:
+        """Scores (N, B, classes), and a function that, given the gradient in them, finds that in the parameters.
 
-        It writes into its second argument, (N, dim), and may be called once. Called without autograd.
+        It writes it into its second argument, (N, dim), or adds it there (third argument), which may then be the
+        parameters themselves; it may be called once. Called without autograd.
         """
         ...
 

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.constants.constant import Constant
+from boundcheck.constants.estimate import upper_mean
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.neural.curvature import Ends, ends, hessian_product, own_losses, sample_hessian_product
 from boundcheck.engines.neural.estimates import Found
@@ -267,8 +268,8 @@ class _Probing:
         whole, parts = np.empty(len(self.points)), np.empty((len(self.points), max(1, len(self.blocks))))
         for g, point in enumerate(self.points):
             each = np.concatenate([self.squares(own - slopes[g]) for own in self.sample_slopes(point, rows)])
-            parts[g] = _upper(each, size)
-            whole[g] = _upper(each.sum(axis=1, keepdims=True), size)[0]
+            parts[g] = upper_mean(each, size, _LEVEL)
+            whole[g] = upper_mean(each.sum(axis=1, keepdims=True), size, _LEVEL)[0]
         return whole, parts, count
 
     def sharpest(self) -> tuple[float, str]:
@@ -356,15 +357,3 @@ class _Probing:
             variances=tuple(float(v.max()) for v in noise),
             **by_block,
         )
-
-
-def _upper(each: Floats, size: int) -> Floats:
-    """The upper confidence limit of the mean of `size` numbers, by column, from some of them (m, J)."""
-    m = len(each)
-    middle = each.mean(axis=0)
-    if m == size:
-        return middle
-    from scipy.special import stdtrit
-
-    error = each.std(axis=0, ddof=1) / math.sqrt(m) * math.sqrt(1 - m / size)
-    return middle + stdtrit(m - 1, _LEVEL) * error

@@ -16,6 +16,7 @@ from boundcheck.engines.neural.fast import Prepared
 from boundcheck.engines.neural.lanes import Lanes, Tally
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor
+from boundcheck.engines.neural.room import check_state
 from boundcheck.engines.neural.training import Direction, Work, column, train, train_whole, whole_gradients
 from boundcheck.engines.neural.visits import Visits, gradient_visits, visits_of
 from boundcheck.engines.sampled.cohorts import Cohorts
@@ -49,6 +50,7 @@ class Rounds:
 
     def _begin(self) -> Tensor:
         torch, lowered, task = library(), self.lowered, self.task
+        check_state(task, len(self.seeds), self.parts)
         start = torch.as_tensor(task.start, dtype=task.dtype).to(task.device)
         state = start.expand(len(self.seeds), self.parts, -1).clone()
         if lowered.momentum is None:

@@ -15,7 +15,7 @@ from boundcheck.core.store import AnyCheckpoint, NullCheckpoint
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
 from boundcheck.engines.neural.checkpointing import Record, restore, saved
 from boundcheck.engines.neural.fast import environment, peak_memory, prepared, reset_peak_memory
-from boundcheck.engines.neural.lanes import Lanes
+from boundcheck.engines.neural.lanes import Lanes, is_memory_error
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.looking import Look, looking
 from boundcheck.engines.neural.lower import device_of, name_of, resolved, task_of
@@ -93,8 +93,17 @@ def run_neural(
         record = _record(names, len(runs), len(recorded), task.network.dim if keep_points else 0)
         lanes = Lanes(settings.lanes or lanes_that_fit(task, problem, lowered, len(runs)))
         local = prepared(task, settings)
-        steps = Rounds(lowered, local, runs, lanes)
-        complete = _carry_out(steps, look, record, recorded, checkpoint or NullCheckpoint(), on_progress, should_stop)
+        try:
+            steps = Rounds(lowered, local, runs, lanes)
+            saving = checkpoint or NullCheckpoint()
+            complete = _carry_out(steps, look, record, recorded, saving, on_progress, should_stop)
+        except (RuntimeError, MemoryError) as error:
+            if not is_memory_error(error):
+                raise
+            raise Unsupported(
+                f"the memory does not hold the models of {len(runs)} seeds; run fewer seeds, or fewer clients that "
+                "keep models."
+            ) from None
         peak = peak_memory(device)
     count = len(wanted)
     done = slice(0, record.column)

@@ -174,7 +174,7 @@ def _residual(problem: Losses, expected: Expected, point: Any) -> float:
     total = 0.0
     for kind in expected.kinds:
         ((i, q),) = kind.q.items()
-        value = float(problem.metric_many(f"loss:{i}", point[None])[0])
+        value = float(problem.metric_many(f"loss_{i}", point[None])[0])
         total += float(kind.share * q) * (value - problem.least[i])
     return total
 

@@ -33,11 +33,11 @@ Array = NDArray[np.float64]
 # Metrics that follow from the clients' losses along a run: of F, its spread over the clients, and both of the
 # surrogate problem; surrogate_gap above the certified least value, where the problem has one.
 SURROGATE = ("f", "spread", "surrogate_f", "surrogate_spread", "surrogate_gap")
-LOSS = "loss:"
+LOSS = "loss_"
 
 
 class Losses(Classifier):
-    """The same problem with the loss of every client as a metric, "loss:<client>"."""
+    """The same problem with the loss of every client as a metric, "loss_<client>"."""
 
     @classmethod
     def of(cls, problem: Classifier) -> Losses:
@@ -62,7 +62,7 @@ class Losses(Classifier):
         return tuple(self.alone(i).minimum.low for i in range(self.clients))
 
     def metric_many(self, name: str, points: Array) -> Array:
-        """As in the problem; "loss:<i>" is f_i, the l2 term included."""
+        """As in the problem; "loss_<i>" is f_i, the l2 term included."""
         if not name.startswith(LOSS):
             return super().metric_many(name, points)
         client = name.removeprefix(LOSS)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from boundcheck.engines.neural.kernels.dense import product, put_product
+from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 from boundcheck.problems.architectures import Convolution
@@ -87,21 +88,19 @@ class ConvolutionKernel:
             asked = [wanted, True, self.layer.bias]
             return backward(gy, wide, own, sizes, self._stride, self._padding, [1, 1], False, [0, 0], groups, asked)
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             if way == "grouped":
                 wide = x.transpose(0, 1).flatten(1, 2)
                 found = gradients(gy.transpose(0, 1).flatten(1, 2), wide, weight.flatten(0, 1), lanes, wanted)
                 for target, gradient in zip(into, found[1:], strict=False):
-                    target.copy_(
-                        gradient.view_as(target) if gradient.is_contiguous() else gradient.reshape(target.shape)
-                    )
+                    put(gradient.reshape(target.shape), target, adding)
                 return found[0].unflatten(1, (lanes, -1)).transpose(0, 1) if wanted else None
             through: list[Tensor] = []
             for k in range(lanes):
                 found = gradients(_inwards(gy[k]), _inwards(x[k]), weight[k], 1, wanted)
                 through.append(found[0])
                 for target, gradient in zip(into, found[1:], strict=False):
-                    target[k].copy_(gradient)
+                    put(gradient, target[k], adding)
             return _stacked(through) if wanted else None
 
         return self(x, parameters), back
@@ -156,15 +155,17 @@ class ConvolutionKernel:
         windows, filters = self._columns(x), self._filters(parameters[0])
         y = product(windows, filters, parameters[1] if len(parameters) > 1 else None)
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             flat = gy.permute(0, 1, 3, 4, 2).reshape(y.shape)
             k = self.layer.kernel
+            gx = self._together(torch.bmm(flat, filters), x) if wanted else None
             found = torch.empty_like(filters)
-            put_product(flat.mT, windows, found)
-            into[0].copy_(found.view(*found.shape[:2], k, k, -1).permute(0, 1, 4, 2, 3))
+            put_product(flat.mT, windows, found, False)
+            # the filters of a 1 x 1 kernel are the weight itself, so that this comes after gx
+            put(found.view(*found.shape[:2], k, k, -1).permute(0, 1, 4, 2, 3), into[0], adding)
             if len(into) > 1:
-                torch.sum(flat, dim=1, out=into[1])
-            return self._together(torch.bmm(flat, filters), x) if wanted else None
+                put(flat.sum(dim=1), into[1], adding)
+            return gx
 
         return self._images(y, x), back
 

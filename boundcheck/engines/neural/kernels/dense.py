@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 
@@ -23,12 +24,22 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return library().baddbmm(bias.unsqueeze(1), x, weight.mT)
 
 
-def put_product(a: Tensor, b: Tensor, into: Tensor) -> None:
-    """Writes the products of a (N, m, k) and b (N or 1, k, n) into an array (N, m, n), without autograd."""
+def put_product(a: Tensor, b: Tensor, into: Tensor, adding: bool) -> None:
+    """Writes the products of a (N, m, k) and b (N or 1, k, n) into an array (N, m, n), or adds them to it.
+
+    That one pass over a large weight is all that a step of SGD takes there.
+    """
     if a.shape[0] == 1:
-        library().mm(a[0], b[0], out=into[0])
+        if adding:
+            into[0].addmm_(a[0], b[0])
+        else:
+            library().mm(a[0], b[0], out=into[0])
+        return
+    b = b.expand(a.shape[0], -1, -1)
+    if adding:
+        into.baddbmm_(a, b)
     else:
-        library().bmm(a, b.expand(a.shape[0], -1, -1), out=into)
+        library().bmm(a, b, out=into)
 
 
 class DenseKernel:
@@ -45,14 +56,15 @@ class DenseKernel:
         flat = x if x.ndim == 3 else x.flatten(1, -2)
         weight = parameters[0]
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             gy = gy.reshape(gy.shape[0], -1, gy.shape[-1])
-            put_product(gy.mT, flat, into[0])
+            gx = None
+            if wanted:
+                gx = torch.mm(gy[0], weight[0]).unsqueeze(0) if len(gy) == 1 else torch.bmm(gy, weight)
+                gx = gx if x.ndim == 3 else gx.unflatten(1, x.shape[1:-1])
+            put_product(gy.mT, flat, into[0], adding)
             if len(into) > 1:
-                torch.sum(gy, dim=1, out=into[1])
-            if not wanted:
-                return None
-            gx = torch.mm(gy[0], weight[0]).unsqueeze(0) if len(gy) == 1 else torch.bmm(gy, weight)
-            return gx if x.ndim == 3 else gx.unflatten(1, x.shape[1:-1])
+                put(gy.sum(dim=1), into[1], adding)
+            return gx
 
         return self(x, parameters), back

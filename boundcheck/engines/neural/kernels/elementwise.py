@@ -22,7 +22,7 @@ class ReluKernel:
         """Its result tells where the derivative is 1."""
         backward = library().ops.aten.threshold_backward
         y = x.relu()
-        return y, lambda gy, into, wanted: backward(gy, y, 0) if wanted else None
+        return y, lambda gy, into, wanted, adding: backward(gy, y, 0) if wanted else None
 
 
 class TanhKernel:
@@ -35,7 +35,7 @@ class TanhKernel:
         """Its derivative is 1 - y^2."""
         backward = library().ops.aten.tanh_backward
         y = x.tanh()
-        return y, lambda gy, into, wanted: backward(gy, y) if wanted else None
+        return y, lambda gy, into, wanted, adding: backward(gy, y) if wanted else None
 
 
 class FlattenKernel:
@@ -47,7 +47,7 @@ class FlattenKernel:
     def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
         """The way back only puts the axes back."""
         sample = x.shape[2:]
-        return x.flatten(2), lambda gy, into, wanted: gy.unflatten(2, sample) if wanted else None
+        return x.flatten(2), lambda gy, into, wanted, adding: gy.unflatten(2, sample) if wanted else None
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class MaxPoolKernel:
         def apart(a: Tensor) -> Tensor:
             return a.unflatten(1, (x.shape[0], -1)).transpose(0, 1) if inside else a.unflatten(0, x.shape[:2])
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             if not wanted:
                 return None
             gy = gy.transpose(0, 1).flatten(1, 2) if inside else gy.flatten(0, 1)

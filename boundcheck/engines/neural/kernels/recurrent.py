@@ -6,9 +6,9 @@ Two ways to the same numbers of an LSTM, and how one is chosen:
     is to go through more than once.
 "each": one model after the other through torch's own LSTM. On a processor in float32, where that is one call of oneDNN
     a layer. Measured there with 10 models, 8 inputs, 80 times, 2 layers, forward and back, in ms a model ("batched"
-    beside "each"; two cores that others used too): 16 units, 10 samples 6.7 beside 5.4; 64 units 13 beside 11; 100 units
-    18 beside 13; 100 units, 32 samples 61 beside 35. The products of one time are too small, and the numbers that the
-    way back reads again too many for the caches.
+    beside "each"; two cores that others used too): 16 units, 10 samples 6.7 beside 5.4; 64 units 13 beside 11;
+    100 units 18 beside 13; 100 units, 32 samples 61 beside 35. The products of one time are too small, and the numbers
+    that the way back reads again too many for the caches.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from boundcheck.engines.neural.kernels.dense import product
+from boundcheck.engines.neural.kernels.plain import own, put
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 from boundcheck.problems.architectures import LSTM
@@ -39,8 +40,10 @@ class EmbeddingKernel:
         weight = parameters[0]
         places = self._places(x, weight)
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
-            into[0].zero_().scatter_add_(1, places, gy.reshape(places.shape))
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
+            if not adding:
+                into[0].zero_()
+            into[0].scatter_add_(1, places, gy.reshape(places.shape))
 
         return weight.gather(1, places).unflatten(1, x.shape[1:]), back
 
@@ -71,7 +74,7 @@ class LSTMKernel:
         torch = library()
         x = x.transpose(1, 2)
         for k in range(self.layer.layers):
-            ways = [self._way(x, own, way) for way, own in self._own(parameters, k)]
+            ways = [self._way(x, some, way) for way, some in self._own(parameters, k)]
             x = ways[0] if len(ways) == 1 else torch.cat(ways, dim=-1)
         return x.transpose(1, 2)
 
@@ -82,17 +85,17 @@ class LSTMKernel:
             return self._traced_each(x, parameters)
         at, backs = x.transpose(1, 2), list[list[Back]]()
         for k in range(self.layer.layers):
-            ways = [_traced(at, own, way) for way, own in self._own(parameters, k)]
+            ways = [_traced(at, some, way) for way, some in self._own(parameters, k)]
             at = ways[0][0] if len(ways) == 1 else torch.cat([y for y, _ in ways], dim=-1)
             backs.append([back for _, back in ways])
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             g = gy.transpose(1, 2)
             for k in reversed(range(self.layer.layers)):
                 asked = wanted or k > 0
                 parts = g.chunk(len(backs[k]), dim=-1)
-                own = [place for _, place in self._own(into, k)]
-                found = [b(part, place, asked) for b, part, place in zip(backs[k], parts, own, strict=True)]
+                places = [place for _, place in self._own(into, k)]
+                found = [b(part, place, asked, adding) for b, part, place in zip(backs[k], parts, places, strict=True)]
                 if not asked:
                     return None
                 g = found[0] if len(found) == 1 else found[0] + found[1]
@@ -106,17 +109,17 @@ class LSTMKernel:
         start = x.new_zeros(layer.layers * (2 if layer.both else 1), x.shape[1], layer.hidden)
         with torch.enable_grad():
             for k in range(lanes):
-                given = [a.detach().requires_grad_() for a in (x[k if len(x) > 1 else 0], *(p[k] for p in parameters))]
+                given = [own(a) for a in (x[k if len(x) > 1 else 0], *(p[k] for p in parameters))]
                 rest = (True, layer.layers, 0.0, True, layer.both, True)  # biases; recorded; samples before times
                 steps.append((torch.lstm(given[0], (start, start), given[1:], *rest)[0], given))
 
-        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             through: list[Tensor] = []
             for k, (y, given) in enumerate(steps):
                 found = torch.autograd.grad(y, given if wanted else given[1:], gy[k])
                 through += found[:1] if wanted else ()
                 for target, gradient in zip(into, found[1:] if wanted else found, strict=True):
-                    target[k].copy_(gradient)
+                    put(gradient, target[k], adding)
             return _stacked(through) if wanted else None
 
         return _stacked([y.detach() for y, _ in steps]), back
@@ -138,8 +141,8 @@ class LSTMKernel:
         for pre in reversed(given) if backwards else given:
             gates = pre if state is None else torch.baddbmm(pre, state, kept)
             entry, forget, change, leave = gates.chunk(4, dim=-1)
-            own = entry.sigmoid() * change.tanh()
-            cell = own if cell is None else own + forget.sigmoid() * cell
+            fresh = entry.sigmoid() * change.tanh()
+            cell = fresh if cell is None else fresh + forget.sigmoid() * cell
             state = leave.sigmoid() * cell.tanh()
             found.append(state)
         return torch.stack(found[::-1] if backwards else found, dim=1)
@@ -188,7 +191,7 @@ def _traced(x: Tensor, parameters: Sequence[Tensor], backwards: bool) -> tuple[T
         torch.tanh(cell[new], out=arcs[t])
         torch.mul(leave, arcs[t], out=state[new])
 
-    def back(gy: Tensor, into: Sequence[Tensor], wanted: bool) -> Tensor:
+    def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
         sigmoid, tanh = torch.ops.aten.sigmoid_backward.grad_input, torch.ops.aten.tanh_backward.grad_input
         above, slopes = gy.unbind(1), pre.new_empty(4, lanes, samples, hidden)
         soft_slopes, (d_entry, d_forget, d_leave, d_change) = slopes[:3], slopes.unbind(0)
@@ -211,9 +214,9 @@ def _traced(x: Tensor, parameters: Sequence[Tensor], backwards: bool) -> tuple[T
                 torch.baddbmm(above[t + first - (1 - first)], inside[t], kept, out=gh)
         found = pre.flatten(1, 2)
         for rows, target in ((flat, into[0]), (states[:, first : first + length].flatten(1, 2), into[1])):
-            _put_back(_products(rows, found), target)
-        _put_back(found.sum(dim=1).unsqueeze(1), into[2].unsqueeze(-1))
-        into[3].copy_(into[2])
+            _put_back(_products(rows, found), target, adding)
+        for target in into[2:]:
+            _put_back(found.sum(dim=1).unsqueeze(1), target.unsqueeze(-1), adding)
         return product(found, taken.mT, None).unflatten(1, (length, samples)) if wanted else None
 
     return states[:, 1 - first : 1 - first + length], back
@@ -232,11 +235,11 @@ def _reordered(parameter: Tensor) -> Tensor:
     return library().cat((entry, forget, leave, change), dim=1)
 
 
-def _put_back(found: Tensor, into: Tensor) -> None:
-    """Writes (N, k, 4 hidden) into (N, 4 hidden, k), the gates as PyTorch has them."""
+def _put_back(found: Tensor, into: Tensor, adding: bool) -> None:
+    """Puts (N, k, 4 hidden) into (N, 4 hidden, k), the gates as PyTorch has them."""
     entry, forget, leave, change = found.mT.chunk(4, dim=1)
-    for target, own in zip(into.chunk(4, dim=1), (entry, forget, change, leave), strict=True):
-        target.copy_(own)
+    for target, part in zip(into.chunk(4, dim=1), (entry, forget, change, leave), strict=True):
+        put(part, target, adding)
 
 
 def _stacked(found: Sequence[Tensor]) -> Tensor:
