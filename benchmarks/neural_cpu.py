@@ -182,8 +182,8 @@ def _case(name: str, lanes: int, batch: int, steps: int, target: float) -> Case:
 
 CASES = (
     _case("mlp", 200, 10, 20, 12),
-    _case("cnn", 10, 32, 2, 3),
-    _case("cnn", 10, 10, 4, 3),
+    _case("cnn", 10, 32, 10, 3),
+    _case("cnn", 10, 10, 10, 3),
     _case("lstm", 10, 64, 1, 2),
     _case("lstm", 10, 10, 2, 2),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -17,6 +18,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
+from boundcheck.problems._minimum import Minimum
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
@@ -90,6 +92,8 @@ def run(
         raise UnknownName("the engine", engine, ENGINES)
     check_engine(engine, problem, neural)
     grid = round_grid(rounds)
+    if isinstance(metrics, str):
+        raise BadInput(f"metrics = {metrics!r} is not allowed; it must be a list of names, such as [{metrics!r}].")
     names = tuple(metrics) if metrics is not None else problem.metrics
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
         if name not in problem.metrics and not is_round_metric(name):
@@ -99,7 +103,7 @@ def run(
 
         curve = run_exact(method, problem, grid, names, arithmetic=_arithmetic(arithmetic), on_progress=on_progress)
     else:
-        wanted = seeds if isinstance(seeds, range) else range(seeds)
+        wanted = seeds if isinstance(seeds, range) else range(_count(seeds))
         if not len(wanted):
             raise BadInput(f"seeds = {seeds} is not allowed; the {engine} engine needs at least 1.")
         share = None if on_progress is None else lambda done, of: on_progress(done / of)
@@ -186,10 +190,11 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         else:
             broken[name] = objection
     told = getattr(problem, "told", "")  # along which run constants were estimated
+    info = {**curve.info, **_from_above(curve, problem)}
     return replace(
         curve,
         start=_at_start(problem, curve.values),
-        info={**curve.info, "estimated": told, "measured": getattr(problem, "measured", {})} if told else curve.info,
+        info={**info, "estimated": told, "measured": getattr(problem, "measured", {})} if told else info,
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,
@@ -197,6 +202,20 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         parameters=tuple(method.parameters()),
         rounded_steps=not method.exact_steps(),
     )
+
+
+def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:
+    """By how much metrics of a sampled run may be too large: gap by so much, dist2 by twice so much in |x - x*|."""
+    names = {"gap", "dist2"} & set(curve.samples)
+    least: Any = getattr(problem, "minimum", None) if names and not is_neural(problem) else None
+    if isinstance(least, Minimum):
+        widths = {"gap": least.value - least.low, "dist2": least.radius}
+    elif is_neural(problem) and "gap" in names:  # above a lower bound of F; F* is at most all that was seen of F
+        seen = curve.samples["gap"]
+        widths = {"gap": float(np.min(seen, where=np.isfinite(seen), initial=np.inf))}
+    else:
+        return {}
+    return {"from_above": {name: widths[name] for name in sorted(names & set(widths))}}
 
 
 def describe_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
@@ -261,6 +280,14 @@ def round_grid(rounds: int | Sequence[int]) -> list[int]:
     if not grid or grid[0] < 0 or any(b <= a for a, b in itertools.pairwise(grid)) or grid[-1] > MAX_ROUNDS:
         raise BadInput("the rounds to measure at must be a strictly increasing list between 0 and 10^15.")
     return grid
+
+
+def _count(seeds: Any) -> int:
+    """How many seeds are asked for, of whatever type the number is."""
+    try:
+        return operator.index(seeds)
+    except TypeError:
+        raise BadInput(f"seeds = {seeds!r} is not allowed; it must be an integer or a range.") from None
 
 
 def _whole(value: Any) -> int:

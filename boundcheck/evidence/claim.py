@@ -218,7 +218,8 @@ def run_claim(
         method_spec = resolve_steps(claim.method, claimed, problem, claim.constants, claim.at)
     except NothingAllowed as error:
         reason = f"The hypotheses cannot be met: {error}"
-        grade = Grade.SUPPORTED if claim.constants else Grade.EXACT  # given constants are not tested without a run
+        untested = claim.constants or claim.estimate is not None  # given constants are not tested without a run
+        grade = Grade.SUPPORTED if untested else Grade.EXACT
         return _without_run(claim, Verdict(claimed.best_id, Outcome.VACUOUS, grade, reason))
     method = build_method(method_spec)
     own = joint(claimed, method, problem)

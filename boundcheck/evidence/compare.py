@@ -7,7 +7,7 @@ arithmetic decides it (`evidence.judging`). The expectation of a sampled curve i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from boundcheck.evidence.given import (
 )
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
+from boundcheck.evidence.resolution import from_below, low_precision
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
@@ -167,12 +168,28 @@ def compare(
     """
     values, known = resolve(statement, curve, constants)
     verdict = _compared(statement, curve, values, known, level, at, limit)
+    if verdict.outcome is Outcome.VIOLATED:
+        told = _unresolved(statement, curve, lambda low: _compared(statement, low, values, known, level, at, limit))
+        if told is not None:
+            verdict = replace(verdict, outcome=Outcome.UNDECIDED, grade=Grade.SUPPORTED, reason=told)
     estimates = [name for name, constant in known.items() if constant.known is Known.ESTIMATED]
     if "estimated" not in curve.info or not estimates:
         return verdict
     told = f"Estimated, not proved, {curve.info['estimated']}: {', '.join(estimates)}."
     grade = None if verdict.grade is None else verdict.grade.at_most(Grade.SUPPORTED)
     return replace(verdict, reason=f"{verdict.reason} {told}".strip(), grade=grade)
+
+
+def _unresolved(statement: Statement, curve: Curve, compared: Callable[[Curve], Verdict]) -> str | None:
+    """Why a violation is none that was seen for certain; None where it stays one with the metric from below."""
+    below = from_below(curve, statement.metric.quantity) if statement.metric.quantity in curve.values else None
+    precision = low_precision(curve)
+    if statement.kind is Kind.EQUALITY and precision is not None:
+        return f"Equalities are not decided by a run in {precision}; take precision = 'float64'."
+    if below is None or statement.kind is not Kind.UPPER_BOUND or compared(below).outcome is Outcome.VIOLATED:
+        return None
+    why = "which a metric that is known from above only, or the run's rounding, may explain"
+    return f"The metric was measured above the bound, {why}."
 
 
 def _compared(

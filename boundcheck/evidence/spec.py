@@ -22,7 +22,7 @@ from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.absent import why_absent
 from boundcheck.engines.curve import Arithmetic
-from boundcheck.engines.run import ENGINES, check_engine, round_grid
+from boundcheck.engines.run import ENGINES, check_engine, is_neural, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
 from boundcheck.evidence.claim import Claim, RateClaim, rounds_of
 from boundcheck.evidence.estimated import check_estimate
@@ -393,8 +393,13 @@ class _Checker:
                 f"{claimed.best_id}: no value for {', '.join(s.name for s in lacking)}"
                 + (f" ({lacking[0].meaning})" if len(lacking) == 1 else "")
                 + "; neither the problem nor the method gives one, so write it under constants"
+                + (", or measure it along the run with estimate = true" if self._is_neural(instance) else "")
                 + ("." if why is None else f" ({why})."),
             )
+
+    def _is_neural(self, instance: tuple[Problem, Method] | None) -> bool:
+        """Whether the claim is about a network, whose constants can be measured."""
+        return instance is not None and self.raw.get("engine") == "neural" and is_neural(instance[0])
 
     def _limits(self) -> None:
         self._ordered(self._table("tightness"), "tightness", ("at_least", "at_most"))

@@ -346,7 +346,8 @@ def _prepared(found: Labelled, raw: NDArray[Any], model: str) -> Inputs:
         return raw.astype(np.float32)
     if found.kind == "features" and takes == "image" and found.name in SIDES:
         return raw.astype(np.float32).reshape(len(raw), *SIDES[found.name])
-    raise BadInput(f"the model '{model}' takes {takes}; the samples of the data set '{found.name}' are {found.kind}.")
+    own, asked = (kind + "s" * (kind == "image") for kind in (found.kind, takes))
+    raise BadInput(f"the model '{model}' takes {asked}; the samples of the data set '{found.name}' are {own}.")
 
 
 def _at_the_end(texts: NDArray[Any]) -> NDArray[Any]:

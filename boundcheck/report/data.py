@@ -10,6 +10,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
@@ -33,6 +34,7 @@ __all__ = ["KIND", "SCHEMA", "claim_data", "report_data"]
 SCHEMA = 1
 KIND = "boundcheck report"
 _PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "matplotlib")
+_EXTRA = ("torch",)  # told where they are installed
 # Facts of a run that differ between two equal runs; they stay with the stored run and out of reports.
 _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started", "host", "complete"}
 
@@ -68,7 +70,9 @@ def report_data(
 
 def versions() -> dict[str, str]:
     """What computed the report: boundcheck, Python and the packages that give the numbers."""
-    return {"boundcheck": __version__, "python": platform.python_version()} | {p: version(p) for p in _PACKAGES}
+    return {"boundcheck": __version__, "python": platform.python_version()} | {
+        p: version(p) for p in (*_PACKAGES, *(e for e in _EXTRA if find_spec(e) is not None))
+    }
 
 
 def claim_data(result: ClaimResult) -> dict[str, Any]:

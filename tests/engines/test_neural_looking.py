@@ -213,8 +213,8 @@ def test_epochs_of_visits_of_one_epoch(problem: Any, task: Any, points: Any) -> 
 @pytest.mark.parametrize(
     ("name", "error", "told"),
     [
-        ("speed", UnknownName, "metric of engine = 'neural'"),
-        ("discrepancy:x", UnknownName, "metric of engine = 'neural'"),
+        ("speed", UnknownName, "engine = 'neural' on .*: metric"),
+        ("discrepancy:x", UnknownName, "engine = 'neural' on .*: metric"),
         ("dist2", Unsupported, "minimum"),
         ("surrogate_f", Unsupported, "about a method"),
         ("discrepancy", Unsupported, "no method"),

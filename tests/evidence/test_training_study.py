@@ -123,7 +123,7 @@ def test_a_run_that_was_cut_off_goes_on_and_ends_alike(tmp_path: Path) -> None:
 
 def test_identical_weights_end_at_the_surrogate_and_time_based_ones_at_the_federated_minimum(tmp_path: Path) -> None:
     (asked,) = load_studies(_write(tmp_path, SHARDS))
-    study = carry_out_study(asked)
+    study = carry_out_study(asked, None, Store(tmp_path / "store"))
     (case,) = study.data["cases"]
     ends = {run["method"]: {k: v[0][-1] for k, v in run["samples"].items()} for run in case["runs"]}
     constants = study.data["surrogate"][0]["methods"]

@@ -253,7 +253,7 @@ def _check(name: str, task: Task, problem: Any, lowered: Lowered | None) -> None
     client = name.removeprefix(_OF_CLIENT) if name.startswith(_OF_CLIENT) else ""
     of_client = client.isdecimal() and int(client) < len(task.weights)
     if name not in METRICS[:-2] and not of_client and not (is_discrepancy(name) and number.isdecimal()):
-        raise UnknownName(f"metric of engine = 'neural' on '{problem.name}'", name, METRICS)
+        raise UnknownName(f"engine = 'neural' on '{problem.name}': metric", name, METRICS)
     bounded = name == "gap" and _low(problem) is not None
     if name in _CERTIFIED and not isinstance(problem, Classifier) and not bounded:
         raise Unsupported(f"the minimum of '{problem.name}' is not known, which the metric '{name}' is about.")

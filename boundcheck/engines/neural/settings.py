@@ -12,6 +12,8 @@ __all__ = ["DEVICES", "PRECISIONS", "Settings"]
 
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float64", "float32", "tf32", "bf16")
+MOST_THREADS = 1024  # far more end the process in the system's library, without an error that could be told
+_CALLED: Mapping[type, str] = {str: "a text", bool: "true or false", int: "an integer"}
 
 
 @dataclass(frozen=True)
@@ -44,17 +46,22 @@ class Settings:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or value < 1):
                 raise BadInput(f"{name} = {value} is not allowed; it must be at least 1.")
+        if self.threads > MOST_THREADS:
+            raise BadInput(f"threads = {self.threads} is not allowed; at most {MOST_THREADS} are.")
 
     @staticmethod
     def of(given: Settings | Mapping[str, Any] | None) -> Settings:
         """Settings from a table such as {precision = "float64"}. Raises UnknownName and BadInput."""
         if isinstance(given, Settings):
             return given
+        if given is not None and not isinstance(given, Mapping):
+            raise BadInput(f'neural = {given!r} is not allowed; it must be a table such as {{"precision": "float64"}}.')
         known = {f.name: f.type for f in fields(Settings)}
         for name, value in (given or {}).items():
             if name not in known:
                 raise UnknownName("the neural engine: setting", name, known)
             asked = {"device": str, "precision": str, "compiled": bool, "graphs": bool}.get(name, int)
             if not isinstance(value, asked) or (asked is int and isinstance(value, bool)):
-                raise BadInput(f"the neural engine: {name} = {value!r} is not allowed; it must be {asked.__name__}.")
+                told = f"the neural engine: {name} = {value!r} is not allowed; it must be {_CALLED[asked]}."
+                raise BadInput(told)
         return Settings(**(given or {}))

@@ -206,7 +206,7 @@ def _pictures(spec: Spec, found: Sequence[CaseRuns]) -> tuple[list[Panel], list[
     wanted = list(itertools.product(dict.fromkeys(c.metric for c in spec.comparisons), found))
     for metric, case in wanted[: spec.pictures]:
         values = [run.samples[metric] for run in case.runs]
-        name = WORDS.get(metric, metric).replace("^2", "\u00b2")
+        name = WORDS.get(metric, metric).replace("^2", "\u00b2") + (" in %" if metric in PERCENT else "")
         panels.append(Panel(case.case.label, name, _wide(values) and metric not in PERCENT))
         for k, run in enumerate(case.runs):
             of_seeds = 100 * run.samples[metric] if metric in PERCENT else run.samples[metric]

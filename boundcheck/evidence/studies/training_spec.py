@@ -82,8 +82,8 @@ class Comparison(_Model):
 class Case(_Model):
     """A row of the paper's table or a panel of its figure: what differs from the rest of the specification.
 
-    problem, method, grid: laid over those of the table, method over every method that has the parameter `only` of the
-    name, or all. paper: label -> the paper's number, as printed.
+    problem, method, grid: laid over those of the table, method over every method; methods: label -> what is laid over
+    that method alone. paper: label -> the paper's number, as printed.
     """
 
     label: str
