@@ -17,7 +17,7 @@ from boundcheck.errors import BadInput
 __all__ = ["Arrays", "frozen_copy", "pack_arrays", "unpack_arrays"]
 
 Arrays = Mapping[str, NDArray[Any]]
-_PART = r"[A-Za-z_][A-Za-z0-9_.-]*"
+_PART = r"[A-Za-z_][A-Za-z0-9_.:-]*"  # a metric such as "discrepancy:2" has a colon
 _NAME = re.compile(f"{_PART}(?:/{_PART})*")  # never an absolute path, never ".."
 
 
@@ -30,7 +30,7 @@ def pack_arrays(arrays: Arrays) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(arrays):
             if not _NAME.fullmatch(name):
-                allowed = "letters, digits and '_.-/' are allowed, with a letter or '_' first in each part"
+                allowed = "letters, digits and '_.:-/' are allowed, with a letter or '_' first in each part"
                 raise BadInput(f"'{name}' cannot name a stored array; {allowed}.")
             array = frozen_copy(arrays[name])
             if array.dtype.hasobject:

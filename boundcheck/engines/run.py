@@ -212,7 +212,7 @@ def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:
         widths = {"gap": least.value - least.low, "dist2": least.radius}
     elif is_neural(problem) and "gap" in names:  # above a lower bound of F; F* is at most all that was seen of F
         seen = curve.samples["gap"]
-        widths = {"gap": float(np.min(seen, where=np.isfinite(seen), initial=np.inf))}
+        widths = {"gap": float(seen[np.isfinite(seen)].min(initial=np.finfo(np.float64).max))}
     else:
         return {}
     return {"from_above": {name: widths[name] for name in sorted(names & set(widths))}}

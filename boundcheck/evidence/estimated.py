@@ -17,7 +17,7 @@ import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import round_up
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.parts import Blocks
 
 if TYPE_CHECKING:
@@ -128,10 +128,13 @@ class Estimated:
         return bool(self.estimates) and name not in FREE and not name.startswith("averaging_")
 
     def violations(self, assumption: str) -> str | None:
-        """None for a hypothesis with estimated constants; the problem's own answer otherwise."""
-        if assumption in RESTS_ON and all(name in self._constants for name in RESTS_ON[assumption]):
-            return None
-        return self.base.violations(assumption)
+        """The problem's own answer; where it has none, None for a hypothesis with estimated constants."""
+        try:
+            return self.base.violations(assumption)
+        except UnknownName:
+            if assumption in RESTS_ON and all(name in self._constants for name in RESTS_ON[assumption]):
+                return None
+            raise
 
     # --- by client and by block ---------------------------------------------------------------------------
 

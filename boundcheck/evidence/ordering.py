@@ -9,14 +9,15 @@ is "reproduced" where the first hypothesis falls, "reversed" where the second do
 The p values are those of Student's t test of the differences, or those of the exact sign-flip permutation test; the
 former takes the differences as normally distributed, the latter as symmetric about their mean. Where a run diverged
 there is no difference to take the mean of: such a pair gets the exact sign test, a diverged run being worse than one
-that did not. One seed decides nothing.
+that did not. So does a pair whose differences are all the same, as those of coarse metrics (an accuracy on few samples)
+may be by chance; where both methods draw nothing at random, that difference is what it is. One seed decides nothing.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,7 @@ Array = NDArray[np.float64]
 TESTS = ("t", "sign_flip")
 BEST = ("lowest", "highest")
 OUTCOMES = ("reproduced", "reversed", "undecided")
+ALIKE = 1e-12  # relative distance up to which differences are the same
 MAX_FLIPS = 16  # seeds of whose differences all patterns of signs are gone through
 
 
@@ -55,11 +57,18 @@ def pairs_of(order: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def judge(
-    samples: Mapping[str, Array], order: Sequence[Sequence[str]], *, best: str, confidence: float, test: str = "t"
+    samples: Mapping[str, Array],
+    order: Sequence[Sequence[str]],
+    *,
+    best: str,
+    confidence: float,
+    test: str = "t",
+    certain: Collection[str] = (),
 ) -> tuple[Pair, ...]:
     """The pairs of an order and what became of each; samples: method -> (S,) one value a seed.
 
-    best: "lowest" or "highest" value. Raises BadInput and UnknownName.
+    best: "lowest" or "highest" value. certain: the methods that draw nothing at random. Raises BadInput and
+    UnknownName.
     """
     if best not in BEST:
         raise UnknownName("which value is best", best, BEST)
@@ -68,7 +77,7 @@ def judge(
     sign = 1.0 if best == "lowest" else -1.0
     named = pairs_of(order)
     gains = [_gains(sign * samples[a], sign * samples[b]) for a, b in named]
-    both = [p_values(gain, test) for gain in gains]
+    both = [p_values(gain, test, certain={a, b} <= set(certain)) for (a, b), gain in zip(named, gains, strict=True)]
     rejected = holm([p for pair in both for p in pair], 1 - confidence)
     found: list[Pair] = []
     for k, ((a, b), gain, p) in enumerate(zip(named, gains, both, strict=True)):
@@ -86,10 +95,11 @@ def _gains(first: Array, second: Array) -> Array:
     return np.where(bad & worse, np.nan, np.where(bad, -np.inf, np.where(worse, np.inf, gain)))
 
 
-def p_values(gain: Array, test: str = "t") -> tuple[float, float]:
+def p_values(gain: Array, test: str = "t", *, certain: bool = False) -> tuple[float, float]:
     """One-sided p values of "the mean is at most 0" and of "the mean is at least 0"; gain: (S,) of independent seeds.
 
-    Raises UnknownName for another test than those of `TESTS` and BadInput for too many seeds for one.
+    certain: whether nothing in them is random. Raises UnknownName for another test than those of `TESTS` and BadInput
+    for too many seeds for one.
     """
     if test not in TESTS:
         raise UnknownName("the test of an order", test, TESTS)
@@ -98,13 +108,17 @@ def p_values(gain: Array, test: str = "t") -> tuple[float, float]:
         return _sign_test(known), _sign_test(-known)
     if len(gain) < 2:
         return 1.0, 1.0
+    mean, spread = float(gain.mean()), float(gain.std(ddof=1))
+    if certain and np.ptp(gain) == 0:
+        return (1.0, 1.0) if mean == 0 else (0.0, 1.0) if mean > 0 else (1.0, 0.0)
     if test == "sign_flip":
         return _sign_flips(gain), _sign_flips(-gain)
+    if np.ptp(gain) <= ALIKE * float(
+        np.abs(gain).max()
+    ):  # equal up to rounding, so that there is no spread to judge by
+        return _sign_test(gain), _sign_test(-gain)
     from scipy.special import stdtr
 
-    mean, spread = float(gain.mean()), float(gain.std(ddof=1))
-    if spread == 0:  # nothing is random here: the difference is what it is
-        return (1.0, 1.0) if mean == 0 else (0.0, 1.0) if mean > 0 else (1.0, 0.0)
     t = mean / (spread / math.sqrt(len(gain)))
     return float(stdtr(len(gain) - 1, -t)), float(stdtr(len(gain) - 1, t))
 

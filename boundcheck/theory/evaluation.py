@@ -21,7 +21,7 @@ from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["Enclosure", "Evaluation", "enclose_along", "enclose_many", "evaluate"]
+__all__ = ["Enclosure", "Evaluation", "enclose_along", "enclose_many", "evaluate", "guarantees"]
 
 SHOWN_DIGITS = 4000  # an exact value of more digits above or below the line is enclosed; Python prints 4300 at most
 BITS = 128  # relative bits of an enclosure: 38 decimal digits
@@ -178,6 +178,27 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
             notes.append("Whether the bound is below its trivial value is undecided; it is not counted as below.")
     form = _closed_form(statement.bound, exact, point, found)
     return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), form)
+
+
+def guarantees(statement: Statement, values: Mapping[str, Any]) -> bool:
+    """Whether `evaluate` finds one point in scope and the statement not vacuous there, without the rest of its answer.
+
+    Raises as `evaluate` does where the point is in scope; outside, the first condition that fails settles it.
+    """
+    require(statement, values, needed_symbols(statement), "the bound")
+    exact = read_values(statement, values)
+    if any(decide_condition(c, exact).holds is not True for c in statement.conditions):
+        return False
+    if any(choice.met is not True for choice in check_choices(statement, exact)):
+        return False
+    try:
+        _value_of(Point(statement.bound, exact))
+    except Undefined:
+        return True
+    if statement.trivial is None:
+        return True
+    direction = Point(statement.bound - statement.trivial, exact).sign()
+    return direction is not None and direction < 0
 
 
 def _value_of(point: Point) -> tuple[Fraction | Enclosure | None, list[str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from boundcheck.core.numbers import simplest_between
 from boundcheck.errors import BadInput
-from boundcheck.theory.evaluation import evaluate
+from boundcheck.theory.evaluation import guarantees
 
 if TYPE_CHECKING:
     from boundcheck.theory.scope import Scope
@@ -74,10 +74,9 @@ def guarantees_nothing(statement: Statement, scope: Scope) -> bool:
 
 def _guarantees(statement: Statement, values: Mapping[str, Fraction]) -> bool:
     try:
-        found = evaluate(statement, values)
+        return guarantees(statement, values)
     except BadInput:  # outside the domain
         return False
-    return found.in_scope is True and not found.vacuous
 
 
 def _move(statement: Statement, values: Mapping[str, Fraction], symbol: Symbol, direction: str) -> Fraction | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sympy.printing.latex import LatexPrinter
@@ -85,6 +86,7 @@ def expr_mathml(expr: Any, statement: Statement) -> str:
     return latex_to_mathml(expr_latex(expr, statement))
 
 
+@lru_cache(maxsize=1 << 12, typed=True)  # the same conditions are told at many constants
 def expr_text(expr: Any) -> str:
     """One line for terminals, in the ASCII names that users type."""
     if getattr(expr, "is_Relational", False):

@@ -55,6 +55,11 @@ def test_any_reader_of_npz_reads_the_curve(store: Store) -> None:
         assert archive.files == ["dist2", "rounds"]
 
 
+def test_a_metric_with_a_colon_is_kept(store: Store) -> None:
+    stored = store.put("ab" * 16, {"a": 1}, {"values/discrepancy:2": np.arange(3.0)}, {})
+    assert stored.arrays["values/discrepancy:2"].tolist() == [0.0, 1.0, 2.0]
+
+
 def test_equal_arrays_give_equal_bytes(tmp_path: Path) -> None:
     matrix = np.arange(6.0).reshape(2, 3)
     forms = [

@@ -81,6 +81,10 @@ def make_toy(
     return Toy(flat, tuple(Fraction(v) for v in start))
 
 
+# dimensions of toys that are no powers of two, and few of them: machine code is made for each
+DIM = {"isotropic": 6, "quadratic": 3, "rows": 3}
+
+
 def random_toy(kind: str, d: int, sizes: Sequence[int], seed: int = 0) -> Toy:
     """Numbers with denominator 8, exact in float64."""
     rng = np.random.default_rng(seed)

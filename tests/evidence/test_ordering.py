@@ -67,7 +67,31 @@ def test_one_seed_and_equal_values_decide_nothing() -> None:
 
 def test_where_nothing_is_random_the_difference_decides() -> None:
     same = {"a": np.full(3, 1.0), "b": np.full(3, 1.5)}
-    assert _outcomes(same, [["a"], ["b"]]) == ["reproduced"]
+    assert _outcomes(same, [["a"], ["b"]], certain=("a", "b")) == ["reproduced"]
+    assert _outcomes(same, [["a"], ["b"]], certain=("a", "b"), test="sign_flip") == ["reproduced"]
+    assert _outcomes(same, [["b"], ["a"]], certain=("a", "b")) == ["reversed"]
+    assert _outcomes({"a": same["a"], "b": same["a"]}, [["a"], ["b"]], certain=("a", "b")) == ["undecided"]
+
+
+def test_equal_differences_of_random_runs_are_no_certainty() -> None:
+    # accuracies on ten samples: three seeds may well differ by the same amount, or not at all, by chance
+    coarse = {"a": np.array([0.5, 0.6, 0.5]), "b": np.array([0.6, 0.7, 0.6])}
+    assert _outcomes(coarse, [["a"], ["b"]]) == ["undecided"]
+    assert _outcomes(coarse, [["a"], ["b"]], certain=("a",)) == ["undecided"]
+    assert p_values(np.full(3, 0.1)) == (1 / 8, 1.0)
+    assert p_values(np.array([0.1, 0.1, 0.1 + 1e-16])) == (1 / 8, 1.0)  # equal but for rounding
+    assert p_values(np.zeros(3)) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+def test_coarse_values_give_no_false_orders(seeds: int) -> None:
+    random = np.random.default_rng(11)
+    wrong, tries = 0, 300
+    for _ in range(tries):
+        drawn = {name: random.integers(0, 2, seeds).astype(float) for name in "abcd"}
+        found = judge(drawn, [["a"], ["b"], ["c"], ["d"]], best="highest", confidence=0.95)
+        wrong += any(pair.outcome != "undecided" for pair in found)
+    assert wrong <= tries * 0.05 + 3 * math.sqrt(tries * 0.05 * 0.95)
 
 
 def test_a_diverged_run_is_the_worse_one_by_the_sign_test() -> None:

@@ -14,7 +14,7 @@ import torch
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.engines.neural.probing import Probe
 from boundcheck.engines.run import describe_constants
-from boundcheck.errors import BadInput, SpecError
+from boundcheck.errors import BadInput, SpecError, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.estimated import merged, overlaid
@@ -133,6 +133,23 @@ def test_what_the_problem_knows_wins(network: Any) -> None:
     assert not found.holds_by_estimates("bounded_below")
     with pytest.raises(BadInput):
         found.violations("hessian_similarity")  # no delta was measured
+
+
+def test_what_the_problem_knows_to_fail_is_not_overruled() -> None:
+    class Objecting:
+        def violations(self, assumption: str) -> str | None:
+            if assumption == "smooth_clients":
+                return "they have a kink."
+            raise UnknownName("the assumption", assumption, ["smooth_clients"])
+
+        def constants(self) -> dict[str, Constant]:
+            return {}
+
+    found: Any = overlaid(Objecting(), measured(), told="at x")  # pyright: ignore[reportArgumentType]
+    assert found.violations("smooth_clients") == "they have a kink."
+    assert found.violations("smooth_samples") is None
+    with pytest.raises(UnknownName):
+        found.violations("hessian_similarity")
 
 
 def test_clients_that_were_not_looked_at_get_the_worst(network: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 from boundcheck.core.store import Store
 from boundcheck.errors import SpecError
 from boundcheck.evidence.studies import Study, carry_out_study, load_studies
-from boundcheck.evidence.studies.training_page import pairs
+from boundcheck.evidence.studies.training_page import _reached, pairs  # pyright: ignore[reportPrivateUsage]
 from boundcheck.evidence.studies.training_runs import CaseRuns, Ran, carry_out, value_of
 from boundcheck.evidence.studies.training_spec import Comparison, Spec, printed, settings
 from boundcheck.methods.build import build as build_method
@@ -98,6 +98,7 @@ def test_settings_are_tuned_on_other_seeds_and_the_order_is_tested(tmp_path: Pat
     assert (first[:, -1] < second[:, -1]).all()
     assert (first[:, 0] == second[:, 0]).all()  # the same start for all
     assert "Everything is smaller." in study.words[-1]
+    assert any("at an end of the values tried for larger step" in words for words in study.words)
     assert len(study.series) == 4
     assert study.series[0].low[-1] == first[:, -1].min()
 
@@ -213,6 +214,11 @@ def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path) -> 
         ('"1/5", "1/1000"]', "]", "settings"),
         ('metric = "f"', 'metric = "surrogate_f"', "surrogate"),
         ('metric = "f"', 'metric = "f", take = "deviation"', "over"),
+        (
+            'paper = { "larger step" = "0.5 ± 0.1", "smaller step" = "0.75" }',
+            'cases = [{ label = "one", grid = { eta_k = ["1/10"] } }]',
+            "eta_k",
+        ),
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, old: str, new: str, what: str) -> None:
@@ -238,6 +244,26 @@ def test_outcomes_follow_the_samples(tmp_path: Path) -> None:
         return pairs(spec, case, 0)[0].outcome
 
     assert [outcome(0.5), outcome(-0.5), outcome(0.0)] == ["reproduced", "reversed", "undecided"]
+
+
+def test_methods_that_draw_nothing_are_compared_for_certain(tmp_path: Path) -> None:
+    spec = _spec(_write(tmp_path, SPEC))
+
+    def outcome(*, certain: bool) -> str:
+        runs = tuple(
+            Ran(next(settings(spec.all_cases[0], m)), None, 4, np.array([4.0]), {"f": np.full((2, 1), v)}, certain)  # pyright: ignore[reportArgumentType]
+            for m, v in zip(spec.methods, (1.0, 2.0), strict=True)
+        )
+        return pairs(spec, CaseRuns(spec.all_cases[0], None, None, runs, ()), 0)[0].outcome  # pyright: ignore[reportArgumentType]
+
+    assert [outcome(certain=True), outcome(certain=False)] == ["reproduced", "undecided"]
+
+
+def test_a_diverged_run_reaches_no_target() -> None:
+    values = np.array([[0.5, np.inf, np.inf], [0.5, 0.6, 0.7]])
+    ran = Ran(None, None, 2, np.arange(3.0), {"accuracy": values})  # pyright: ignore[reportArgumentType]
+    for goal, expected in (("0.5", "0"), ("0.65", "never")):
+        assert _reached(Comparison(metric="accuracy", best="highest", target=goal), ran) == expected  # pyright: ignore[reportArgumentType]
 
 
 def test_there_are_configurations_of_both_sizes() -> None:

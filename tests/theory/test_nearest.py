@@ -10,6 +10,7 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.evidence.compare import compare
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, VALUE
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.evaluation import guarantees
 from boundcheck.theory.nearest import nearest_guarantee
 from boundcheck.theory.serial import statement_from_dict
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
@@ -96,3 +97,20 @@ def test_an_empty_guarantee_is_vacuous_and_says_what_would_do() -> None:
 
 def test_vacuity_survives_the_round_trip() -> None:
     assert statement_from_dict(STATEMENT.to_dict()) == STATEMENT
+
+
+def test_what_guarantees_something_is_in_scope_and_not_vacuous() -> None:
+    """The search asks for less than the whole evaluation; its answer is that of the whole."""
+    feddane = statement("feddane/theorem_3/as_printed")
+    known = {"mu": 18, "L": 2, "B2": 2, "gamma": 0, "grad2_0": 1, "gap_0": 1}
+    for claimed, values in ((STATEMENT, VALUES), (feddane, known)):
+        answers = set()
+        for name in ("mu", "L", "B2"):
+            for factor in (Fraction(1, 8), Fraction(1, 2), 1, Fraction(17, 2), 64):
+                point = {**values, name: values[name] * factor}
+                if any(not s.admits(Fraction(point[s.name])) for s in claimed.symbols if s.name in point):
+                    continue
+                found = claimed.evaluate(**point)
+                assert guarantees(claimed, point) is (found.in_scope is True and not found.vacuous)
+                answers.add(guarantees(claimed, point))
+        assert answers == {True, False}

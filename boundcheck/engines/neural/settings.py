@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from boundcheck.errors import BadInput, UnknownName
 
@@ -54,14 +54,16 @@ class Settings:
         """Settings from a table such as {precision = "float64"}. Raises UnknownName and BadInput."""
         if isinstance(given, Settings):
             return given
-        if given is not None and not isinstance(given, Mapping):
-            raise BadInput(f'neural = {given!r} is not allowed; it must be a table such as {{"precision": "float64"}}.')
+        table: Any = {} if given is None else given
+        if not isinstance(table, Mapping):
+            raise BadInput(f'neural = {table!r} is not allowed; it must be a table such as {{"precision": "float64"}}.')
+        settings = cast("Mapping[str, Any]", table)
         known = {f.name: f.type for f in fields(Settings)}
-        for name, value in (given or {}).items():
+        for name, value in settings.items():
             if name not in known:
                 raise UnknownName("the neural engine: setting", name, known)
             asked = {"device": str, "precision": str, "compiled": bool, "graphs": bool}.get(name, int)
             if not isinstance(value, asked) or (asked is int and isinstance(value, bool)):
                 told = f"the neural engine: {name} = {value!r} is not allowed; it must be {_CALLED[asked]}."
                 raise BadInput(told)
-        return Settings(**(given or {}))
+        return Settings(**settings)

@@ -23,7 +23,7 @@ __all__ = ["page", "pairs"]
 WORDS: Mapping[str, str] = {
     "f": "loss F",
     "grad2": "|grad F|^2",
-    "gap": "F - F*",
+    "gap": "F - F*, from above",
     "dist2": "|x - x*|^2",
     "accuracy": "accuracy on held-out samples",
     "test_f": "loss on held-out samples",
@@ -67,7 +67,9 @@ def pairs(spec: Spec, case: CaseRuns, number: int) -> tuple[Pair, ...]:
     comparison = spec.comparisons[number]
     order = spec.order_of(number, case.case)
     samples = {run.label: value_of(comparison, run.x, run.samples[comparison.metric]) for run in case.runs}
-    return judge(samples, order, best=comparison.best, confidence=float(spec.confidence), test=spec.test)
+    certain = [run.label for run in case.runs if run.certain]
+    level = float(spec.confidence)
+    return judge(samples, order, best=comparison.best, confidence=level, test=spec.test, certain=certain)
 
 
 def _by_rounds(spec: Spec) -> bool:
@@ -81,16 +83,21 @@ def _words(spec: Spec, tuned: bool, told: Sequence[tuple[CaseRuns, int, tuple[Pa
     if counts:
         test = "Student's t test of the differences" if spec.test == "t" else "the exact sign-flip test"
         yield (
-            f"Of the {sum(counts.values())} pairs of methods that the paper puts in an order, {counts['reproduced']} "
-            f"are reproduced, {counts['reversed']} reversed and {counts['undecided']} undecided at confidence {level}: "
+            f"Pairs of methods that the paper puts in an order: {sum(counts.values())}, of which "
+            f"{counts['reproduced']} reproduced, {counts['reversed']} reversed and {counts['undecided']} undecided at "
+            f"confidence {level}: "
             f"methods are compared seed by seed, by {test} (which takes them as "
             f"{'normally distributed' if spec.test == 't' else 'symmetric'}), with Holm's correction over both "
-            "directions of all pairs of a case."
+            "directions of all pairs of one case and comparison, not over all of them together."
         )
     yield (
-        f"Intervals are Student's, at confidence {level} each. The seeds vary who takes part and which samples are "
-        "drawn; the split of the data and the start are the same for all."
+        f"Our \u00b1 is half the width of Student's interval at confidence {level}. The seeds vary who takes part "
+        "and which samples are drawn; the split of the data and the start are the same for all."
     )
+    edges = list(dict.fromkeys(label for case, number, _ in told if number == 0 for label in _at_an_end(case)))
+    if edges:
+        named = ", ".join(edges)
+        yield f"The best setting lies at an end of the values tried for {named}: a better one may lie beyond."
     says = dict.fromkeys(c.says for c in spec.comparisons if c.says)
     if says:
         yield "The paper says: " + "; ".join(says) + "."
@@ -136,7 +143,8 @@ def _reached(comparison: Comparison, run: Ran) -> str:
     """The first measured round at which the mean over seeds has reached the target."""
     assert comparison.target is not None
     mean, goal = run.samples[comparison.metric].mean(axis=0), float(comparison.target)
-    there = mean <= goal if comparison.best == "lowest" else mean >= goal
+    # a diverged seed is recorded as infinite, whichever end is the best one
+    there = np.isfinite(mean) & (mean <= goal if comparison.best == "lowest" else mean >= goal)
     return f"{run.x[int(np.argmax(there))]:g}" if there.any() else "never"
 
 
@@ -181,7 +189,8 @@ def _orders(spec: Spec, told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) 
         for pair in own:
             row = [case.case.label] if cases else []
             row += [_words_of(comparison)] if several else []
-            row += [f"{pair.first} before {pair.second}", _shown(comparison, pair.difference)]
+            by = _shown(comparison, pair.difference)
+            row += [f"{pair.first} before {pair.second}", f"{by} of samples" if by.endswith("%") else by]
             rows.append((*row, format_short(pair.p, 3), pair.outcome))
     return StudyTable("The paper's order of methods", (*columns, "outcome"), tuple(rows))
 
@@ -197,6 +206,20 @@ def _tried(spec: Spec, found: Sequence[CaseRuns]) -> StudyTable:
             rows.append((*([case.case.label] if spec.cases else []), one.label, _settings(one.values), shown, taken))
     columns = (*(["case"] if spec.cases else []), "method", "setting", _words_of(comparison), "")
     return StudyTable("Settings that were tried out", columns, tuple(rows))
+
+
+def _at_an_end(case: CaseRuns) -> Iterator[str]:
+    """Methods whose chosen setting has the largest or least of several values of a parameter."""
+    for run in case.runs:
+        tried = [t.values for t in case.tried if t.label == run.label]
+        for name, value in run.trained.tried.items():
+            try:
+                values = sorted({as_fraction(t[name]) for t in tried})
+            except BadInput:  # words, such as the partition into blocks, have no ends
+                continue
+            if len(values) > 1 and as_fraction(value) in (values[0], values[-1]):
+                yield run.label
+                break
 
 
 def _pictures(spec: Spec, found: Sequence[CaseRuns]) -> tuple[list[Panel], list[Series]]:

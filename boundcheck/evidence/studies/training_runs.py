@@ -48,13 +48,17 @@ MAX_ROUNDS = 2_000_000  # aggregations up to the time of a run
 
 @dataclass(frozen=True)
 class Ran:
-    """One method of one case, run. x: rounds or times (G,); samples: metric -> (S, G), one row a seed."""
+    """One method of one case, run. x: rounds or times (G,); samples: metric -> (S, G), one row a seed.
+
+    certain: whether the method draws nothing at random.
+    """
 
     trained: Trained
     method: Method
     rounds: int
     x: Array
     samples: Mapping[str, Array]
+    certain: bool = False
 
     @property
     def label(self) -> str:
@@ -146,7 +150,7 @@ class _Work:
     def _run(self, trained: Trained, problem: Problem, watched: Watched | None) -> Ran:
         names = self.spec.measured
         method, rounds, x, samples = self._samples(trained, problem, watched, range(self.spec.seeds), names)
-        return Ran(trained, method, rounds, x, samples)
+        return Ran(trained, method, rounds, x, samples, not method.is_random(clients_of(problem)))
 
     def _samples(
         self,

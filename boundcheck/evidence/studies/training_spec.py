@@ -289,6 +289,10 @@ def _check_case(spec: Spec, case: Case, labels: Sequence[str]) -> None:
     check_names(problem_spec(spec, case))
     for label in (*case.paper, *case.methods):
         _known(label, labels, where)
+    tried = dict.fromkeys(name for method in spec.methods for name in method.grid)
+    for name in case.grid:  # laid over the grids that there are; another name would change nothing
+        if name not in tried:
+            raise UnknownName(f"{where}: the parameter of the grid", name, tried or ["none"])
     for number, comparison in enumerate(spec.comparisons):
         order = spec.order_of(number, case)
         named = [label for group in order for label in group]
