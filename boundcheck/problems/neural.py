@@ -12,11 +12,11 @@ part; it reads images as level / 255, this one standardises them.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, TypeGuard, overload
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from flint import arb
@@ -26,17 +26,16 @@ from boundcheck.constants.constant import Constant, Known
 from boundcheck.constants.lazy import LazyConstants
 from boundcheck.core.linalg import float_up
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
-from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._labelled import LEVELS, Labelled, client_rows, labelled
+from boundcheck.problems._on_samples import OnSamples
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import data_weights, permutation
-from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.architectures import zoo
 from boundcheck.problems.architectures.architecture import Architecture
 from boundcheck.problems.architectures.layers import Dense
 from boundcheck.problems.imdb import PADDING
-from boundcheck.problems.problem import Floats, Vector
 
 __all__ = ["NeuralProblem", "build"]
 
@@ -55,55 +54,17 @@ _OF_RIDGE = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Start(Sequence[Fraction]):
-    """The coordinates of a start as exact numbers, each made when it is asked for: models have millions."""
-
-    vector: Floats
-
-    def __len__(self) -> int:
-        return len(self.vector)
-
-    @overload
-    def __getitem__(self, index: int) -> Fraction: ...
-    @overload
-    def __getitem__(self, index: slice) -> Start: ...
-    def __getitem__(self, index: int | slice) -> Fraction | Start:
-        return Start(self.vector[index]) if isinstance(index, slice) else Fraction(float(self.vector[index]))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.vector, dtype=dtype) if copy or dtype is not None else self.vector
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class NeuralProblem:
-    """A network and its samples.
+class NeuralProblem(OnSamples):
+    """A network and its samples, see `OnSamples`.
 
-    name, spec: see `Problem`. architecture: the model. inputs: (N, *sample), float32 or, for symbols, int64, client
-    after client; labels: (N,) in 0..classes-1; offsets: client i owns the rows offsets[i] to offsets[i + 1]. weights:
-    w_i. ridge: at least 0. start_vector: x_0 (dim,). test_inputs, test_labels: held out, None where the data has none.
-    notes: what was left out of the data, or drawn, in sentences.
+    architecture: the model. inputs: float32 or, for symbols, int64; labels: in 0..classes-1. notes: what was left
+    out of the data, or drawn, in sentences.
     """
 
-    name: str
-    spec: Mapping[str, Any]
     architecture: Architecture
-    inputs: Inputs
-    labels: NDArray[np.int64]
-    offsets: tuple[int, ...]
-    weights: tuple[Fraction, ...]
-    ridge: Fraction
-    start_vector: Floats
-    test_inputs: Inputs | None
-    test_labels: NDArray[np.int64] | None
     loss: Literal["cross_entropy"] = "cross_entropy"
     notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
@@ -113,43 +74,6 @@ class NeuralProblem:
     def dim(self) -> int:
         """How many coordinates a model has."""
         return self.architecture.dim
-
-    @property
-    def clients(self) -> int:
-        """Number of clients n."""
-        return len(self.weights)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Samples |D_i| of each client."""
-        return tuple(int(v) for v in np.diff(self.offsets))
-
-    @property
-    def client_weights(self) -> tuple[Fraction, ...]:
-        """The weights that the clients report: those of the objective."""
-        return self.weights
-
-    @property
-    def start(self) -> Sequence[Fraction]:
-        """x_0, each coordinate made when it is asked for."""
-        return Start(self.start_vector)
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """f = F(x); grad2 = |grad F(x)|^2; accuracy and test_f, of the held-out samples, where there are any."""
-        return ("f", "grad2") if self.test_inputs is None else ("f", "grad2", "accuracy", "test_f")
-
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Raises Unsupported: gradients of networks are the neural engine's."""
-        raise Unsupported(
-            f"the problem '{self.name}' has gradients in the neural engine alone: take engine = 'neural'."
-        )
-
-    def metric(self, name: str, x: NDArray[Any]) -> float:
-        """Raises UnknownName for what is no metric, Unsupported for the others: they are the neural engine's."""
-        if name not in self.metrics:
-            raise UnknownName("the metric", name, self.metrics)
-        raise Unsupported(f"the problem '{self.name}' has metrics in the neural engine alone: take engine = 'neural'.")
 
     def constants(self) -> Mapping[str, Constant]:
         """n, d, f_low (F >= 0 everywhere), and gap_0 from above where the start is 0: F(0) - F* <= log classes.

@@ -17,11 +17,9 @@ from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.engines.neural.functional import Functional, check_calls, functional
 from boundcheck.engines.neural.library import library
 from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.problems._on_samples import OnSamples
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
 from boundcheck.problems._split import data_weights
-from boundcheck.problems._words import html_repr, short_repr
-from boundcheck.problems.neural import Start
-from boundcheck.problems.problem import Floats, Vector
 
 __all__ = ["OwnProblem", "own_module"]
 
@@ -30,32 +28,16 @@ _LOOKED = 3  # samples with which the module is tried
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OwnProblem:
-    """A module and its samples; the losses and the order of the samples are those of `NeuralProblem`.
+class OwnProblem(OnSamples):
+    """A module and its samples, see `OnSamples`; the losses are those of `NeuralProblem`.
 
     spec: names the module, but nothing rebuilds it: it is for reports, and a part of it is drawn anew for every such
-    problem, so that no kept result is ever taken for that of another. network: the module's models.
-    inputs: (N, *sample), client after client; labels: (N,), 0..classes-1, or +1 and -1 for loss = "logistic".
+    problem, so that no kept result is ever taken for that of another. network: the module's models. labels: in
+    0..classes-1, or +1 and -1 for loss = "logistic".
     """
 
-    name: str
-    spec: Mapping[str, Any]
     network: Functional
-    inputs: NDArray[Any]
-    labels: NDArray[Any]
-    offsets: tuple[int, ...]
-    weights: tuple[Fraction, ...]
-    ridge: Fraction
-    start_vector: Floats
-    test_inputs: NDArray[Any] | None
-    test_labels: NDArray[Any] | None
     loss: Literal["cross_entropy", "logistic"]
-
-    def __repr__(self) -> str:
-        return short_repr(self)
-
-    def _repr_html_(self) -> str:
-        return html_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Raises Unsupported: a module has no JSON-able form."""
@@ -65,43 +47,6 @@ class OwnProblem:
     def dim(self) -> int:
         """How many coordinates a model has."""
         return self.network.dim
-
-    @property
-    def clients(self) -> int:
-        """Number of clients n."""
-        return len(self.weights)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Samples |D_i| of each client."""
-        return tuple(int(v) for v in np.diff(self.offsets))
-
-    @property
-    def client_weights(self) -> tuple[Fraction, ...]:
-        """The weights that the clients report: those of the objective."""
-        return self.weights
-
-    @property
-    def start(self) -> Sequence[Fraction]:
-        """x_0, each coordinate made when it is asked for."""
-        return Start(self.start_vector)
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """f = F(x); grad2 = |grad F(x)|^2; accuracy and test_f, of the held-out samples, where there are any."""
-        return ("f", "grad2") if self.test_inputs is None else ("f", "grad2", "accuracy", "test_f")
-
-    def gradient(self, client: int, x: Vector) -> Vector:
-        """Raises Unsupported: gradients of networks are the neural engine's."""
-        raise Unsupported(
-            f"the problem '{self.name}' has gradients in the neural engine alone: take engine = 'neural'."
-        )
-
-    def metric(self, name: str, x: NDArray[Any]) -> float:
-        """Raises UnknownName for what is no metric, Unsupported for the others: they are the neural engine's."""
-        if name not in self.metrics:
-            raise UnknownName("the metric", name, self.metrics)
-        raise Unsupported(f"the problem '{self.name}' has metrics in the neural engine alone: take engine = 'neural'.")
 
     def constants(self) -> Mapping[str, Constant]:
         """n, d and f_low: F >= 0 everywhere."""
