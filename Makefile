@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: report test test-all bench lint lock clean
+.PHONY: report test test-all bench lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -r requirements-neural.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c requirements.lock -r requirements-neural.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
@@ -33,8 +33,9 @@ report: $(READY)
 	$(BIN)/boundcheck report -o report
 
 ## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once
-test: lint
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
+test: style
+	$(BIN)/pyright --warnings & types=$$!; $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"; tests=$$?; \
+	  wait $$types && exit $$tests
 
 ## the sweeps of several minutes too: error rates over 10^4 replications, ten-minute searches
 test-all: lint
@@ -44,10 +45,12 @@ test-all: lint
 bench: $(READY)
 	missed=0; for script in benchmarks/*.py; do $(BIN)/python $$script || missed=1; done; exit $$missed
 
-lint: $(READY)
+lint: style
+	$(BIN)/pyright --warnings
+
+style: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check --quiet
-	$(BIN)/pyright --warnings
 
 ## requirements.lock anew from pyproject.toml (needs uv)
 lock:

@@ -130,8 +130,10 @@ def _fitted_part(x: ArrayLike, last: float) -> tuple[Array, slice, tuple[float, 
     if not 0 < last <= 1:
         raise BadInput(f"last = {last} is not a part of the range; 0 < last <= 1 is allowed.")
     axis = np.asarray(x, dtype=np.float64)
-    if axis.ndim != 1 or axis.size < MIN_POINTS:
-        raise BadInput(f"A slope needs at least {MIN_POINTS} points in a row; there are {axis.size}.")
+    if axis.ndim != 1:
+        raise BadInput(f"A slope needs its points in a single row; x has the shape {axis.shape}.")
+    if axis.size < MIN_POINTS:
+        raise BadInput(f"A slope needs at least {MIN_POINTS} points; there are {axis.size}.")
     _check_positive(axis, "x axis", 0)
     if not (np.diff(axis) > 0).all():
         at = int(np.argmin(np.diff(axis) > 0))
