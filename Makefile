@@ -4,6 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# drawn two at a time
+FIGURES := scgd_figure_1 scgd_figure_2 fedshuffle_figure_1 fedshuffle_figure_4 fedshuffle_table_1 \
+  async_fl_figure_2 async_fl_figure_3 async_fl_figure_4 async_fl_gantt feddane_figure_1 \
+  feddane_figure_2 feddane_figure_3 partial_averaging_figure_2 partial_averaging_figure_3 \
+  partial_averaging_table
+
 .PHONY: report test test-all bench lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
@@ -15,21 +21,7 @@ $(READY): requirements.lock requirements-neural.lock pyproject.toml
 
 ## the figures and then the default pages, which link them, under report/
 report: $(READY)
-	$(BIN)/python figures/scgd_figure_1.py -o report/figures
-	$(BIN)/python figures/scgd_figure_2.py -o report/figures
-	$(BIN)/python figures/fedshuffle_figure_1.py -o report/figures
-	$(BIN)/python figures/fedshuffle_figure_4.py -o report/figures
-	$(BIN)/python figures/fedshuffle_table_1.py -o report/figures
-	$(BIN)/python figures/async_fl_figure_2.py -o report/figures
-	$(BIN)/python figures/async_fl_figure_3.py -o report/figures
-	$(BIN)/python figures/async_fl_figure_4.py -o report/figures
-	$(BIN)/python figures/async_fl_gantt.py -o report/figures
-	$(BIN)/python figures/feddane_figure_1.py -o report/figures
-	$(BIN)/python figures/feddane_figure_2.py -o report/figures
-	$(BIN)/python figures/feddane_figure_3.py -o report/figures
-	$(BIN)/python figures/partial_averaging_figure_2.py -o report/figures
-	$(BIN)/python figures/partial_averaging_figure_3.py -o report/figures
-	$(BIN)/python figures/partial_averaging_table.py -o report/figures
+	printf '%s\n' $(FIGURES) | xargs -P 2 -I NAME $(BIN)/python figures/NAME.py -o report/figures
 	$(BIN)/boundcheck report -o report
 
 ## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once
