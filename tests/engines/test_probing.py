@@ -19,8 +19,8 @@ from boundcheck.constants.estimate import (
 )
 from boundcheck.engines.neural.curvature import ends, hessian_product, kept_share, sample_hessian_product
 from boundcheck.engines.neural.looking import passes_of
+from boundcheck.engines.neural.losses import sample_losses
 from boundcheck.engines.neural.lower import task_of
-from boundcheck.engines.neural.passes import sample_losses
 from boundcheck.engines.neural.probing import Effort, probe
 from boundcheck.engines.neural.settings import Settings
 from boundcheck.errors import BadInput, UnknownName

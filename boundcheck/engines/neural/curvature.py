@@ -18,8 +18,9 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.neural.library import library
+from boundcheck.engines.neural.losses import sample_losses
 from boundcheck.engines.neural.network import Tensor
-from boundcheck.engines.neural.passes import Passes, sample_losses
+from boundcheck.engines.neural.passes import Passes
 from boundcheck.errors import Unsupported
 
 __all__ = ["Ends", "ends", "hessian_product", "kept_share", "sample_hessian_product"]
@@ -149,17 +150,12 @@ def sample_hessian_product(passes: Passes, point: Tensor, rows: Tensor, ridge: f
 
             def loss(leaf: Tensor, own: slice = own) -> Tensor:
                 scores = task.network.scores(leaf, inputs[own])
-                return own_losses(passes, scores, labels[own]).sum()
+                return sample_losses(passes.task, scores, labels[own]).sum()
 
             found.append(_twice(torch, loss, models, vectors[own].to(point.dtype)).double())
         return torch.cat(found) + ridge * vectors
 
     return apply
-
-
-def own_losses(passes: Passes, scores: Tensor, labels: Tensor) -> Tensor:
-    """The loss (N,) of lanes with one sample each; scores (N, 1, classes), labels (N, 1)."""
-    return sample_losses(passes.task, scores.transpose(0, 1), labels.squeeze(1)).squeeze(0)
 
 
 def _twice(torch: Any, loss: Callable[[Tensor], Tensor], points: Tensor, vectors: Tensor) -> Tensor:

@@ -11,26 +11,33 @@ from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor, Traced
 from boundcheck.engines.neural.task import Task
 
-__all__ = ["descend", "gradients", "lane_losses"]
+__all__ = ["descend", "gradients", "lane_losses", "sample_losses"]
+
+
+def sample_losses(task: Task, scores: Tensor, labels: Tensor) -> Tensor:
+    """The loss (N, B) of every sample, without the ridge; differentiable in the scores.
+
+    scores: (N, B, classes); labels: (N, B), or (1, B) or (B,) for samples that all look at.
+    """
+    functional = library().nn.functional
+    lanes, width = scores.shape[:2]
+    labels = labels.expand(lanes, width)
+    if task.loss == "logistic":
+        return functional.softplus(-labels.to(scores.dtype) * scores.squeeze(-1))
+    flat = functional.cross_entropy(scores.flatten(0, 1), labels.reshape(-1), reduction="none")
+    return flat.view(lanes, width)
 
 
 def lane_losses(task: Task, scores: Tensor, labels: Tensor, mask: Tensor | None) -> Tensor:
     """Mean loss (N,) of each model over its samples, without the ridge; 0 for a model without samples.
 
-    scores: (N, B, classes); labels: (N, B), or (1, B) for samples that all look at; mask: (N, B), 1 (or True) where a
-    sample counts and 0 (False) where it is padding; None: all count. Differentiable in the scores.
+    scores, labels: see `sample_losses`; mask: (N, B), 1 (or True) where a sample counts and 0 (False) where it is
+    padding; None: all count.
     """
-    functional = library().nn.functional
-    lanes, width = scores.shape[:2]
-    labels = labels.expand(lanes, width)
-    if task.loss == "cross_entropy":
-        losses = functional.cross_entropy(scores.flatten(0, 1), labels.reshape(-1), reduction="none")
-        losses = losses.view(lanes, width)
-    else:
-        losses = functional.softplus(-labels.to(scores.dtype) * scores.squeeze(-1))
+    losses = sample_losses(task, scores, labels)
     if mask is None:
         return losses.mean(dim=1)
-    counted = mask.expand(lanes, width).bool()
+    counted = mask.expand(losses.shape).bool()
     counts = counted.sum(dim=1).clamp(min=1)
     return losses.masked_fill(~counted, 0.0).sum(dim=1) / counts
 

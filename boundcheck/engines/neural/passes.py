@@ -15,24 +15,15 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.neural.library import library
+from boundcheck.engines.neural.losses import sample_losses
 from boundcheck.engines.neural.network import Tensor
 from boundcheck.engines.neural.task import Task
 from boundcheck.problems.architectures import Architecture, Layer, Residual
 
-__all__ = ["Passes", "sample_losses", "width_of"]
+__all__ = ["Passes", "width_of"]
 
 BUDGET = {"cpu": 1 << 28, "cuda": 1 << 31}  # bytes that a chunk may take, about
 MODELS_AT_ONCE = 32
-
-
-def sample_losses(task: Task, scores: Tensor, labels: Tensor) -> Tensor:
-    """The loss (N, B) of every sample; scores (N, B, classes), labels (B,)."""
-    functional = library().nn.functional
-    lanes, width = scores.shape[:2]
-    if task.loss == "logistic":
-        return functional.softplus(-labels.to(scores.dtype) * scores.squeeze(-1))
-    flat = functional.cross_entropy(scores.flatten(0, 1), labels.repeat(lanes), reduction="none")
-    return flat.view(lanes, width)
 
 
 def width_of(architecture: Architecture) -> int:

@@ -34,10 +34,11 @@ import numpy as np
 from boundcheck.constants.constant import Constant
 from boundcheck.constants.estimate import upper_mean
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.neural.curvature import Ends, ends, hessian_product, own_losses, sample_hessian_product
+from boundcheck.engines.neural.curvature import Ends, ends, hessian_product, sample_hessian_product
 from boundcheck.engines.neural.estimates import Found
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.looking import passes_of
+from boundcheck.engines.neural.losses import sample_losses
 from boundcheck.engines.neural.network import Tensor
 from boundcheck.engines.neural.passes import Passes
 from boundcheck.engines.neural.task import Task
@@ -251,7 +252,7 @@ class _Probing:
             leaf = point.to(task.dtype).expand(len(own), -1).contiguous().requires_grad_()
             with torch.enable_grad():
                 scores = task.network.scores(leaf, task.inputs[own].unsqueeze(1))
-                losses = own_losses(self.passes, scores, task.labels[own].unsqueeze(1))
+                losses = sample_losses(task, scores, task.labels[own].unsqueeze(1))
                 (slopes,) = torch.autograd.grad(losses.sum(), leaf)
             yield slopes.double() + task.ridge * point
 
