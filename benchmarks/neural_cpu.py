@@ -44,8 +44,10 @@ import torch
 from torch import nn
 
 from boundcheck.engines.neural.batched import batched
-from boundcheck.engines.neural.losses import descend
+from boundcheck.engines.neural.fast import Prepared
+from boundcheck.engines.neural.lanes import Tally
 from boundcheck.engines.neural.task import Task
+from boundcheck.engines.neural.training import Direction, Work, train
 from boundcheck.methods.clients import Clients
 from boundcheck.problems.architectures import LSTM, Convolution, Dense, zoo
 from boundcheck.problems.architectures.architecture import Architecture
@@ -126,7 +128,7 @@ class Case:
     def ours(self) -> Callable[[], torch.Tensor]:
         """All models at once."""
         inputs, labels, rows = self.data()
-        server, eta = flat(self.start()), torch.full((self.lanes, 1), ETA)
+        server = flat(self.start())
         task = Task(
             network=batched(self.architecture()),
             known=Clients.alike(1, SAMPLES),
@@ -143,10 +145,17 @@ class Case:
             dtype=torch.float32,
         )
 
+        each = np.full(self.lanes, self.steps * self.batch)
+        work = Work(
+            first=each * np.arange(self.lanes), size=each, batch=self.batch, steps=np.full(self.lanes, self.steps),
+            samples=rows.transpose(0, 1).flatten().numpy().astype(np.uint32),
+        )  # fmt: skip
+        local = Prepared(task)
+        direction = Direction(np.full(self.lanes, ETA), np.zeros(self.lanes))
+
         def go() -> torch.Tensor:
             y = server.repeat(self.lanes, 1)
-            for t in range(self.steps):
-                descend(task, y, rows[t], None, eta)
+            train(local, work, direction, y, Tally())
             return y[-1]
 
         return go

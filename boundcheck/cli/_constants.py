@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from boundcheck.constants.constant import Constant
     from boundcheck.evidence.claim import Claim
     from boundcheck.evidence.practice import Practice
+    from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 
@@ -58,7 +59,8 @@ class Step:
 class ClaimConstants:
     """One claim. constants: by the names of problems and methods, and the beta of the step condition; symbols:
     statement's name -> that name, where they differ; spreads: of every client, or nothing where the problem has none
-    or the statement no P^2; method: the resolved specification, or the sentence why it has none.
+    or the statement no P^2; method: the resolved specification, or the sentence why it has none; note: where values
+    are to be had that are not here, or "".
     """
 
     claim: str
@@ -69,6 +71,7 @@ class ClaimConstants:
     method: Mapping[str, Any] | str
     violations: Mapping[str, str]
     steps: tuple[Step, ...]
+    note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -83,6 +86,7 @@ class ClaimConstants:
             "method": resolved,
             "violations": dict(self.violations),
             "steps": [_step_data(s) for s in self.steps],
+            "note": self.note,
         }
 
 
@@ -107,7 +111,7 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
 
     What is done meanwhile is shown on standard error while that is a terminal.
     """
-    from boundcheck.engines.run import describe_constants
+    from boundcheck.engines.run import describe_constants, is_neural
     from boundcheck.errors import BadInput, UnknownName
     from boundcheck.evidence.steps import objective, placeholder, resolve_steps
     from boundcheck.methods.build import build as build_method
@@ -142,8 +146,32 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
         _spreads(problem) if keys & {"P2", "P2_gen"} else (),
         resolved,
         broken,
-        _steps(claim, claimed, problem, resolved, practice=practice),
+        _steps(claim, claimed, problem, resolved, practice=practice and not is_neural(problem)),
+        _note(claim, claimed, method, problem, practice=practice) if is_neural(problem) else "",
     )
+
+
+def _note(claim: Claim, claimed: Statement, method: Method, problem: Problem, *, practice: bool) -> str:
+    """What a network does not know of itself, and who finds it."""
+    from boundcheck.evidence.steps import START, joint
+
+    index = () if claimed.metric.index is None else (claimed.metric.index,)
+    known = {*joint(claimed, method, problem), *claim.constants, *index}
+    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
+    told: list[str] = []
+    if lacking and claim.estimate is not None:
+        told.append(f"{', '.join(lacking)}: measured along the run by `boundcheck check`, since estimate is set.")
+    elif lacking:
+        told.append(
+            f"{', '.join(lacking)}: not known of a network; write them under constants of the claim, or set "
+            "estimate = true, with which `boundcheck check` measures them along the run."
+        )
+    if practice:
+        told.append(
+            "Which step sizes work in practice is not searched for with networks; the grid of a [[training]] table "
+            "tries several out."
+        )
+    return " ".join(told)
 
 
 def _computed(label: str, lazy: Mapping[str, Constant], parameters: set[str]) -> dict[str, Constant]:
@@ -239,6 +267,8 @@ def print_constants(found: ClaimConstants) -> None:
         line("method: " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in found.method.items()))
     for step in found.steps:
         _print_step(step)
+    for part in textwrap.wrap(found.note, WIDTH):
+        line(part)
     for name, why in found.violations.items():
         line(f"breaks assumption {name}: {why}")
     line()

@@ -107,7 +107,8 @@ class Curve:
     def _words(self) -> str:
         last = f", rounds {self.rounds[0]} to {self.rounds[-1]}" if len(self.rounds) else ""
         ends = ", ".join(f"{name} {v[0]:.4g} to {v[-1]:.4g}" for name, v in self.values.items() if len(v))
-        return f"{self.arithmetic.value}, {len(self.rounds)} points{last}" + (f"; {ends}" if ends else "")
+        how = self.info.get("engine", "sampled") if self.arithmetic is Arithmetic.SAMPLED else self.arithmetic.value
+        return f"{how}, {len(self.rounds)} points{last}" + (f"; {ends}" if ends else "")
 
     def __repr__(self) -> str:
         return f"<Curve {self._words()}>"

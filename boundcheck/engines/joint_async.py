@@ -250,9 +250,10 @@ def _second_moments(method: Method, problem: Any, maps: tuple[tuple[Any, Any], .
     samples = getattr(problem, "samples", None)
     if samples is None:
         return None
-    batch = method.local.batch
+    sizes = clients_of(problem).sizes
     found: list[Form] = []
-    for (a, b), whole, own in zip(maps, means, samples(), strict=True):
+    for (a, b), whole, own, size in zip(maps, means, samples(), sizes, strict=True):
+        batch = min(method.local.batch, size)
         # a client that is the sum of its samples takes steps along their number times a sample's gradient
         factor = 1 if own.mean() == (a, b) else own.count
         if own.mean() != (a / factor, b / factor):

@@ -41,9 +41,10 @@ __all__ = [
 ENGINES = ("exact", "sampled", "neural")
 MAX_ROUNDS = 10**15
 _SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
+_NEURAL = "computation in the exact engine (engine = 'neural' has one)"
 # Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
-# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`, and of those that the sampled
-# engine alone has in `engines.sampled.looking`.
+# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`, and of those that it has not in
+# `engines.sampled.looking` and `engines.neural.looking`.
 ROUND_METRICS: Mapping[str, str] = {
     "drift": "visits from the server's point",
     "epoch_grad2": "momentum",
@@ -55,6 +56,9 @@ ROUND_METRICS: Mapping[str, str] = {
     "virtual_grad2": "a server",
     "inexactness": _SAMPLED,
     "B2": _SAMPLED,
+    "f_above_least_local": _SAMPLED,
+    "least_local_f": _NEURAL,
+    "least_local_loss": _NEURAL,
 }
 _OF_BLOCK = "discrepancy:"  # followed by the number of a block
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
@@ -68,7 +72,7 @@ def run(
     engine: str = "exact",
     seeds: int | range = 100,
     metrics: Iterable[str] | None = None,
-    arithmetic: str | Arithmetic = Arithmetic.BALL,
+    arithmetic: str | Arithmetic | None = None,
     assumptions: Iterable[str] = (),
     neural: Settings | Mapping[str, Any] | None = None,
     checkpoint: AnyCheckpoint | None = None,
@@ -77,11 +81,11 @@ def run(
     """Carry out a method on a problem.
 
     rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
-    increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", "rational" or
-    "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a model on labelled
-    samples, all clients and seeds at once in torch). metrics: default all that the problem has; those of
-    `ROUND_METRICS`, and for "neural" those of `engines.neural.looking`, by name. assumptions: names of hypotheses that
-    the problem is asked about besides the shipped ones; its answers stand in `Curve.assumptions` and
+    increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the default,
+    "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a
+    model on labelled samples, all clients and seeds at once in torch). metrics: default all that the problem has; those
+    of `ROUND_METRICS`, and for "neural" those of `engines.neural.looking`, by name. assumptions: names of hypotheses
+    that the problem is asked about besides the shipped ones; its answers stand in `Curve.assumptions` and
     `Curve.violations`. neural: settings of the neural engine, such as {"precision": "float64"}. checkpoint: where a
     neural run is saved in between, and from which it goes on. on_progress: called with the finished share, 0 to 1.
 
@@ -90,18 +94,17 @@ def run(
     """
     if engine not in ENGINES:
         raise UnknownName("the engine", engine, ENGINES)
-    check_engine(engine, problem, neural)
+    check_engine(engine, problem, neural, arithmetic)
     grid = round_grid(rounds)
-    if isinstance(metrics, str):
-        raise BadInput(f"metrics = {metrics!r} is not allowed; it must be a list of names, such as [{metrics!r}].")
-    names = tuple(metrics) if metrics is not None else problem.metrics
+    names = problem.metrics if metrics is None else _named(metrics)
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
         if name not in problem.metrics and not is_round_metric(name):
             raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
     if engine == "exact":
         from boundcheck.engines.exact import run_exact
 
-        curve = run_exact(method, problem, grid, names, arithmetic=_arithmetic(arithmetic), on_progress=on_progress)
+        asked = _arithmetic(Arithmetic.BALL if arithmetic is None else arithmetic)
+        curve = run_exact(method, problem, grid, names, arithmetic=asked, on_progress=on_progress)
     else:
         wanted = seeds if isinstance(seeds, range) else range(_count(seeds))
         if not len(wanted):
@@ -127,8 +130,18 @@ def is_neural(problem: Problem) -> bool:
     return hasattr(problem, "start_vector")
 
 
-def check_engine(engine: str, problem: Problem, neural: Settings | Mapping[str, Any] | None = None) -> None:
+def check_engine(
+    engine: str,
+    problem: Problem,
+    neural: Settings | Mapping[str, Any] | None = None,
+    arithmetic: str | Arithmetic | None = None,
+) -> None:
     """Raises Unsupported where an engine does not carry a problem, BadInput for settings of another engine."""
+    if engine == "neural" and arithmetic is not None:
+        raise BadInput(
+            f"arithmetic = '{arithmetic}' is a setting of engine = 'exact'; leave it out with engine = 'neural', whose "
+            "precision stands under neural."
+        )
     if engine != "neural" and neural is not None:
         raise BadInput(f"engine = '{engine}' has no settings 'neural'; leave them out or take engine = 'neural'.")
     if engine != "neural" and is_neural(problem):
@@ -151,6 +164,7 @@ def needed_for(name: str, method: Method) -> str | None:
         "models of its own at every client": blocks,
         "a server": not blocks and method.momentum is None,
         _SAMPLED: False,
+        _NEURAL: False,
     }.get(needs, method.exchange is None and method.correction is None)
     return None if met else needs
 
@@ -282,12 +296,26 @@ def round_grid(rounds: int | Sequence[int]) -> list[int]:
     return grid
 
 
+def _named(metrics: Any) -> tuple[str, ...]:
+    """The names of metrics that are asked for."""
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        shown = [metrics] if isinstance(metrics, str) else ["f"]
+        raise BadInput(f"metrics = {metrics!r} is not allowed; it must be a list of names, such as {shown!r}.")
+    names: tuple[Any, ...] = tuple(metrics)
+    for name in names:
+        if not isinstance(name, str):
+            raise BadInput(f"metrics: {name!r} is not allowed; a metric is asked for by its name.")
+    return names
+
+
 def _count(seeds: Any) -> int:
     """How many seeds are asked for, of whatever type the number is."""
     try:
-        return operator.index(seeds)
+        if not isinstance(seeds, bool):
+            return operator.index(seeds)
     except TypeError:
-        raise BadInput(f"seeds = {seeds!r} is not allowed; it must be an integer or a range.") from None
+        pass
+    raise BadInput(f"seeds = {seeds!r} is not allowed; it must be an integer or a range.")
 
 
 def _whole(value: Any) -> int:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.core.numbers import as_fraction, format_short, parse_grid
+from boundcheck.core.numbers import format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, check_engine, describe, is_round_metric
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
-from boundcheck.evidence.averages import NoAverage, check_rounds
+from boundcheck.evidence.averages import NoAverage
+from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
 from boundcheck.evidence.constant_claims import constant_of, curve_of_constant
 from boundcheck.evidence.estimated import along_a_run
@@ -43,12 +44,11 @@ if TYPE_CHECKING:
     from boundcheck.core.store import Store
     from boundcheck.problems.problem import Problem
 
-__all__ = ["Claim", "ClaimResult", "RateClaim", "Reading", "resolve_steps", "rounds_of", "run_claim"]
+__all__ = ["Claim", "ClaimResult", "RateClaim", "Reading", "resolve_steps", "run_claim"]
 
 FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
-GRID_POINTS = 60  # of the default log grid
-LAST_INDEX = Fraction(10**12)  # the default grid never goes beyond
-LAST_AVERAGE = 10_000  # nor, for an average over rounds, beyond so many of them
+# Runs where a claim names no number: the budget of the sampled engine, and what decides at level 0.999 with some room.
+SEEDS: Mapping[str, int] = {"sampled": 1000, "neural": 200}
 MOST_SAMPLES = 2 * 10**8  # numbers that the seeds of an average over rounds may hold together
 
 
@@ -75,10 +75,11 @@ class Claim:
     log grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
     ones than the problem's (see `evidence.given`), by the statement's names. expect: the outcome that `check` asks for.
     tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
-    is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`). seeds:
-    budget of the sampled engine, number of runs of the neural one. estimate: with how much effort
-    (`engines.neural.probing.Effort`; empty: its defaults) constants that the problem does not know are measured along
-    the run; None: they are not. neural: settings of the neural engine. number: which of its file it is, from 1.
+    is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`).
+    arithmetic: of the exact engine (None: "ball"). seeds: budget of the sampled engine, number of runs of the neural
+    one (None: that of `SEEDS`). estimate: with how much effort (`engines.neural.probing.Effort`; empty: its defaults)
+    constants that the problem does not know are measured along the run; None: they are not. neural: settings of the
+    neural engine. number: which of its file it is, from 1.
     """
 
     statement: str
@@ -88,8 +89,8 @@ class Claim:
     at: Mapping[str, Any] = field(default_factory=_nothing)
     constants: Mapping[str, Any] = field(default_factory=_nothing)
     engine: str = "exact"
-    arithmetic: str = "ball"
-    seeds: int = 1000
+    arithmetic: str | None = None
+    seeds: int | None = None
     level: float = 0.999
     expect: Outcome | None = None
     tightness: tuple[float | None, float | None] = (None, None)
@@ -97,6 +98,11 @@ class Claim:
     estimate: Mapping[str, Any] | None = None
     neural: Mapping[str, Any] | None = None
     number: int | None = field(default=None, compare=False)
+
+    @property
+    def runs(self) -> int:
+        """How many seeds a run with a random method may have."""
+        return SEEDS.get(self.engine, 0) if self.seeds is None else self.seeds
 
     def label(self) -> str:
         """The claim's own name, or one made of its number in the file, statement, problem and method."""
@@ -128,69 +134,6 @@ class ClaimResult:
     info: Mapping[str, Any] = field(default_factory=_nothing)
 
 
-def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
-    """0, 1 and a log grid up to where the bound has come within 1 % of its floor (or 10^12)."""
-    symbol = claimed.symbol(str(claimed.metric.index))
-    first = symbol.low if symbol.low is not None else Fraction(1)
-    if symbol.high is not None:
-        return parse_grid([first, symbol.high] if first < symbol.high else [first], symbol.name)
-    fixed = {k: v for k, v in values.items() if k in [s.name for s in claimed.symbols]}
-
-    def bound(k: Fraction) -> float:
-        return float(claimed.evaluate(**fixed, **{symbol.name: k}).value)
-
-    limit = LAST_INDEX if claimed.metric.weights is None else _averaged_up_to(claimed, values, LAST_AVERAGE)
-    floor = bound(LAST_INDEX)
-    last = min(max(first, Fraction(16)), limit)
-    while last < limit and bound(last) > max(1.01 * floor, 1e-12 * bound(first)):
-        last = min(2 * last, limit)
-    start = max(first, Fraction(1))
-    if last <= start:
-        return sorted({first, start})
-    grid = parse_grid(f"log:{start}:{last}:{GRID_POINTS}", symbol.name, integer=symbol.integer)
-    return sorted({first, *grid})
-
-
-def _averaged_up_to(claimed: Statement, values: Mapping[str, Fraction], rounds: int) -> Fraction:
-    """The largest integer index at which at most so many rounds are averaged."""
-    symbol, expr = claimed.symbol(str(claimed.metric.index)).expr, claimed.metric.rounds
-    fixed = _fixed(claimed, values)
-    first, second = (as_fraction(expr.subs({**fixed, symbol: k}), "rounds") for k in (0, 1))
-    return Fraction(max(1, math.floor((rounds - first) / (second - first))))
-
-
-def _fixed(claimed: Statement, values: Mapping[str, Fraction]) -> dict[Any, Fraction]:
-    """The values of the symbols on which the rounds of an index depend. Raises BadInput where one has none."""
-    used = sorted((s for s in claimed.metric.rounds.free_symbols if s.name != claimed.metric.index), key=str)
-    lacking = [s.name for s in used if s.name not in values]
-    if lacking:
-        raise BadInput(
-            f"{claimed.best_id}: no value for {', '.join(lacking)}, on which the rounds depend; neither the problem "
-            "nor the method gives one, so write it under constants."
-        )
-    return {s: values[s.name] for s in used}
-
-
-def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str, Fraction]) -> list[int]:
-    """The rounds at which the statement's metric is measured for these values of its index, increasing.
-
-    An average over rounds needs all of them. Raises BadInput where an index is no whole number of rounds, or an average
-    has none or too many.
-    """
-    expr = claimed.metric.rounds
-    symbol = None if claimed.metric.index is None else claimed.symbol(claimed.metric.index).expr
-    fixed = _fixed(claimed, values)
-    rounds: list[int] = []
-    for k in [Fraction(0)] if symbol is None else index:
-        done = as_fraction(expr.subs(fixed if symbol is None else {**fixed, symbol: k}), "rounds")
-        if done.denominator != 1:
-            raise BadInput(f"{claimed.best_id}: {symbol} = {format_short(k)} is not a whole number of rounds.")
-        if claimed.metric.weights is not None:
-            check_rounds(claimed, int(done), done if symbol is None else k)
-        rounds.append(int(done))
-    return sorted(set(rounds)) if claimed.metric.weights is None else list(range(max(rounds)))
-
-
 def run_claim(
     claim: Claim,
     store: Store | None = None,
@@ -208,7 +151,7 @@ def run_claim(
     claimed = statement(claim.statement) if claimed is None else claimed
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
-    check_engine(claim.engine, build_problem(claim.problem), claim.neural)
+    check_engine(claim.engine, build_problem(claim.problem), claim.neural, claim.arithmetic)
     problem, known = _instance(claim, claimed)
     given_constants(claimed, known, claim.constants)  # a contradiction is told before anything rests on it
     beyond = _beyond(claim, claimed, problem, known)
@@ -335,7 +278,7 @@ def _run_until_decided(
     metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
     how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
     if claim.engine == "exact":
-        how["arithmetic"] = Arithmetic(claim.arithmetic).value
+        how["arithmetic"] = Arithmetic(claim.arithmetic or Arithmetic.BALL).value
     asked = [a.name for a in claimed.assumptions if is_library(a)]
     if constant_of(claimed) is not None:
         return curve_of_constant(claimed, method, problem, asked)
@@ -344,24 +287,24 @@ def _run_until_decided(
         found = run_or_recall(store, method, problem, method_spec, assumptions=asked, **how, **more)
         return with_start(found, start)
 
-    if claim.engine != "exact" and claimed.metric.weights is not None and claim.seeds * len(rounds) > MOST_SAMPLES:
+    if claim.engine != "exact" and claimed.metric.weights is not None and claim.runs * len(rounds) > MOST_SAMPLES:
         raise BadInput(
-            f"{claimed.best_id}: {claim.seeds} seeds of {len(rounds)} rounds, all of which the average needs, are "
+            f"{claimed.best_id}: {claim.runs} seeds of {len(rounds)} rounds, all of which the average needs, are "
             f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
         )
     if claim.engine == "exact":
         return recalled(seeds=range(0), on_progress=on_progress)
     if claim.engine == "neural":
-        return recalled(seeds=range(claim.seeds), neural=claim.neural, on_progress=on_progress)
+        return recalled(seeds=range(claim.runs), neural=claim.neural, on_progress=on_progress)
     from boundcheck.engines.sampled import concatenate
 
     curve: Curve | None = None
-    done, stop = 0, min(FIRST_SEEDS, claim.seeds)
+    done, stop = 0, min(FIRST_SEEDS, claim.runs)
     while True:
 
         def share(part: float, done: int = done, stop: int = stop) -> None:
             if on_progress is not None:
-                on_progress((done + part * (stop - done)) / claim.seeds)
+                on_progress((done + part * (stop - done)) / claim.runs)
 
         block = recalled(seeds=range(done, stop), on_progress=share)
         if curve is None:
@@ -370,9 +313,9 @@ def _run_until_decided(
             curve = describe(concatenate([curve, block]), method, problem, asked)
             curve = with_start(curve, start)
         verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None)
-        if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.seeds or not method.is_random(clients_of(problem)):
+        if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.runs or not method.is_random(clients_of(problem)):
             return curve
-        done, stop = stop, min(2 * stop, claim.seeds)
+        done, stop = stop, min(2 * stop, claim.runs)
 
 
 def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: Problem) -> Curve:

@@ -260,11 +260,11 @@ def along_a_run(
         if plan is None or plan[0] == last:
             break
         last, rounds = plan
-        grid = sorted({round(rounds * k / points) for k in range(1, points + 1)})
+        grid = sorted({round(rounds * k / points) for k in range(points + 1)})
         curve = run_neural(last, problem, rounds, range(1), ("f",), grid, own, keep_points=True)
         assert curve.points is not None
         seen = curve.points[0]
-        seen = np.concatenate([np.asarray(task.start)[None, :], seen[np.isfinite(seen).all(axis=1)]])
+        seen = seen[np.isfinite(seen).all(axis=1)]
         told = f"at {len(seen)} of the rounds 0 to {rounds} of a run with seed 0"
         found = overlaid(problem, merged(found.probe, measured(seen)), blocks=blocks, told=told)
     return cast("Problem", found)

@@ -18,7 +18,7 @@ import numpy as np
 from boundcheck.engines.run import describe_constants, is_round_metric, run
 from boundcheck.engines.surrogate import surrogate
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.evidence.claim import rounds_of
+from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.compare import hypotheses
 from boundcheck.evidence.given import key_of
 from boundcheck.evidence.points import index_name, points_of

@@ -24,7 +24,8 @@ from boundcheck.engines.absent import why_absent
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import ENGINES, check_engine, is_neural, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
-from boundcheck.evidence.claim import Claim, RateClaim, rounds_of
+from boundcheck.evidence.claim import Claim, RateClaim
+from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.estimated import check_estimate
 from boundcheck.evidence.given import check_parameters, given_constants
 from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
@@ -90,8 +91,8 @@ class ClaimSpec(_Model):
     at: Table = Field(default_factory=dict)
     constants: Table = Field(default_factory=dict)
     engine: Annotated[str, BeforeValidator(_one_of(ENGINES, "the engine"))] = "exact"
-    arithmetic: Annotated[str, BeforeValidator(_one_of(_ARITHMETICS, "the arithmetic"))] = "ball"
-    seeds: Annotated[int, Field(strict=True, ge=1, le=10**9)] = 1000
+    arithmetic: Annotated[str | None, BeforeValidator(_one_of(_ARITHMETICS, "the arithmetic"))] = None
+    seeds: Annotated[int | None, Field(strict=True, ge=1, le=10**9)] = None
     level: Number = Fraction(999, 1000)
     expect: Outcome | None = None
     tightness: TightnessSpec | None = None
@@ -235,6 +236,8 @@ class _Checker:
             return
         with self._noting("engine" if "engine" in self.raw else "problem"):
             check_engine(engine, problem)
+        with self._noting("arithmetic"):
+            check_engine(engine, problem, arithmetic=self.raw.get("arithmetic"))
         if isinstance(neural, Mapping):
             from boundcheck.engines.neural.settings import Settings
 
@@ -403,7 +406,7 @@ class _Checker:
 
     def _limits(self) -> None:
         self._ordered(self._table("tightness"), "tightness", ("at_least", "at_most"))
-        if self.raw.get("estimate", False) is not False:
+        if self.raw.get("estimate", False) is not False and self.raw.get("engine", "exact") in ENGINES:
             with self._noting("estimate"):
                 check_estimate(self.raw["estimate"], self.raw.get("engine"))
         rate = self._table("rate")

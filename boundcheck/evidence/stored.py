@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
@@ -21,10 +21,11 @@ from boundcheck.engines.sampled import concatenate
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store
+    from boundcheck.engines.neural.settings import Settings
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["arrays_of", "curve_from", "run_or_recall"]
+__all__ = ["arrays_of", "curve_from", "measured_or_recall", "run_or_recall"]
 
 CHUNK_SECONDS = 2.0  # work between two looks at whether a checkpoint is due, roughly
 
@@ -153,6 +154,46 @@ def run_or_recall(
     if why is not None:
         curve = replace(curve, info={**curve.info, "not_stored": why})
     return describe(curve, method, problem, assumptions)
+
+
+def measured_or_recall(
+    store: Store | None,
+    method: Method,
+    problem: Problem,
+    method_spec: Mapping[str, Any],
+    grid: Sequence[int],
+    settings: Settings,
+    effort: Mapping[str, Any],
+    measure: Callable[[NDArray[np.float64]], Mapping[str, Any]],
+) -> Mapping[str, Any]:
+    """What is measured at the server's points (G, dim) of seed 0 of a neural run after the rounds of a grid.
+
+    measure: what `engines.neural.probing` says at these points, JSON-able, with this effort. Both the points and what
+    is measured go through the store.
+    """
+    from boundcheck.engines.neural.run import run_neural
+
+    how: dict[str, Any] = {"engine": "neural", "points": list(grid), "neural": _surroundings(settings)}
+    spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how, "seeds": [0]}
+    effort_spec = {**spec, "effort": dict(effort)}
+
+    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        curve = run_neural(
+            method, problem, grid[-1], range(1), ("f",), grid, settings, checkpoint=checkpoint, keep_points=True
+        )
+        assert curve.points is not None
+        return {"points": curve.points[0]}, {}
+
+    def compute_measured(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any]]:
+        return {}, measure(np.asarray(run_stored(store, keys[0], spec, compute).arrays["points"]))
+
+    try:
+        code = () if store is None else code_of(problem, method_spec)
+        more = "boundcheck.engines.neural.probing"
+        keys = ("", "") if store is None else (run_key(spec, code), run_key(effort_spec, (*code, more)))
+    except Undigestible:
+        store, keys = None, ("", "")
+    return run_stored(store, keys[1], effort_spec, compute_measured).meta
 
 
 def _sampled(

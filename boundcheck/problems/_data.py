@@ -29,6 +29,7 @@ __all__ = [
     "package_file",
     "package_folder",
     "refuse_absent",
+    "refuse_unknown",
 ]
 
 # The data sets. The names are written out in each import, so that the code of a data set counts in a run's digest.
@@ -50,6 +51,13 @@ ABSENT: Mapping[str, str] = {
     "femnist": "ships in no package that boundcheck knows, not with its writers; take 'shakespeare' with its roles as "
     "clients (split = 'owners') instead, or 'cifar10' with 500 clients and split = 'dirichlet'",
 }
+# Kinds of problem that take data sets -> the module and the name under which it says which.
+_TAKERS: Mapping[str, tuple[str, str]] = {
+    "least_squares": ("least_squares", "DATA"),
+    "logistic_regression": ("logistic_regression", "DATA"),
+    "softmax_regression": ("softmax_regression", "DATA"),
+    "neural": ("_labelled", "NAMES"),
+}
 LABEL = "label"  # what a labelled set is sorted by where no feature is named
 KNOWN = "scikit-learn==1.9.1"  # a version whose files have the checksums that the data sets pin
 
@@ -61,9 +69,25 @@ def module(name: str, known: tuple[str, ...] = tuple(DATA)) -> Any:
     BadInput for a set of `ABSENT`.
     """
     refuse_absent(name)
-    if name not in known:
-        raise UnknownName("the data set", name, known)
+    refuse_unknown(name, known, "this problem")
     return DATA[name]()
+
+
+def refuse_unknown(name: str, known: tuple[str, ...], what: str) -> None:
+    """Raises UnknownName for no data set at all, BadInput for one that other kinds of problem take and `what` not."""
+    if name in known:
+        return
+    if name not in DATA:
+        raise UnknownName("the data set", name, known)
+    kinds = [kind for kind, place in _TAKERS.items() if name in _takes(*place)]
+    others = " or ".join(f"kind = '{kind}'" for kind in kinds)
+    raise BadInput(f"the data set '{name}' goes with {others}, not with {what}; known: {', '.join(known)}.")
+
+
+def _takes(file: str, name: str) -> tuple[str, ...]:
+    """The data sets of a kind of problem; for a sentence alone, so that its code is none of a run's."""
+    found: tuple[str, ...] = getattr(importlib.import_module(f"boundcheck.problems.{file}"), name)
+    return found
 
 
 def refuse_absent(name: str) -> None:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._data import Samples, module, refuse_absent
+from boundcheck.problems._data import Samples, module, refuse_absent, refuse_unknown
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import Split, permutation
 
@@ -288,8 +288,7 @@ NAMES = tuple(_MAKERS)
 def options_of(name: str) -> dict[str, Any]:
     """The options of a data set with their defaults. Raises UnknownName, BadInput for one that is not to be had."""
     refuse_absent(name)
-    if name not in _MAKERS:
-        raise UnknownName("the data set", name, NAMES)
+    refuse_unknown(name, NAMES, "networks")
     parameters = inspect.signature(_MAKERS[name]).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 

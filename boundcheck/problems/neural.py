@@ -66,6 +66,21 @@ class NeuralProblem(OnSamples):
     loss: Literal["cross_entropy"] = "cross_entropy"
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        top = self.architecture.classes - 1
+        for what, inputs, labels in (
+            ("labels", self.inputs, self.labels),
+            ("test_labels", self.test_inputs, self.test_labels),
+        ):
+            if inputs is None or labels is None:
+                continue
+            kind = getattr(getattr(labels, "dtype", None), "kind", "")  # a list has none
+            if kind not in ("i", "u") or (labels.size and not 0 <= labels.min() <= labels.max() <= top):
+                told = f"must be a NumPy array of integers from 0 to {top}, the numbers of the classes."
+                raise BadInput(f"{what} of '{self.name}' {told}")
+            if labels.shape != (len(inputs),):
+                raise BadInput(f"{what} of '{self.name}' must be {len(inputs)} in one row, one a sample.")
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: the specification, from which `boundcheck.problem` rebuilds the instance."""
         return {"schema": 1, **self.spec}
@@ -190,6 +205,7 @@ def build(
         imbalance=imbalance,
     )
     sizes, order = [len(part) for part in parts], np.concatenate(parts)
+    _check_labels(found, model_name)
     inputs = _prepared(found, found.inputs[order], model_name)
     net = zoo.architecture(model_name, inputs.shape[1:], found.classes, found.vocabulary, model_options)
     held = _subset(len(found.test_labels), test_samples, "test_samples", TEST, own)
@@ -253,6 +269,20 @@ def _only(found: Labelled, rows: NDArray[np.int64]) -> Labelled:
     """The data set with these training samples alone."""
     owners = None if found.owners is None else found.owners[rows]
     return replace(found, inputs=found.inputs[rows], labels=found.labels[rows], owners=owners)
+
+
+def _check_labels(found: Labelled, model: str) -> None:
+    """Raises BadInput for a model of texts whose labels are of the other kind: the next symbol, or a class."""
+    if found.kind != "tokens" or not found.symbols or model not in zoo.NEXT_SYMBOL:
+        return
+    of_model, of_data = zoo.NEXT_SYMBOL[model], found.meanings == found.symbols
+    if of_model != of_data:
+        words = {True: "the symbol that follows", False: "the class of a text"}
+        other = next(name for name, follows in zoo.NEXT_SYMBOL.items() if follows == of_data)
+        raise BadInput(
+            f"the model '{model}' gives {words[of_model]}; the labels of the data set '{found.name}' are "
+            f"{words[of_data]}, so take model = '{other}'."
+        )
 
 
 def _prepared(found: Labelled, raw: NDArray[Any], model: str) -> Inputs:

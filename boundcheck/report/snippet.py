@@ -32,6 +32,9 @@ def claim_toml(claim: Claim) -> str:
     limits = dict(zip(("at_least", "at_most"), claim.tightness, strict=True))
     if any(v is not None for v in limits.values()):
         entries.append(("tightness", {k: _Decimal(repr(float(v))) for k, v in limits.items() if v is not None}))
+    for name, given in (("neural", claim.neural), ("estimate", claim.estimate)):
+        if given is not None:
+            entries.append((name, given or (name == "estimate") or {}))
     if claim.rate is not None:
         rate = claim.rate
         slope = [_number(rate.low), _number(rate.high)]

@@ -42,6 +42,7 @@ from boundcheck.methods.parts import (
     Same,
     ServerStep,
     Stale,
+    StochasticSteps,
     SumOne,
     Unbiased,
     Uniform,
@@ -97,6 +98,7 @@ COMPOSED: dict[str, Method] = {
     "stale, drawn again": Method(
         "m", WithReplacement(4), Epochs(1, 2, "replacement"), STEP, Average(), exchange=Stale()
     ),
+    "batches above most clients": Method("m", Full(), StochasticSteps(2, 4), STEP, exchange=Blocks(3)),
     "blocks in order": Method("m", Full(), WORK, STEP, exchange=Blocks(4, order=(2, 0, 3, 1), weights="data")),
     "given blocks": Method(
         "m", Full(), WORK, STEP, exchange=Blocks(2, (tuple(range(1, 15, 2)), tuple(range(0, 15, 2))))

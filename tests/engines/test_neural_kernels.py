@@ -61,6 +61,7 @@ def test_the_way_of_a_convolution_is_that_of_the_stated_rule() -> None:
     small, large, grey = (ConvolutionKernel(Convolution(inputs, 64, 5, padding=2)) for inputs in (32, 32, 1))
     assert small.choose(torch.empty(1, 1, 32, 4, 4)) == "grouped"
     assert large.choose(torch.empty(1, 10, 32, 14, 14)) == "each"
+    assert ConvolutionKernel(Convolution(16, 16, 3, padding=1)).choose(torch.empty(1, 32, 16, 32, 32)) == "each"
     assert grey.choose(torch.empty(1, 64, 1, 28, 28)) == "columns"
     assert large.choose(torch.empty(1, 10, 32, 14, 14, device="meta")) == "grouped"
 
@@ -94,7 +95,7 @@ def test_single_precision_is_near(name: str) -> None:
 class Alone(Batched):
     """One model at a time."""
 
-    def alone(self, parameters: Any, inputs: Any) -> bool:
+    def alone(self, inputs: Any, dtype: Any) -> bool:
         return True
 
 

@@ -199,6 +199,53 @@ def test_discrepancies_are_those_of_the_sampled_engine(problem: Any, task: Any) 
         looking(task, problem, ("discrepancy:2",), lowered)
 
 
+LOCAL = ("least_local_f", "least_local_loss", "f_above_least_local")
+
+
+def test_losses_of_the_clients_own_models(problem: Any, task: Any) -> None:
+    lowered = lower(method({"kind": "periodic_averaging", "tau": 2, "eta": "1/10"}), clients_of(problem), 4)
+    state = np.random.default_rng(3).standard_normal((2, 4, task.network.dim)) / 3
+    found = looking(task, problem, (*LOCAL, "f"), lowered)(torch.as_tensor(state))
+    w = np.array([float(v) for v in problem.weights])
+    for s, models in enumerate(torch.as_tensor(state)):
+        # row k: what the model of client k (that of row 0: their mean) loses on the data of each client
+        table = np.stack([client_losses(problem, x).detach().numpy() for x in models])
+        least = min(float(row @ w) for row in table[1:])
+        assert found["least_local_f"][s] == pytest.approx(least, rel=1e-11)
+        assert found["f_above_least_local"][s] == pytest.approx(float(table[0] @ w) - least, rel=1e-10)
+        assert found["least_local_loss"][s] == pytest.approx(min(table[i + 1, i] for i in range(3)), rel=1e-11)
+    np.testing.assert_allclose(found["f_above_least_local"], found["f"] - found["least_local_f"], rtol=1e-12)
+    alone = looking(task, problem, LOCAL[:1], lowered)(torch.as_tensor(state))
+    np.testing.assert_array_equal(alone["least_local_f"], found["least_local_f"])
+
+
+def test_a_model_that_is_not_finite_is_not_the_least(problem: Any, task: Any) -> None:
+    lowered = lower(method({"kind": "periodic_averaging", "tau": 2, "eta": "1/10"}), clients_of(problem), 4)
+    state = torch.as_tensor(np.random.default_rng(4).standard_normal((1, 4, task.network.dim)) / 3)
+    state[0, 1] = state[0, 0]
+    state[0, 2:] = torch.nan
+    found = looking(task, problem, (*LOCAL, "f"), lowered)(state)
+    assert found["least_local_f"][0] == pytest.approx(found["f"][0], rel=1e-12)
+    assert found["f_above_least_local"][0] == pytest.approx(0, abs=1e-12)
+    state[0, 0] = torch.nan
+    for name, values in looking(task, problem, LOCAL, lowered)(state).items():
+        assert values[0] == np.inf, name
+
+
+@pytest.mark.parametrize("name", [*LOCAL, "discrepancy"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": "fedavg_sgd", "E": 2, "eta_l": "1/10"},
+        {"kind": "fedavg_async", "times": [1, 2, 3], "weights": "identical", "K": 1, "eta_l": "1/10"},
+    ],
+)
+def test_methods_without_models_of_the_clients(problem: Any, task: Any, name: str, spec: dict[str, Any]) -> None:
+    lowered = lower(method(spec), clients_of(problem), 4)
+    with pytest.raises(Unsupported, match=f"'{spec['kind']}' keeps no models at its clients.*'{name}'"):
+        looking(task, problem, (name,), lowered)
+
+
 def test_epochs_of_visits_of_one_epoch(problem: Any, task: Any, points: Any) -> None:
     spec = {"kind": "fedshuffle_mvr", "eta_l": "1/10", "a": "1/5", "warm_up": 2}
     lowered = lower(method(spec), clients_of(problem), 4)
@@ -218,6 +265,7 @@ def test_epochs_of_visits_of_one_epoch(problem: Any, task: Any, points: Any) -> 
         ("dist2", Unsupported, "minimum"),
         ("surrogate_f", Unsupported, "about a method"),
         ("discrepancy", Unsupported, "no method"),
+        ("least_local_f", Unsupported, "no method"),
     ],
 )
 def test_what_there_is_not(problem: Any, task: Any, name: str, error: type[Exception], told: str) -> None:

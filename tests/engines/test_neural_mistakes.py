@@ -20,6 +20,9 @@ from boundcheck.errors import BadInput
         ({"graphs": "yes"}, "it must be true or false"),
         ({"device": 3}, "it must be a text"),
         ({"threads": 10**9}, "at most 1024"),
+        ({"device": "cuda:x"}, "the device 'cuda:x' is unknown"),
+        ({"device": "cuda:-1"}, "the device 'cuda:-1' is unknown"),
+        ({"precision": "float46"}, "did you mean 'float64'"),
     ],
 )
 def test_settings_are_asked_for_in_words(given: Any, told: str) -> None:
@@ -31,7 +34,11 @@ def test_settings_are_asked_for_in_words(given: Any, told: str) -> None:
     ("asked", "told"),
     [
         ({"metrics": "grad2"}, r"it must be a list of names, such as \['grad2'\]"),
+        ({"metrics": [3]}, "metrics: 3 is not allowed; a metric is asked for by its name"),
+        ({"metrics": 3}, r"it must be a list of names, such as \['f'\]"),
         ({"seeds": "a"}, "it must be an integer or a range"),
+        ({"seeds": True}, "it must be an integer or a range"),
+        ({"seeds": -1}, "needs at least 1"),
         ({"seeds": [1, 2]}, "it must be an integer or a range"),
     ],
 )

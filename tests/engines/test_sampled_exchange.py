@@ -36,6 +36,7 @@ from boundcheck.methods.parts import (
     Same,
     ServerStep,
     Stale,
+    StochasticSteps,
     SumOne,
     Unbiased,
     Uniform,
@@ -68,6 +69,7 @@ STALES: dict[str, Method] = {
 BLOCKS: dict[str, Method] = {
     "periodic": Method("m", Full(), Epochs(1, 2), STEP, exchange=Blocks(3, "whole")),
     "partial": Method("m", Full(), GradientSteps(1), STEP, exchange=Blocks(3)),
+    "batches above most clients": Method("m", Full(), StochasticSteps(2, 4), STEP, exchange=Blocks(3)),
     "order": Method("m", Full(), WORK, STEP, exchange=Blocks(4, order=(2, 0, 3, 1), weights="data")),
     "given": Method("m", Full(), WORK, STEP, exchange=Blocks(2, ((4, 0), (1, 3, 2)), weights="data")),
     "more blocks than coordinates": Method("m", Full(), WORK, STEP, exchange=Blocks(7)),

@@ -15,7 +15,8 @@ from boundcheck.core.linalg import float_down, float_up
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
 from boundcheck.evidence.averages import averages, exact_averages, sampled_averages, weights_of
-from boundcheck.evidence.claim import Claim, default_index, rounds_of, run_claim
+from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import compare, points_of
 from boundcheck.theory.dimension import LENGTH2, ONE
 from boundcheck.theory.statement import ROUND, Algorithm, Metric, Source, Statement

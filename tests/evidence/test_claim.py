@@ -13,7 +13,8 @@ import pytest
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence import claim as module
-from boundcheck.evidence.claim import Claim, RateClaim, default_index, resolve_steps, run_claim
+from boundcheck.evidence.claim import Claim, RateClaim, resolve_steps, run_claim
+from boundcheck.evidence.claim_rounds import default_index
 from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients

@@ -18,6 +18,7 @@ from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.stored import run_or_recall
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.report.snippet import claim_toml
 
 torch.set_num_threads(1)
 CLAIM = """
@@ -86,6 +87,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[Ex
     "unknown setting": (FEDAVG, NETWORK, {"neural": {"precison": "float32"}}, UnknownName, "'precision'"),
     "unknown precision": (FEDAVG, NETWORK, {"neural": {"precision": "float16"}}, UnknownName, "float"),
     "unknown device": (FEDAVG, NETWORK, {"neural": {"device": "tpu"}}, UnknownName, "device"),
+    "no GPU": (FEDAVG, NETWORK, {"neural": {"device": "cuda:99"}}, BadInput, "torch sees .*; take device = 'auto'"),
     "no seed": (FEDAVG, NETWORK, {"seeds": 0}, BadInput, "at least 1"),
 }
 
@@ -118,6 +120,48 @@ def test_mistakes_of_a_claim_have_their_lines() -> None:
     assert "setting 'precison' is unknown" in str(caught.value)
     with pytest.raises(SpecError, match="has no settings 'neural'"):
         claim("sampled", "neural = { lanes = 2 }")
+
+
+def test_settings_of_the_exact_engine_are_refused() -> None:
+    told = "arithmetic = 'rational' is a setting of engine = 'exact'; leave it out with engine = 'neural'"
+    with pytest.raises(BadInput, match=told):
+        bc.run(FEDAVG, NETWORK, rounds=1, engine="neural", arithmetic="rational")
+    with pytest.raises(SpecError, match=told) as caught:
+        claim("neural", '\narithmetic = "rational"')
+    ((line, _),) = caught.value.problems
+    assert line == CLAIM.count("\n") + 3
+
+
+def test_a_claim_has_seeds_by_its_engine() -> None:
+    def runs(engine: str, more: str = "") -> int:
+        return claims_from_text(CLAIM.replace("seeds = 4\n", more) + f'engine = "{engine}"')[0].runs
+
+    assert [runs("sampled"), runs("neural"), runs("neural", "seeds = 7\n")] == [1000, 200, 7]
+
+
+def test_a_claim_with_settings_and_estimates_can_be_written_back() -> None:
+    for more in ("estimate = true", "estimate = { samples = 4 }", 'neural = { precision = "float64", lanes = 2 }'):
+        text = claim_toml(claim("neural", more))
+        assert claims_from_text(text)[0] == claim("neural", more)
+        assert more in text
+
+
+def test_a_curve_names_its_engine() -> None:
+    curve = bc.run(FEDAVG, NETWORK, rounds=1, engine="neural", seeds=1, metrics=["f"])
+    assert repr(curve).startswith("<Curve neural, 2 points")
+
+
+def test_the_constants_of_a_network_are_said_to_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "claims.toml"
+    spec.write_text(
+        '[[claim]]\nstatement = "fedshuffle/theorem_5_1_nonconvex/corrected"\nengine = "neural"\nestimate = true\n'
+        'problem = { kind = "neural", data = "digits", model = "softmax", clients = 2 }\n'
+        'method = { kind = "fedshuffle", eta_l = "1/2*largest" }\n'
+    )
+    assert main(["constants", str(spec)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "L, G2, B2, P2, sigma2, gap_0: measured along the run by `boundcheck check`, since estimate is set." in told
+    assert "take engine" not in told
 
 
 def test_without_torch_the_command_names_what_installs_it(

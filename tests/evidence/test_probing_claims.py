@@ -49,10 +49,10 @@ def test_feddane_with_measured_constants(claims: dict[str, Claim]) -> None:
     assert not result.failures
     assert verdict.grade is Grade.SUPPORTED
     assert verdict.reason.endswith(
-        "Estimated, not proved, at 3 of the rounds 0 to 1 of a run with seed 0: L, lam, gamma, B2, gap_0, grad2_0."
+        "Estimated, not proved, at 2 of the rounds 0 to 1 of a run with seed 0: L, lam, gamma, B2, gap_0, grad2_0."
     )
     measured = result.info["measured"]  # the values at each point stand beside the curve
-    assert len(measured["along"]["B2"]) == len(measured["along"]["lam"]) == 3
+    assert len(measured["along"]["B2"]) == len(measured["along"]["lam"]) == 2
     assert measured["constants"]["delta"]["known"] == "estimated"
     known = verdict.details["constants"]
     assert known["gamma"]["known"] == "estimated"

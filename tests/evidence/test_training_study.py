@@ -13,9 +13,16 @@ import pytest
 from boundcheck.core.store import Store
 from boundcheck.errors import SpecError
 from boundcheck.evidence.studies import Study, carry_out_study, load_studies
-from boundcheck.evidence.studies.training_page import _reached, pairs  # pyright: ignore[reportPrivateUsage]
+from boundcheck.evidence.studies.training_check import printed
+from boundcheck.evidence.studies.training_page import (
+    _ours,  # pyright: ignore[reportPrivateUsage]
+    _reached,  # pyright: ignore[reportPrivateUsage]
+    _wide,  # pyright: ignore[reportPrivateUsage]
+    page,
+    pairs,
+)
 from boundcheck.evidence.studies.training_runs import CaseRuns, Ran, carry_out, value_of
-from boundcheck.evidence.studies.training_spec import Comparison, Spec, printed, settings
+from boundcheck.evidence.studies.training_spec import Comparison, Spec, settings
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import clients_of
 
@@ -230,6 +237,76 @@ def test_mistakes_are_told(tmp_path: Path, old: str, new: str, what: str) -> Non
     assert what in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('precision = "float64"', 'precision = "float16"', "neural = "),
+        ("clients = 4", "clientz = 4", "problem = "),
+        ('metric = "f"', 'metric = "loss"', "compare = "),
+        ('metric = "accuracy"', 'metric = "acuracy"', "also = "),
+        ('"larger step", "smaller step"]', '"larger step", "other step"]', "expected_order = "),
+        ("seeds = 2", "seeds = 2\nconfidence = 1", "confidence = "),
+        ("seeds = 2", 'seeds = 2\nestimate = [\n  { method = "no" },\n]', '  { method = "no" }'),
+        ('kind = "fedavg_rr", eta_l', 'kind = "fedavg_xx", eta_l', '  { label = "smaller step"'),
+        ('eta_l = "1/100"', 'eta_x = "1/100"', '  { label = "smaller step"'),
+        ('["1/5", "1/1000"]', '["1/5", "fast"]', '  { label = "larger step"'),
+        ("rounds = 4", "rounds = 4\nmetrics = [\n  'grad2',\n  'grad3',\n]", "  'grad3'"),
+    ],
+)
+def test_a_mistake_has_the_line_of_its_key(tmp_path: Path, old: str, new: str, line: str) -> None:
+    assert old in SPEC
+    text = SPEC.replace(old, new, 1)
+    with pytest.raises(SpecError) as caught:
+        load_studies(_write(tmp_path, text))
+    ((number, _),) = caught.value.problems
+    assert text.splitlines()[number - 1].startswith(line)
+
+
+CASES = (
+    SPEC.replace('paper = { "larger step" = "0.5 ± 0.1", "smaller step" = "0.75" }\n', "")
+    + """
+[[training.cases]]
+label = "a"
+[[training.cases]]
+label = "b"
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ("problem = { clientz = 2 }", "clientz"),
+        ("method = { eta_x = 2 }", "eta_x"),
+        ('methods = { "smaller step" = { eta_x = 2 } }', "eta_x"),
+        ('methods = { "another step" = { eta_l = 2 } }', "another step"),
+        ('grid = { eta_l = ["fast"] }', "fast"),
+        ('grid = { eta_l = ["1/5"] }\nmethod = { eta_l = "1/9" }', "both a value and a grid"),
+        ("rounds = 3\ntime = 4", "exactly one"),
+        ('expected_order = ["no"]', "'no'"),
+    ],
+)
+def test_a_mistake_in_a_case_has_its_line(tmp_path: Path, changed: str, what: str) -> None:
+    text = CASES + changed
+    with pytest.raises(SpecError, match=what) as caught:
+        load_studies(_write(tmp_path, text))
+    ((number, _),) = caught.value.problems
+    assert number > 1
+    assert text.splitlines()[number - 1] in changed
+
+
+def test_the_value_of_a_case_stands_in_the_place_of_the_grid(tmp_path: Path) -> None:
+    own = 'methods = { "larger step" = { eta_l = "1/7" } }'
+    spec = _spec(_write(tmp_path, CASES + own))
+    larger, smaller = spec.methods
+    tried = [[t.spec["eta_l"] for t in settings(case, larger)] for case in spec.all_cases]
+    assert tried == [["1/5", "1/1000"], ["1/7"]]
+    assert [[t.spec["eta_l"] for t in settings(case, smaller)] for case in spec.all_cases] == [["1/100"], ["1/100"]]
+    inner = larger.model_copy(update={"method": {"solver": {"eta": 1}}, "grid": {"solver.eta": [2, 3]}})
+    case = spec.all_cases[1].model_copy(update={"methods": {}, "method": {"solver": {"eta": 4}}})
+    assert [t.spec["solver"]["eta"] for t in settings(case, inner)] == [4]
+
+
 def test_outcomes_follow_the_samples(tmp_path: Path) -> None:
     spec = _spec(_write(tmp_path, SPEC)).model_copy(update={"seeds": 4})
     first, second = spec.methods
@@ -264,6 +341,58 @@ def test_a_diverged_run_reaches_no_target() -> None:
     ran = Ran(None, None, 2, np.arange(3.0), {"accuracy": values})  # pyright: ignore[reportArgumentType]
     for goal, expected in (("0.5", "0"), ("0.65", "never")):
         assert _reached(Comparison(metric="accuracy", best="highest", target=goal), ran) == expected  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "shown"),
+    [
+        ("accuracy", [0.22, 0.62], "42.00 % (seeds: 22.00 % to 62.00 %)"),  # +- 254 % would be Student's interval
+        ("accuracy", [0.42], "42.00 %"),
+        ("accuracy", [0.41, 0.42, 0.43], "42.00 % \u00b1 2.48 %"),
+        ("accuracy", [0.99, 0.98, 1.0], "99.00 % (seeds: 98.00 % to 100.00 %)"),
+        ("f", [0.5, 1.0, 3.0], "1.5 (seeds: 0.5 to 3)"),
+        ("f", [1.0, 1.0, 4.0, 4.0], "2.5 (seeds: 1 to 4)"),
+        ("f", [1.0, 1.0, 2.0, 2.0], "1.5 \u00b1 0.92"),
+        ("f", [1.0, np.inf, 2.0], "diverged in 1 of 3 seeds"),
+    ],
+)
+def test_an_interval_beyond_the_range_of_a_metric_is_not_shown(
+    tmp_path: Path, metric: str, values: list[float], shown: str
+) -> None:
+    spec = _spec(_write(tmp_path, SPEC))
+    run = Ran(None, None, 4, np.array([4.0]), {metric: np.array(values)[:, None]})  # pyright: ignore[reportArgumentType]
+    assert _ours(spec, Comparison(metric=metric), run) == shown
+
+
+def test_a_loss_that_may_be_negative_keeps_its_interval(tmp_path: Path) -> None:
+    spec = _spec(_write(tmp_path, SPEC)).model_copy(update={"engine": "sampled"})
+    run = Ran(None, None, 4, np.array([4.0]), {"f": np.array([[0.5], [1.0], [3.0]])})  # pyright: ignore[reportArgumentType]
+    assert _ours(spec, Comparison(metric="f"), run) == "1.5 \u00b1 3.3"
+
+
+@pytest.mark.parametrize(
+    ("values", "wide"),
+    [
+        ([1e-16, 0.2, 0.3], False),  # rounding
+        ([0.0, 0.2, 0.3], False),
+        ([2.0, 0.2, 1e-3], True),
+        ([2.0, 0.2, 0.2], False),
+        ([2.0, 0.2, -1e-3], False),
+        ([np.inf, 2.0, 1e-3], True),
+    ],
+)
+def test_an_axis_is_logarithmic_where_values_span_much_but_not_down_to_rounding(
+    values: list[float], wide: bool
+) -> None:
+    assert _wide([np.array([values, values])]) is wide
+
+
+def test_a_table_without_numbers_of_a_paper_does_not_speak_of_them(tmp_path: Path) -> None:
+    spec = _spec(_write(tmp_path, SPEC)).model_copy(update={"rounds": 1, "points": 2})
+    found = carry_out(spec)
+    assert page(spec, found).tables[0].caption == "What came out, beside the paper"
+    bare = spec.model_copy(update={"paper": {}})
+    assert page(bare, found).tables[0].caption == "What came out"
 
 
 def test_there_are_configurations_of_both_sizes() -> None:

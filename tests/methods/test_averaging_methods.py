@@ -106,14 +106,26 @@ def test_a_partition_that_does_not_fit_the_problem() -> None:
         run(build({**PARTIAL, "tau": 2, "partition": [[0], [1]]}), problem, rounds=2)
 
 
+@pytest.mark.parametrize("engine", ["exact", "sampled"])
+def test_a_batch_above_a_clients_samples_draws_as_many_as_there_are(engine: str) -> None:
+    problem = build_problem({"kind": "pure_noise", "clients": 3, "d": 4})  # two samples a client
+    found = [
+        run(build({**PARTIAL, "batch": batch}), problem, rounds=6, engine=engine, seeds=5, metrics=["discrepancy"])
+        for batch in (1, 2, 7)
+    ]
+    one, two, seven = (curve.values["discrepancy"].tolist() for curve in found)
+    assert seven == two != one
+    assert [curve.constants["sigma2_total"].value for curve in found] == [4, 2, 2]
+
+
 def test_stochastic_steps() -> None:
     clients = Clients.alike(2, 3)
     ((p, visit),) = StochasticSteps(2).visits(0, (0, 1), clients)
     assert (p, visit.sampling, visit.steps, visit.batch, visit.scale) == (1, "replacement", 2, 1, 1)
     assert StochasticSteps(1, 2).visits(0, (0,), clients)[0][1].batch == 2
     assert StochasticSteps(5, 3).visits(0, (0,), clients)[0][1].batch == 3
-    for bad in (StochasticSteps(2, 2), StochasticSteps(1, 4)):
-        with pytest.raises(BadInput, match="client 0 holds 3 samples"):
-            bad.visits(0, (0,), clients)
+    assert StochasticSteps(5, 4).visits(0, (0,), clients)[0][1].batch == 4  # draws 3: as many as there are
+    with pytest.raises(BadInput, match="client 0 holds 3 samples and takes 2 steps"):
+        StochasticSteps(2, 2).visits(0, (0,), clients)
     with pytest.raises(BadInput, match="at least 1"):
         StochasticSteps(0)

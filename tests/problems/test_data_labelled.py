@@ -56,7 +56,7 @@ def test_names_and_options():
     assert options_of("shakespeare")["minimum"] == 405
     with pytest.raises(UnknownName, match="the data set 'mnst' is unknown; did you mean 'mnist'"):
         labelled("mnst")
-    with pytest.raises(UnknownName, match="data set 'diabetes' is unknown"):
+    with pytest.raises(BadInput, match="data set 'diabetes' goes with kind = 'least_squares', not with networks"):
         labelled("diabetes")
     with pytest.raises(UnknownName, match="the data set 'digits': option 'sed'"):
         labelled("digits", sed=1)

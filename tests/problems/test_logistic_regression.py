@@ -366,7 +366,7 @@ def test_a_kept_point_depends_on_the_objective_alone(monkeypatch):
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ({"data": "diabetes"}, "the data set 'diabetes' is unknown"),
+        ({"data": "diabetes"}, "the data set 'diabetes' goes with kind = 'least_squares'"),
         ({"data": "digits", "positive": 10}, "the data set 'digits': class '10' is unknown"),
         ({"data": "digits", "positive": "benign"}, "class 'benign' is unknown"),
         ({"data": "digits", "positive": 1.5}, "positive = 1.5 is not allowed; it must name a class: 0, 1,"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -283,6 +284,8 @@ def test_softmax_is_the_kind_with_certified_constants() -> None:
         ({"model": 3}, "a table with one"),
         ({"model": "char_lstm"}, "takes tokens"),
         ({"data": "digit"}, "digits"),
+        ({"data": "diabetes"}, "goes with kind = 'least_squares', not with networks; known: digits"),
+        ({"data": {"name": "breast_cancer"}}, "or kind = 'softmax_regression', not with networks"),
         ({"data": {"name": "digits", "share": 1}}, "test_share"),
         ({"split": "half"}, "shards"),
         ({"split": "owners"}, "has none"),
@@ -304,6 +307,35 @@ def test_bad_input_is_one_sentence(given: dict[str, Any], said: str) -> None:
         bc.problem({"kind": "neural", "data": "digits", "model": "softmax", **given})
     assert said in str(found.value)
     assert "\n" not in str(found.value)
+
+
+def test_models_of_texts_go_with_their_labels(use: Callable[[Labelled], None]) -> None:
+    symbols = ("a", "b", "c")
+    use(made("tokens", symbols=symbols, meanings=symbols))
+    assert build(data="made", model={"name": "char_lstm", "hidden": 3}, clients=2).clients == 2
+    with pytest.raises(BadInput, match="are the symbol that follows, so take model = 'char_lstm'"):
+        build(data="made", model="sentiment_lstm", clients=2)
+    use(made("tokens", symbols=("word",), meanings=("bad", "so-so", "good")))
+    with pytest.raises(BadInput, match="are the class of a text, so take model = 'sentiment_lstm'"):
+        build(data="made", model="char_lstm", clients=2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (lambda labels: labels.astype(float), "NumPy array of integers from 0 to 9"),
+        (lambda labels: labels.tolist(), "NumPy array of integers from 0 to 9"),
+        (lambda labels: labels + 1, "NumPy array of integers from 0 to 9"),
+        (lambda labels: labels[:-1], "must be 1438 in one row"),
+    ],
+)
+@pytest.mark.parametrize("part", ["labels", "test_labels"])
+def test_labels_of_a_problem_built_by_hand_are_looked_at(part: str, changed: Callable[[Any], Any], told: str) -> None:
+    p = build(data="digits", model="softmax", clients=2)
+    if part == "test_labels":
+        told = told.replace("1438", "359")
+    with pytest.raises(BadInput, match=f"^{part} of .*{told}"):
+        replace(p, **{part: changed(getattr(p, part))})
 
 
 def test_a_run_is_known_by_the_code_and_the_checksums_of_its_data() -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
 from boundcheck.engines.neural.kernels.dense import DenseKernel
 from boundcheck.engines.neural.kernels.elementwise import FlattenKernel, LastKernel, ReluKernel, TanhKernel
 from boundcheck.engines.neural.kernels.normalisation import GroupNormKernel
+from boundcheck.engines.neural.kernels.pooled_convolution import PooledConvolutionKernel, compiled
 from boundcheck.engines.neural.kernels.pooling import GlobalMeanKernel, MaxPoolKernel
 from boundcheck.engines.neural.kernels.recurrent import EmbeddingKernel, LSTMKernel
 from boundcheck.engines.neural.library import library
@@ -118,9 +120,14 @@ class Batched:
 
         They are split once, so that their gradient by autograd is one concatenation.
         """
+        sizes, shapes = self._slots
+        parts = library().split(rows, sizes, dim=1)
+        return tuple(part.view(rows.shape[0], *shape) for part, shape in zip(parts, shapes, strict=True))
+
+    @cached_property
+    def _slots(self) -> tuple[list[int], list[tuple[int, ...]]]:
         slots = self.architecture.slots
-        parts = library().split(rows, [slot.size for slot in slots], dim=1)
-        return tuple(part.view(rows.shape[0], *slot.parameter.shape) for part, slot in zip(parts, slots, strict=True))
+        return [slot.size for slot in slots], [slot.parameter.shape for slot in slots]
 
     def scores(self, parameters: Tensor, inputs: Tensor) -> Tensor:
         """Scores (N, B, classes), see `Network`."""
@@ -131,11 +138,14 @@ class Batched:
         scores, back = self.chain.traced(inputs, self.split(parameters))
         return scores, lambda gy, into, adding: back(gy, self.split(into), False, adding)
 
-    def alone(self, parameters: Tensor, inputs: Tensor) -> bool:
+    def alone(self, inputs: Tensor, dtype: Tensor) -> bool:
         """Where a layer takes its models one by one, everything does: a model's work stays in the caches."""
         if inputs.device.type != "cpu":
             return False
-        return _each(self.architecture.layers, tuple(inputs.shape[2:]), inputs.shape[1], parameters.dtype)
+        pooled = [k.convolution.layer for k, _ in self.chain.kernels if isinstance(k, PooledConvolutionKernel)]
+        if any(compiled(layer, "cpu", dtype) for layer in pooled):
+            return True
+        return _each(self.architecture.layers, tuple(inputs.shape[2:]), inputs.shape[1], dtype)
 
 
 def batched(architecture: Architecture) -> Batched:
@@ -167,7 +177,22 @@ def _chain(layers: Sequence[Layer]) -> Chain:
         if isinstance(order[k], Relu) and isinstance(order[k + 1], MaxPool):
             # max(largest, 0) = largest of max(., 0), value and gradient alike, on fewer numbers
             order[k], order[k + 1] = order[k + 1], order[k]
-    return Chain(tuple(_kernel(layer) for layer in order))
+    kernels, k = list[tuple[Kernel, int]](), 0
+    while k < len(order):
+        first, pool, last = (order[k + j] if k + j < len(order) else None for j in range(3))
+        if isinstance(first, Convolution) and isinstance(pool, MaxPool) and isinstance(last, Relu) and _apart(pool):
+            kernel = PooledConvolutionKernel(ConvolutionKernel(first), MaxPoolKernel(2, 2, 0))
+            kernels.append((kernel, len(first.parameters())))
+            k += 3
+        else:
+            kernels.append(_kernel(order[k]))
+            k += 1
+    return Chain(tuple(kernels))
+
+
+def _apart(pool: MaxPool) -> bool:
+    """Whether windows are 2 x 2 and lie side by side."""
+    return pool.size == 2 and pool.stride in (None, 2) and not pool.padding
 
 
 def _kernel(layer: Layer) -> tuple[Kernel, int]:

@@ -129,6 +129,10 @@ class Prepared:
         else:
             parameters.addcmul_(eta, self.gradients(self.task, parameters, rows, mask)[1], value=-1)
 
+    def alone(self, width: int) -> bool:
+        """Whether eager steps of so many samples are faster with one model at a time."""
+        return self.recorder is None and self.compiled is None and losses.alone(self.task, width)
+
     def _eager(self, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         if self.compiled is not None:
             try:

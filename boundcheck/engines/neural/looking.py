@@ -12,16 +12,21 @@
     epoch_grad2 the mean of |grad F|^2 over the points before each epoch of the round; for visits of one epoch, by one
                 client a round, where it is grad2
     discrepancy, discrepancy:<j>   the weighted mean of |u - y_i|^2 over the clients' models, or over its block j
+    least_local_f          the least F(z_i) over the models z_i that the clients' steps of the round end with, before
+                they are averaged: the "minimum local loss" of S. Lee et al., "Partial Model Averaging in Federated
+                Learning: Performance Guarantees and Benefits", Figure 3, which shows it beside F(u)
+    f_above_least_local    F(u) minus that; negative where the mean of the models is better than each of them
+    least_local_loss       the least f_i(z_i): each model on the data of its own client
 
 A value that is not finite is +inf; the accuracy of a model that is not finite is 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -31,7 +36,7 @@ from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor
 from boundcheck.engines.neural.passes import Passes, width_of
 from boundcheck.engines.neural.task import Task
-from boundcheck.engines.sampled.looking import is_discrepancy
+from boundcheck.engines.sampled.looking import ABOVE_LEAST_LOCAL, is_discrepancy, needs_models
 from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.problems._classifier import Classifier
@@ -45,6 +50,7 @@ __all__ = ["METRICS", "Look", "looking", "measures", "passes_of", "surrogate_wei
 
 METRICS = (
     *("f", "grad2", "gap", "dist2", "B2", "spread", "surrogate_f", "accuracy", "test_f", "epoch_grad2"),
+    *("least_local_f", "least_local_loss", ABOVE_LEAST_LOCAL),
     *("discrepancy", "discrepancy:<j>", "loss_<i>"),
 )
 _CERTIFIED = ("gap", "dist2")
@@ -52,7 +58,9 @@ _OF_CLASSIFIER = ("gap", "dist2", "grad2", "B2")  # computed in NumPy as the sam
 EPOCHS = "epoch_grad2"
 _HELD_OUT = ("accuracy", "test_f")
 _OF_CLIENT = "loss_"  # followed by the number of a client
+_LOCAL = ("least_local_f", "least_local_loss", ABOVE_LEAST_LOCAL)
 
+T = TypeVar("T")
 Measure = Callable[[Tensor], Floats]
 
 
@@ -85,7 +93,7 @@ def passes_of(task: Task, problem: Any) -> Passes:
 class Look:
     """The named metrics at once, so that those that share a pass do.
 
-    lowered: the method of the run; needed for surrogate_f and discrepancies. names: in the order asked for.
+    lowered: the method of the run; needed for surrogate_f and for the clients' models. names: in the order asked for.
     """
 
     passes: Passes
@@ -93,39 +101,50 @@ class Look:
     names: tuple[str, ...]
     lowered: Lowered | None
 
-    def __call__(self, state: Tensor) -> dict[str, Floats]:
-        """The value (S,) of each metric at states (S, parts, dim), part 0 the server's point, or at points (S, dim)."""
+    @property
+    def of_returned(self) -> bool:
+        """Whether a metric is one of the models before they are averaged."""
+        return bool(set(self.names) & set(_LOCAL))
+
+    def __call__(self, state: Tensor, returned: Tensor | None = None) -> dict[str, Floats]:
+        """The value (S,) of each metric at states (S, parts, dim), part 0 the server's point, or at points (S, dim).
+
+        returned: (S, n, dim), the clients' models before they were averaged; those of the state where nothing was.
+        """
         points = state if state.ndim == 2 else state[:, 0]
         found = {name: np.empty(len(points)) for name in self.names}
         for name in self.names:
             if is_discrepancy(name):
                 found[name][:] = self._apart(name, state)
-        if self.names and not all(map(is_discrepancy, self.names)):
-            begin = 0
-            while begin < len(points):
-                begin = self._some(points, begin, found)
+        if self.of_returned:
+            for s, models in enumerate(state[:, 1:] if returned is None else returned):
+                for name, value in self._local(library().cat([points[s : s + 1], models])).items():
+                    found[name][s] = value
+        if any(not _of_models(name) for name in self.names):
+            for part, values in self._through(points, self._at):
+                for name, own in values.items():
+                    found[name][part] = own
         finite = library().isfinite(points).all(dim=1).cpu().numpy()
         for name, values in found.items():
             values[~np.isfinite(values)] = np.inf
             values[~finite] = 0.0 if name == "accuracy" else np.inf
         return found
 
-    def _some(self, points: Tensor, begin: int, found: dict[str, Floats]) -> int:
-        """Measures at the next points, in smaller chunks where the memory ends; returns where to go on."""
-        torch = library()
-        while True:
+    def _through(self, points: Tensor, measure: Callable[[Tensor], T]) -> Iterator[tuple[slice, T]]:
+        """What is measured at the points, group by group; in smaller ones where the memory ends."""
+        torch, begin = library(), 0
+        while begin < len(points):
             part, group = next(self.passes.parts(points[begin:]))
             try:
-                values = self._at(group)
+                values = measure(group)
             except torch.OutOfMemoryError:
                 del group
                 if torch.cuda.is_available():
                     torch.cuda.empty_cache()
                 self.passes.lower_room()
                 continue
-            for name, own in values.items():
-                found[name][begin : begin + part.stop] = own
-            return begin + part.stop
+            yield slice(begin, begin + part.stop), values
+            begin += part.stop
 
     def _at(self, points: Tensor) -> dict[str, Floats]:
         found: dict[str, Floats] = {}
@@ -186,6 +205,17 @@ class Look:
         assert self.lowered is not None
         return surrogate_weights(self.lowered.method, self.lowered.known)
 
+    def _local(self, models: Tensor) -> dict[str, float]:
+        """The metrics of the clients' losses, for one seed. models: (1 + n, dim): u, then that of each client."""
+        losses = np.concatenate([values for _, values in self._through(models, self.passes.losses)])
+        losses[np.isnan(losses)] = np.inf  # a model that is not finite is not the least
+        with np.errstate(invalid="ignore"):
+            of_all = losses @ self.passes.task.weights
+            least = float(of_all[1:].min())
+            above = float(of_all[0] - least)
+        own = float(np.diagonal(losses[1:]).min())
+        return {name: value for name, value in zip(_LOCAL, (least, own, above), strict=True) if name in self.names}
+
     def _apart(self, name: str, state: Tensor) -> Floats:
         torch = library()
         assert self.lowered is not None
@@ -205,11 +235,16 @@ class Look:
         return found
 
 
+def _of_models(name: str) -> bool:
+    """Whether a metric is one of the models that clients keep."""
+    return is_discrepancy(name) or name in _LOCAL
+
+
 def looking(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Look:
     """How to compute the named metrics together.
 
-    lowered: the method, which "surrogate_f" and discrepancies are about. Raises UnknownName, Unsupported for a metric
-    that the problem or the method has not, and BadInput for a block that does not exist.
+    lowered: the method, which "surrogate_f" and the metrics of the clients' models are about. Raises UnknownName,
+    Unsupported for a metric that the problem or the method has not, and BadInput for a block that does not exist.
     """
     asked = tuple(dict.fromkeys(names))
     for name in asked:
@@ -266,10 +301,11 @@ def _check(name: str, task: Task, problem: Any, lowered: Lowered | None) -> None
         )
     if name == "surrogate_f" and lowered is None:
         raise Unsupported("the metric 'surrogate_f' is about a method; none is given.")
-    if is_discrepancy(name):
-        if lowered is None or lowered.blocks is None:
-            own = "no method is given" if lowered is None else f"'{lowered.method.name}' keeps no models at its clients"
-            raise Unsupported(f"{own}, which the metric '{name}' is about.")
+    if _of_models(name):
+        if lowered is None:
+            raise Unsupported(f"no method is given, which the metric '{name}' is about.")
+        if lowered.blocks is None:
+            raise needs_models(lowered, name)
         if number:
             count = len(lowered.blocks.blocks(task.network.dim))
             if int(number) >= count:

@@ -11,7 +11,7 @@ from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor, Traced
 from boundcheck.engines.neural.task import Task
 
-__all__ = ["descend", "gradients", "lane_losses", "sample_losses"]
+__all__ = ["alone", "descend", "gradients", "lane_losses", "sample_losses"]
 
 
 def sample_losses(task: Task, scores: Tensor, labels: Tensor) -> Tensor:
@@ -61,7 +61,7 @@ def gradients(
                 found = into.copy_(found)
         else:
             found = torch.empty_like(parameters) if into is None else into
-            if len(parameters) > 1 and network.alone(parameters, _shaped(task, rows)):
+            if len(parameters) > 1 and alone(task, rows.shape[1]):
                 losses = parameters.new_empty(len(parameters))
                 for k in range(len(parameters)):
                     own = slice(k, k + 1)
@@ -90,13 +90,22 @@ def descend(task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None, e
             losses, slope = gradients(task, parameters, rows, mask)
             parameters.addcmul_(eta, slope, value=-1)
             return losses
-        if len(parameters) == 1 or not network.alone(parameters, _shaped(task, rows)):
+        if len(parameters) == 1 or not alone(task, rows.shape[1]):
             return _traced(task, network, parameters, rows, mask, parameters, eta)
         losses = parameters.new_empty(len(parameters))
         for k in range(len(parameters)):
             own = slice(k, k + 1)
             losses[own] = _traced(task, network, parameters[own], *_own(k, rows, mask), parameters[own], eta[own])
     return losses
+
+
+def alone(task: Task, width: int) -> bool:
+    """Whether models with so many samples each are faster one at a time."""
+    network = task.network
+    if not isinstance(network, Traced) or task.autocast:
+        return False
+    # an array of the shape of such samples that takes no memory
+    return network.alone(task.inputs[:1, None].expand(1, width, *task.inputs.shape[1:]), task.dtype)
 
 
 def _own(k: int, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -108,11 +117,6 @@ def _samples(task: Task, rows: Tensor) -> tuple[Tensor, Tensor]:
     wide = rows.reshape(-1)
     inputs = task.inputs.index_select(0, wide).view(*rows.shape, *task.inputs.shape[1:])
     return inputs, task.labels.index_select(0, wide).view(rows.shape)
-
-
-def _shaped(task: Task, rows: Tensor) -> Tensor:
-    """An array of the shape of the inputs of rows that takes no memory."""
-    return task.inputs[:1, None].expand(*rows.shape, *task.inputs.shape[1:])
 
 
 def _recorded(task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:

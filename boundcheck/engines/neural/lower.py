@@ -53,8 +53,10 @@ def device_of(settings: Settings) -> str:
     if settings.device == "auto":
         return "cuda" if cuda.is_available() else "cpu"
     number = int(settings.device.partition(":")[2] or 0)
-    if not cuda.is_available() or number >= cuda.device_count():
-        raise BadInput(f"device = '{settings.device}' is not there for torch; device = 'cpu' is.")
+    count = cuda.device_count() if cuda.is_available() else 0
+    if number >= count:
+        seen = "no GPU" if count == 0 else f"GPUs up to 'cuda:{count - 1}'"
+        raise BadInput(f"device = '{settings.device}' is not there: torch sees {seen}; take device = 'auto' or 'cpu'.")
     return settings.device
 
 

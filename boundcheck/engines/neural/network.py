@@ -42,8 +42,11 @@ class Traced(Protocol):
         """
         ...
 
-    def alone(self, parameters: Tensor, inputs: Tensor) -> bool:
-        """Whether one model at a time is faster, because a model's work fills the caches."""
+    def alone(self, inputs: Tensor, dtype: Tensor) -> bool:
+        """Whether one model at a time is faster, because a model's work fills the caches.
+
+        inputs: (1, B, *sample), of which the shape and the device count; dtype: of the parameters.
+        """
         ...
 
 

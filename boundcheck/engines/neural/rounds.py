@@ -30,6 +30,8 @@ class Rounds:
     """The rounds of a method on a task, for some seeds.
 
     state: see above. alive: which seeds go on; one whose point is no longer finite has diverged and costs no work.
+    returned: the models (S, n, dim) that clients came to in the last round, before they were averaged, where `advance`
+    was asked to keep them.
     """
 
     def __init__(self, lowered: Lowered, local: Prepared, seeds: Words, lanes: Lanes) -> None:
@@ -40,6 +42,7 @@ class Rounds:
         if blocks is not None:
             self.averaging = Averaging(blocks, lowered.portions, task.network.dim, task.dtype, task.device)
         self.alive = np.ones(len(seeds), dtype=bool)
+        self.returned: Tensor | None = None
         self.state = self._begin()
 
     @property
@@ -93,8 +96,9 @@ class Rounds:
         self._add_gradients(total, live[seed], client, self.state[:, 0], weight)
         return total
 
-    def advance(self, round_index: int) -> None:
+    def advance(self, round_index: int, *, keep_returned: bool = False) -> None:
         """Carry out one round."""
+        self.returned = None
         live = np.flatnonzero(self.alive)
         if not len(live):
             return
@@ -125,6 +129,7 @@ class Rounds:
         if lowered.pipelined:
             state[:, 1] = self._mean_gradients(lowered.cohorts, round_index, live)
         if self.averaging is not None:
+            self.returned = state[:, 1:].clone() if keep_returned else None
             self.averaging.end(state[:, 1:], round_index)
             return
         assert moved is not None

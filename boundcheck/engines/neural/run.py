@@ -149,16 +149,23 @@ def _carry_out(
     if found is not None:
         restore(found, steps, record)
     last = int(grid[-1])
+
+    def due() -> bool:
+        return record.column < len(grid) and record.reached == grid[record.column]
+
     with np.errstate(all="ignore"):  # divergence is a result here, not an accident
+        if due():
+            _measure(steps, look, record)
         while True:
-            if record.column < len(grid) and record.reached == grid[record.column]:
-                _measure(steps, look, record)
             if record.reached == last:
                 return True
             if should_stop is not None and should_stop():
                 return False
-            steps.advance(record.reached)
+            looked_at = record.reached + 1 == grid[record.column]
+            steps.advance(record.reached, keep_returned=looked_at and look.of_returned)
             record.reached += 1
+            if due():  # before a checkpoint, which does not hold what the clients returned
+                _measure(steps, look, record)
             if on_progress is not None:
                 on_progress(record.reached, last)
             if checkpoint.due():
@@ -167,7 +174,7 @@ def _carry_out(
 
 def _measure(steps: Rounds, look: Look, record: Record) -> None:
     steps.settle()
-    for name, values in look(steps.state).items():
+    for name, values in look(steps.state, steps.returned).items():
         record.values[name][:, record.column] = np.where(steps.alive, values, np.inf)
     if record.points is not None:
         record.points[:, record.column] = steps.state[:, 0].double().cpu().numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, cast
@@ -37,8 +38,7 @@ class Settings:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        base = self.device.partition(":")[0]
-        if base not in DEVICES or (self.device != base and base != "cuda"):
+        if self.device not in DEVICES and re.fullmatch("cuda:[0-9]{1,3}", self.device) is None:
             raise UnknownName("the device", self.device, DEVICES)
         if self.precision not in PRECISIONS:
             raise UnknownName("the precision", self.precision, PRECISIONS)
@@ -62,6 +62,8 @@ class Settings:
         for name, value in settings.items():
             if name not in known:
                 raise UnknownName("the neural engine: setting", name, known)
+            if name == "lanes" and value is None:
+                continue
             asked = {"device": str, "precision": str, "compiled": bool, "graphs": bool}.get(name, int)
             if not isinstance(value, asked) or (asked is int and isinstance(value, bool)):
                 told = f"the neural engine: {name} = {value!r} is not allowed; it must be {_CALLED[asked]}."

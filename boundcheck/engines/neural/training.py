@@ -1,8 +1,8 @@
 """Local work of many visits at once: steps of sampled batches, and whole gradients of clients.
 
 Lanes are sorted so that those with work left are always the first ones: no step is computed for a lane that has
-ended. Batches of different widths are padded, and a step whose padding would exceed `WASTE` of its samples is computed
-in groups of lanes of similar widths.
+ended. Where one model at a time is faster, lane after lane takes all its steps. Batches of different widths are padded,
+and a step whose padding would exceed `WASTE` of its samples is computed in groups of lanes of similar widths.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class Work:
     steps: Ints
     samples: NDArray[np.uint32] | None
 
+    def of(self, k: int) -> Work:
+        """That of one lane."""
+        own = slice(k, k + 1)
+        return Work(self.first[own], self.size[own], self.batch, self.steps[own], self.samples)
+
 
 @dataclass(frozen=True)
 class Direction:
@@ -54,6 +59,12 @@ class Direction:
     slope: float = 1.0
     constant: Tensor | None = None
     keep: float = 0.0
+
+    def of(self, k: int) -> Direction:
+        """That of one lane."""
+        own = slice(k, k + 1)
+        constant = None if self.constant is None else self.constant[own]
+        return Direction(self.eta[own], self.prox[own], self.slope, constant, self.keep)
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,10 @@ def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
 def train(local: Prepared, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
     """Carry out the steps of N lanes from y (N, dim), which becomes what they return."""
     task = local.task
+    if len(y) > 1 and local.alone(int(np.minimum(work.size, work.batch).max())):
+        for k in range(len(y)):  # all steps of a lane before the next one: its parameters stay in the caches
+            train(local, work.of(k), direction.of(k), y[k : k + 1], tally)
+        return
     eta = column(task, -direction.eta)
     prox = column(task, direction.prox) if direction.prox.any() else None
     begun = y.clone() if prox is not None or direction.keep else None

@@ -13,23 +13,40 @@ from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.sampled.cohorts import counted
 from boundcheck.engines.sampled.lowering import Lowered
-from boundcheck.engines.sampled.measure import Measure
+from boundcheck.engines.sampled.measure import Measure, measures
 from boundcheck.engines.sampled.oracles import Whole
 from boundcheck.engines.sampled.reference import estimate_of, slot
 from boundcheck.engines.sampled.solves import least_curvature
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem
 
-__all__ = ["DISCREPANCY", "DISSIMILARITY", "INEXACTNESS", "Solves", "discrepancy", "dissimilarity", "is_discrepancy"]
+__all__ = [
+    "ABOVE_LEAST_LOCAL",
+    "DISCREPANCY",
+    "DISSIMILARITY",
+    "INEXACTNESS",
+    "Solves",
+    "above_least_local",
+    "discrepancy",
+    "dissimilarity",
+    "is_discrepancy",
+    "needs_models",
+]
 
 DISCREPANCY = "discrepancy"
 DISSIMILARITY = "B2"
 INEXACTNESS = "inexactness"
+ABOVE_LEAST_LOCAL = "f_above_least_local"
 
 
 def is_discrepancy(name: str) -> bool:
     """Whether a metric is the discrepancy of the models, or that of one of their blocks."""
     return name.partition(":")[0] == DISCREPANCY
+
+
+def needs_models(lowered: Lowered, name: str) -> Unsupported:
+    """The error for a metric of models that a method's clients do not keep."""
+    return Unsupported(f"'{lowered.method.name}' keeps no models at its clients, which the metric '{name}' is about.")
 
 
 def discrepancy(lowered: Lowered, name: str, dim: int) -> Callable[[Floats], Floats]:
@@ -40,9 +57,7 @@ def discrepancy(lowered: Lowered, name: str, dim: int) -> Callable[[Floats], Flo
     """
     blocks, number = lowered.blocks, name.partition(":")[2]
     if blocks is None:
-        raise Unsupported(
-            f"'{lowered.method.name}' keeps no models at its clients, which the metric '{name}' is about."
-        )
+        raise needs_models(lowered, name)
     own = list(range(dim))
     if number:
         every = blocks.blocks(dim)
@@ -59,6 +74,25 @@ def discrepancy(lowered: Lowered, name: str, dim: int) -> Callable[[Floats], Flo
             apart = models[1:, own] - models[0, own]
             found[s] = portions @ np.array([float((row * row).sum()) for row in apart])
         return found
+
+    return measure
+
+
+def above_least_local(lowered: Lowered, problem: Problem, arrays: Arrays | None) -> Callable[[Floats, Floats], Floats]:
+    """Points u (S, d), models z_i (S, n, d) -> F(u) - min of F(z_i) over the clients (S,).
+
+    u is the mean of the models that clients keep after a round; z_i is what their steps of the round end with, before
+    the models are averaged. Negative where u is better than each z_i. S. Lee et al., "Partial Model Averaging in
+    Federated Learning: Performance Guarantees and Benefits", Figure 3, shows the two losses. Raises Unsupported for a
+    method without such models and UnknownName for a problem that has no `gap`.
+    """
+    if lowered.blocks is None:
+        raise needs_models(lowered, ABOVE_LEAST_LOCAL)
+    gap = measures(problem, arrays, ("gap",))["gap"]  # the minimum of F cancels
+
+    def measure(points: Floats, models: Floats) -> Floats:
+        values = gap(np.concatenate([points[:, None], models], axis=1))
+        return values[:, 0] - values[:, 1:].min(axis=1)
 
     return measure
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BoundcheckError, SpecError
+from boundcheck.evidence.studies.placed import Placed
 from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Asked", "Panel", "Series", "Study", "StudyTable", "carry_out_study", "load_studies"]
 
-# Table of a specification -> module of this package with `Spec`, `check(spec)` and `study(spec, on_progress)`.
+# Table of a specification -> module of this package with `Spec`, `check(spec)` and `study(spec, on_progress)`; what
+# `check` raises has the line of the table, or that of its key where it is `placed.Placed`.
 KINDS = ("methods_compared", "proximal_weight", "schemes", "cycles", "training")
 STORED = ("training",)  # their `study` takes a store too: they run long
 
@@ -76,7 +78,8 @@ def load_studies(path: Path | str) -> list[Asked]:
             except SpecError as error:
                 mistakes += error.problems
             except BoundcheckError as error:
-                mistakes.append((file.line_of((kind, k)), str(error)))
+                keys = error.keys if isinstance(error, Placed) else ()
+                mistakes.append((file.line_of((kind, k, *keys)), str(error)))
     if mistakes:
         raise SpecError(file.path, mistakes)
     return found

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from boundcheck.evidence.studies.study import Study
+from boundcheck.evidence.studies.training_check import check
+from boundcheck.evidence.studies.training_estimates import estimates
 from boundcheck.evidence.studies.training_page import page
 from boundcheck.evidence.studies.training_runs import carry_out
-from boundcheck.evidence.studies.training_spec import Spec, check
+from boundcheck.evidence.studies.training_spec import Spec
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store
@@ -23,4 +25,5 @@ __all__ = ["Spec", "check", "study"]
 
 def study(spec: Spec, on_progress: Callable[[float], None] | None = None, store: Store | None = None) -> Study:
     """Carries out the table; each run goes through the store where one is given."""
-    return page(spec, carry_out(spec, store, on_progress))
+    found = carry_out(spec, store, on_progress)
+    return page(spec, found, estimates(spec, found, store))

@@ -14,6 +14,7 @@ from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
 from boundcheck.evidence.ordering import Pair, half_width, judge
 from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
+from boundcheck.evidence.studies.training_estimates import Along, estimate_data, estimate_tables, estimate_words
 from boundcheck.evidence.studies.training_runs import CaseRuns, Ran, value_of
 from boundcheck.evidence.studies.training_spec import Comparison, Spec
 from boundcheck.evidence.studies.training_theory import surrogate_knowledge, theory_data, theory_tables
@@ -32,32 +33,39 @@ WORDS: Mapping[str, str] = {
     "surrogate_gap": "surrogate loss above its minimum",
     "surrogate_spread": "standard deviation of the clients' losses, weighted as in the surrogate problem",
     "discrepancy": "discrepancy of the models",
+    "least_local_f": "least F of a local model",
+    "f_above_least_local": "F above the least F of a local model",
+    "least_local_loss": "least loss of a local model on its own data",
 }
 ROLES = ("metric", "bound", "reading", "trivial")
 PERCENT = ("accuracy",)
+# may be below 0 but for the losses of the neural engine; of the others only "f_above_least_local" may
+SIGNED = ("f", "surrogate_f")
+ROUNDING = 1e-6  # of the largest value: what is smaller may be rounding, and does not stretch an axis
 
 
-def page(spec: Spec, found: Sequence[CaseRuns]) -> Study:
-    """The study of the runs of a table."""
+def page(spec: Spec, found: Sequence[CaseRuns], measured: Sequence[Along] = ()) -> Study:
+    """The study of the runs of a table. measured: constants along some of them."""
     told = [(case, number, pairs(spec, case, number)) for case in found for number in range(len(spec.comparisons))]
     tables = [_results(spec, found)]
     if any(p for _, _, p in told):
         tables.append(_orders(spec, told))
     known = surrogate_knowledge(found)
-    tables += theory_tables(spec, found, known)
+    tables += theory_tables(found, known)
+    tables += estimate_tables(measured)
     if any(case.tried for case in found):
         tables.append(_tried(spec, found))
     panels, series = _pictures(spec, found)
     return Study(
         "training",
         spec.name,
-        tuple(_words(spec, any(case.tried for case in found), told)),
+        (*_words(spec, any(case.tried for case in found), told), *estimate_words(measured)),
         tuple(tables),
         tuple(series),
         ("rounds" if _by_rounds(spec) else "time", ""),
         (False, False),
         "Mean over the seeds, in a band from the least to the largest of them.",
-        {**_data(spec, found, told), **theory_data(known)},
+        {**_data(spec, found, told), **theory_data(known), **estimate_data(measured)},
         tuple(panels),
     )
 
@@ -90,10 +98,7 @@ def _words(spec: Spec, tuned: bool, told: Sequence[tuple[CaseRuns, int, tuple[Pa
             f"{'normally distributed' if spec.test == 't' else 'symmetric'}), with Holm's correction over both "
             "directions of all pairs of one case and comparison, not over all of them together."
         )
-    yield (
-        f"Our \u00b1 is half the width of Student's interval at confidence {level}. The seeds vary who takes part "
-        "and which samples are drawn; the split of the data and the start are the same for all."
-    )
+    yield _words_of_seeds(spec)
     edges = list(dict.fromkeys(label for case, number, _ in told if number == 0 for label in _at_an_end(case)))
     if edges:
         named = ", ".join(edges)
@@ -103,6 +108,19 @@ def _words(spec: Spec, tuned: bool, told: Sequence[tuple[CaseRuns, int, tuple[Pa
         yield "The paper says: " + "; ".join(says) + "."
     if spec.scaled:
         yield "What differs from the paper: " + " ".join(spec.scaled)
+
+
+def _words_of_seeds(spec: Spec) -> str:
+    vary = "vary who takes part and which samples are drawn; the split of the data and the start are the same for all."
+    if spec.seeds == 1:
+        return f"Further seeds would {vary}"
+    if spec.seeds == 2:
+        return f"In brackets stand the values of the two seeds, too few for an interval. The seeds {vary}"
+    return (
+        f"Our \u00b1 is half the width of Student's interval at confidence {float(spec.confidence):.4g}; where that "
+        "would reach beyond what the metric can be, the least and the largest of the seeds stand in brackets. The "
+        f"seeds {vary}"
+    )
 
 
 def _setting(spec: Spec, tuned: bool) -> str:
@@ -117,7 +135,7 @@ def _words_of(comparison: Comparison) -> str:
     name = WORDS.get(comparison.metric, comparison.metric)
     if comparison.over == 0:
         return name
-    share = f"the last {format_short(100 * comparison.over)} % of the run"
+    share = f"the last {float(100 * comparison.over):.4g} % of the run"
     return f"{name}, {'mean' if comparison.take == 'mean' else 'standard deviation'} over {share}"
 
 
@@ -134,9 +152,21 @@ def _ours(spec: Spec, comparison: Comparison, run: Ran) -> str:
     gone = int(np.isnan(values).sum())
     if gone:
         return "diverged" if gone == len(values) else f"diverged in {gone} of {len(values)} seeds"
-    width = half_width(values, float(spec.confidence))
     mean = _shown(comparison, float(values.mean()))
-    return mean if math.isnan(width) else f"{mean} \u00b1 {_shown(comparison, width, 2)}"
+    if len(values) == 1:
+        return mean
+    width = half_width(values, float(spec.confidence))
+    least, largest = _possible(spec, comparison)
+    if len(values) > 2 and least <= values.mean() - width and values.mean() + width <= largest:
+        return f"{mean} \u00b1 {_shown(comparison, width, 2)}"
+    return f"{mean} (seeds: {_shown(comparison, values.min())} to {_shown(comparison, values.max())})"
+
+
+def _possible(spec: Spec, comparison: Comparison) -> tuple[float, float]:
+    """The least and the largest value that what is compared can have."""
+    below = comparison.metric == "f_above_least_local" or (comparison.metric in SIGNED and spec.engine != "neural")
+    signed = below and comparison.take == "mean"
+    return -math.inf if signed else 0.0, 1.0 if comparison.metric in PERCENT else math.inf
 
 
 def _reached(comparison: Comparison, run: Ran) -> str:
@@ -165,7 +195,8 @@ def _results(spec: Spec, found: Sequence[CaseRuns]) -> StudyTable:
             row += [_reached(c, run) for c in goals]
             row += [case.case.paper.get(run.label, "-")] if paper else []
             rows.append(tuple(row))
-    return StudyTable("What came out, beside the paper", tuple(columns), tuple(rows))
+    beside = ", beside the paper" if paper else ""
+    return StudyTable(f"What came out{beside}", tuple(columns), tuple(rows))
 
 
 def _settings(tried: Mapping[str, Any]) -> str:
@@ -243,10 +274,13 @@ def _pictures(spec: Spec, found: Sequence[CaseRuns]) -> tuple[list[Panel], list[
 
 
 def _wide(values: Sequence[Any]) -> bool:
-    """Whether positive values span so much that a logarithmic axis shows more."""
+    """Whether a logarithmic axis shows more: positive values that span much, down to no mere rounding."""
     means = np.concatenate([v.mean(axis=0) for v in values])
-    means = means[np.isfinite(means)]
-    return bool(len(means) and means.min() > 0 and means.max() > 20 * means.min())
+    seeds = np.concatenate([v.ravel() for v in values])  # the bands reach as far as they do
+    means, seeds = means[np.isfinite(means)], seeds[np.isfinite(seeds)]
+    if not len(means) or means.max() <= 20 * means.min():
+        return False
+    return bool(seeds.min() > ROUNDING * seeds.max())
 
 
 def _data(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ MAX_ROUNDS = 2_000_000  # aggregations up to the time of a run
 class Ran:
     """One method of one case, run. x: rounds or times (G,); samples: metric -> (S, G), one row a seed.
 
-    certain: whether the method draws nothing at random.
+    certain: whether the method draws nothing at random. spec: the method's specification, as it was run.
     """
 
     trained: Trained
@@ -59,6 +59,7 @@ class Ran:
     x: Array
     samples: Mapping[str, Array]
     certain: bool = False
+    spec: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def label(self) -> str:
@@ -150,7 +151,8 @@ class _Work:
     def _run(self, trained: Trained, problem: Problem, watched: Watched | None) -> Ran:
         names = self.spec.measured
         method, rounds, x, samples = self._samples(trained, problem, watched, range(self.spec.seeds), names)
-        return Ran(trained, method, rounds, x, samples, not method.is_random(clients_of(problem)))
+        certain = not method.is_random(clients_of(problem))
+        return Ran(trained, method, rounds, x, samples, certain, _resolved(trained, problem))
 
     def _samples(
         self,

@@ -1,12 +1,8 @@
-"""What a `[[training]]` table says, and what can be wrong with it before anything runs.
-
-Checking needs no data: a configuration can be read where its data set is not.
-"""
+"""What a `[[training]]` table says; `training_check` tells what can be wrong with it."""
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -14,25 +10,22 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from boundcheck.core.numbers import as_fraction
-from boundcheck.engines.neural.settings import Settings
-from boundcheck.engines.run import ENGINES, is_round_metric
-from boundcheck.errors import BadInput, UnknownName
-from boundcheck.evidence.ordering import BEST, MAX_FLIPS, TESTS, pairs_of
-from boundcheck.methods.build import build as build_method
-from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Timed
-from boundcheck.problems.build import check_names
+from boundcheck.errors import BadInput
 
-__all__ = ["METRICS", "Case", "Comparison", "Estimate", "MethodSpec", "Spec", "Trained", "check", "groups"]
+__all__ = [
+    "Case",
+    "Comparison",
+    "Estimate",
+    "MethodSpec",
+    "Spec",
+    "Trained",
+    "fixed_values",
+    "groups",
+    "laid_over",
+    "problem_spec",
+    "settings",
+]
 
-# Metrics of a point that some problem has in some engine; those of a round are in `engines.run.ROUND_METRICS`.
-METRICS = (
-    *("f", "grad2", "gap", "dist2", "B2", "accuracy", "test_f", "spread"),
-    *("surrogate_f", "surrogate_gap", "surrogate_spread"),
-)
-OF_SURROGATE = ("surrogate_f", "surrogate_gap", "surrogate_spread")
-OVER = ("mean", "deviation")
-MAX_TRIED = 200  # settings of one method
 MAX_CASES = 60
 
 
@@ -83,7 +76,8 @@ class Case(_Model):
     """A row of the paper's table or a panel of its figure: what differs from the rest of the specification.
 
     problem, method, grid: laid over those of the table, method over every method; methods: label -> what is laid over
-    that method alone. paper: label -> the paper's number, as printed.
+    that method alone. A value in method or methods stands in the place of the table's grid of that parameter. paper:
+    label -> the paper's number, as printed.
     """
 
     label: str
@@ -206,11 +200,31 @@ def problem_spec(spec: Spec, case: Case) -> dict[str, Any]:
 
 def settings(case: Case, method: MethodSpec) -> Iterator[Trained]:
     """Every combination of the values of a method's grid."""
-    base: dict[str, Any] = {**method.method, **case.method, **case.methods.get(method.label, {})}
-    grid = {**method.grid, **{name: values for name, values in case.grid.items() if name in method.grid}}
+    own = laid_over(case, method)
+    base: dict[str, Any] = {**method.method, **own}
+    grid = {**method.grid, **{name: [value] for name, value in fixed_values(own, method).items()}}
+    grid |= {name: values for name, values in case.grid.items() if name in method.grid}
     for values in itertools.product(*grid.values()):
         tried = dict(zip(grid, values, strict=True))
         yield Trained(case, method, _with(base, tried), tried)
+
+
+def laid_over(case: Case, method: MethodSpec) -> dict[str, Any]:
+    """What a case lays over the specification of a method."""
+    return {**case.method, **case.methods.get(method.label, {})}
+
+
+def fixed_values(own: Mapping[str, Any], method: MethodSpec) -> dict[str, Any]:
+    """Parameters of a method's grid to which a case gives a value, "solver.eta" by its table `solver`."""
+    found: dict[str, Any] = {}
+    for name in method.grid:
+        outer, _, inner = name.partition(".")
+        value = own.get(outer)
+        if inner:
+            value = value.get(inner) if isinstance(value, Mapping) else None
+        if value is not None:
+            found[name] = value
+    return found
 
 
 def _with(base: Mapping[str, Any], tried: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,121 +240,3 @@ def _with(base: Mapping[str, Any], tried: Mapping[str, Any]) -> dict[str, Any]:
             raise BadInput(f"the grid of '{name}' needs the table {outer} in the method's specification.")
         found[outer] = {**table, inner: value}
     return found
-
-
-def check(spec: Spec) -> None:
-    """Raises BadInput, UnknownName and Unsupported for what cannot be carried out; the data need not be there."""
-    if spec.engine not in ENGINES:
-        raise UnknownName("the engine", spec.engine, ENGINES)
-    if spec.engine == "neural":
-        Settings.of(spec.neural)
-    elif spec.neural:
-        raise BadInput(f"the settings under neural go with engine = 'neural', not '{spec.engine}'.")
-    labels = [m.label for m in spec.methods]
-    _distinct(labels, "methods")
-    _distinct([c.label for c in spec.all_cases], "cases")
-    _check_numbers(spec)
-    for name in spec.measured:
-        if name not in METRICS and not is_round_metric(name):
-            raise UnknownName("the metric", name, METRICS)
-        if name in OF_SURROGATE and spec.surrogate is None:
-            raise BadInput(f"the metric '{name}' needs the key surrogate, which names the method whose problem it is.")
-    if spec.surrogate is not None:
-        _known(spec.surrogate, labels, "surrogate")
-    if spec.cases and spec.paper:
-        raise BadInput("where there are cases, each has the paper's numbers under its own key paper.")
-    for case in spec.all_cases:
-        _check_case(spec, case, labels)
-    for estimate in spec.estimate:
-        _check_estimate(spec, estimate, labels)
-
-
-def _distinct(names: Sequence[str], what: str) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"two {what} are called '{name}'; give them different labels.")
-
-
-def _known(label: str, labels: Sequence[str], where: str) -> None:
-    if label not in labels:
-        raise UnknownName(f"{where}: the method", label, labels)
-
-
-def _check_numbers(spec: Spec) -> None:
-    if not Fraction(1, 2) <= spec.confidence < 1:
-        raise BadInput(f"confidence = {float(spec.confidence):g} is not allowed; at least 1/2 and below 1 is.")
-    if spec.test == TESTS[1] and spec.seeds > MAX_FLIPS:
-        raise BadInput(f'test = "sign_flip" goes through all signs of at most {MAX_FLIPS} seeds; use test = "t".')
-    assert set(BEST) == {"lowest", "highest"}
-    for comparison in spec.comparisons:
-        if not 0 <= comparison.over < 1:
-            raise BadInput(f"over = {float(comparison.over):g} is not allowed; it is a share of the run, 0 to below 1.")
-        if comparison.take == OVER[1] and comparison.over == 0:
-            raise BadInput("a deviation over the rounds needs over, the share of the run that it is taken over.")
-
-
-def _check_case(spec: Spec, case: Case, labels: Sequence[str]) -> None:
-    where = f"the case '{case.label}'" if case.label else "the table"
-    rounds, time = spec.length(case)
-    if (rounds is None) == (time is None):
-        raise BadInput(f"{where} needs exactly one of rounds and time.")
-    if time is not None and time <= 0:
-        raise BadInput(f"{where}: time = {time} is not allowed; it must be above 0.")
-    check_names(problem_spec(spec, case))
-    for label in (*case.paper, *case.methods):
-        _known(label, labels, where)
-    tried = dict.fromkeys(name for method in spec.methods for name in method.grid)
-    for name in case.grid:  # laid over the grids that there are; another name would change nothing
-        if name not in tried:
-            raise UnknownName(f"{where}: the parameter of the grid", name, tried or ["none"])
-    for number, comparison in enumerate(spec.comparisons):
-        order = spec.order_of(number, case)
-        named = [label for group in order for label in group]
-        for label in named:
-            _known(label, labels, f"{where}: the expected order")
-        _distinct(named, "methods of the expected order")
-        if number == 0:
-            _check_printed(where, order, case.paper, comparison.best)
-    for method in spec.methods:
-        found = list(itertools.islice(settings(case, method), MAX_TRIED + 1))
-        if not 1 <= len(found) <= MAX_TRIED:
-            raise BadInput(f"{where}: the grid of '{method.label}' has {len(found)} settings; 1 to {MAX_TRIED} are.")
-        for one in found:
-            own = build_method(one.spec)
-            if method.of_busiest is not None and method.of_busiest not in method.grid:
-                raise BadInput(f"'{method.label}': of_busiest = '{method.of_busiest}' names no parameter of its grid.")
-            if time is not None:
-                _check_clock(method.label, own)
-
-
-def _check_clock(label: str, method: Method) -> None:
-    if not isinstance(method.participation, Timed):
-        raise BadInput(f"'{label}' has no update times, which a run up to a time needs; give it times.")
-
-
-def _check_printed(where: str, order: list[list[str]], paper: Mapping[str, str], best: str) -> None:
-    """The order that is expected must be that of the numbers that the paper prints."""
-    sign = 1 if best == "lowest" else -1
-    for a, b in pairs_of(order):
-        first, second = (printed(paper.get(label, "")) for label in (a, b))
-        if first is not None and second is not None and sign * (first - second) > 0:
-            told = f"the paper's {paper[a]} and {paper[b]} say otherwise."
-            raise BadInput(f"{where} expects '{a}' before '{b}', but {told}")
-
-
-def printed(text: str) -> Fraction | None:
-    """The number at the beginning of what the paper prints, such as 59.57 of "59.57 ± 0.14"; None where none is."""
-    found = re.match(r"\s*(-?[0-9]+(?:\.[0-9]+)?)", text)
-    return None if found is None else Fraction(found[1])
-
-
-def _check_estimate(spec: Spec, estimate: Estimate, labels: Sequence[str]) -> None:
-    from boundcheck.engines.neural.probing import Effort
-
-    if spec.engine != "neural":
-        raise BadInput("estimate goes with engine = 'neural'; other problems have constants of their own.")
-    Effort.of(estimate.effort)
-    _known(estimate.method, labels, "estimate")
-    cases = [c.label for c in spec.all_cases]
-    if estimate.case is not None and estimate.case not in cases:
-        raise UnknownName("estimate: the case", estimate.case, cases)

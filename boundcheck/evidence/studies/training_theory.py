@@ -1,4 +1,4 @@
-"""What the theorems' constants are for the runs of a `[[training]]` table: of surrogate problems, and measured ones.
+"""What the theorems' constants are for the runs of a `[[training]]` table that follow surrogate problems.
 
 Y. Fraboni et al., "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
 Theorem 1 and Section 3: a method comes close to the minimum of its surrogate problem, so that the loss of the federated
@@ -20,12 +20,10 @@ from boundcheck.engines.run import describe_constants
 from boundcheck.evidence.studies.study import StudyTable
 from boundcheck.evidence.studies.training_runs import CaseRuns
 from boundcheck.evidence.studies.watched import Losses, Watched, watch
-from boundcheck.methods.parts import Blocks
 from boundcheck.problems.problem import clients_of
 
 if TYPE_CHECKING:
     from boundcheck.evidence.studies.training_runs import Ran
-    from boundcheck.evidence.studies.training_spec import Estimate, Spec
 
 __all__ = ["surrogate_constants", "surrogate_knowledge", "theory_data", "theory_tables"]
 
@@ -55,47 +53,13 @@ def surrogate_knowledge(found: Sequence[CaseRuns]) -> dict[str, Constants]:
     }
 
 
-def theory_tables(spec: Spec, found: Sequence[CaseRuns], known: Mapping[str, Constants]) -> list[StudyTable]:
-    """The tables of constants: of surrogate problems (`surrogate_knowledge`), and measured along runs."""
+def theory_tables(found: Sequence[CaseRuns], known: Mapping[str, Constants]) -> list[StudyTable]:
+    """The tables of the constants of surrogate problems (`surrogate_knowledge`)."""
     tables: list[StudyTable] = []
     for case in found:
         if case.case.label in known:
             tables += _surrogate_tables(case, known[case.case.label])
-    for estimate in spec.estimate:
-        case = next(c for c in found if estimate.case in (None, c.case.label))
-        run = next(r for r in case.runs if r.label == estimate.method)
-        tables += _measured_tables(spec, case, run, estimate)
     return tables
-
-
-def _measured_tables(spec: Spec, case: CaseRuns, run: Ran, estimate: Estimate) -> list[StudyTable]:
-    """Constants by round along the run of seed 0, and how each is measured. They are estimates, no bounds."""
-    from boundcheck.engines.neural.lower import resolved, task_of
-    from boundcheck.engines.neural.probing import Effort, probe
-    from boundcheck.engines.neural.run import run_neural
-    from boundcheck.engines.neural.settings import Settings
-
-    settings = Settings.of(spec.neural)
-    grid = sorted({round(run.rounds * k / estimate.points) for k in range(estimate.points + 1)})
-    curve = run_neural(run.method, case.problem, run.rounds, range(1), ("f",), grid, settings, keep_points=True)
-    assert curve.points is not None
-    points = curve.points[0]
-    finite = np.isfinite(points).all(axis=1)
-    exchange = resolved(run.method, case.problem).exchange
-    blocks = exchange.blocks(case.problem.dim) if isinstance(exchange, Blocks) else ()
-    found = probe(
-        task_of(case.problem, settings), case.problem, points[finite], blocks=blocks, effort=Effort.of(estimate.effort)
-    )
-    rounds = [n for n, known in zip(grid, finite, strict=True) if known]
-    rows = [
-        (str(n), *(format_short(float(values[k]), 4) for values in found.along.values())) for k, n in enumerate(rounds)
-    ]
-    where = f"{run.label}, {case.case.label}" if case.case.label else run.label
-    measured = StudyTable(
-        f"Constants measured along the run of {where}", ("round", *found.along), tuple(rows), tuple(range(len(rows[0])))
-    )
-    how = tuple((name, format_short(c.value, 4), c.known.value, c.how) for name, c in found.constants.items())
-    return [measured, StudyTable(f"What was estimated: {where}", ("constant", "value", "known", "how"), how, (1,))]
 
 
 def theory_data(known: Mapping[str, Constants]) -> dict[str, Any]:

@@ -87,7 +87,10 @@ class GradientSteps:
 
 @dataclass(frozen=True)
 class StochasticSteps:
-    """So many steps, each with the mean gradient of `batch` samples that are drawn anew, uniformly with replacement."""
+    """So many steps, each with the mean gradient of `batch` samples that are drawn anew, uniformly with replacement.
+
+    A client that holds fewer samples than that draws as many as it holds.
+    """
 
     steps: int = 1
     batch: int = 1
@@ -99,10 +102,10 @@ class StochasticSteps:
     def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
         size = clients.sizes[client]
         # engines count steps in epochs, whose last step takes what is left of the client's samples
-        if self.batch > size or (size % self.batch and self.steps > size // self.batch):
-            most = "at most" if self.steps == 1 else "a divisor of"
+        if size > self.batch and size % self.batch and self.steps > size // self.batch:
             raise BadInput(
-                f"batch = {self.batch}: client {client} holds {size} samples; the batch is {most} that number."
+                f"batch = {self.batch}: client {client} holds {size} samples and takes {self.steps} steps; the batch "
+                "divides the number of samples, or is at least as large, or the steps together need no more of them."
             )
         return ((Fraction(1), Visit("replacement", self.steps, batch=self.batch)),)
 

@@ -32,7 +32,7 @@ from boundcheck.problems.architectures.layers import (
     Tanh,
 )
 
-__all__ = ["MODELS", "architecture", "check_options", "options_of", "takes"]
+__all__ = ["MODELS", "NEXT_SYMBOL", "architecture", "check_options", "options_of", "takes"]
 
 WIDEST = 65536  # units of a layer
 DEEPEST = 100  # layers of one kind
@@ -175,6 +175,10 @@ MODELS: Mapping[str, tuple[str, Callable[..., tuple[Layer, ...]]]] = {
     "char_lstm": ("tokens", char_lstm),
     "sentiment_lstm": ("tokens", sentiment_lstm),
 }
+
+
+# Models of texts -> whether their labels are the symbol that follows, or else the class of the text.
+NEXT_SYMBOL: Mapping[str, bool] = {"char_lstm": True, "sentiment_lstm": False}
 
 
 def takes(name: str) -> str:

@@ -8,13 +8,24 @@ from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 
-__all__ = ["DenseKernel", "product", "put_product"]
+__all__ = ["LARGE", "DenseKernel", "product", "put_product"]
+
+# Numbers of a weight above which a processor multiplies W x' faster than x W', which it first turns around: 512 x 3136
+# in single precision, 10 samples 0.78 beside 1.40 ms, 32 samples 1.17 beside 1.64 ms; 256 x 784: no difference.
+LARGE = 1 << 20
+
+
+def _large(weight: Tensor) -> bool:
+    return weight.device.type == "cpu" and weight.shape[1] * weight.shape[2] > LARGE
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """y = x W' + b: x (N or 1, M, inputs), weight (N, outputs, inputs), bias (N, outputs); (N, M, outputs)."""
     lanes = weight.shape[0]
     if lanes == 1:  # the plain product is faster than a batch of one
+        if _large(weight):
+            a, b = weight[0], x[0].mT
+            return (library().mm(a, b) if bias is None else library().addmm(bias[0].unsqueeze(1), a, b)).mT.unsqueeze(0)
         y = library().nn.functional.linear(x[0], weight[0], None if bias is None else bias[0])
         return y.unsqueeze(0)
     if x.shape[0] != lanes:

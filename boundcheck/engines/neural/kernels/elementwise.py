@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from boundcheck.engines.neural.kernels.plain import Plain
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 
@@ -51,7 +50,7 @@ class FlattenKernel:
 
 
 @dataclass(frozen=True)
-class LastKernel(Plain):
+class LastKernel:
     """(N, B, length, width) at the last place; both: half of it at the last place and half at the first."""
 
     both: bool
@@ -61,3 +60,18 @@ class LastKernel(Plain):
             return x[:, :, -1]
         half = x.shape[-1] // 2
         return library().cat((x[:, :, -1, :half], x[:, :, 0, half:]), dim=-1)
+
+    def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
+        """The way back is zero elsewhere."""
+        half, shape = x.shape[-1] // 2 if self.both else x.shape[-1], x.shape[1:]
+
+        def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
+            if not wanted:
+                return None
+            gx = gy.new_zeros(len(gy), *shape)
+            gx[:, :, -1, :half] = gy[..., :half]
+            if self.both:
+                gx[:, :, 0, half:] = gy[..., half:]
+            return gx
+
+        return self(x, parameters), back

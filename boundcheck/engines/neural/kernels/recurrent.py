@@ -4,11 +4,14 @@ Two ways to the same numbers of an LSTM, and how one is chosen:
 
 "batched": all models in one loop over time, written out with its way back. On a GPU, in float64, and wherever autograd
     is to go through more than once.
-"each": one model after the other through torch's own LSTM. On a processor in float32, where that is one call of oneDNN
-    a layer. Measured there with 10 models, 8 inputs, 80 times, 2 layers, forward and back, in ms a model ("batched"
-    beside "each"; two cores that others used too): 16 units, 10 samples 6.7 beside 5.4; 64 units 13 beside 11;
-    100 units 18 beside 13; 100 units, 32 samples 61 beside 35. The products of one time are too small, and the numbers
-    that the way back reads again too many for the caches.
+"each": one model after the other, on a processor in float32, where its work alone fills a core and stays in the
+    caches. By the passes of `recurrent_compiled` where the processor has words of 32 or 64 bytes with fused
+    multiplication (`words.usable`), otherwise by torch's own LSTM, one call of oneDNN a layer.
+
+Measured on one thread of a processor with AVX-512 that others used too, a step of SGD of a model with embedding 8, 2 x
+100 units, 80 times, in ms: 64 samples, a loop over torch's LSTM 108, the compiled passes 56; 10 samples, 14 beside 9.4.
+The products alone are 3.78 and 0.59 GFLOP, and the largest product of its library ran at 113 GFLOP/s: at that speed 33
+and 5.2 ms.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Literal
 
 from boundcheck.engines.neural.kernels.dense import product
 from boundcheck.engines.neural.kernels.plain import own, put
+from boundcheck.engines.neural.kernels.recurrent_passes import available, traced_model
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 from boundcheck.problems.architectures import LSTM
@@ -33,6 +37,8 @@ class EmbeddingKernel:
 
     def __call__(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         weight = parameters[0]
+        if len(weight) == 1:  # several times as fast as a batch of one
+            return weight[0].index_select(0, x.reshape(-1)).view(*x.shape, -1)
         return weight.gather(1, self._places(x, weight)).unflatten(1, x.shape[1:])
 
     def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
@@ -45,7 +51,7 @@ class EmbeddingKernel:
                 into[0].zero_()
             into[0].scatter_add_(1, places, gy.reshape(places.shape))
 
-        return weight.gather(1, places).unflatten(1, x.shape[1:]), back
+        return self(x, parameters), back
 
     @staticmethod
     def _places(x: Tensor, weight: Tensor) -> Tensor:
@@ -58,11 +64,13 @@ class LSTMKernel:
 
     parameters: as in PyTorch's LSTM, four a layer and way. Gates stand in the order input, forget, cell, output. The
     products with what comes in are one for all times; those with the state are one a time, of all models. Inside,
-    sequences lie with the time before the sample. way: fixed, or None for the choice above.
+    sequences lie with the time before the sample. way: fixed, or None for the choice above; compiled: whether "each" is
+    by the compiled passes, or None for the choice above.
     """
 
     layer: LSTM
     way: Way | None = None
+    compiled: bool | None = None
 
     def choose(self, device: str, dtype: Tensor) -> Way:
         """The way back on a device, for parameters of a type."""
@@ -104,25 +112,19 @@ class LSTMKernel:
         return at.transpose(1, 2), back
 
     def _traced_each(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
-        torch = library()
-        lanes, layer, steps = len(parameters[0]), self.layer, list[tuple[Tensor, list[Tensor]]]()
-        start = x.new_zeros(layer.layers * (2 if layer.both else 1), x.shape[1], layer.hidden)
-        with torch.enable_grad():
-            for k in range(lanes):
-                given = [own(a) for a in (x[k if len(x) > 1 else 0], *(p[k] for p in parameters))]
-                rest = (True, layer.layers, 0.0, True, layer.both, True)  # biases; recorded; samples before times
-                steps.append((torch.lstm(given[0], (start, start), given[1:], *rest)[0], given))
+        compiled = available() if self.compiled is None else self.compiled
+        one = traced_model if compiled else _through_the_library
+        found, backs = list[Tensor](), list[Back]()
+        for k in range(len(parameters[0])):
+            y, own_back = one(self.layer, x[k if len(x) > 1 else 0], [p[k] for p in parameters])
+            found.append(y)
+            backs.append(own_back)
 
         def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
-            through: list[Tensor] = []
-            for k, (y, given) in enumerate(steps):
-                found = torch.autograd.grad(y, given if wanted else given[1:], gy[k])
-                through += found[:1] if wanted else ()
-                for target, gradient in zip(into, found[1:] if wanted else found, strict=True):
-                    put(gradient, target[k], adding)
+            through = [b(gy[k], [target[k] for target in into], wanted, adding) for k, b in enumerate(backs)]
             return _stacked(through) if wanted else None
 
-        return _stacked([y.detach() for y, _ in steps]), back
+        return _stacked(found), back
 
     def _own(self, parameters: Sequence[Tensor], k: int) -> list[tuple[bool, Sequence[Tensor]]]:
         """The parameters of layer k, with whether they go backwards in time."""
@@ -220,6 +222,24 @@ def _traced(x: Tensor, parameters: Sequence[Tensor], backwards: bool) -> tuple[T
         return product(found, taken.mT, None).unflatten(1, (length, samples)) if wanted else None
 
     return states[:, 1 - first : 1 - first + length], back
+
+
+def _through_the_library(layer: LSTM, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
+    """One model by torch's own LSTM, recorded by autograd."""
+    torch = library()
+    given = [own(a) for a in (x, *parameters)]
+    start = x.new_zeros(layer.layers * (2 if layer.both else 1), x.shape[0], layer.hidden)
+    rest = (True, layer.layers, 0.0, True, layer.both, True)  # biases; recorded; samples before times
+    with torch.enable_grad():
+        y = torch.lstm(given[0], (start, start), given[1:], *rest)[0]
+
+    def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
+        found = torch.autograd.grad(y, given if wanted else given[1:], gy)
+        for target, gradient in zip(into, found[1:] if wanted else found, strict=True):
+            put(gradient, target, adding)
+        return found[0] if wanted else None
+
+    return y.detach(), back
 
 
 def _products(rows: Tensor, slopes: Tensor) -> Tensor:

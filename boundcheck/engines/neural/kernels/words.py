@@ -1,0 +1,272 @@
+"""Words of a processor, the numbers that it works on at once: code of LLVM for numba's passes to insert.
+
+Loops that numba compiles neither keep a tile of a product in registers nor use the widest words; what is made here
+does. numba's cache sees changes of a function's own file only, so that passes close over `stamp()`, and what they call
+that inserts code from here is not cached by itself (`inner`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import types
+from numba.core import cgutils, codegen
+from numba.extending import intrinsic
+
+from boundcheck.engines.sampled.jit import UNCOUNTED
+
+__all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "inner", "inserted", "ir", "stamp", "tile",
+           "usable", "written_out"]  # fmt: skip
+
+generation: Any = cgutils
+ir = generation.ir  # llvmlite's, in the version that numba brings
+processor: Any = codegen
+inserted: Any = intrinsic
+
+_FEATURES = processor.ll.get_host_cpu_features()
+_WIDE = bool(_FEATURES.get("avx512f"))
+BYTES = 64 if _WIDE else 32  # of a word
+I32, I64 = ir.IntType(32), ir.IntType(64)
+# Rows that a tile may have, by its words: with a word of each row of the second factor and one more these are at most
+# 32 or 16 registers. Each size is code of its own.
+_LONG, _SHORT = (14, 10, 7, 4, 2, 1), (5, 3, 2, 1)
+_SIZES = ((), _LONG, _LONG, (7, *_SHORT), _SHORT, _SHORT) if _WIDE else ((), (8, 4, 2, 1), (6, 3, 2, 1), (4, 2, 1))
+WORDS = len(_SIZES) - 1
+# At 16 words + rows, for up to 15 rows that are left: how many the next tile takes.
+FITTING = tuple(next((s for s in sizes if s <= left), 0) for sizes in _SIZES for left in range(16))
+
+
+def usable() -> bool:
+    """Whether this processor has the words that passes are written for (fused multiplication and addition)."""
+    return _WIDE or bool(_FEATURES.get("avx2") and _FEATURES.get("fma"))
+
+
+def inner(function: Any) -> Any:
+    """Compile with what calls it."""
+    return numba.njit(**UNCOUNTED)(function)
+
+
+def written_out(function: Any) -> Any:
+    """Put the function's code where it is called, before anything is compiled."""
+    return numba.njit(inline="always", **UNCOUNTED)(function)
+
+
+def stamp(*files: str) -> int:
+    """A number that changes with this file and others."""
+    whole = b"".join(Path(name).read_bytes() for name in (__file__, *files))
+    return int.from_bytes(hashlib.sha256(whole).digest()[:7], "big")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word and its arithmetic."""
+
+    code: Code
+    value: Any
+
+    def __add__(self, other: Word) -> Word:
+        return self._with("fadd", other)
+
+    def __sub__(self, other: Word) -> Word:
+        return self._with("fsub", other)
+
+    def __mul__(self, other: Word) -> Word:
+        return self._with("fmul", other)
+
+    def __truediv__(self, other: Word) -> Word:
+        return self._with("fdiv", other)
+
+    def _with(self, instruction: str, other: Word) -> Word:
+        return Word(self.code, getattr(self.code.builder, instruction)(self.value, other.value))
+
+
+class Code:
+    """Where code is written, for words of one type of number."""
+
+    def __init__(self, context: Any, builder: Any, real: Any) -> None:
+        self.context, self.builder, self.single = context, builder, real == types.float32
+        self.size = 4 if self.single else 8
+        self.lanes = BYTES // self.size
+        self.real = ir.FloatType() if self.single else ir.DoubleType()
+        self.type = ir.VectorType(self.real, self.lanes)
+        self.integer = ir.VectorType(I32 if self.single else I64, self.lanes)
+        self.mask: Any = None
+
+    def of(self, number: float) -> Word:
+        """A word of one number."""
+        return Word(self, ir.Constant(self.type, [number] * self.lanes))
+
+    def same(self, value: Any) -> Word:
+        """A word of one value."""
+        nothing = ir.Constant(ir.VectorType(value.type, self.lanes), ir.Undefined)
+        first = self.builder.insert_element(nothing, value, I32(0))
+        zeros = ir.Constant(ir.VectorType(I32, self.lanes), [0] * self.lanes)
+        return Word(self, self.builder.shuffle_vector(first, nothing, zeros))
+
+    def known(self, name: str, result: Any, given: list[Any]) -> Any:
+        """A function of LLVM."""
+        there = self.builder.module.globals.get(name)
+        return there if there is not None else ir.Function(self.builder.module, ir.FunctionType(result, given), name)
+
+    def fused(self, a: Word, b: Word, c: Word) -> Word:
+        """a b + c."""
+        name = f"llvm.fma.v{self.lanes}f{8 * self.size}"
+        return Word(self, self.builder.call(self.known(name, self.type, [self.type] * 3), [a.value, b.value, c.value]))
+
+    def place(self, kind: Any, array: Any, offset: Any) -> Any:
+        """A place in a flat array."""
+        return self.builder.gep(self.context.make_array(kind)(self.context, self.builder, array).data, [offset])
+
+    def along(self, place: Any, step: Any, count: int) -> Any:
+        """So many steps further."""
+        return self.builder.gep(place, [self.builder.mul(step, I64(count))])
+
+    def first(self, count: Any) -> None:
+        """From here on, `read` and `write` touch the first count numbers of a word."""
+        row = ir.Constant(ir.VectorType(I64, self.lanes), list(range(self.lanes)))
+        self.mask = self.builder.icmp_signed("<", row, self.same(count).value)
+
+    def ahead(self, place: Any) -> None:
+        """Asks for a place in the first cache that is written to later."""
+        address = self.builder.bitcast(place, ir.IntType(8).as_pointer())
+        fetch = self.known("llvm.prefetch.p0", ir.VoidType(), [address.type, I32, I32, I32])
+        self.builder.call(fetch, [address, I32(1), I32(3), I32(1)])
+
+    def read(self, place: Any) -> Word:
+        place = self.builder.bitcast(place, self.type.as_pointer())
+        if self.mask is None:
+            return Word(self, self.builder.load(place, align=self.size))
+        name = f"llvm.masked.load.v{self.lanes}f{8 * self.size}.p0"
+        load = self.known(name, self.type, [place.type, I32, self.mask.type, self.type])
+        return Word(self, self.builder.call(load, [place, I32(self.size), self.mask, self.of(0.0).value]))
+
+    def write(self, word: Word, place: Any) -> None:
+        place = self.builder.bitcast(place, self.type.as_pointer())
+        if self.mask is None:
+            self.builder.store(word.value, place, align=self.size)
+            return
+        name = f"llvm.masked.store.v{self.lanes}f{8 * self.size}.p0"
+        store = self.known(name, ir.VoidType(), [self.type, place.type, I32, self.mask.type])
+        self.builder.call(store, [word.value, place, I32(self.size), self.mask])
+
+    def turn(self, words: list[Any]) -> list[Any]:
+        """A square of words, rows and columns exchanged: the blocks off the diagonal, ever smaller."""
+        lanes, half = self.lanes, self.lanes // 2
+        while half:
+            upper = [k - half + lanes if k & half else k for k in range(lanes)]
+            lower = [k + lanes if k & half else k + half for k in range(lanes)]
+            fresh = list(words)
+            for i in range(lanes):
+                if not i & half:
+                    for where, order in ((i, upper), (i + half, lower)):
+                        picks = ir.Constant(ir.VectorType(I32, lanes), order)
+                        fresh[where] = self.builder.shuffle_vector(words[i], words[i + half], picks)
+            words, half = fresh, half // 2
+        return words
+
+
+@inserted
+def tile(
+    typing: Any, rows: Any, words: Any, a: Any, a0: Any, ar: Any, ak: Any, at: Any, b: Any, b0: Any, bk: Any, bt: Any,
+    c: Any, c0: Any, cr: Any, depth: Any, turns: Any, adding: Any,
+) -> Any:  # fmt: skip
+    """C (+)= the sum over t of A_t B_t for a tile: C of rows x words.
+
+    A_t's numbers are ar and ak apart, B_t's and C's rows bk and cr, A_t and A_{t+1} at, B_t and B_{t+1} bt. a0, b0, c0:
+    where each begins; depth, turns >= 1: of k and t. words <= WORDS, and rows as `FITTING` says.
+    """
+
+    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature.args[2].dtype)
+        starts = [code.place(signature.args[k], args[k], args[k + 1]) for k in (2, 7, 11)]
+        rows, words, _, _, ar, ak, at, _, _, bk, bt, _, _, cr, depth, turns, adding = args
+        kept = builder.zext(builder.icmp_signed("!=", adding, adding.type(0)), I64)
+        numbers = [rows, words, ar, ak, at, bk, bt, cr, depth, turns, kept]
+        builder.call(_tiles(builder.module, code), [*starts, *numbers])
+        return context.get_dummy_value()
+
+    given = (rows, words, a, a0, ar, ak, at, b, b0, bk, bt, c, c0, cr, depth, turns, adding)
+    return types.void(*given), made
+
+
+def _tiles(module: Any, code: Code) -> Any:
+    """The function of LLVM for all tiles, once in a module and never inlined: it is long, and many passes call it."""
+    name = f"boundcheck_tiles_{code.size}"
+    if name in module.globals:
+        return module.globals[name]
+    real = code.real.as_pointer()
+    found = ir.Function(module, ir.FunctionType(ir.VoidType(), [real] * 3 + [I64] * 11), name)
+    found.linkage = "linkonce_odr"
+    found.attributes.add("noinline")
+    a, b, c, rows, words, *numbers = found.args
+    builder = ir.IRBuilder(found.append_basic_block("entry"))
+    own = Code(code.context, builder, types.float32 if code.single else types.float64)
+    end = builder.append_basic_block("end")
+    choice = builder.switch(builder.add(builder.mul(rows, I64(WORDS + 1)), words), end)
+    for n in range(1, WORDS + 1):
+        for m in _SIZES[n]:
+            block = builder.append_basic_block(f"tile_{m}_{n}")
+            choice.add_case(I64(m * (WORDS + 1) + n), block)
+            builder.position_at_end(block)
+            _one_tile(own, m, n, [a, b, c], *numbers)
+            builder.branch(end)
+    builder.position_at_end(end)
+    builder.ret_void()
+    return found
+
+
+def _one_tile(
+    code: Code, m: int, n: int, starts: list[Any], ar: Any, ak: Any, at: Any, bk: Any, bt: Any, cr: Any, depth: Any,
+    turns: Any, adding: Any,
+) -> None:  # fmt: skip
+    builder, (a, b, c) = code.builder, starts
+    here = builder.block
+    kept, turn, loop, turned, done = (builder.append_basic_block(x) for x in ("kept", "turn", "loop", "turned", "done"))
+    grid = [(i, j) for i in range(m) for j in range(n)]
+    results = [builder.gep(c, [builder.add(builder.mul(cr, I64(i)), I64(j * code.lanes))]) for i, j in grid]
+    for place in results:  # on their way while the sums are made
+        code.ahead(place)
+    builder.cbranch(builder.icmp_signed("!=", adding, adding.type(0)), kept, turn)
+    builder.position_at_end(kept)
+    old = [code.read(place) for place in results]
+    builder.branch(turn)
+
+    builder.position_at_end(turn)
+    t, left_t, right_t = builder.phi(I64), builder.phi(a.type), builder.phi(b.type)
+    sums_t = [builder.phi(code.type) for _ in grid]
+    builder.branch(loop)
+
+    builder.position_at_end(loop)
+    k, left, right = builder.phi(I64), builder.phi(a.type), builder.phi(b.type)
+    sums = [builder.phi(code.type) for _ in grid]
+    row = [code.read(builder.gep(right, [I64(j * code.lanes)])) for j in range(n)]
+    new: list[Any] = []
+    for i in range(m):
+        number = code.same(builder.load(code.along(left, ar, i), align=code.size))
+        new += [code.fused(number, row[j], Word(code, sums[i * n + j])).value for j in range(n)]
+    more = builder.add(k, I64(1))
+    onwards = (builder.gep(left, [ak]), builder.gep(right, [bk]))
+    builder.cbranch(builder.icmp_signed("<", more, depth), loop, turned)
+    for block, values in ((turn, (I64(0), left_t, right_t, *sums_t)), (loop, (more, *onwards, *new))):
+        for phi, value in zip((k, left, right, *sums), values, strict=True):
+            phi.add_incoming(value, block)
+
+    builder.position_at_end(turned)
+    next_t = builder.add(t, I64(1))
+    further = (builder.gep(left_t, [at]), builder.gep(right_t, [bt]))
+    builder.cbranch(builder.icmp_signed("<", next_t, turns), turn, done)
+    zero = code.of(0.0).value
+    for block, values in (
+        (here, (I64(0), a, b, *[zero] * len(grid))),
+        (kept, (I64(0), a, b, *[word.value for word in old])),
+        (turned, (next_t, *further, *new)),
+    ):
+        for phi, value in zip((t, left_t, right_t, *sums_t), values, strict=True):
+            phi.add_incoming(value, block)
+    builder.position_at_end(done)
+    for place, value in zip(results, new, strict=True):
+        code.write(Word(code, value), place)
