@@ -18,8 +18,8 @@ end at the same parameters, which is checked. Each time is the processor's, the 
 take turns.
 
 Achieved GFLOP/s count the products alone (two a multiplication, three passes), beside the speed of one large product.
-The ceiling of a ratio is what it would be if every product ran at that speed and all else took no time; convolutions by
-products of frequencies take fewer operations, so that they may come above it. Both sides run once before they are timed,
+The ceiling of a ratio is what it would be if every product ran at that speed and all else took no time; convolutions
+by products of frequencies take fewer operations and may come above it. Both sides run once before they are timed,
 which compiles what is compiled. Custom Triton kernels need a GPU.
 Memory: the peak of a process that only does these steps, less what it had before them, by client. Exit code 1 where a
 target is missed.
