@@ -26,7 +26,18 @@ from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 from boundcheck.problems.architectures import Convolution
 
-__all__ = ["KEPT", "WORTH", "PooledConvolutionKernel", "compiled", "fewer"]
+__all__ = [
+    "KEPT",
+    "WORTH",
+    "ByFrequencies",
+    "ByWindows",
+    "PooledConvolutionKernel",
+    "compiled",
+    "fewer",
+    "forget",
+    "kept",
+    "passes_of",
+]
 
 WORTH = 1.2  # how many times fewer multiplications pay for products that are smaller
 KEPT = 1 << 28  # bytes of free memory that a thread keeps for the next model
@@ -59,9 +70,9 @@ class PooledConvolutionKernel:
         lanes = weight.shape[0]
         if x.shape[0] != lanes:
             x = x.expand(lanes, *x.shape[1:])
-        passes, found = list[_Pass](), list[Tensor]()
+        passes, found = list[Pass](), list[Tensor]()
         for k in range(lanes):
-            passes.append(_taken(self.convolution.layer, tuple(x.shape[1:]), x.dtype))
+            passes.append(passes_of(self.convolution.layer, tuple(x.shape[1:]), x.dtype))
             found.append(passes[-1].forth(x[k], weight[k], parameters[1][k] if len(parameters) > 1 else None))
 
         def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
@@ -89,9 +100,9 @@ class _Free(threading.local):
     """Passes whose memory is free, by what they are for. New memory is cleared page by page, which takes long."""
 
     def __init__(self) -> None:
-        self.passes: dict[Any, _Pass] = {}
+        self.passes: dict[Any, Pass] = {}
 
-    def keep(self, one: _Pass) -> None:
+    def keep(self, one: Pass) -> None:
         """Keep a pass, and the others only where all stay below `KEPT`."""
         if sum(p.size for p in self.passes.values()) + one.size > KEPT:
             self.passes.clear()
@@ -99,6 +110,16 @@ class _Free(threading.local):
 
 
 _FREE = _Free()
+
+
+def forget() -> None:
+    """Give up the memory that this thread keeps."""
+    _FREE.passes.clear()
+
+
+def kept() -> int:
+    """How many passes this thread keeps."""
+    return len(_FREE.passes)
 
 
 def fewer(layer: Convolution, shape: tuple[int, ...]) -> float:
@@ -112,16 +133,17 @@ def fewer(layer: Convolution, shape: tuple[int, ...]) -> float:
     return samples * rows * columns * layer.kernel**2 * wide / products
 
 
-def _taken(layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> _Pass:
+def passes_of(layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> Pass:
+    """Passes for images (B, inputs, height, width), which nobody else has before their way back has been gone."""
     key = (layer, shape, dtype)
     if key in _FREE.passes:
         return _FREE.passes.pop(key)
     # without a bias the sums where an image is blank are 0, where ReLU has its kink: there they must be exact
-    made = _ByFrequencies if layer.bias and fewer(layer, shape) > WORTH else _ByWindows
+    made = ByFrequencies if layer.bias and fewer(layer, shape) > WORTH else ByWindows
     return made(layer, shape, dtype)
 
 
-class _Pass:
+class Pass:
     """A model's images there and back, in memory of their own."""
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
@@ -172,7 +194,7 @@ class _Pass:
         raise NotImplementedError
 
 
-class _ByWindows(_Pass):
+class ByWindows(Pass):
     """By products at each window."""
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
@@ -201,7 +223,7 @@ class _ByWindows(_Pass):
         convolution_compiled.back(self.lanes, g, *self.again, gx, wanted, *self.sizes)
 
 
-class _ByFrequencies(_Pass):
+class ByFrequencies(Pass):
     """By products of frequencies."""
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
