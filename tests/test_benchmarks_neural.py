@@ -104,6 +104,7 @@ def test_the_docstring_has_the_numbers_of_the_count(benchmark: ModuleType) -> No
     assert told == found
 
 
+@pytest.mark.slow  # half a minute of training steps
 def test_it_runs_on_the_cpu(benchmark: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert benchmark.main(["--cpu", "--small", "--clients", "3", "--batch", "2", "--lanes", "2"]) == 0
     out = capsys.readouterr().out

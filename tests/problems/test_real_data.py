@@ -294,7 +294,7 @@ def test_least_squares_on_labelled_data_sorts_by_label_and_says_what_it_cannot()
     p = build({"kind": "least_squares", "data": "digits", "clients": 10, "split": "sorted"})
     ends = [(min(t), max(t)) for t in p.targets]
     assert all(high <= low for (_, high), (low, _) in itertools.pairwise(ends))
-    with pytest.raises(UnknownName, match="data set 'mnist' is unknown"):
+    with pytest.raises(BadInput, match="data set 'mnist' goes with kind = 'logistic_regression'"):
         build({"kind": "least_squares", "data": "mnist"})
     with pytest.raises(UnknownName, match="feature 'pixel_9_9'"):
         build({"kind": "least_squares", "data": "digits", "split": "sorted", "feature": "pixel_9_9"})
