@@ -177,14 +177,9 @@ def _make_forth(version: int) -> Any:
         whole = (height + 2 * padding) * across
         for b in range(samples):
             _framed(
-                x,
-                b * height * width * inputs,
-                height,
-                width * inputs,
-                framed,
-                b * whole + padding * (across + inputs),
-                across,
-            )
+                x, b * height * width * inputs, height, width * inputs, framed,
+                b * whole + padding * (across + inputs), across,
+            )  # fmt: skip
             _convolved(lanes, framed, b * whole, width + 2 * padding, inputs, filters, side, rows, columns, wide, y, 0)
             pooled(lanes, y, 0, columns, 1, wide, bias, outputs, high, broad, out, places, b * high * broad * outputs)
 
@@ -211,36 +206,13 @@ def _make_back(version: int) -> Any:
         slope[:] = 0
         for b in range(samples):
             unpooled(
-                lanes,
-                g,
-                places,
-                b * high * broad * outputs,
-                high,
-                broad,
-                outputs,
-                slopes,
-                first,
-                broader,
-                1,
-                outputs,
-                slope,
-            )
+                lanes, g, places, b * high * broad * outputs, high, broad, outputs, slopes, first, broader, 1,
+                outputs, slope,
+            )  # fmt: skip
             _correlated(
-                lanes,
-                framed,
-                b * whole,
-                width + 2 * padding,
-                inputs,
-                slopes,
-                first,
-                broader,
-                outputs,
-                side,
-                rows,
-                columns,
-                wide,
-                into,
-            )
+                lanes, framed, b * whole, width + 2 * padding, inputs, slopes, first, broader, outputs, side, rows,
+                columns, wide, into,
+            )  # fmt: skip
             if wanted:
                 _convolved(lanes, slopes, 0, broader, outputs, turned, side, height, width, narrow, found, 0)
                 for i in range(height * width):

@@ -11,19 +11,10 @@ from typing import Any
 
 from boundcheck.engines.neural.kernels import convolution_compiled
 from boundcheck.engines.neural.kernels.convolution_compiled import pooled, unpooled
-from boundcheck.engines.neural.kernels.words import FITTING, WORDS, inner, stamp, tile, written_out
+from boundcheck.engines.neural.kernels.words import FITTING, WORDS, inner, rounded, stamp, tile, written_out
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth"]
-
-
-@inner
-def odd(count: Any, lanes: Any) -> Any:
-    """The least odd number of words with room for so many numbers, in numbers.
-
-    Rows that are a power of 2 apart would all fall to the same places of a cache.
-    """
-    return (((count + lanes - 1) // lanes) | 1) * lanes
 
 
 @inner
@@ -50,7 +41,7 @@ def _rows(
     lanes: Any, matrix: Any, ar: Any, ak: Any, kept: Any, x: Any, height: Any, width: Any, count: Any, rows: Any,
 ) -> None:  # fmt: skip
     """rows (height, 2, line) of (kept, count): each row of x (height, width, count) by a matrix (2 kept, width)."""
-    line = odd(kept * count, lanes)
+    line = rounded(kept * count, lanes)
     for i in range(height):
         for part in range(2):
             _product(
@@ -65,7 +56,7 @@ def _planes(
     found: Any,
 ) -> None:  # fmt: skip
     """found (planes, count or more): the frequency g across of rows (2 height, line) by a matrix (planes, 2 height)."""
-    line, plane = odd(kept * count, lanes), odd(count, lanes)
+    line, plane = rounded(kept * count, lanes), rounded(count, lanes)
     _product(
         lanes, matrix, 0, ar, ak, 0, rows, g * count, line, 0, found, 0, plane, planes, count, 2 * height, 1
     )  # fmt: skip
@@ -77,7 +68,7 @@ def _lines(
     given: Any,
 ) -> None:  # fmt: skip
     """The frequency g across of rows (2 height, line): a matrix (2 height, planes) by what is given of it."""
-    line, plane = odd(kept * count, lanes), odd(count, lanes)
+    line, plane = rounded(kept * count, lanes), rounded(count, lanes)
     _product(
         lanes, matrix, 0, ar, ak, 0, given, 0, plane, 0, rows, g * count, line, 2 * height, count, planes, 1
     )  # fmt: skip
@@ -88,7 +79,7 @@ def _places(
     lanes: Any, matrix: Any, ar: Any, ak: Any, height: Any, width: Any, kept: Any, rows: Any, count: Any, found: Any,
 ) -> None:  # fmt: skip
     """found (height, width, count): rows (height, 2, line) of (kept, count) by a matrix (width, 2 kept)."""
-    line = odd(kept * count, lanes)
+    line = rounded(kept * count, lanes)
     for i in range(height):
         _product(
             lanes, matrix, 0, ar, ak, kept * ak, rows, 2 * i * line, count, line, found, i * width * count, count,
@@ -126,7 +117,7 @@ def _make_forth(version: int) -> Any:
         """
         _ = version
         many, pairs, more = samples * narrow, inputs * wide, samples * wide
-        a, b, c = odd(many, lanes), odd(pairs, lanes), odd(more, lanes)
+        a, b, c = rounded(many, lanes), rounded(pairs, lanes), rounded(more, lanes)
         _moved(x, samples, height * width, inputs, spots, narrow, False)
         _rows(lanes, across, width, 1, kept, spots, height, width, many, images)
         _rows(lanes, beside, side, 1, kept, filters, side, side, pairs, seen)
@@ -159,7 +150,7 @@ def _make_back(version: int) -> Any:
         """
         _ = version
         many, pairs, more, others = samples * narrow, inputs * wide, samples * wide, outputs * narrow
-        a, b, c, d = odd(many, lanes), odd(pairs, lanes), odd(more, lanes), odd(others, lanes)
+        a, b, c, d = rounded(many, lanes), rounded(pairs, lanes), rounded(more, lanes), rounded(others, lanes)
         slope[:] = 0
         if 2 * high < rows or 2 * broad < columns:
             y[:] = 0

@@ -4,15 +4,16 @@ On a processor the models follow one another through compiled passes; elsewhere,
 the three layers do. The passes take products at each window (`convolution_compiled`), or, where that takes `WORTH`
 times fewer multiplications, products of frequencies (`frequencies_compiled`).
 
-Measured in float32 on one thread of a busy machine, there and back with the gradient in the images, in ms a model
-("windows" beside "frequencies"): 5 x 5 from 8 to 16 channels, 10 images of 14 x 14: 1.0, 0.84; from 32 to 64: 6.7, 2.9;
-3 x 3 from 16 to 32: 0.97, 1.03; from 32 to 64: 3.1, 2.6; from 64 to 128, 8 x 8: 3.3, 3.2; 5 x 5 from 1 to 32, 28 x 28:
-3.8, 3.8.
+Measured in float32 on one thread (`benchmarks/neural_convolutions.py`), there and back with the gradient in the images,
+in ms a model (windows, frequencies, torch's layers), 10 images: 5 x 5 from 1 to 32 channels, 28 x 28: 4.0, 4.1, 7.0; at
+14 x 14 from 8 to 16: 0.98, 0.70, 1.5; from 32 to 64: 7.7, 3.1, 8.4; 3 x 3 from 16 to 32: 1.0, 1.1, 1.9; from 32 to 64:
+3.2, 2.6, 4.3.
 """
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -143,7 +144,7 @@ def passes_of(layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> Pass
     return made(layer, shape, dtype)
 
 
-class Pass:
+class Pass(ABC):
     """A model's images there and back, in memory of their own."""
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
@@ -187,11 +188,11 @@ class Pass:
         _FREE.keep(self)
         return gx.permute(0, 3, 1, 2) if wanted else None
 
-    def _forth(self, x: Any, out: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _forth(self, x: Any, out: Any) -> None: ...
 
-    def _back(self, g: Any, weight: Tensor, gx: Any, wanted: bool) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _back(self, g: Any, weight: Tensor, gx: Any, wanted: bool) -> None: ...
 
 
 class ByWindows(Pass):
@@ -227,6 +228,8 @@ class ByFrequencies(Pass):
     """By products of frequencies."""
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
+        from boundcheck.engines.neural.kernels.words import whole
+
         super().__init__(layer, shape, dtype)
         form = frequencies.frequencies(self.height, self.width, self.side, self.padding, self.single)
         kept, planes, samples = form.kept, form.planes, self.samples
@@ -241,7 +244,7 @@ class ByFrequencies(Pass):
         )
 
         def odd(count: int) -> int:
-            return (count // self.lanes | 1) * self.lanes
+            return whole(count, self.dtype.itemsize)
 
         def lines(sides: int, count: int) -> Tensor:
             return self.room(2 * sides, odd(kept * count))

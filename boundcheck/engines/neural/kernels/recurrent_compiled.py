@@ -29,11 +29,10 @@ from boundcheck.engines.neural.kernels.recurrent_words import (
     packed,
     put,
     put_more,
-    rounded,
     turned_square,
     unit_of,
 )
-from boundcheck.engines.neural.kernels.words import stamp
+from boundcheck.engines.neural.kernels.words import rounded, stamp
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth"]

@@ -81,8 +81,8 @@ class _Pass:
 
     def __init__(self, samples: int, length: int, inputs: int, hidden: int, dtype: Tensor, backwards: bool) -> None:
         from boundcheck.engines.neural.kernels import recurrent_compiled
-        from boundcheck.engines.neural.kernels.recurrent_words import PANEL, whole
-        from boundcheck.engines.neural.kernels.words import BYTES
+        from boundcheck.engines.neural.kernels.recurrent_words import PANEL
+        from boundcheck.engines.neural.kernels.words import BYTES, whole
 
         self.compiled, self.dtype, self.backwards, size = recurrent_compiled, dtype, backwards, dtype.itemsize
         lanes, panel = BYTES // size, PANEL // size

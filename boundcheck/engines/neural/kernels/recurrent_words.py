@@ -13,12 +13,22 @@ from typing import Any
 
 from numba import types
 
-from boundcheck.engines.neural.kernels.words import BYTES, FITTING, WORDS, Code, Word, inner, inserted, ir, tile
+from boundcheck.engines.neural.kernels.words import (
+    BYTES,
+    FITTING,
+    WORDS,
+    Code,
+    Word,
+    inner,
+    inserted,
+    ir,
+    rounded,
+    tile,
+)
 from boundcheck.engines.sampled.jit import bare_inlined
 
 __all__ = [
-    "DEEP", "PANEL", "TILE", "cell", "cell_back", "multiply", "packed", "put", "put_more", "rounded", "turned_square",
-    "unit_of", "whole",
+    "DEEP", "PANEL", "TILE", "cell", "cell_back", "multiply", "packed", "put", "put_more", "turned_square", "unit_of",
 ]  # fmt: skip
 
 TILE = WORDS
@@ -33,15 +43,6 @@ _SERIES = {
     False: [log(2) ** k / factorial(k) for k in range(1, 14)],
 }
 _SIGMOID, _TURNED = -1 / log(2), 2 / log(2)  # u / v
-
-
-def whole(width: int, size: int) -> int:
-    """The width of a row with room for so many numbers of size bytes: an odd number of words.
-
-    So rows below one another are not a power of 2 apart, which would all fall to the same places of a cache.
-    """
-    lanes = BYTES // size
-    return (-(-width // lanes) | 1) * lanes
 
 
 class _Gates(Code):
@@ -167,12 +168,6 @@ def cell_back(
 
 
 # --- passes ---------------------------------------------------------------------------------------------------
-
-
-@inner
-def rounded(width: Any, lanes: Any) -> Any:
-    """`whole`, in numbers."""
-    return (((width + lanes - 1) // lanes) | 1) * lanes
 
 
 @inner

@@ -19,8 +19,8 @@ from numba.extending import intrinsic
 
 from boundcheck.engines.sampled.jit import UNCOUNTED
 
-__all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "inner", "inserted", "ir", "stamp", "tile",
-           "usable", "written_out"]  # fmt: skip
+__all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "inner", "inserted", "ir",
+           "rounded", "stamp", "tile", "usable", "whole", "written_out"]  # fmt: skip
 
 generation: Any = cgutils
 ir = generation.ir  # llvmlite's, in the version that numba brings
@@ -167,6 +167,21 @@ class Code:
                         fresh[where] = self.builder.shuffle_vector(words[i], words[i + half], picks)
             words, half = fresh, half // 2
         return words
+
+
+def whole(width: int, size: int) -> int:
+    """The width of a row with room for so many numbers of size bytes: an odd number of words.
+
+    So rows below one another are not a power of 2 apart, which would all fall to the same places of a cache.
+    """
+    lanes = BYTES // size
+    return (-(-width // lanes) | 1) * lanes
+
+
+@inner
+def rounded(width: Any, lanes: Any) -> Any:
+    """`whole`, in numbers."""
+    return (((width + lanes - 1) // lanes) | 1) * lanes
 
 
 @inserted
