@@ -11,7 +11,7 @@ from boundcheck.engines.neural.network import Back, Tensor
 __all__ = ["LARGE", "DenseKernel", "product", "put_product"]
 
 # Numbers of a weight above which a processor multiplies W x' faster than x W', which it first turns around: 512 x 3136
-# in single precision, 10 samples 0.77 beside 1.44 ms, 32 samples 1.15 beside 1.86 (`benchmarks/neural_convolutions.py`).
+# in float32, 10 samples 0.77 beside 1.44 ms, 32 samples 1.15 beside 1.86 (`benchmarks/neural_convolutions.py`).
 LARGE = 1 << 20
 
 
