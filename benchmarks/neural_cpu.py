@@ -154,8 +154,10 @@ class Case:
         local = Prepared(task)
         direction = Direction(np.full(self.lanes, ETA), np.zeros(self.lanes))
 
+        y = server.new_empty(self.lanes, len(server))  # as the loop's module, used again
+
         def go() -> torch.Tensor:
-            y = server.repeat(self.lanes, 1)
+            y.copy_(server)
             train(local, work, direction, y, Tally())
             return y[-1]
 

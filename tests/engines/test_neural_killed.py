@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-KILLS = 4
+KILLS = 2
 
 
 class Server:

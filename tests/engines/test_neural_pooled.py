@@ -144,7 +144,8 @@ def test_frequencies_where_they_take_fewer_multiplications() -> None:
     many, few = Convolution(32, 64, 5, padding=2), Convolution(1, 32, 5, padding=2)
     assert fewer(many, (32, 32, 14, 14)) > pooled_convolution.WORTH > fewer(few, (32, 1, 28, 28))
     of = frequencies.multiplications(14, 14, 5, 2)
-    assert of.planes == 3 * 16 * 9  # a cycle of 14 + 2 places, of whose frequencies across half and one are kept
+    # a cycle of 14 + 2 places: 7 frequencies across, and two that are real and keep 7 down and two real ones
+    assert of.planes == 7 * 3 * 16 + 2 * (3 * 7 + 2)
     names = [
         type(pooled_convolution.passes_of(layer, shape, torch.float32)).__name__
         for layer, shape in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
@@ -53,6 +54,33 @@ def put_product(a: Tensor, b: Tensor, into: Tensor, adding: bool) -> None:
         library().bmm(a, b, out=into)
 
 
+def compiled(weight: Tensor) -> bool:
+    """Whether the way back through a weight (N, outputs, inputs) is the compiled pass of one model."""
+    kinds = (library().float32, library().float64)
+    if len(weight) > 1 or not _large(weight) or weight.dtype not in kinds or not weight.is_contiguous():
+        return False
+    from boundcheck.engines.neural.kernels.words import BYTES, usable  # numba takes a moment
+
+    return usable() and weight.shape[2] * weight.element_size() % BYTES == 0
+
+
+def _compiled_back(gy: Tensor, x: Tensor, weight: Tensor, into: Tensor, wanted: bool, adding: bool) -> Tensor:
+    from boundcheck.engines.neural.kernels import dense_compiled
+    from boundcheck.engines.neural.kernels.words import BYTES
+
+    samples, inputs = x.shape
+    gx, given, found = (x.new_empty(samples if needed else 0, inputs) for needed in (wanted, True, wanted))
+    dense_compiled.back(
+        BYTES // weight.element_size(), *map(_flat, (gy, x, weight, into, gx, given, found)), wanted, adding, samples,
+        inputs, len(weight),
+    )  # fmt: skip
+    return gx if wanted else None
+
+
+def _flat(a: Tensor) -> Any:
+    return a.detach().reshape(-1).numpy()
+
+
 class DenseKernel:
     """y = W x + b on the last axis; parameters weight (N, outputs, inputs) and, where there is one, bias."""
 
@@ -69,6 +97,12 @@ class DenseKernel:
 
         def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             gy = gy.reshape(gy.shape[0], -1, gy.shape[-1])
+            if compiled(weight) and into[0].is_contiguous():
+                gx = _compiled_back(gy[0], flat[0], weight[0], into[0][0], wanted, adding)
+                gx = None if gx is None else gx.view(x.shape)
+                if len(into) > 1:
+                    put(gy.sum(dim=1), into[1], adding)
+                return gx
             gx = None
             if wanted:
                 gx = torch.mm(gy[0], weight[0]).unsqueeze(0) if len(gy) == 1 else torch.bmm(gy, weight)

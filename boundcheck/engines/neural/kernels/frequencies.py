@@ -4,12 +4,14 @@ A cyclic convolution of images of N x N places is a product at each of its frequ
 multiplications than a product at each window: 5 x 5 at 14 x 14 places, 25 beside 432/196 = 2.2. N is the least size
 at which nothing of an image wraps around onto what is wanted. Images are small here, so that the transform is a product
 with a matrix along each axis, in whatever order of memory the next product likes best. All is real: of the frequencies
-of a real image half are kept, and a complex product a b is three real ones,
+across of a real image half are kept, and a complex product a b is three real ones,
 
     (re a + im a) re b,   re a (im b - re b),   im a (re b + im b)
 
-(the first less the third is the real part, the first and the second together are the imaginary one). So a convolution
-is y = C ((A x) * (B w)) with three fixed matrices, and its way back are their transposes.
+(the first less the third is the real part, the first and the second together are the imaginary one). The frequencies
+across 0 and N/2 are real before they are transformed down, so that half of what comes out of that is enough, too, and
+0 and N/2 of these take one product. So a convolution is y = C ((A x) * (B w)) with three fixed matrices, and its way
+back are their transposes.
 
 What the numbers lose is what a sum in another order loses: in single precision 3e-7 of the largest result, beside 1e-6
 of the sums at each window (5 x 5, 32 to 64 channels, 14 x 14, normal numbers; `benchmarks/neural_convolutions.py`). But
@@ -44,12 +46,18 @@ class Multiplications:
 def multiplications(height: int, width: int, kernel: int, padding: int) -> Multiplications:
     """Their numbers for images height x width and filters kernel x kernel."""
     (n, rows), (m, columns) = (_sizes(side, kernel, padding) for side in (height, width))
-    kept = m // 2 + 1
+    inner, outer, fewer = (m - 1) // 2, 1 + (m + 1) % 2, _fewer(n)
 
     def counted(down: int, across: int) -> int:
-        return 2 * kept * down * (across + 3 * n)
+        return down * (m * across + inner * 6 * n + outer * fewer)
 
-    return Multiplications(3 * n * kept, counted(kernel, kernel), counted(height, width), counted(rows, columns))
+    planes = inner * 3 * n + outer * fewer
+    return Multiplications(planes, counted(kernel, kernel), counted(height, width), counted(rows, columns))
+
+
+def _fewer(n: int) -> int:
+    """Products for what is real before it is transformed to n frequencies."""
+    return 3 * ((n - 1) // 2) + 1 + (n + 1) % 2
 
 
 def _sizes(side: int, kernel: int, padding: int) -> tuple[int, int]:
@@ -60,14 +68,17 @@ def _sizes(side: int, kernel: int, padding: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The matrices for images of one size, with N frequencies down and the G kept ones across, each flat, row by row.
+    """The matrices for images of one size, with a cycle of N places down and M across, each flat, row by row.
 
-    across (2 G, width) and down (3 N, 2 height) of the images; beside (2 G, k) and below (3 N, 2 k) of the filters; up
-    (2 rows, 3 N) and along (columns, 2 G) back to places. kept: G; planes: 3 N.
+    across (M, width) of the images, beside (M, k) of the filters, along (M, columns), transposed, back to places: the
+    real parts of the frequencies 0 to M/2 and the imaginary parts of those between. Then down (P, 2 height), below
+    (P, 2 k) and up (P, 2 rows), transposed, for a frequency across between 0 and M/2, the columns for its real part
+    first; each has behind it that for 0 and M/2, (Q, height), (Q, k) and (Q, rows). planes: P = 3 N; fewer: Q.
     """
 
-    kept: int
+    cycle: int
     planes: int
+    fewer: int
     matrices: tuple[Any, ...]
 
 
@@ -75,42 +86,68 @@ class Frequencies:
 def frequencies(height: int, width: int, kernel: int, padding: int, single: bool) -> Frequencies:
     """The matrices for images height x width and filters kernel x kernel that go one place at a time."""
     (n, rows), (m, columns) = (_sizes(side, kernel, padding) for side in (height, width))
-    kept = m // 2 + 1
+    spots = np.arange(kernel) - padding
 
-    def waves(size: int, frequencies: int, places: Floats | Ints) -> tuple[Floats, Floats]:
-        """cos and sin of 2 pi f p/size, (frequencies, places)."""
-        angle = 2 * math.pi / size * np.outer(np.arange(frequencies), places)
-        return np.cos(angle), np.sin(angle)
+    # an image becomes sum x e^{-i(f p + g q)}; a filter the conjugate, sum w e^{i(f (p - padding) + g (q - padding))},
+    # which is cross-correlation; 1/(n m) sum of y e^{i(f p + g q)} goes back
+    between = _between(m)
+    c, s = _waves(m, np.arange(width))
+    across = np.concatenate([c, -s[between]])
+    c, s = _waves(m, spots)
+    beside = np.concatenate([c, s[between]])
+    c, s = (wave * _often(m) / m for wave in _waves(m, np.arange(columns)))
+    along = np.concatenate([c, -s[between]])
 
-    def in_turn(re: Floats, im: Floats) -> Floats:
-        """Columns in turn."""
-        return np.stack([re, im], axis=2).reshape(len(re), -1)
+    both, real = np.arange(n), _between(n)
+    c, s = _waves(n, np.arange(height), both)
+    down = _of_image(np.hstack([c, s]), np.hstack([-s, c]))
+    c, s = _waves(n, np.arange(height))
+    down = down, _of_image(c, -s, real)
+    c, s = _waves(n, spots, both)
+    below = _of_filter(np.hstack([c, -s]), np.hstack([s, c]))
+    c, s = _waves(n, spots)
+    below = below, _of_filter(c, s, real)
+    c, s = (wave / n for wave in _waves(n, np.arange(rows), both))
+    up = _of_result(np.hstack([c, s]), np.hstack([-s, c]))
+    c, s = (wave * _often(n) / n for wave in _waves(n, np.arange(rows)))
+    up = up, _of_result(c, -s, real)
 
-    # an image becomes sum x e^{-i(f p + g q)}: first (re, im) of each kept g, of each row
-    c, s = waves(m, kept, np.arange(width))
-    across = np.concatenate([c, -s])
-    c, s = waves(n, n, np.arange(height))
-    re, im = in_turn(c, s), in_turn(-s, c)
-    down = np.concatenate([re, im, re + im])
-
-    # a filter becomes the conjugate, sum w e^{i(f (p - padding) + g (q - padding))}: cross-correlation
-    place = np.arange(kernel) - padding
-    c, s = waves(m, kept, place)
-    beside = np.concatenate([c, s])
-    c, s = waves(n, n, place)
-    re, im = in_turn(c, -s), in_turn(s, c)
-    below = np.concatenate([im - re, re + im, re])  # beside re, im and re + im of the images
-
-    # back: 1/(n m) sum of y e^{i(f p + g q)}, the frequencies that were not kept being conjugates of those that were
-    c, s = (a.T / n for a in waves(n, n, np.arange(rows)))
-    re, im = np.concatenate([-s, -c, c - s], axis=1), np.concatenate([c, -s, s + c], axis=1)  # of the three products
-    up = np.stack([re, im], axis=1)  # rows (p, part)
-    twice = np.full(kept, 2.0)
-    twice[0] = 1
-    if m % 2 == 0:
-        twice[-1] = 1
-    c, s = (a.T * twice / m for a in waves(m, kept, np.arange(columns)))
-    along = np.concatenate([c, -s], axis=1)
     kind = np.float32 if single else np.float64
-    made = (np.ascontiguousarray(a, dtype=kind).reshape(-1) for a in (across, down, beside, below, up, along))
-    return Frequencies(kept, 3 * n, tuple(made))
+    made = [a.reshape(-1) for a in (across, beside, along)]
+    made += [np.concatenate([a.reshape(-1) for a in pair]) for pair in (down, below, up)]
+    return Frequencies(m, 3 * n, _fewer(n), tuple(a.astype(kind) for a in made))
+
+
+def _between(size: int) -> slice:
+    """Of the frequencies 0, 1, ..., size/2 those whose waves have a sine."""
+    return slice(1, (size + 1) // 2)
+
+
+def _often(size: int) -> Floats:
+    """How many frequencies of a real signal each of 0, 1, ..., size/2 stands for, as a column."""
+    found = np.ones((size // 2 + 1, 1))
+    found[_between(size)] = 2
+    return found
+
+
+def _waves(size: int, places: Ints, frequencies: Ints | None = None) -> tuple[Floats, Floats]:
+    """cos and sin of 2 pi f p/size, (frequencies, places); frequencies: 0, 1, ..., size/2 unless given."""
+    of = np.arange(size // 2 + 1) if frequencies is None else frequencies
+    angle = 2 * math.pi / size * np.outer(of, places)
+    return np.cos(angle), np.sin(angle)
+
+
+# What of a frequency goes into the three products and what comes back of them; some: where there is an imaginary part.
+
+
+def _of_image(re: Floats, im: Floats, some: slice = slice(None)) -> Floats:
+    return np.concatenate([re[some], im[some], re + im])
+
+
+def _of_filter(re: Floats, im: Floats, some: slice = slice(None)) -> Floats:
+    return np.concatenate([(im - re)[some], (re + im)[some], re])
+
+
+def _of_result(one: Floats, i: Floats, some: slice = slice(None)) -> Floats:
+    """one, i: what a result of 1 and of i becomes."""
+    return np.concatenate([i[some], -one[some], one + i])

@@ -37,53 +37,48 @@ def _product(
 
 
 @written_out
-def _rows(
-    lanes: Any, matrix: Any, ar: Any, ak: Any, kept: Any, x: Any, height: Any, width: Any, count: Any, rows: Any,
+def _lines(
+    lanes: Any, matrix: Any, cycle: Any, x: Any, height: Any, width: Any, count: Any, lines: Any, back: Any,
 ) -> None:  # fmt: skip
-    """rows (height, 2, line) of (kept, count): each row of x (height, width, count) by a matrix (2 kept, width)."""
-    line = rounded(kept * count, lanes)
+    """lines (height, line) of (cycle, count): a matrix (cycle, width) by each row of x (height, width, count).
+
+    Or back: x by the matrix turned around.
+    """
+    line = rounded(cycle * count, lanes)
     for i in range(height):
-        for part in range(2):
+        if back:
             _product(
-                lanes, matrix, part * kept * ar, ar, ak, 0, x, i * width * count, count, 0, rows, (2 * i + part) * line,
-                count, kept, count, width, 1,
+                lanes, matrix, 0, 1, width, 0, lines, i * line, count, 0, x, i * width * count, count, width, count,
+                cycle, 1,
+            )  # fmt: skip
+        else:
+            _product(
+                lanes, matrix, 0, width, 1, 0, x, i * width * count, count, 0, lines, i * line, count, cycle, count,
+                width, 1,
             )  # fmt: skip
 
 
 @written_out
 def _planes(
-    lanes: Any, matrix: Any, ar: Any, ak: Any, planes: Any, height: Any, kept: Any, rows: Any, g: Any, count: Any,
-    found: Any,
+    lanes: Any, matrix: Any, m0: Any, planes: Any, height: Any, parts: Any, lines: Any, cycle: Any, g: Any, count: Any,
+    found: Any, back: Any,
 ) -> None:  # fmt: skip
-    """found (planes, count or more): the frequency g across of rows (2 height, line) by a matrix (planes, 2 height)."""
-    line, plane = rounded(kept * count, lanes), rounded(count, lanes)
-    _product(
-        lanes, matrix, 0, ar, ak, 0, rows, g * count, line, 0, found, 0, plane, planes, count, 2 * height, 1
-    )  # fmt: skip
+    """found (planes, count or more): a matrix (planes, parts height) at m0 by the frequency g across of lines.
 
-
-@written_out
-def _lines(
-    lanes: Any, matrix: Any, ar: Any, ak: Any, planes: Any, height: Any, kept: Any, rows: Any, g: Any, count: Any,
-    given: Any,
-) -> None:  # fmt: skip
-    """The frequency g across of rows (2 height, line): a matrix (2 height, planes) by what is given of it."""
-    line, plane = rounded(kept * count, lanes), rounded(count, lanes)
-    _product(
-        lanes, matrix, 0, ar, ak, 0, given, 0, plane, 0, rows, g * count, line, 2 * height, count, planes, 1
-    )  # fmt: skip
-
-
-@written_out
-def _places(
-    lanes: Any, matrix: Any, ar: Any, ak: Any, height: Any, width: Any, kept: Any, rows: Any, count: Any, found: Any,
-) -> None:  # fmt: skip
-    """found (height, width, count): rows (height, 2, line) of (kept, count) by a matrix (width, 2 kept)."""
-    line = rounded(kept * count, lanes)
-    for i in range(height):
+    parts: 1 where it has a real part alone. Or back: the lines by the matrix turned around.
+    """
+    line, plane = rounded(cycle * count, lanes), rounded(count, lanes)
+    other = cycle // 2 * count  # from a real part to the imaginary one
+    if back:
+        for part in range(parts):
+            _product(
+                lanes, matrix, m0 + part * height, 1, parts * height, 0, found, 0, plane, 0, lines,
+                g * count + part * other, line, height, count, planes, 1,
+            )  # fmt: skip
+    else:
         _product(
-            lanes, matrix, 0, ar, ak, kept * ak, rows, 2 * i * line, count, line, found, i * width * count, count,
-            width, count, kept, 2,
+            lanes, matrix, m0, parts * height, 1, height, lines, g * count, line, other, found, 0, plane, planes, count,
+            height, parts,
         )  # fmt: skip
 
 
@@ -104,33 +99,35 @@ def _moved(x: Any, samples: Any, spots: Any, count: Any, y: Any, wide: Any, back
 
 def _make_forth(version: int) -> Any:
     def forth(
-        lanes: Any, x: Any, filters: Any, bias: Any, across: Any, down: Any, beside: Any, below: Any, up: Any,
-        along: Any, images: Any, seen: Any, spots: Any, y: Any, lines: Any, own: Any, other: Any, product: Any,
+        lanes: Any, x: Any, filters: Any, bias: Any, across: Any, beside: Any, along: Any, down: Any, below: Any,
+        up: Any, images: Any, seen: Any, spots: Any, y: Any, results: Any, own: Any, other: Any, product: Any,
         places: Any, out: Any, samples: Any, height: Any, width: Any, inputs: Any, side: Any, rows: Any,
-        columns: Any, outputs: Any, narrow: Any, wide: Any, planes: Any, kept: Any, high: Any, broad: Any,
+        columns: Any, outputs: Any, narrow: Any, wide: Any, cycle: Any, whole: Any, fewer: Any, high: Any, broad: Any,
     ) -> None:  # fmt: skip
         """`forth` by products of frequencies; filters (side, side, inputs, wide).
 
-        images (2 height, kept, samples, narrow) and seen (2 side, kept, inputs, wide) are what the way back
-        wants of both. own, other, product: the planes of a frequency across, of images, filters and results; spots, y:
-        images and results place by place; lines: of the results.
+        images, seen and results are lines of frequencies across: of images (height, cycle, samples, narrow), filters
+        (side, cycle, inputs, wide) and results (rows, cycle, samples, wide); the way back wants the first two. own,
+        other, product: the planes of a frequency across, of the three; spots, y: images and results place by place.
         """
         _ = version
         many, pairs, more = samples * narrow, inputs * wide, samples * wide
         a, b, c = rounded(many, lanes), rounded(pairs, lanes), rounded(more, lanes)
         _moved(x, samples, height * width, inputs, spots, narrow, False)
-        _rows(lanes, across, width, 1, kept, spots, height, width, many, images)
-        _rows(lanes, beside, side, 1, kept, filters, side, side, pairs, seen)
-        for g in range(kept):
-            _planes(lanes, down, 2 * height, 1, planes, height, kept, images, g, many, own)
-            _planes(lanes, below, 2 * side, 1, planes, side, kept, seen, g, pairs, other)
+        _lines(lanes, across, cycle, spots, height, width, many, images, False)
+        _lines(lanes, beside, cycle, filters, side, side, pairs, seen, False)
+        for g in range(cycle // 2 + 1):
+            parts = 1 if g == 0 or 2 * g == cycle else 2
+            planes, last = (whole, 0) if parts == 2 else (fewer, 2 * whole)
+            _planes(lanes, down, last * height, planes, height, parts, images, cycle, g, many, own, False)
+            _planes(lanes, below, last * side, planes, side, parts, seen, cycle, g, pairs, other, False)
             for p in range(planes):
                 _product(
                     lanes, own, p * a, narrow, 1, 0, other, p * b, wide, 0, product, p * c, wide, samples, wide, inputs,
                     1,
                 )  # fmt: skip
-            _lines(lanes, up, planes, 1, planes, rows, kept, lines, g, more, product)
-        _places(lanes, along, 2 * kept, 1, rows, columns, kept, lines, more, y)
+            _planes(lanes, up, last * rows, planes, rows, parts, results, cycle, g, more, product, True)
+        _lines(lanes, along, cycle, y, rows, columns, more, results, True)
         pooled(lanes, y, 0, columns, samples, wide, bias, outputs, high, broad, out, places, 0)
 
     return forth
@@ -138,11 +135,11 @@ def _make_forth(version: int) -> Any:
 
 def _make_back(version: int) -> Any:
     def back(
-        lanes: Any, g: Any, places: Any, across: Any, down: Any, beside: Any, below: Any, up: Any, along: Any,
-        images: Any, seen: Any, spots: Any, y: Any, lines: Any, own: Any, other: Any, product: Any, turned: Any,
+        lanes: Any, g: Any, places: Any, across: Any, beside: Any, along: Any, down: Any, below: Any, up: Any,
+        images: Any, seen: Any, spots: Any, y: Any, results: Any, own: Any, other: Any, product: Any, turned: Any,
         turned_seen: Any, into: Any, slope: Any, gx: Any, wanted: Any, samples: Any, height: Any, width: Any,
-        inputs: Any, side: Any, rows: Any, columns: Any, outputs: Any, narrow: Any, wide: Any, planes: Any,
-        kept: Any, high: Any, broad: Any,
+        inputs: Any, side: Any, rows: Any, columns: Any, outputs: Any, narrow: Any, wide: Any, cycle: Any, whole: Any,
+        fewer: Any, high: Any, broad: Any,
     ) -> None:  # fmt: skip
         """`back` by products of frequencies; turned (side, side, outputs, narrow): the filters, channels exchanged.
 
@@ -155,29 +152,31 @@ def _make_back(version: int) -> Any:
         if 2 * high < rows or 2 * broad < columns:
             y[:] = 0
         unpooled(lanes, g, places, 0, high, broad, outputs, y, 0, columns, samples, wide, slope)
-        _rows(lanes, along, 1, 2 * kept, kept, y, rows, columns, more, lines)
+        _lines(lanes, along, cycle, y, rows, columns, more, results, False)
         if wanted:
-            _rows(lanes, beside, side, 1, kept, turned, side, side, others, turned_seen)
-        for f in range(kept):
-            _planes(lanes, up, 1, planes, planes, rows, kept, lines, f, more, product)
-            _planes(lanes, down, 2 * height, 1, planes, height, kept, images, f, many, own)
+            _lines(lanes, beside, cycle, turned, side, side, others, turned_seen, False)
+        for f in range(cycle // 2 + 1):
+            parts = 1 if f == 0 or 2 * f == cycle else 2
+            planes, last = (whole, 0) if parts == 2 else (fewer, 2 * whole)
+            _planes(lanes, up, last * rows, planes, rows, parts, results, cycle, f, more, product, False)
+            _planes(lanes, down, last * height, planes, height, parts, images, cycle, f, many, own, False)
             for p in range(planes):
                 _product(
                     lanes, own, p * a, 1, narrow, 0, product, p * c, wide, 0, other, p * b, wide, inputs, wide, samples,
                     1,
                 )  # fmt: skip
-            _lines(lanes, below, 1, 2 * side, planes, side, kept, seen, f, pairs, other)
+            _planes(lanes, below, last * side, planes, side, parts, seen, cycle, f, pairs, other, True)
             if wanted:
-                _planes(lanes, below, 2 * side, 1, planes, side, kept, turned_seen, f, others, other)
+                _planes(lanes, below, last * side, planes, side, parts, turned_seen, cycle, f, others, other, False)
                 for p in range(planes):
                     _product(
                         lanes, product, p * c, wide, 1, 0, other, p * d, narrow, 0, own, p * a, narrow, samples, narrow,
                         outputs, 1,
                     )  # fmt: skip
-                _lines(lanes, down, 1, 2 * height, planes, height, kept, images, f, many, own)
-        _places(lanes, beside, 1, side, side, side, kept, seen, pairs, into)
+                _planes(lanes, down, last * height, planes, height, parts, images, cycle, f, many, own, True)
+        _lines(lanes, beside, cycle, into, side, side, pairs, seen, True)
         if wanted:
-            _places(lanes, across, 1, width, height, width, kept, images, many, spots)
+            _lines(lanes, across, cycle, spots, height, width, many, images, True)
             _moved(gx, samples, height * width, inputs, spots, narrow, True)
 
     return back

@@ -145,7 +145,12 @@ def passes_of(layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> Pass
 
 
 class Pass(ABC):
-    """A model's images there and back, in memory of their own."""
+    """A model's images there and back, in memory of their own.
+
+    flipped: whether the way back wants filters with their last place first.
+    """
+
+    flipped: bool
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
         from boundcheck.engines.neural.kernels.words import BYTES
@@ -157,6 +162,7 @@ class Pass(ABC):
         self.side, self.padding = layer.kernel, layer.padding
         self.outputs, self.rows, self.columns = layer.shape(shape[1:])
         self.wide, self.narrow = (-(-a // self.lanes) * self.lanes for a in (self.outputs, self.inputs))
+        self.form = (self.side**2, self.inputs, self.outputs)
         self.high, self.broad = self.rows // 2, self.columns // 2
         self.filters, self.into = (self.room(self.side, self.side, self.inputs, self.wide) for _ in range(2))
         self.turned = self.room(self.side, self.side, self.outputs, self.narrow)
@@ -171,7 +177,9 @@ class Pass(ABC):
 
     def forth(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """(B, outputs, high, broad) of images x (B, inputs, height, width)."""
-        self.filters[..., : self.outputs].copy_(weight.permute(2, 3, 1, 0))
+        from boundcheck.engines.neural.kernels import filters_compiled
+
+        filters_compiled.laid_out(_flat(weight), *self.form, self.wide, _flat(self.filters))
         if bias is not None:
             self.bias.copy_(bias)
         out = x.new_empty(self.samples, self.high, self.broad, self.outputs)
@@ -180,9 +188,16 @@ class Pass(ABC):
 
     def back(self, g: Tensor, weight: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor | None:
         """The gradient in x, where it is wanted; it may be called once."""
+        from boundcheck.engines.neural.kernels import filters_compiled
+
+        if wanted:
+            filters_compiled.turned(_flat(weight), *self.form, self.narrow, self.flipped, _flat(self.turned))
         gx = g.new_empty((self.samples, self.height, self.width, self.inputs) if wanted else (0,))
-        self._back(_flat(g.permute(0, 2, 3, 1)), weight, _flat(gx), wanted)
-        put(self.into[..., : self.outputs].permute(3, 2, 0, 1), into[0], adding)
+        self._back(_flat(g.permute(0, 2, 3, 1)), _flat(gx), wanted)
+        place = into[0] if into[0].is_contiguous() else into[0].contiguous()
+        filters_compiled.put_back(_flat(self.into), *self.form, self.wide, _flat(place), adding)
+        if place is not into[0]:
+            into[0].copy_(place)
         if len(into) > 1:
             put(self.slope, into[1], adding)
         _FREE.keep(self)
@@ -192,11 +207,13 @@ class Pass(ABC):
     def _forth(self, x: Any, out: Any) -> None: ...
 
     @abstractmethod
-    def _back(self, g: Any, weight: Tensor, gx: Any, wanted: bool) -> None: ...
+    def _back(self, g: Any, gx: Any, wanted: bool) -> None: ...
 
 
 class ByWindows(Pass):
     """By products at each window."""
+
+    flipped = True
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
         super().__init__(layer, shape, dtype)
@@ -216,23 +233,23 @@ class ByWindows(Pass):
 
         convolution_compiled.forth(self.lanes, x, *self.there, out, *self.sizes)
 
-    def _back(self, g: Any, weight: Tensor, gx: Any, wanted: bool) -> None:
+    def _back(self, g: Any, gx: Any, wanted: bool) -> None:
         from boundcheck.engines.neural.kernels import convolution_compiled
 
-        if wanted:
-            self.turned[..., : self.inputs].copy_(weight.flip(2, 3).permute(2, 3, 0, 1))
         convolution_compiled.back(self.lanes, g, *self.again, gx, wanted, *self.sizes)
 
 
 class ByFrequencies(Pass):
     """By products of frequencies."""
 
+    flipped = False
+
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
         from boundcheck.engines.neural.kernels.words import whole
 
         super().__init__(layer, shape, dtype)
         form = frequencies.frequencies(self.height, self.width, self.side, self.padding, self.single)
-        kept, planes, samples = form.kept, form.planes, self.samples
+        cycle, planes, samples = form.cycle, form.planes, self.samples
         many, more, pairs, others = (
             a * b
             for a, b in (
@@ -247,7 +264,7 @@ class ByFrequencies(Pass):
             return whole(count, self.dtype.itemsize)
 
         def lines(sides: int, count: int) -> Tensor:
-            return self.room(2 * sides, odd(kept * count))
+            return self.room(sides, odd(cycle * count))
 
         turned_seen = lines(self.side, others)
         room = [
@@ -263,7 +280,7 @@ class ByFrequencies(Pass):
         ]  # fmt: skip
         self.sizes = (
             samples, self.height, self.width, self.inputs, self.side, self.rows, self.columns, self.outputs,
-            self.narrow, self.wide, planes, kept, self.high, self.broad,
+            self.narrow, self.wide, cycle, planes, form.fewer, self.high, self.broad,
         )  # fmt: skip
 
     def _forth(self, x: Any, out: Any) -> None:
@@ -271,11 +288,9 @@ class ByFrequencies(Pass):
 
         frequencies_compiled.forth(self.lanes, x, *self.there, out, *self.sizes)
 
-    def _back(self, g: Any, weight: Tensor, gx: Any, wanted: bool) -> None:
+    def _back(self, g: Any, gx: Any, wanted: bool) -> None:
         from boundcheck.engines.neural.kernels import frequencies_compiled
 
-        if wanted:
-            self.turned[..., : self.inputs].copy_(weight.permute(2, 3, 0, 1))
         frequencies_compiled.back(self.lanes, g, *self.again, gx, wanted, *self.sizes)
 
 

@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 
 from boundcheck.engines.sampled.jit import UNCOUNTED
 
-__all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "inner", "inserted", "ir",
+__all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
            "rounded", "stamp", "tile", "usable", "whole", "written_out"]  # fmt: skip
 
 generation: Any = cgutils
@@ -182,6 +182,18 @@ def whole(width: int, size: int) -> int:
 def rounded(width: Any, lanes: Any) -> Any:
     """`whole`, in numbers."""
     return (((width + lanes - 1) // lanes) | 1) * lanes
+
+
+@inserted
+def ahead(typing: Any, a: Any, a0: Any) -> Any:
+    """Asks for a place in the first cache that is written to later."""
+
+    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature.args[0].dtype)
+        code.ahead(code.place(signature.args[0], args[0], args[1]))
+        return context.get_dummy_value()
+
+    return types.void(a, a0), made
 
 
 @inserted
