@@ -4,7 +4,8 @@
 
 Processor time in ms of a pass there and back with the gradient in the images, one model, one thread, float32, the least
 of the repeats; the largest error of the results against torch in float64, by the largest result; how long a first use
-compiles, in a cache of its own; and a large dense layer's product in both orders (`kernels/dense.py`). No target.
+compiles, in a cache of its own; and a large dense layer's product in both orders, and its way back with a step of SGD,
+compiled and by two products (`kernels/dense.py`), its weight out of the nearer caches. No target.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import torch
 from torch.nn import functional
 
 from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
+from boundcheck.engines.neural.kernels.dense import DenseKernel
 from boundcheck.engines.neural.kernels.pooled_convolution import ByFrequencies, ByWindows, Pass, fewer
 from boundcheck.engines.neural.kernels.pooling import MaxPoolKernel
 from boundcheck.problems.architectures import Convolution
@@ -33,10 +35,11 @@ SHAPES = (  # kernel, samples, inputs, outputs, side of the images
 )  # fmt: skip
 
 
-def timed(go: Callable[[], Any], repeats: int = 10) -> float:
-    """The least milliseconds of processor time."""
+def timed(go: Callable[[], Any], repeats: int = 10, before: Callable[[], Any] = lambda: None) -> float:
+    """The least milliseconds of processor time, each time after something else."""
     best = float("inf")
     for _ in range(repeats):
+        before()
         began = time.process_time()
         go()
         best = min(best, time.process_time() - began)
@@ -81,11 +84,20 @@ def main() -> int:
         name = ", ".join(map(str, (kernel, samples, inputs, outputs, side)))
         print(f"{name:<30}{fewer(layer, shape):>7.2f}" + "".join(f"{t:>9.2f}" for t in found), end="")
         print("".join(f"{e:>13.1e}" for e in errors), flush=True)
-    weight = torch.randn(512, 3136, generator=source)
+    weight = torch.randn(1, 512, 3136, generator=source)
+    elsewhere = torch.zeros(1 << 22)
     for samples in (10, 32):
-        x = torch.randn(samples, 3136, generator=source)
-        one, other = timed(lambda x=x: x @ weight.T), timed(lambda x=x: weight @ x.T)
-        print(f"512 x 3136, {samples} samples: x W' {one:.2f}, W x' {other:.2f} ms")
+        x, g = torch.randn(samples, 3136, generator=source), 1e-6 * torch.randn(samples, 512, generator=source)
+        _, back = DenseKernel().traced(x[None], (weight,))
+        ways = (
+            lambda x=x: x @ weight[0].T,
+            lambda x=x: weight[0] @ x.T,
+            lambda g=g, back=back: back(g[None], (weight,), True, True),
+            lambda x=x, g=g: (g @ weight[0], weight[0].addmm_(g.T, x)),
+        )
+        found = [timed(way, before=lambda: elsewhere.add_(1)) for way in ways]
+        print(f"512 x 3136, {samples} samples: x W' {found[0]:.2f}, W x' {found[1]:.2f} ms;", end="")
+        print(f" back {found[2]:.2f}, by two products {found[3]:.2f} ms")
     return 0
 
 

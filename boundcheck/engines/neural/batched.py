@@ -135,8 +135,13 @@ class Batched:
 
     def traced(self, parameters: Tensor, inputs: Tensor) -> tuple[Tensor, Callable[[Tensor, Tensor, bool], None]]:
         """Scores and the way back, see `Traced`."""
-        scores, back = self.chain.traced(inputs, self.split(parameters))
-        return scores, lambda gy, into, adding: back(gy, self.split(into), False, adding)
+        parts = self.split(parameters)
+        scores, back = self.chain.traced(inputs, parts)
+
+        def whole(gy: Tensor, into: Tensor, adding: bool) -> None:
+            back(gy, parts if into is parameters else self.split(into), False, adding)
+
+        return scores, whole
 
     def alone(self, inputs: Tensor, dtype: Tensor) -> bool:
         """Where a layer takes its models one by one, everything does: a model's work stays in the caches."""

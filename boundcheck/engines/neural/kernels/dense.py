@@ -66,8 +66,9 @@ def compiled(weight: Tensor) -> bool:
 
 def _compiled_back(gy: Tensor, x: Tensor, weight: Tensor, into: Tensor, wanted: bool, adding: bool) -> Tensor:
     from boundcheck.engines.neural.kernels import dense_compiled
-    from boundcheck.engines.neural.kernels.words import BYTES
+    from boundcheck.engines.neural.kernels.words import BYTES, ready
 
+    ready(weight.element_size())
     samples, inputs = x.shape
     gx, given, found = (x.new_empty(samples if needed else 0, inputs) for needed in (wanted, True, wanted))
     dense_compiled.back(

@@ -153,8 +153,9 @@ class Pass(ABC):
     flipped: bool
 
     def __init__(self, layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> None:
-        from boundcheck.engines.neural.kernels.words import BYTES
+        from boundcheck.engines.neural.kernels.words import BYTES, ready
 
+        ready(dtype.itemsize)
         self.key, self.dtype, self.size = (layer, shape, dtype), dtype, 0
         self.single = dtype == library().float32
         self.lanes = BYTES // (4 if self.single else 8)

@@ -82,9 +82,10 @@ class _Pass:
     def __init__(self, samples: int, length: int, inputs: int, hidden: int, dtype: Tensor, backwards: bool) -> None:
         from boundcheck.engines.neural.kernels import recurrent_compiled
         from boundcheck.engines.neural.kernels.recurrent_words import PANEL
-        from boundcheck.engines.neural.kernels.words import BYTES, whole
+        from boundcheck.engines.neural.kernels.words import BYTES, ready, whole
 
         self.compiled, self.dtype, self.backwards, size = recurrent_compiled, dtype, backwards, dtype.itemsize
+        ready(size)
         lanes, panel = BYTES // size, PANEL // size
         zr, gr = whole(hidden + inputs + 1, size), whole(4 * hidden, size)
         rows = length * samples

@@ -7,6 +7,7 @@ that inserts code from here is not cached by itself (`inner`).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from numba.extending import intrinsic
 from boundcheck.engines.sampled.jit import UNCOUNTED
 
 __all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
-           "rounded", "stamp", "tile", "usable", "whole", "written_out"]  # fmt: skip
+           "ready", "rounded", "stamp", "tile", "usable", "whole", "written_out"]  # fmt: skip
 
 generation: Any = cgutils
 ir = generation.ir  # llvmlite's, in the version that numba brings
@@ -55,6 +56,7 @@ def written_out(function: Any) -> Any:
     return numba.njit(inline="always", **UNCOUNTED)(function)
 
 
+@functools.cache
 def stamp(*files: str) -> int:
     """A number that changes with this file and others."""
     whole = b"".join(Path(name).read_bytes() for name in (__file__, *files))
@@ -212,38 +214,76 @@ def tile(
         starts = [code.place(signature.args[k], args[k], args[k + 1]) for k in (2, 7, 11)]
         rows, words, _, _, ar, ak, at, _, _, bk, bt, _, _, cr, depth, turns, adding = args
         kept = builder.zext(builder.icmp_signed("!=", adding, adding.type(0)), I64)
-        numbers = [rows, words, ar, ak, at, bk, bt, cr, depth, turns, kept]
-        builder.call(_tiles(builder.module, code), [*starts, *numbers])
+        tiles = generation.get_or_insert_function(builder.module, _form(code), _name(code.size))
+        builder.call(tiles, [*starts, rows, words, ar, ak, at, bk, bt, cr, depth, turns, kept])
         return context.get_dummy_value()
 
     given = (rows, words, a, a0, ar, ak, at, b, b0, bk, bt, c, c0, cr, depth, turns, adding)
     return types.void(*given), made
 
 
-def _tiles(module: Any, code: Code) -> Any:
-    """The function of LLVM for all tiles, once in a module and never inlined: it is long, and many passes call it."""
-    name = f"boundcheck_tiles_{code.size}"
-    if name in module.globals:
-        return module.globals[name]
-    real = code.real.as_pointer()
-    found = ir.Function(module, ir.FunctionType(ir.VoidType(), [real] * 3 + [I64] * 11), name)
-    found.linkage = "linkonce_odr"
-    found.attributes.add("noinline")
-    a, b, c, rows, words, *numbers = found.args
-    builder = ir.IRBuilder(found.append_basic_block("entry"))
-    own = Code(code.context, builder, types.float32 if code.single else types.float64)
-    end = builder.append_basic_block("end")
-    choice = builder.switch(builder.add(builder.mul(rows, I64(WORDS + 1)), words), end)
-    for n in range(1, WORDS + 1):
-        for m in _SIZES[n]:
-            block = builder.append_basic_block(f"tile_{m}_{n}")
-            choice.add_case(I64(m * (WORDS + 1) + n), block)
-            builder.position_at_end(block)
-            _one_tile(own, m, n, [a, b, c], *numbers)
-            builder.branch(end)
-    builder.position_at_end(end)
-    builder.ret_void()
-    return found
+_READY: dict[int, Any] = {}
+
+
+def ready(size: int) -> None:
+    """Make the tiles of numbers of size bytes; passes find them by their name, and this must come before they run.
+
+    All tiles are one function, as long as everything else together, which is compiled once and not in each pass.
+    """
+    if size not in _READY:
+        _READY[size] = library = _compiled_tiles(size, stamp())
+        processor.ll.add_symbol(_name(size), library.get_pointer_to_function(_name(size)))
+
+
+def _name(size: int) -> str:
+    return f"boundcheck_tiles_{size}_{stamp():x}"
+
+
+def _form(code: Code) -> Any:
+    return ir.FunctionType(ir.VoidType(), [code.real.as_pointer()] * 3 + [I64] * 11)
+
+
+def _compiled_tiles(size: int, version: int) -> Any:
+    """What numba has compiled, or found in its cache."""
+    form = types.void(types.CPointer(types.float32 if size == 4 else types.float64))
+
+    def tiles(a: Any) -> None:
+        _ = version
+        _tiles(a)
+
+    try:
+        made = numba.cfunc(form, cache=True, **UNCOUNTED)(tiles)
+    except RuntimeError:  # numba found no writable place
+        made = numba.cfunc(form, **UNCOUNTED)(tiles)
+    inside: Any = made
+    return inside._library
+
+
+@inserted
+def _tiles(typing: Any, a: Any) -> Any:
+    """Puts a function of LLVM for all tiles beside the one that calls this, which uses it without carrying it out."""
+
+    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature.args[0].dtype)
+        found = ir.Function(builder.module, _form(code), _name(code.size))
+        found.attributes.add("noinline")
+        a, b, c, rows, words, *numbers = found.args
+        own = Code(context, ir.IRBuilder(found.append_basic_block("entry")), signature.args[0].dtype)
+        end = own.builder.append_basic_block("end")
+        choice = own.builder.switch(own.builder.add(own.builder.mul(rows, I64(WORDS + 1)), words), end)
+        for n in range(1, WORDS + 1):
+            for m in _SIZES[n]:
+                block = own.builder.append_basic_block(f"tile_{m}_{n}")
+                choice.add_case(I64(m * (WORDS + 1) + n), block)
+                own.builder.position_at_end(block)
+                _one_tile(own, m, n, [a, b, c], *numbers)
+                own.builder.branch(end)
+        own.builder.position_at_end(end)
+        own.builder.ret_void()
+        builder.call(found, [args[0]] * 3 + [I64(0)] * 11)  # no tile has no rows
+        return context.get_dummy_value()
+
+    return types.void(a), made
 
 
 def _one_tile(
