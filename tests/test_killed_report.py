@@ -68,15 +68,14 @@ def _curves(folder: Path) -> dict[str, bytes]:
     return found | {"report.json": (folder / "report" / "report.json").read_bytes()}
 
 
-# each costs half a report and the start of a process; many of them try more moments and nothing else
-@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
-def test_killed_reports_end_alike(tmp_path: Path, kills: int) -> None:
+@pytest.mark.slow  # a minute and more: each kill costs half a report and the start of several processes
+def test_killed_reports_end_alike(tmp_path: Path) -> None:
     spec = tmp_path / "claims.toml"
     spec.write_text(SPEC)
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     whole = _finish(undisturbed, spec)
     chance = random.Random(20261121)
-    for _ in range(kills):
+    for _ in range(10):
         process = _start(disturbed, spec)
         time.sleep(chance.uniform(0.1, 0.9) * whole)
         os.killpg(process.pid, signal.SIGKILL)
@@ -84,4 +83,25 @@ def test_killed_reports_end_alike(tmp_path: Path, kills: int) -> None:
     _finish(disturbed, spec)
     expected = _curves(undisturbed)
     assert len(expected) >= 5
+    assert _curves(disturbed) == expected
+
+
+def test_reports_killed_in_the_middle_of_writing_end_alike(tmp_path: Path) -> None:
+    """The same on one process, with three of the claims, and at moments that are chosen and not random."""
+    spec = tmp_path / "claims.toml"
+    spec.write_text("[[claim]]".join(part for part in SPEC.split("[[claim]]") if "changing step" not in part))
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    program = Path(__file__).with_name("killed_report.py")
+    command = [sys.executable, str(program), str(spec), str(undisturbed), str(disturbed)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    ended = [tuple(map(int, x.split()[1:])) for x in found.stdout.splitlines() if x.startswith("ended")]
+    expected = _curves(undisturbed)
+    runs, pages = len(expected) - 1, len(list((undisturbed / "report").glob("*.html")))
+    assert runs >= 3
+    killed = -signal.SIGKILL
+    assert ended[0] == (killed, 1, 0)
+    assert ended[1][:2] == (killed, runs)
+    assert 0 < ended[1][2] < pages
+    assert ended[2] == (0, runs, pages)
     assert _curves(disturbed) == expected

@@ -1,23 +1,30 @@
-"""Carrying out the claims of a specification: through the store, on several processes when there are many."""
+"""Carrying out what a specification asks for: through the store, on several processes when there is much of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.core.executor import Lost, SerialExecutor, default_executor
 from boundcheck.core.store import Store, Stored
-from boundcheck.errors import BadInput, MissingExtra, Unsupported
+from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
+from boundcheck.evidence.studies import Asked, Study, carry_out_study
 from boundcheck.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
-    from boundcheck.core.executor import Lost
+    from boundcheck.core.executor import Executor
 
-__all__ = ["Done", "Refused", "carry_out", "results_of"]
+__all__ = ["Done", "Refused", "Reported", "WorkerLost", "carry_out", "carry_out_report", "results_of"]
 
-SERIAL = 3  # up to so many claims are carried out in this process: starting others costs more
+SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
+
+
+class WorkerLost(BoundcheckError):
+    """The process that worked on a study was ended from outside, twice."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,54 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class _NoStudy:
+    """The same of a study."""
+
+    problem: str
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a report shows, each in the order of the specifications."""
+
+    results: list[ClaimResult]
+    limits: list[LimitStudy]
+    studies: list[Study]
+
+
+@dataclass(frozen=True)
 class _Job:
-    claim: Claim
+    """What one process does at a time."""
+
+    what: Claim | Limits | Asked
     store: Path | None
-    on_progress: Callable[[float], None] | None = field(default=None, compare=False)
+
+    @property
+    def long(self) -> bool:
+        return isinstance(self.what, Asked) and self.what.runs_long
+
+    @property
+    def turn(self) -> int:
+        """What is begun first: training, then studies of several methods, then claims of one."""
+        return 0 if self.long else 2 if isinstance(self.what, Claim) else 1
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it computes on a GPU of this machine."""
+        if isinstance(self.what, Limits):
+            return False
+        neural = self.what.neural
+        if isinstance(self.what, Claim):
+            neural = (neural or {}) if self.what.engine == "neural" or self.what.estimate is not None else None
+        if neural is None:
+            return False
+        from boundcheck.engines.neural.lower import device_of
+        from boundcheck.engines.neural.settings import Settings
+
+        try:
+            return device_of(Settings.of(neural)) != "cpu"
+        except (BadInput, MissingExtra):  # a GPU or a torch that is not there: it will be refused, by name
+            return False
 
 
 class _NotedStore(Store):
@@ -59,16 +110,49 @@ class _NotedStore(Store):
         return super().put(key, spec, arrays, meta)
 
 
-def _carry_out(job: _Job) -> Done | Refused:
-    """One claim; at the top of the module, so that worker processes find it."""
+def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | LimitStudy | Study | _NoStudy:
+    """One job; at the top of the module, so that worker processes find it."""
+    what = job.what
     store = None if job.store is None else _NotedStore(job.store)
     try:
-        result = run_claim(job.claim, store, job.on_progress)
-    except (BadInput, MissingExtra, Unsupported) as error:  # a StoreError concerns all claims and is passed on
-        return Refused(job.claim, str(error))
+        if isinstance(what, Limits):
+            return limit_study(what, tell)
+        if isinstance(what, Asked):
+            return carry_out_study(what, tell, store)
+        result = run_claim(what, store, tell)
+    except (BadInput, MissingExtra, Unsupported) as error:  # a StoreError concerns all jobs and is passed on
+        return Refused(what, str(error)) if isinstance(what, Claim) else _NoStudy(str(error))
     if store is None:
         return Done(result)
     return Done(result, tuple(str(store.path / key) for key in store.used))
+
+
+def _carry_out_all(jobs: Sequence[_Job], workers: int | None, title: str) -> list[Any]:
+    """The results in the order of the jobs, `Lost` among them, with a progress bar.
+
+    Those that take longer are begun first, so that no process is left with one at the end. Those that compute on a GPU
+    come after the others, one after the other in this process: side by side they would share its memory.
+    """
+    from boundcheck.cli._output import progress
+
+    few = workers is None and len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
+    executor: Executor = SerialExecutor() if few else default_executor(workers)
+    on_gpu = [index for index, job in enumerate(jobs) if job.on_gpu]
+    rest = [index for index in range(len(jobs)) if index not in set(on_gpu)]
+    rest.sort(key=lambda index: jobs[index].turn)
+    results: list[Any] = [None] * len(jobs)
+    shares = [0.0] * len(jobs)
+    with progress(title, float(max(len(jobs), 1))) as show:
+        for own, order in ((executor, rest), (SerialExecutor(), on_gpu)):
+
+            def share(place: int, done: float, order: Sequence[int] = order) -> None:
+                shares[order[place]] = done
+                show(sum(shares))
+
+            found = own.map(_carry_out, [jobs[i] for i in order], lambda place, _: share(place, 1.0), share)
+            for index, result in zip(order, found, strict=True):
+                results[index] = result
+    return results
 
 
 def carry_out(claims: Sequence[Claim], *, store: Path | None, workers: int | None = None) -> list[Done | Refused]:
@@ -77,27 +161,48 @@ def carry_out(claims: Sequence[Claim], *, store: Path | None, workers: int | Non
     workers: processes (default: one for up to 3 claims, else one a processor). A claim that is bad input does
     not stop the others. Raises StoreError and KeyboardInterrupt at once.
     """
-    from boundcheck.cli._output import progress
-    from boundcheck.core.executor import default_executor
+    jobs = [_Job(claim, store) for claim in claims]
+    found = _carry_out_all(jobs, workers, _count(len(claims), "claim", "claims"))
+    return [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found, strict=True)]
 
-    total = len(claims)
-    with progress(f"{total} claims" if total > 1 else "1 claim", float(total)) as show:
-        if (workers is None and total <= SERIAL) or workers == 1:
-            done: list[Done | Refused] = []
-            for i, claim in enumerate(claims):
-                done.append(_carry_out(_Job(claim, store, lambda share, i=i: show(i + share))))
-                show(i + 1.0)
-            return done
-        finished = 0
 
-        def count(index: int, result: Any) -> None:
-            nonlocal finished
-            finished += 1
-            show(float(finished))
+def carry_out_report(
+    claims: Sequence[Claim],
+    limits: Sequence[Limits],
+    studies: Sequence[Asked],
+    *,
+    store: Path | None,
+    workers: int | None = None,
+) -> Reported:
+    """All that a report shows, as `carry_out` does it; claims and studies share the processes.
 
-        jobs = [_Job(claim, store) for claim in claims]
-        found = default_executor(workers).map(_carry_out, jobs, count)
-    return [r if isinstance(r, Done | Refused) else _lost(c, r) for c, r in zip(claims, found, strict=True)]
+    What is bad input does not stop the others; at the end it raises BadInput listing all of it, or WorkerLost where
+    nothing is missing but studies whose processes were ended.
+    """
+    jobs = [_Job(what, store) for what in (*claims, *limits, *studies)]
+    titles = [_count(len(claims), "claim", "claims")] if claims else []
+    others = len(limits) + len(studies)
+    titles += [_count(others, "study", "studies")] if others else []
+    found = _carry_out_all(jobs, workers, " and ".join(titles))
+    done = [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found[: len(claims)], strict=True)]
+    rest = found[len(claims) :]
+    names = [*(asked.name for asked in limits), *(asked.name for asked in studies)]
+    bad = _refusals(done)
+    bad += [f"study '{n}': {r.problem}" for n, r in zip(names, rest, strict=True) if isinstance(r, _NoStudy)]
+    gone = [f"study '{n}': {_ended(r)}" for n, r in zip(names, rest, strict=True) if isinstance(r, Lost)]
+    if bad:
+        raise BadInput("\n".join([*bad, *gone]))
+    if gone:
+        raise WorkerLost("\n".join(gone))
+    return Reported(results_of(done), rest[: len(limits)], rest[len(limits) :])
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _ended(lost: Lost) -> str:
+    return f"{lost.reason} What is in the store is kept; --workers 1 needs the least memory."
 
 
 def _lost(claim: Claim, lost: Lost) -> Done:
@@ -106,9 +211,13 @@ def _lost(claim: Claim, lost: Lost) -> Done:
     return Done(ClaimResult(claim, verdict, claim.method, missed))
 
 
+def _refusals(done: Sequence[Done | Refused]) -> list[str]:
+    return [f"claim '{d.claim.label()}': {d.problem}" for d in done if isinstance(d, Refused)]
+
+
 def results_of(done: Sequence[Done | Refused]) -> list[ClaimResult]:
     """The results; raises BadInput listing every claim that was refused."""
-    refused = [d for d in done if isinstance(d, Refused)]
+    refused = _refusals(done)
     if refused:
-        raise BadInput("\n".join(f"claim '{r.claim.label()}': {r.problem}" for r in refused))
+        raise BadInput("\n".join(refused))
     return [d.result for d in done if isinstance(d, Done)]

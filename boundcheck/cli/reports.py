@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from boundcheck.cli._output import line, print_json, table
-
-if TYPE_CHECKING:
-    from boundcheck.evidence.studies import Study
 
 __all__ = ["default_spec", "register"]
 
@@ -49,14 +46,12 @@ def report(
     \b
     Example: boundcheck report examples/scgd.toml -o report
     """
-    from boundcheck.cli._execute import carry_out, results_of
+    from boundcheck.cli._execute import carry_out_report
     from boundcheck.cli._files import probe_folder
-    from boundcheck.cli._output import progress
     from boundcheck.cli.runs import chosen_store
-    from boundcheck.core.store import Store
-    from boundcheck.evidence.limits import limit_study, load_limits
+    from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.spec import load_claims
-    from boundcheck.evidence.studies import carry_out_study, load_studies
+    from boundcheck.evidence.studies import load_studies
     from boundcheck.report import write_report
     from boundcheck.verdict import count_by
 
@@ -65,17 +60,9 @@ def report(
     wanted = [limits for spec in files for limits in load_limits(spec)]
     asked = [study for spec in files for study in load_studies(spec)]
     folder = probe_folder(out, "--out")
-    place = chosen_store(no_store)
-    results = results_of(carry_out(claims, store=place, workers=workers))
-    studies = [limit_study(limits) for limits in wanted]
-    store = None if place is None else Store(place)
-    others: list[Study] = []
-    with progress(f"{len(asked)} studies" if len(asked) != 1 else "1 study", float(max(len(asked), 1))) as show:
-        for done, study in enumerate(asked):
-            others.append(carry_out_study(study, lambda share, done=done: show(done + share), store))
-            show(done + 1.0)
-    paths = write_report(results, folder, title=title, limits=studies, studies=others)
-    counts = count_by(r.verdict for r in results)
+    found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
+    paths = write_report(found.results, folder, title=title, limits=found.limits, studies=found.studies)
+    counts = count_by(r.verdict for r in found.results)
     if as_json:
         print_json({"files": [str(p) for p in paths], "counts": counts})
         return 0

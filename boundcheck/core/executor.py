@@ -12,9 +12,11 @@ import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import connection, resource_tracker
 from multiprocessing.reduction import ForkingPickler
 from types import WrapperDescriptorType
@@ -24,9 +26,9 @@ from boundcheck.errors import BadInput
 
 __all__ = ["Executor", "Lost", "ProcessExecutor", "SerialExecutor", "default_executor"]
 
-T = TypeVar("T")
 R = TypeVar("R")
 _Pipe = connection.Connection
+TELLING = 0.5  # seconds between two shares that a worker tells
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,16 @@ class Executor(Protocol):
 
     def map(
         self,
-        function: Callable[[T], R],
-        items: Iterable[T],
+        function: Callable[..., R],
+        items: Iterable[Any],
         on_done: Callable[[int, R | Lost], None] | None = None,
+        on_share: Callable[[int, float], None] | None = None,
     ) -> list[R | Lost]:
-        """The results of `function(item)` in the order of `items`.
+        """The results of `function(item)` in the order of `items`; the first ones are begun first.
 
-        `on_done(index, result)` is called in this process as each item finishes, in any order.
+        `on_done(index, result)` is called in this process as each item finishes, in any order. Where `on_share` is
+        given, it is `function(item, tell)`, and what it tells of its progress, `tell(share)` with a share from 0 to 1,
+        reaches `on_share(index, share)` in this process, some of it.
         An exception that `function` raises, or Ctrl-C, stops the rest and is raised here; what finished
         computations have put into the result store stays there.
         """
@@ -59,14 +64,15 @@ class SerialExecutor:
 
     def map(
         self,
-        function: Callable[[T], R],
-        items: Iterable[T],
+        function: Callable[..., R],
+        items: Iterable[Any],
         on_done: Callable[[int, R | Lost], None] | None = None,
+        on_share: Callable[[int, float], None] | None = None,
     ) -> list[R | Lost]:
         """See `Executor.map`; nothing is ever lost here."""
         results: list[R | Lost] = []
         for index, item in enumerate(items):
-            results.append(function(item))
+            results.append(function(item) if on_share is None else function(item, partial(on_share, index)))
             if on_done is not None:
                 on_done(index, results[-1])
         return results
@@ -86,12 +92,13 @@ class ProcessExecutor:
 
     def map(
         self,
-        function: Callable[[T], R],
-        items: Iterable[T],
+        function: Callable[..., R],
+        items: Iterable[Any],
         on_done: Callable[[int, R | Lost], None] | None = None,
+        on_share: Callable[[int, float], None] | None = None,
     ) -> list[R | Lost]:
         """See `Executor.map`. Raises BadInput where `function` or an item cannot be sent to a worker."""
-        tasks = [_packed(function, item) for item in items]
+        tasks = [_packed(function, item, on_share is not None) for item in items]
         results: dict[int, R | Lost] = {}
         deaths = [0] * len(tasks)
         waiting = list(range(len(tasks)))[::-1]  # taken from the end
@@ -106,6 +113,10 @@ class ProcessExecutor:
                 for pipe in connection.wait(list(busy)):
                     worker, index = busy[cast("_Pipe", pipe)]
                     answer = worker.receive()
+                    if isinstance(answer, _Share):
+                        if on_share is not None:
+                            on_share(index, answer.value)
+                        continue
                     del busy[worker.pipe]
                     if answer is not None:
                         idle.append(worker)
@@ -139,9 +150,9 @@ def _checked(workers: int) -> int:
     return workers
 
 
-def _packed(function: Callable[[Any], Any], item: Any) -> bytes:
+def _packed(function: Callable[..., Any], item: Any, telling: bool) -> bytes:
     try:
-        return _dumps((function, item))
+        return _dumps((function, item, telling))
     except (TypeError, AttributeError, ValueError, pickle.PicklingError) as error:
         name = getattr(function, "__qualname__", repr(function))
         raise BadInput(f"'{name}' and its item cannot be sent to a worker process: {error}.") from error
@@ -149,6 +160,13 @@ def _packed(function: Callable[[Any], Any], item: Any) -> bytes:
 
 class WorkerTraceback(Exception):
     """The traceback of a worker process, as the cause of the exception that it raised."""
+
+
+@dataclass(frozen=True)
+class _Share:
+    """How much of the item is done, before its answer."""
+
+    value: float
 
 
 @dataclass(frozen=True)
@@ -194,8 +212,8 @@ class _Worker:
         with contextlib.suppress(OSError):  # it has died; `receive` will say so
             self.pipe.send_bytes(task)
 
-    def receive(self) -> _Returned | _Raised | None:
-        """The answer, or None if the worker died before it was complete."""
+    def receive(self) -> _Share | _Returned | _Raised | None:
+        """What it says next: shares, then the answer; None if the worker died before that was complete."""
         try:
             answer = self.pipe.recv_bytes()
         except (EOFError, OSError):
@@ -237,7 +255,7 @@ def _serve(pipe: _Pipe) -> None:
             task = pipe.recv_bytes()
         except EOFError:
             return
-        pipe.send_bytes(_answer(task))
+        pipe.send_bytes(_answer(task, pipe))
 
 
 def _follow_parent() -> None:
@@ -247,10 +265,25 @@ def _follow_parent() -> None:
         os._exit(1)  # killed with SIGKILL, it could not stop us
 
 
-def _answer(task: bytes) -> bytes:
+def _teller(pipe: _Pipe) -> Callable[[float], None]:
+    """Sends shares, not one after the other without a pause."""
+    last = -TELLING
+
+    def tell(share: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= TELLING:
+            last = now
+            with contextlib.suppress(OSError):  # the parent is gone; `_follow_parent` ends this process
+                pipe.send_bytes(_dumps(_Share(float(share))))
+
+    return tell
+
+
+def _answer(task: bytes, pipe: _Pipe) -> bytes:
     try:
-        function, item = pickle.loads(task)
-        return _dumps(_Returned(function(item)))
+        function, item, telling = pickle.loads(task)
+        return _dumps(_Returned(function(item, _teller(pipe)) if telling else function(item)))
     except Exception as error:  # not swallowed: the parent raises it
         trace = "".join(traceback.format_exception(error))
         raised = _Raised(type(error), error.args, dict(error.__dict__), trace)

@@ -8,6 +8,7 @@ after the paper and pointing to a package with one module a statement.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import json
@@ -16,7 +17,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.derivation import Derivation
@@ -61,9 +62,36 @@ def _checked(module: ModuleType, where: str) -> ModuleType:
 
 
 def derived_readings(paper: str, name: str) -> tuple[str, ...]:
-    """The readings of one numbered statement that have a derivation; empty when there is none."""
+    """The readings of one numbered statement that have a derivation; empty when there is none.
+
+    A shipped file whose READINGS are written out is read, not carried out: a list of all statements asks here for each.
+    """
+    path = folder() / paper / f"{name}.py"
+    written = _written(path) if path.is_file() else None
+    if written is not None:
+        return written
     module = _module(paper, name)
     return () if module is None else tuple(module.READINGS)
+
+
+@cache
+def _written(path: Path) -> tuple[str, ...] | None:
+    """The READINGS of a file as a tuple of texts, or None where they are not written out as one."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+        found = [ast.literal_eval(node.value) for node in body if _names_readings(node)]
+    except (SyntaxError, ValueError):  # what is wrong is told when the module is loaded
+        return None
+    if len(found) != 1 or not isinstance(found[0], tuple):
+        return None
+    return found[0]
+
+
+def _names_readings(node: ast.stmt) -> TypeGuard[ast.Assign]:
+    """Whether this is READINGS = ..."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return False
+    return isinstance(node.targets[0], ast.Name) and node.targets[0].id == "READINGS"
 
 
 def record_file(paper: str, name: str) -> Path:

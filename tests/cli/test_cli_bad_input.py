@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cli_tools import FEDAVG, LONG, Run
+from cli_tools import FEDAVG, LONG, Answer, Run
 
 from boundcheck.cli import main
 
@@ -220,7 +221,10 @@ def test_a_programming_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch
 
 def test_a_closed_pipe_is_quiet() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", MAIN, "list", "--paper", "classics"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     process.stdout.close()
@@ -230,29 +234,38 @@ def test_a_closed_pipe_is_quiet() -> None:
     process.stderr.close()
 
 
-# A file size limit stands in for a full disk: the system refuses to write in just the same way.
-LIMITED = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); {MAIN}"
+@contextlib.contextmanager
+def full_disk() -> Iterator[None]:
+    """A limit on the sizes of files stands in for a full disk: the system refuses to write in just the same way."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits on file sizes are POSIX")
 def test_a_full_disk(boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path) -> None:
     path = spec(FEDAVG)
 
-    def limited(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+    def limited(*arguments: str | Path) -> Answer:
+        with full_disk():
+            return boundcheck_cli(*arguments)
 
     checked = limited("check", path)
-    assert checked.returncode == 2
-    assert "cannot be written: file too large" in sentence(checked.stderr)
+    assert checked.code == 2
+    assert "cannot be written: file too large" in sentence(checked.err)
     store = tmp_path / "store"
     assert [p for p in store.rglob("*") if p.is_file() and p.parent != store] == []
     reported = limited("report", path, "-o", tmp_path / "report", "--no-store")
-    assert reported.returncode == 2
-    assert "cannot be written" in sentence(reported.stderr)
+    assert reported.code == 2
+    assert "cannot be written" in sentence(reported.err)
     assert [p.name for p in (tmp_path / "report").iterdir() if "partial" in p.name or p.suffix == ".html"] == []
     junit = tmp_path / "junit.xml"
-    assert limited("check", path, "--no-store", "--junit", junit).returncode == 2
+    assert limited("check", path, "--no-store", "--junit", junit).code == 2
     assert not junit.exists()
     again = boundcheck_cli("check", path)  # space again: the second run does it all
     assert again.code == 0

@@ -84,7 +84,7 @@ LOGISTIC = """
 [[claim]]
 name = "cancer"
 statement = "fedshuffle/theorem_5_1_strongly_convex/corrected"
-method = { kind = "fedshuffle", eta_l = "largest", participation = { kind = "uniform", size = 7 } }
+method = { kind = "fedshuffle", eta_l = "largest", participation = { kind = "uniform", size = 1 } }
 engine = "sampled"
 at = { R = [1, 10] }
 problem = { kind = "logistic_regression", data = "breast_cancer", clients = 14, features = "unit", ridge = "1/10" }

@@ -41,6 +41,17 @@ def deadly(item: tuple[str, Path]) -> str:
     return kind
 
 
+def telling(value: int, tell: Callable[[float], None]) -> int:
+    for share in (0.25, 0.5, 1.0):
+        tell(share)
+    return value * value
+
+
+def dies_telling(_: int, tell: Callable[[float], None]) -> int:
+    tell(0.5)
+    os._exit(3)
+
+
 def raises(kind: str) -> str:
     if kind == "unknown":
         raise UnknownName("The problem", "diabets", ["diabetes"])
@@ -79,6 +90,25 @@ def test_serial_calls_back_in_order() -> None:
     calls: list[tuple[int, object]] = []
     assert SerialExecutor().map(square, [3, 4], lambda i, r: calls.append((i, r))) == [9, 16]
     assert calls == [(0, 9), (1, 16)]
+
+
+def test_shares_reach_the_caller() -> None:
+    for executor in (SerialExecutor(), ProcessExecutor(1), ProcessExecutor(2)):
+        heard: list[tuple[int, float]] = []  # -1: done
+        results = executor.map(
+            telling,
+            [3, 4],
+            lambda i, _, heard=heard: heard.append((i, -1.0)),
+            lambda *share, heard=heard: heard.append(share),
+        )
+        assert results == [9, 16]
+        for index in (0, 1):
+            told = [share for i, share in heard if i == index]
+            # processes leave out shares that follow at once, not the first one
+            assert told in ([0.25, 0.5, 1.0, -1.0], [0.25, -1.0])
+    assert ProcessExecutor(1).map(dies_telling, [1], on_share=lambda *_: None) == [
+        Lost("the worker process of this item died twice, the last time with exit status 3.")
+    ]
 
 
 def test_dying_workers_cost_nobody_else_anything(tmp_path: Path) -> None:

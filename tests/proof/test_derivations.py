@@ -182,6 +182,23 @@ def test_a_file_without_the_convention(shelf):
         discovery.derivation("scgd/lemma_3_1/corrected")
 
 
+def test_readings_that_are_written_out_are_read_and_others_are_found_by_loading(shelf):
+    rest = "def derivation(statement):\n    return None\n"
+    write(shelf, "READINGS = ('corrected',)\nraise RuntimeError('carried out')\n")
+    assert discovery.derived_readings("scgd", "lemma_3_1") == ("corrected",)
+    (shelf / "scgd" / "lemma_3_1.py").rename(shelf / "scgd" / "theorem_3_3.py")  # a path is read once
+    with pytest.raises(RuntimeError, match="carried out"):
+        discovery.derivation("scgd/theorem_3_3/corrected")
+    write(shelf, "READINGS = tuple(['as_' + 'printed'])\n" + rest)
+    discovery._written.cache_clear()
+    assert discovery.derived_readings("scgd", "lemma_3_1") == ("as_printed",)
+    write(shelf, "READINGS = ['corrected']\n" + rest)
+    discovery._module.cache_clear()
+    discovery._written.cache_clear()
+    with pytest.raises(BadInput, match="a tuple of names"):
+        discovery.derived_readings("scgd", "lemma_3_1")
+
+
 def test_derivations_of_other_packages(shelf, tmp_path, monkeypatch):
     package = tmp_path / "other_proofs"
     package.mkdir()

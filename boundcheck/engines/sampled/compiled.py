@@ -101,7 +101,7 @@ def compiled_advance(lowered: Plain, arrays: Arrays) -> Callable[[Words, Floats,
             for i in range(0, len(seeds), at_once):
                 rows = slice(i, i + at_once)
                 if drawn:
-                    drawing.draw_cohorts(seeds[rows], begin, rounds, len(sizes), cohort)
+                    drawing.draw_cohorts(seeds[rows], begin, rounds, len(sizes), cohort, drawing.COHORT)
                 if lowered.reshuffled:
                     cohorts, row = (cohort, 0) if drawn else (fixed[None], begin % len(fixed))
                     drawing.draw_orders(

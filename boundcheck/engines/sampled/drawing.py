@@ -328,7 +328,8 @@ def _draw_words(
                     block[used] = p // 2
                 else:
                     client[used] = clients[s, q, p]
-                where[used] = (q, p)
+                where[used, 0] = q  # one by one: the assignment of a pair takes long to compile
+                where[used, 1] = p
                 used += 1
                 if used == REQUESTS:
                     generate(seeds[s], used, block, round_index, client, np.uint64(purpose), word)

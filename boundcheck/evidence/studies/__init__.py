@@ -9,7 +9,7 @@ A study carries no verdict: claims do.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -47,6 +47,23 @@ class Asked:
 
     def __init__(self, kind: str, spec: BaseModel) -> None:
         self.kind, self.spec = kind, spec
+
+    @property
+    def runs_long(self) -> bool:
+        """Whether it trains methods, which takes longer than anything else that a report shows."""
+        return self.kind in STORED
+
+    @property
+    def name(self) -> str:
+        """As the table has it."""
+        spec: Any = self.spec
+        return spec.name
+
+    @property
+    def neural(self) -> Mapping[str, Any] | None:
+        """The settings of the neural engine that it runs on; None where it runs on none."""
+        spec: Any = self.spec
+        return spec.neural if self.kind == "training" and spec.engine == "neural" else None
 
 
 def _module(kind: str) -> _Module:
