@@ -11,6 +11,8 @@ Models and batches:
   2017).
 - lstm: embedding 8, 2 x 100 units, length 80, 80 symbols; 10 clients. Batch 64 (Y. Fraboni et al., A General Theory for
   Federated Optimization with Asynchronous and Heterogeneous Clients Updates, whose model this is) and 10.
+- cnn-small, lstm-small: the sizes of the scaled-down experiments of configs/neural: 8 and 16 channels, a dense layer of
+  32; 2 x 16 units, length 20. 10 clients, batch 10.
 
 The loop is the usual simulation in PyTorch: for each client the server's parameters are loaded into one nn.Module, then
 optim.SGD, and for each step zero_grad, forward, backward, step. Both sides read the same rows of the same samples and
@@ -60,11 +62,11 @@ AGREEMENT = 1e-3  # between the parameters of both sides, of their change; in fl
 class Characters(nn.Module):
     """The next character."""
 
-    def __init__(self) -> None:
+    def __init__(self, units: int = 100) -> None:
         super().__init__()
         self.embedding = nn.Embedding(SYMBOLS, 8)
-        self.lstm = nn.LSTM(8, 100, 2, batch_first=True)
-        self.scores = nn.Linear(100, SYMBOLS)
+        self.lstm = nn.LSTM(8, units, 2, batch_first=True)
+        self.scores = nn.Linear(units, SYMBOLS)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.scores(self.lstm(self.embedding(x))[0][:, -1])
@@ -74,11 +76,11 @@ def perceptron() -> nn.Module:
     return nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 2))
 
 
-def convolutional() -> nn.Module:
+def convolutional(first: int = 32, second: int = 64, hidden: int = 512) -> nn.Module:
     return nn.Sequential(
-        *(nn.Conv2d(1, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
-        *(nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
-        *(nn.Linear(3136, 512), nn.ReLU(), nn.Linear(512, 10)),
+        *(nn.Conv2d(1, first, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(first, second, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
+        *(nn.Linear(49 * second, hidden), nn.ReLU(), nn.Linear(hidden, 10)),
     )
 
 
@@ -188,6 +190,14 @@ def _case(name: str, lanes: int, batch: int, steps: int, target: float) -> Case:
         "mlp": (perceptron, lambda: zoo.architecture("mlp", (20,), 2, 0, {"hidden": [32]})),
         "cnn": (convolutional, lambda: zoo.architecture("cnn", (1, 28, 28), 10)),
         "lstm": (Characters, lambda: zoo.architecture("char_lstm", (LENGTH,), SYMBOLS, SYMBOLS)),
+        "cnn-small": (
+            lambda: convolutional(8, 16, 32),
+            lambda: zoo.architecture("cnn", (1, 28, 28), 10, 0, {"channels": [8, 16], "hidden": 32}),
+        ),
+        "lstm-small": (
+            lambda: Characters(16),
+            lambda: zoo.architecture("char_lstm", (20,), SYMBOLS, SYMBOLS, {"hidden": 16}),
+        ),
     }
     return Case(f"{name}-{batch}", lanes, batch, steps, target, *made[name])
 
@@ -198,6 +208,8 @@ CASES = (
     _case("cnn", 10, 10, 10, 3),
     _case("lstm", 10, 64, 1, 2),
     _case("lstm", 10, 10, 2, 2),
+    _case("cnn-small", 10, 10, 20, 3),
+    _case("lstm-small", 10, 10, 20, 2),
 )
 
 
@@ -256,7 +268,7 @@ def compare(case: Case, repeats: int, top: float) -> bool:
     ratio, met = slow / fast, slow / fast >= case.target
     least = work / top / 1e9
     print(
-        f"{case.name:<9}{case.lanes:>6}{1e3 * slow / each:>11.3f}{1e3 * fast / each:>11.3f}{ratio:>8.2f}"
+        f"{case.name:<14}{case.lanes:>6}{1e3 * slow / each:>11.3f}{1e3 * fast / each:>11.3f}{ratio:>8.2f}"
         f"{case.target:>8.3g}{work * each / slow / 1e9:>9.1f}{work * each / fast / 1e9:>9.1f}"
         f"{slow / each / least:>9.1f}{memory(case, 'loop'):>10.2f}{memory(case, 'ours'):>10.2f}"
         f"{'' if met else '  MISSED'}",
@@ -282,7 +294,7 @@ def main() -> int:
     )
     print("Times in ms by step and model; memory in MiB by model; ceiling: of the ratio, see the head of the file")
     print(
-        f"{'':<9}{'models':>6}{'loop':>11}{'ours':>11}{'ratio':>8}{'target':>8}{'GF loop':>9}{'GF ours':>9}"
+        f"{'':<14}{'models':>6}{'loop':>11}{'ours':>11}{'ratio':>8}{'target':>8}{'GF loop':>9}{'GF ours':>9}"
         f"{'ceiling':>9}{'MiB loop':>10}{'MiB ours':>10}"
     )
     wanted = [c for c in CASES if not options.models or c.name.partition("-")[0] in options.models]

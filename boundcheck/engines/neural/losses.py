@@ -140,6 +140,10 @@ def _traced(
     torch = library()
     inputs, labels = _samples(task, rows)
     scores, back = network.traced(parameters, inputs)
+    if task.loss == "cross_entropy" and scores.device.type == "cpu" and scores.dtype == parameters.dtype:
+        losses, slope = _compiled_cross_entropy(scores, labels, mask, eta)
+        back(slope, into, eta is not None)
+        return losses
     lanes, width = scores.shape[:2]
     labels = labels.expand(lanes, width)
     # each: the loss of a sample; slope: its derivative in the scores
@@ -164,3 +168,18 @@ def _traced(
         slope = slope * -eta.unsqueeze(-1)
     back(slope, into, eta is not None)
     return losses
+
+
+def _compiled_cross_entropy(
+    scores: Tensor, labels: Tensor, mask: Tensor | None, eta: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Losses (N,) and the derivative in the scores, times -eta where there is a step."""
+    from boundcheck.engines.neural.kernels.cross_entropy_compiled import cross_entropy  # numba takes a moment
+
+    lanes, width, classes = scores.shape
+    losses, slope = scores.new_empty(lanes), scores.new_empty(scores.shape)
+    counted = labels.new_empty(0, dtype=library().bool) if mask is None else mask.expand(lanes, width).bool()
+    factors = scores.new_ones(lanes) if eta is None else -eta
+    given = (a.reshape(-1).numpy() for a in (scores, labels.expand(lanes, width), counted))
+    cross_entropy(*given, classes, width, *(a.view(-1).numpy() for a in (factors, losses, slope)))
+    return losses, slope
