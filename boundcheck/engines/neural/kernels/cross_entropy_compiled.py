@@ -16,7 +16,7 @@ __all__ = ["cross_entropy"]
 def _cross_entropy(
     scores: Any, labels: Any, counted: Any, classes: Any, width: Any, factors: Any, losses: Any, slopes: Any
 ) -> None:
-    """losses (N,): the mean of each model's samples that count; slopes (N, width, classes): factor times its derivative.
+    """losses (N,): the mean of a model's samples that count; slopes (N, width, classes): factors times its derivative.
 
     scores (N, width, classes), labels (N, width), counted: (N, width), or empty where all count; factors (N,). All are
     flat. A model without samples has loss 0.
@@ -24,7 +24,8 @@ def _cross_entropy(
     for k in range(len(losses)):
         total, count = 0.0, 0
         for sample in range(k * width, (k + 1) * width):
-            of, into = scores[sample * classes : (sample + 1) * classes], slopes[sample * classes : (sample + 1) * classes]
+            row = sample * classes
+            of, into = scores[row : row + classes], slopes[row : row + classes]
             if len(counted) and not counted[sample]:
                 for c in range(classes):
                     into[c] = 0
