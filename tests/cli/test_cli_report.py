@@ -96,7 +96,8 @@ def test_pages_do_not_depend_on_the_number_of_processes(boundcheck_cli: Run, spe
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+# with two processes it is their start that takes long
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_bad_study_does_not_stop_the_others(
     boundcheck_cli: Run, spec: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
@@ -218,6 +219,7 @@ def test_studies_share_the_processes_without_being_asked(spec: Write, monkeypatc
 
 
 @pytest.mark.skipif(os.name != "posix", reason="process groups are POSIX's")
+@pytest.mark.slow  # half a minute of training in two processes; interrupted claims are in test_cli_bad_input.py
 def test_interrupted_and_resumed(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
     path = spec(training("short", 20), training("long", 5_000_000))
     store = Path(os.environ["BOUNDCHECK_STORE"])
