@@ -12,8 +12,9 @@ from boundcheck.engines.neural.network import Back, Tensor
 __all__ = ["LARGE", "DenseKernel", "product", "put_product"]
 
 # Numbers of a weight above which a processor multiplies W x' faster than x W', which it first turns around, and goes
-# back by the compiled pass: 512 x 3136 in float32, out of the nearer caches, 10 samples 1.02 beside 2.00 ms, back with a
-# step of SGD 2.15 beside 3.49; 32 samples 1.79 beside 2.50, back 3.85 beside 4.81 (`benchmarks/neural_convolutions.py`).
+# back by the compiled pass. 512 x 3136 in float32, out of the nearer caches: 10 samples 1.02 beside 2.00 ms, back with
+# a step of SGD 2.15 beside 3.49; 32 samples 1.79 beside 2.50, back 3.85 beside 4.81
+# (`benchmarks/neural_convolutions.py`).
 LARGE = 1 << 20
 
 
