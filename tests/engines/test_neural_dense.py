@@ -8,6 +8,9 @@ torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 
 from boundcheck.engines.neural.kernels import dense  # noqa: E402
 from boundcheck.engines.neural.kernels.dense import DenseKernel, compiled  # noqa: E402
+from boundcheck.engines.neural.kernels.words import usable  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not usable(), reason="needs a processor with fused multiplication on wide words")
 
 SIZES = {  # samples, inputs, outputs: whole panels and a rest, rows that are left over, one sample
     "panels and a rest": (10, 368, 61),

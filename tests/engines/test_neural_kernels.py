@@ -19,6 +19,7 @@ from neural_plain import (
     task_of,
 )
 
+from boundcheck.engines.neural import losses as losses_module
 from boundcheck.engines.neural.batched import Batched, batched
 from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel, Way
 from boundcheck.engines.neural.kernels.recurrent import LSTMKernel
@@ -125,6 +126,23 @@ def test_a_step_goes_down_the_gradient(name: str, alone: bool) -> None:
     _, found = gradients(task, before, rows, mask, into)
     assert found is into
     assert_near(before - eta * found, wanted)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_cross_entropy_by_torch_is_that_of_compiled_code(masked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first is what a GPU takes; a model whose scores are NaN has a NaN loss and gradient either way."""
+    task = task_of(MODELS["perceptron"])
+    before = models(task.network.dim)
+    before[1] = torch.nan
+    rows, mask = drawn(task)
+    own = mask if masked else None
+    losses, found = gradients(task, before, rows, own)
+    monkeypatch.setattr(losses_module, "_on_processor", lambda scores: False)
+    other, wanted = gradients(task, before, rows, own)
+    assert torch.isnan(losses[1])
+    assert torch.isnan(found[1]).any()
+    torch.testing.assert_close(losses, other, rtol=1e-12, atol=1e-14, equal_nan=True)
+    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-13, equal_nan=True)
 
 
 def test_logistic_loss() -> None:

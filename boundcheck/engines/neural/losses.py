@@ -140,7 +140,7 @@ def _traced(
     torch = library()
     inputs, labels = _samples(task, rows)
     scores, back = network.traced(parameters, inputs)
-    if task.loss == "cross_entropy" and scores.device.type == "cpu" and scores.dtype == parameters.dtype:
+    if task.loss == "cross_entropy" and _on_processor(scores):
         losses, slope = _compiled_cross_entropy(scores, labels, mask, eta)
         back(slope, into, eta is not None)
         return losses
@@ -168,6 +168,10 @@ def _traced(
         slope = slope * -eta.unsqueeze(-1)
     back(slope, into, eta is not None)
     return losses
+
+
+def _on_processor(scores: Tensor) -> bool:
+    return scores.device.type == "cpu" and scores.dtype in (library().float32, library().float64)
 
 
 def _compiled_cross_entropy(

@@ -9,7 +9,7 @@ from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Tensor
 
-__all__ = ["LARGE", "DenseKernel", "product", "put_product"]
+__all__ = ["LARGE", "DenseKernel", "compiled", "product", "put_product"]
 
 # Numbers of a weight above which a processor multiplies W x' faster than x W', which it first turns around, and goes
 # back by the compiled pass. 512 x 3136 in float32, out of the nearer caches: 10 samples 1.02 beside 2.00 ms, back with

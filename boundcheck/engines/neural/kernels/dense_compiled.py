@@ -8,25 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.engines.neural.kernels.words import FITTING, WORDS, ahead, inner, stamp, tile
+from boundcheck.engines.neural.kernels.words import WORDS, ahead, inner, stamp, tiles
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back"]
 
 ROWS = 30  # of a weight at a time, whose words stay in the first cache
-
-
-@inner
-def _product(
-    lanes: Any, n: Any, a: Any, a0: Any, ar: Any, ak: Any, b: Any, b0: Any, bk: Any, c: Any, c0: Any, cr: Any,
-    rows: Any, depth: Any, adding: Any,
-) -> None:  # fmt: skip
-    """C (+)= A B, n words wide, see `tile`."""
-    i = 0
-    while i < rows:
-        m = FITTING[16 * n + min(15, rows - i)]
-        tile(m, n, a, a0 + i * ar, ar, ak, 0, b, b0, bk, 0, c, c0 + i * cr, cr, depth, 1, adding)
-        i += m
 
 
 @inner
@@ -66,40 +53,14 @@ def _make_back(version: int, whole: int) -> Any:
                     for place in range(i * inputs + q + wide, i * inputs + min(q + 2 * wide, inputs), lanes):
                         ahead(weight, place)
                 if wanted:
-                    _product(
-                        lanes,
-                        words,
-                        g,
-                        r,
-                        outputs,
-                        1,
-                        weight,
-                        r * inputs + q,
-                        inputs,
-                        found,
-                        q * samples,
-                        words * lanes,
-                        samples,
-                        some,
-                        r > 0,
-                    )
-                _product(
-                    lanes,
-                    words,
-                    g,
-                    r,
-                    1,
-                    outputs,
-                    given,
-                    q * samples,
-                    words * lanes,
-                    into,
-                    r * inputs + q,
-                    inputs,
-                    some,
-                    samples,
-                    adding,
-                )
+                    tiles(
+                        samples, words, g, r, outputs, 1, 0, weight, r * inputs + q, inputs, 0, found, q * samples,
+                        words * lanes, some, 1, r > 0,
+                    )  # fmt: skip
+                tiles(
+                    some, words, g, r, 1, outputs, 0, given, q * samples, words * lanes, 0, into, r * inputs + q,
+                    inputs, samples, 1, adding,
+                )  # fmt: skip
         if wanted:
             _panels(gx, samples, inputs, wide, found, True)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from boundcheck.engines.neural.kernels import convolution_compiled
 from boundcheck.engines.neural.kernels.convolution_compiled import pooled, unpooled
-from boundcheck.engines.neural.kernels.words import FITTING, WORDS, inner, rounded, stamp, tile, written_out
+from boundcheck.engines.neural.kernels.words import WORDS, inner, rounded, stamp, tiles, written_out
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth"]
@@ -25,15 +25,10 @@ def _product(
     """C = the sum over t of A_t B_t, see `tile`; columns: a multiple of lanes."""
     words = columns // lanes
     for j in range(0, words, WORDS):
-        n = min(WORDS, words - j)
-        i = 0
-        while i < rows:
-            m = FITTING[16 * n + min(15, rows - i)]
-            tile(
-                m, n, a, a0 + i * ar, ar, ak, at, b, b0 + j * lanes, bk, bt, c,
-                c0 + i * cr + j * lanes, cr, depth, turns, 0,
-            )  # fmt: skip
-            i += m
+        tiles(
+            rows, min(WORDS, words - j), a, a0, ar, ak, at, b, b0 + j * lanes, bk, bt, c, c0 + j * lanes, cr, depth,
+            turns, 0,
+        )  # fmt: skip
 
 
 @written_out

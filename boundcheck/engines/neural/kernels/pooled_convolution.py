@@ -5,9 +5,9 @@ the three layers do. The passes take products at each window (`convolution_compi
 times fewer multiplications, products of frequencies (`frequencies_compiled`).
 
 Measured in float32 on one thread (`benchmarks/neural_convolutions.py`), there and back with the gradient in the images,
-in ms a model (windows, frequencies, torch's layers), 10 images: 5 x 5 from 1 to 32 channels, 28 x 28: 4.0, 4.1, 7.0; at
-14 x 14 from 8 to 16: 0.98, 0.70, 1.5; from 32 to 64: 7.7, 3.1, 8.4; 3 x 3 from 16 to 32: 1.0, 1.1, 1.9; from 32 to 64:
-3.2, 2.6, 4.3.
+in ms a model (windows, frequencies, torch's layers), 10 images: 5 x 5 from 1 to 32 channels, 28 x 28: 6.9, 4.8, 4.7; at
+14 x 14 from 8 to 16: 0.94, 0.54, 1.9; from 32 to 64: 7.5, 4.4, 11; 3 x 3 from 16 to 32: 1.3, 1.3, 2.6; from 32 to 64:
+4.2, 3.2, 4.3; 32 images, 5 x 5 from 32 to 64: 22, 6.7, 25. The machine's speed moved by a third during the run.
 """
 
 from __future__ import annotations

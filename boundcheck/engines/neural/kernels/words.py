@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 from boundcheck.engines.sampled.jit import UNCOUNTED
 
 __all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
-           "ready", "rounded", "stamp", "tile", "usable", "whole", "written_out"]  # fmt: skip
+           "ready", "rounded", "stamp", "tile", "tiles", "usable", "whole", "written_out"]  # fmt: skip
 
 generation: Any = cgutils
 ir = generation.ir  # llvmlite's, in the version that numba brings
@@ -220,6 +220,19 @@ def tile(
 
     given = (rows, words, a, a0, ar, ak, at, b, b0, bk, bt, c, c0, cr, depth, turns, adding)
     return types.void(*given), made
+
+
+@inner
+def tiles(
+    rows: Any, words: Any, a: Any, a0: Any, ar: Any, ak: Any, at: Any, b: Any, b0: Any, bk: Any, bt: Any, c: Any,
+    c0: Any, cr: Any, depth: Any, turns: Any, adding: Any,
+) -> None:  # fmt: skip
+    """`tile` for any number of rows."""
+    i = 0
+    while i < rows:
+        m = FITTING[16 * words + min(15, rows - i)]
+        tile(m, words, a, a0 + i * ar, ar, ak, at, b, b0, bk, bt, c, c0 + i * cr, cr, depth, turns, adding)
+        i += m
 
 
 _READY: dict[int, Any] = {}
