@@ -14,7 +14,7 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods._family import numbers
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Aggregation,
@@ -145,7 +145,7 @@ def compose(
         name,
         participation,
         _local_work(given),
-        Constant(as_fraction(given.eta_l, "eta_l"), "eta_l"),
+        step_from(given.eta_l, "eta_l"),
         aggregation,
         ServerStep(as_fraction(given.eta_g, "eta_g")),
         exchange=exchange,

@@ -11,12 +11,11 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
     Blocks,
-    Constant,
     Full,
     GradientSteps,
     HandOver,
@@ -41,7 +40,7 @@ def averaging(name: str, exchange: Blocks, eta: Any, batch: Any, gradient: Any) 
     if gradient == "full" and count(batch, "batch") != 1:
         raise BadInput('a step with gradient = "full" takes all samples; leave batch out.')
     local: LocalWork = GradientSteps(1) if gradient == "full" else StochasticSteps(1, count(batch, "batch"))
-    return Method(name, Full(), local, Constant(as_fraction(eta, "eta")), exchange=exchange)
+    return Method(name, Full(), local, step_from(eta, "eta"), exchange=exchange)
 
 
 def hand_over_from(given: Any) -> HandOver | None:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods._participation import participation_from
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Aggregation, Constant, EpochRange, Epochs, Momentum, ServerStep, SumOne, Unbiased
+from boundcheck.methods.parts import Aggregation, EpochRange, Epochs, Momentum, ServerStep, SumOne, Unbiased
 from boundcheck.methods.parts.local import SAMPLINGS
 
 __all__ = [
@@ -51,7 +51,7 @@ def compose(name: str, local: Epochs, aggregation: Aggregation, given: Common) -
         name,
         participation_from(given.participation),
         local,
-        Constant(as_fraction(given.eta_l, "eta_l"), "eta_l"),
+        step_from(given.eta_l, "eta_l"),
         aggregation,
         ServerStep(as_fraction(given.eta_g, "eta_g")),
         momentum_from(given.momentum),

@@ -14,11 +14,10 @@ from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods._family import epochs_from
 from boundcheck.methods._participation import participation_from
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
-    Constant,
     Correction,
     Epochs,
     ExactSolve,
@@ -71,7 +70,7 @@ def solver_from(mu: Any, solver: Any) -> tuple[LocalWork, Schedule]:
     else:
         batch = count(given.get("batch", 1), "batch")
         work = Epochs(epochs_from(given["E"]), batch, given.get("sampling", "reshuffled"))
-    return Proximal(weight, work), Constant(as_fraction(given["eta"], "eta"))
+    return Proximal(weight, work), step_from(given["eta"], "eta")
 
 
 def sized(participation: Any, K: Any) -> Participation:

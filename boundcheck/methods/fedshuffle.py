@@ -11,9 +11,9 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import UnknownName
 from boundcheck.methods._participation import participation_from
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant, Epochs, ServerStep, Unbiased
+from boundcheck.methods.parts import Epochs, ServerStep, Unbiased
 
 __all__ = ["build", "matches"]
 
@@ -40,7 +40,7 @@ def build(
         "fedshuffle",
         participation_from(participation),
         Epochs(count(E, "E"), count(batch, "batch"), divide="size"),
-        Constant(as_fraction(eta_l, "eta_l"), "eta_l"),
+        step_from(eta_l, "eta_l"),
         Unbiased(),
         ServerStep(as_fraction(eta_g, "eta_g"), sign == "printed"),
     )

@@ -185,9 +185,11 @@ def test_a_comparison_looks_at_the_last_share_of_a_run(take: Any) -> None:
     assert value_of(Comparison(metric="f"), x, samples).tolist() == [3.0, 4.0]
 
 
-def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path) -> None:
-    gen = '{ kind = "fedshuffle_gen", c = "work", batch = 5 }, of_busiest = "eta_l"'
-    text = SPEC.replace('{ kind = "fedavg_rr", batch = 5 }', gen, 1)
+@pytest.mark.parametrize("name", ["eta_l", "eta_l.value"], ids=["constant", "decaying"])
+def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path, name: str) -> None:
+    own = "" if name == "eta_l" else ", eta_l = { at = [2] }"
+    gen = f'{{ kind = "fedshuffle_gen", c = "work", batch = 5{own} }}, of_busiest = "{name}"'
+    text = SPEC.replace('{ kind = "fedavg_rr", batch = 5 }', gen, 1).replace("grid = { eta_l", f'grid = {{ "{name}"', 1)
     spec = _spec(_write(tmp_path, text.replace("clients = 4", 'clients = 4, imbalance = 1, split = "random"')))
     (case,) = carry_out(spec.model_copy(update={"rounds": 1, "points": 2}))
     run = case.runs[0]
@@ -195,7 +197,7 @@ def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path) -> 
     (visits,) = zip(*(run.method.local.visits(i, (i,), clients) for i in range(4)), strict=True)
     steps = {visit.steps: run.method.schedule.step(1) * visit.scale for _, visit in visits}
     assert len(steps) > 1
-    assert steps[max(steps)] == min(steps.values()) == Fraction(run.trained.tried["eta_l"])
+    assert steps[max(steps)] == min(steps.values()) == Fraction(run.trained.tried[name])
 
 
 @pytest.mark.parametrize(

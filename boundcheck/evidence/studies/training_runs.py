@@ -27,6 +27,7 @@ from boundcheck.evidence.studies.training_spec import (
     Trained,
     problem_spec,
     settings,
+    with_values,
 )
 from boundcheck.evidence.studies.watched import SURROGATE, Watched, watch
 from boundcheck.methods.build import build as build_method
@@ -211,11 +212,11 @@ def _resolved(trained: Trained, problem: Problem) -> dict[str, Any]:
     if name is None:
         return dict(trained.spec)
     clients = clients_of(problem)
-    local = build_method({**trained.spec, name: 1}).local
+    local = build_method(with_values(trained.spec, {name: 1})).local
     if local.by_cohort:
         raise Unsupported(f"'{trained.label}': of_busiest goes with local work that does not depend on the cohort.")
     scales = [visit.scale for i in range(clients.count) for _, visit in local.visits(i, (i,), clients)]
-    return {**trained.spec, name: as_fraction(trained.spec[name], name) / min(scales)}
+    return with_values(trained.spec, {name: as_fraction(trained.tried[name], name) / min(scales)})
 
 
 def rounds_until(method: Method, problem: Problem, time: Fraction) -> int:

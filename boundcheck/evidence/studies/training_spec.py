@@ -24,6 +24,7 @@ __all__ = [
     "laid_over",
     "problem_spec",
     "settings",
+    "with_values",
 ]
 
 MAX_CASES = 60
@@ -206,7 +207,7 @@ def settings(case: Case, method: MethodSpec) -> Iterator[Trained]:
     grid |= {name: values for name, values in case.grid.items() if name in method.grid}
     for values in itertools.product(*grid.values()):
         tried = dict(zip(grid, values, strict=True))
-        yield Trained(case, method, _with(base, tried), tried)
+        yield Trained(case, method, with_values(base, tried), tried)
 
 
 def laid_over(case: Case, method: MethodSpec) -> dict[str, Any]:
@@ -227,7 +228,7 @@ def fixed_values(own: Mapping[str, Any], method: MethodSpec) -> dict[str, Any]:
     return found
 
 
-def _with(base: Mapping[str, Any], tried: Mapping[str, Any]) -> dict[str, Any]:
+def with_values(base: Mapping[str, Any], tried: Mapping[str, Any]) -> dict[str, Any]:
     """A specification with values put into it, those of "solver.eta" into its table `solver`."""
     found = dict(base)
     for name, value in tried.items():

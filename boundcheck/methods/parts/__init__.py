@@ -24,7 +24,7 @@ from boundcheck.methods.parts.participation import (
     probability_matrix,
 )
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
-from boundcheck.methods.parts.schedule import Constant, InverseCycle, LogHorizon, NoStep, Schedule
+from boundcheck.methods.parts.schedule import Constant, Decaying, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.server import ServerStep
 from boundcheck.methods.parts.timed import Sole, Timed
 
@@ -35,6 +35,7 @@ __all__ = [
     "Constant",
     "Correction",
     "Cyclic",
+    "Decaying",
     "Drawing",
     "EpochRange",
     "Epochs",

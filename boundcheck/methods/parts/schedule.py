@@ -5,6 +5,8 @@ A cycle is one period of the participation (n rounds of SCGD, one round of FedAv
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +15,7 @@ from typing import Protocol
 from boundcheck.core.numbers import round_down
 from boundcheck.errors import BadInput
 
-__all__ = ["Constant", "InverseCycle", "LogHorizon", "NoStep", "Schedule"]
+__all__ = ["Constant", "Decaying", "InverseCycle", "LogHorizon", "NoStep", "Schedule"]
 
 
 class Schedule(Protocol):
@@ -106,6 +108,51 @@ class LogHorizon:
 
     def is_exact(self) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class Decaying:
+    """A step size that is multiplied by `factor` from each of the rounds `at` on (step decay), after a warm-up.
+
+    Rounds count from 0. In round t < warm_up the step size is (t + 1)/warm_up of what it would be. No statement about
+    a constant step size has such a run in its scope: there is no parameter eta.
+    """
+
+    eta: Fraction
+    at: tuple[int, ...]
+    factor: Fraction
+    warm_up: int = 0
+
+    def __post_init__(self) -> None:
+        _positive(self.eta, "the step size before it decays")
+        if not self.at and not self.warm_up:
+            raise BadInput("a step size that changes needs the rounds of its decay (at) or of its warm-up (warm_up).")
+        if any(t < 1 for t in self.at) or any(a >= b for a, b in itertools.pairwise(self.at)):
+            shown = ", ".join(map(str, self.at))
+            raise BadInput(f"the rounds at which the step size decays must increase from 1 on; they are {shown}.")
+        if not 0 < self.factor < 1:
+            raise BadInput(f"factor = {self.factor} of a decaying step size is not allowed; it lies between 0 and 1.")
+        if self.warm_up < 0:
+            raise BadInput(f"warm_up = {self.warm_up} is not allowed; it is a number of rounds.")
+
+    @property
+    def rounds_per_cycle(self) -> int:
+        """Every round may have a step size of its own."""
+        return 1
+
+    def parameters(self) -> dict[str, Fraction]:
+        """None: no single number is the step size."""
+        return {}
+
+    def step(self, cycle: int) -> Fraction:
+        rising = Fraction(min(cycle, self.warm_up), self.warm_up) if self.warm_up else 1
+        return self.eta * rising * self.factor ** bisect.bisect_right(self.at, cycle - 1)
+
+    def is_constant(self) -> bool:
+        return False
+
+    def is_exact(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)

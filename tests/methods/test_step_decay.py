@@ -1,0 +1,109 @@
+"""Step sizes that rise in a warm-up and decay at given rounds: what users write, and that every engine takes them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.run import run
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.evidence.spec import claims_from_text
+from boundcheck.methods.build import build
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts import Decaying
+from boundcheck.problems.build import build as build_problem
+
+STEP: dict[str, Any] = {"value": "1/5", "at": [3, 5], "factor": "1/2", "warm_up": 2}
+SIZES = [Fraction(1, 10), *[Fraction(1, 5)] * 2, *[Fraction(1, 10)] * 2, *[Fraction(1, 20)] * 2]
+
+
+def test_it_rises_and_decays_at_the_rounds_given() -> None:
+    method = build({"kind": "scgd", "E": 1, "eta": STEP})
+    clients = Clients.alike(3)  # a period of scgd is three rounds, but every round has its step size
+    assert [method.schedule.step(method.cycle_of(t, clients)) for t in range(7)] == SIZES
+    assert method.parameters() == {"E": 1, "eta_g": 1}
+    assert not method.schedule.is_constant()
+    assert method.exact_steps()
+
+
+def test_the_default_divides_by_ten() -> None:
+    method = build({"kind": "fedavg_sgd", "eta_l": {"value": 2, "at": [1]}})
+    assert method.schedule == Decaying(Fraction(2), (1,), Fraction(1, 10))
+    assert [method.schedule.step(t + 1) for t in range(3)] == [2, Fraction(1, 5), Fraction(1, 5)]
+
+
+def test_the_exact_engine_follows_it() -> None:
+    problem = build_problem({"kind": "quadratics", "clients": [{"A": 2, "b": 2}, {"A": 4, "b": -4}], "start": [1]})
+    curve = run(
+        build({"kind": "fedavg", "E": 1, "eta": STEP}), problem, rounds=range(8), metrics=["dist2"],
+        arithmetic=Arithmetic.RATIONAL,
+    )  # fmt: skip
+    least, x = Fraction(-1, 3), Fraction(1)  # the gradients are 2 x - 2 and 4 x + 4
+    found = [x]
+    for eta in SIZES:
+        x -= eta * (3 * x + 1)
+        found.append(x)
+    assert list(curve.exact["dist2"]) == [(x - least) ** 2 for x in found]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"kind": "fedshuffle", "batch": 50, "eta_l": STEP},
+        {"kind": "fedavg_sgd", "batch": 50, "eta_l": STEP, "momentum": {"a": "1/10", "form": "practical"}},
+        {"kind": "partial_averaging", "tau": 2, "batch": 8, "eta": STEP},
+        {"kind": "fedfix", "K": 2, "batch": 8, "eta_l": STEP, "times": "f80", "dt": 1},
+        {"kind": "feddane", "mu": 1, "K": 2, "solver": {"steps": 2, "eta": STEP}},
+    ],
+    ids=lambda m: m["kind"],
+)
+def test_the_engines_agree(method: dict[str, Any]) -> None:
+    problem = build_problem(
+        {"kind": "softmax_regression", "data": "digits", "clients": 4, "split": "random", "seed": 0, "ridge": "1/100"}
+    )
+    grid = [1, 3, 5, 7]
+    curve = run(build(method), problem, rounds=grid, metrics=["gap"], engine="sampled", seeds=2)
+    neural = {"precision": "float64"}
+    again = run(build(method), problem, rounds=grid, metrics=["gap"], engine="neural", seeds=2, neural=neural)
+    one, other = (np.asarray(c.samples["gap"]) for c in (curve, again))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+    if "solver" in method:
+        plain = {**method, "solver": {"steps": 2, "eta": "1/5"}}
+    else:
+        plain = {name: "1/5" if value is STEP else value for name, value in method.items()}
+    constant = run(build(plain), problem, rounds=grid, metrics=["gap"], engine="sampled", seeds=2)
+    assert np.abs(np.asarray(constant.samples["gap"]) - one).min() > 1e-6
+
+
+def test_no_statement_about_a_constant_step_size_takes_it() -> None:
+    text = (
+        'schema = 1\n[[claim]]\nname = "a"\nstatement = "fedshuffle/theorem_5_1_convex"\nexpect = "HOLDS"\n'
+        'problem = { kind = "fedshuffle_36" }\nat = { R = [1, 5] }\n'
+        'method = { kind = "fedshuffle", E = 1, eta_l = %s }\n'
+    )
+    claims_from_text(text % '"1/1000"')
+    with pytest.raises(BadInput, match="with the parameter eta_l, which the method of this run has not"):
+        claims_from_text(text % '{ value = "1/1000", at = [3] }')
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "text"),
+    [
+        ({"at": [1]}, BadInput, "needs its value"),
+        ({"value": 1}, BadInput, "needs the rounds of its decay"),
+        ({"value": 0, "at": [1]}, BadInput, "must be above 0"),
+        ({"value": 1, "at": [5, 5]}, BadInput, "must increase from 1 on; they are 5, 5"),
+        ({"value": 1, "at": [0]}, BadInput, "eta_l: at = 0 is not allowed"),
+        ({"value": 1, "at": "5"}, BadInput, "eta_l: at must be the rounds"),
+        ({"value": 1, "at": [5], "factor": 1}, BadInput, "factor = 1 of a decaying step size"),
+        ({"value": 1, "at": [5], "warm_up": "1/2"}, BadInput, "eta_l: warm_up = 1/2 is not allowed"),
+        ({"value": 1, "milestones": [5]}, UnknownName, "milestones"),
+    ],
+)
+def test_what_is_refused(step: dict[str, Any], kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        build({"kind": "fedshuffle", "eta_l": step})
