@@ -198,6 +198,9 @@ def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path, nam
     steps = {visit.steps: run.method.schedule.step(1) * visit.scale for _, visit in visits}
     assert len(steps) > 1
     assert steps[max(steps)] == min(steps.values()) == Fraction(run.trained.tried[name])
+    own = page(spec, [case]).data["cases"][0]["runs"][0]["specification"]  # as it was run, tables as tables
+    step = run.method.schedule.step(1)
+    assert own["eta_l"] == (str(step) if name == "eta_l" else {"at": ["2"], "value": str(step)})
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,15 @@ def _wide(values: Sequence[Any]) -> bool:
     return bool(seeds.min() > ROUNDING * seeds.max())
 
 
+def _as_data(value: Any) -> Any:
+    """A specification for report.json, its numbers as text."""
+    if isinstance(value, Mapping):
+        return {str(name): _as_data(v) for name, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_as_data(v) for v in value]
+    return value if value is None or isinstance(value, bool) else str(value)
+
+
 def _data(
     spec: Spec, found: Sequence[CaseRuns], told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]
 ) -> dict[str, Any]:
@@ -291,7 +300,7 @@ def _data(
         runs = [
             {
                 "method": run.label,
-                "specification": {k: str(v) for k, v in run.trained.spec.items()},
+                "specification": _as_data(run.spec),
                 "rounds": run.rounds,
                 "x": run.x.tolist(),
                 "samples": {name: values.tolist() for name, values in run.samples.items()},
