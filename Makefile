@@ -4,11 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-# drawn two at a time, the longest first; the two of SCGD apart, so that one compiles what both need
-FIGURES := feddane_figure_1 fedshuffle_figure_1 scgd_figure_1 feddane_figure_3 scgd_figure_2 \
+# the longest first, except that those of SCGD are drawn while the first compiles what all others but them need
+FIGURES := feddane_figure_1 scgd_figure_1 scgd_figure_2 fedshuffle_figure_1 feddane_figure_3 \
   feddane_figure_2 async_fl_figure_4 async_fl_figure_3 async_fl_figure_2 partial_averaging_figure_2 \
   fedshuffle_figure_4 partial_averaging_figure_3 async_fl_gantt fedshuffle_table_1 \
   partial_averaging_table
+
+# modules are parsed by the first process that imports them, not by each, whatever the surroundings say
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: report test test-all bench lint style lock clean
 
@@ -20,8 +23,9 @@ $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	touch $(READY)
 
 ## the figures and then the default pages, which link them, under report/
+report: export OMP_NUM_THREADS := 1
 report: $(READY)
-	printf '%s\n' $(FIGURES) | xargs -P 2 -I NAME $(BIN)/python figures/NAME.py -o report/figures
+	$(BIN)/python figures/_every.py -o report/figures $(FIGURES)
 	$(BIN)/boundcheck report -o report
 
 ## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once

@@ -15,6 +15,7 @@ the coefficients, the noise, the loss's scale and how devices differ. Here:
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -31,18 +32,25 @@ HETEROGENEITY = ("iid", "device")
 GRID = 1024
 
 
+def _normals(seed: int, block: int, count: int) -> list[int]:
+    """The numerators over `GRID` of `normals`."""
+    inverse = NormalDist().inv_cdf
+    words = streams.words([streams.check_seed(seed)], DATA, block, 0, 0, count)[0].tolist()
+    return [round(inverse(((w >> 11) + 0.5) * 2.0**-53) * GRID) for w in words]
+
+
 def normals(seed: int, block: int, count: int) -> list[Fraction]:
     """`count` standard normal numbers of stream (seed, block), as multiples of 2^-10.
 
     By inversion: the inverse distribution function at (u + 1/2)/2^53, u the upper 53 bits of a word.
     """
-    inverse = NormalDist().inv_cdf
-    words = streams.words([streams.check_seed(seed)], DATA, block, 0, 0, count)[0]
-    return [Fraction(round(inverse(((int(w) >> 11) + 0.5) * 2.0**-53) * GRID), GRID) for w in words]
+    return [_over_grid(v) for v in _normals(seed, block, count)]
 
 
-def _snap(value: Fraction) -> Fraction:
-    return Fraction(round(value * GRID), GRID)
+@lru_cache(1 << 15)
+def _over_grid(numerator: int) -> Fraction:
+    """numerator / GRID; a normal number of so few bits comes again and again."""
+    return Fraction(numerator, GRID)
 
 
 def build(
@@ -67,20 +75,21 @@ def build(
     wide, loud = as_fraction(spread, "spread"), as_fraction(noise, "noise")
     if wide < 0 or loud < 0:
         raise BadInput(f"spread = {wide} and noise = {loud} are not allowed; both must be at least 0.")
-    common = normals(s, 0, dim)
-    own = normals(s, 1, n * dim)
+    # numerators over GRID throughout: sums of so many fractions would be dear
+    common = _normals(s, 0, dim)
+    own = _normals(s, 1, n * dim)
     apart = wide if heterogeneity == "device" else Fraction(0)
-    truth = [[b + _snap(apart * own[i * dim + k]) for k, b in enumerate(common)] for i in range(n)]
+    truth = [[b + round(apart * own[i * dim + k]) for k, b in enumerate(common)] for i in range(n)]
     device = streams.below(streams.words([s], SPLIT, 0, 0, 0, count)[0], n)
-    features, errors = normals(s, 2, count * dim), normals(s, 3, count)
+    features, errors = _normals(s, 2, count * dim), _normals(s, 3, count)
     rows: list[list[tuple[Fraction, ...]]] = [[] for _ in range(n)]
     targets: list[list[Fraction]] = [[] for _ in range(n)]
     for j in range(count):
         i = int(device[j])
-        row = tuple(features[j * dim : (j + 1) * dim])
-        rows[i].append(row)
-        clean = sum((a * b for a, b in zip(row, truth[i], strict=True)), Fraction(0))
-        targets[i].append(_snap(clean + loud * errors[j]))
+        row = features[j * dim : (j + 1) * dim]
+        rows[i].append(tuple(map(_over_grid, row)))
+        clean = sum(a * b for a, b in zip(row, truth[i], strict=True))  # over GRID^2
+        targets[i].append(_over_grid(round(Fraction(clean, GRID) + loud * errors[j])))
     spec = {
         "kind": "scgd_section_4",
         "seed": s,

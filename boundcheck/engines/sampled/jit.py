@@ -8,10 +8,12 @@ from typing import Any
 
 import numba
 
-__all__ = ["OPTIONS", "bare", "bare_inlined", "inlined", "jit", "stamp"]
+__all__ = ["INLINED", "OPTIONS", "bare", "bare_inlined", "inlined", "jit", "stamp"]
 
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
+# What only compiled code calls needs no way in from the interpreter either, which would be compiled for each.
+INLINED: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}
 
 # Code that makes no arrays may do without counting references to them: an atomic operation for each is dear.
 UNCOUNTED: dict[str, Any] = OPTIONS | {"_nrt": False}
@@ -32,7 +34,7 @@ def jit(function: Any, options: dict[str, Any] = OPTIONS) -> Any:
 
 def inlined(function: Any) -> Any:
     """Compile as a part of each function that calls it."""
-    return numba.njit(forceinline=True, **OPTIONS)(function)
+    return numba.njit(**INLINED, **OPTIONS)(function)
 
 
 def bare(function: Any) -> Any:
@@ -42,7 +44,7 @@ def bare(function: Any) -> Any:
 
 def bare_inlined(function: Any) -> Any:
     """`inlined` for a function that makes no arrays."""
-    return numba.njit(forceinline=True, **UNCOUNTED)(function)
+    return numba.njit(**INLINED, **UNCOUNTED)(function)
 
 
 def stamp(*names: str) -> int:

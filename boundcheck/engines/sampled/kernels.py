@@ -21,7 +21,7 @@ from numba.core.datamodel.models import PrimitiveModel
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import intrinsic, overload, register_model
 
-from boundcheck.engines.sampled.jit import OPTIONS, inlined, jit
+from boundcheck.engines.sampled.jit import INLINED, OPTIONS, inlined, jit
 
 __all__ = ["EPOCH", "FULL", "ISOTROPIC", "MATRIX", "MINIBATCH", "ROWS", "execute", "padded"]
 
@@ -37,7 +37,7 @@ inserted: Any = intrinsic
 def compiled(function: Any) -> Any:
     """Decorates what chooses, from the arguments' types, the code that stands for `function`."""
     decorate: Any = overload
-    return decorate(function, strict=False, jit_options=OPTIONS | {"forceinline": True})
+    return decorate(function, strict=False, jit_options=OPTIONS | INLINED)
 
 
 def padded(dim: int) -> int:

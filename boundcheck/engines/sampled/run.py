@@ -244,6 +244,8 @@ def _grid(grid: Sequence[int] | str | None, rounds: int) -> Ints:
         raise BadInput(f"rounds = {rounds} is not allowed; it is at least 0.")
     if grid is None:
         points = [0, *parse_grid(f"log:1:{rounds}:60", "grid", integer=True)] if rounds > 1 else range(rounds + 1)
+    elif isinstance(grid, range) and grid:
+        points = grid  # as it is: fractions of ten thousand rounds would be dear
     else:
         points = parse_grid(grid, "grid", integer=True)
     values = [int(p) for p in points]

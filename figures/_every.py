@@ -1,0 +1,46 @@
+"""Draws several figures side by side, each as its own script does.
+
+Run: python figures/_every.py [-o DIR] [--workers N] NAME ...
+
+A process draws one figure after the other, so that what all of them import and compile is there from the second on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from boundcheck.core.executor import Lost, default_executor
+
+HERE = Path(__file__).parent
+
+
+def draw(task: tuple[str, Path]) -> None:
+    """Draws the figure of that name into the folder."""
+    name, out = task
+    importlib.import_module(name).main(["-o", str(out)])
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Begins the figures in the order given."""
+    there = sorted(p.stem for p in HERE.glob("[!_]*.py"))
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
+    parser.add_argument("-o", "--out", type=Path, default=HERE, help="folder for the files")
+    parser.add_argument("--workers", type=int, help="processes (default: one a processor)")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="a figure, such as scgd_figure_1")
+    chosen = parser.parse_args(argv)
+    for name in chosen.names:
+        if name not in there:
+            parser.error(f"there is no figure '{name}'; known: {', '.join(there)}.")
+    if chosen.workers is not None and chosen.workers < 1:
+        parser.error("at least 1 process is needed.")
+    found = default_executor(chosen.workers).map(draw, [(name, chosen.out) for name in chosen.names])
+    lost = [f"{n}: {f.reason}" for n, f in zip(chosen.names, found, strict=True) if isinstance(f, Lost)]
+    if lost:
+        raise SystemExit("\n".join(lost))
+
+
+if __name__ == "__main__":
+    main()
