@@ -6,6 +6,7 @@ claim must notice what is done, not what is declared.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -19,7 +20,7 @@ import sympy as sp
 
 from boundcheck.evidence import claim as claims_module
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
-from boundcheck.evidence.spec import load_claims
+from boundcheck.evidence.spec import claims_from_text, load_claims
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant
@@ -30,23 +31,38 @@ Spec = Mapping[str, Any]
 
 
 class Claims(Mapping[str, Claim]):
-    """The claims of a file by name. They are checked when the first is asked for: collecting tests asks for none."""
+    """The claims of a file by name, each checked when it is first asked for: collecting tests asks for none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._checked: dict[str, Claim] = {}
 
     @cached_property
-    def _loaded(self) -> dict[str, Claim]:
-        return {c.name: c for c in load_claims(self._path, need_expect=True)}
+    def _texts(self) -> dict[str, str]:
+        parts = re.split(r"^\[\[claim\]\]$", self._path.read_text(), flags=re.MULTILINE)[1:]
+        return {spec["name"]: f"[[claim]]{part}" for spec, part in zip(self.written(), parts, strict=True)}
 
     def __getitem__(self, name: str) -> Claim:
-        return self._loaded[name]
+        if name not in self._checked:
+            (self._checked[name],) = claims_from_text(self._texts[name], self._path.name, need_expect=True)
+        return self._checked[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded)
+        return iter(self._texts)
 
     def __len__(self) -> int:
-        return len(self._loaded)
+        return len(self._texts)
+
+    def take_from_commands(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What a command in this process loads from the file is not checked again here."""
+
+        def load(path: Path, **options: Any) -> list[Claim]:
+            found = load_claims(path, **options)
+            if path == self._path:
+                self._checked.update((claim.name, claim) for claim in found)
+            return found
+
+        monkeypatch.setattr("boundcheck.evidence.spec.load_claims", load)
 
     def written(self) -> list[Spec]:
         """The tables of the file as they are written, for what tests are named after."""

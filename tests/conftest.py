@@ -2,8 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # tests carry no timing: a slow machine is not a failure
 settings.register_profile("boundcheck", deadline=None)
 settings.load_profile("boundcheck")
+
+
+def never_collected() -> bool:
+    """Whether pytest has compiled no test of the last folder yet, and is going to keep what it compiles."""
+    last = max(path for path in Path(__file__).parent.glob("*/test_*.py"))
+    compiled = Path(importlib.util.cache_from_source(str(last))).parent
+    return not sys.dont_write_bytecode and not list(compiled.glob("test_*"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """In a fresh checkout one worker compiles all tests, and the others, after it, read what it has written."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None or os.name != "posix" or not never_collected():
+        return (yield)
+    import fcntl
+
+    lock = Path(tempfile.gettempdir()) / f"boundcheck-collects-{run}"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            return (yield)
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+            with contextlib.suppress(OSError):
+                lock.unlink()

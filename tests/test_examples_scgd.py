@@ -140,6 +140,7 @@ MUTATIONS = [
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
+    CLAIMS.take_from_commands(monkeypatch)
 
 
 @pytest.mark.usefixtures("store")

@@ -6,6 +6,7 @@ import importlib
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,11 +31,17 @@ def figures() -> Iterator[dict[str, ModuleType]]:
     patch.undo()
 
 
-def loop(cohorts: list[list[int]], steps: list[float], seed: int, heterogeneity: str = "iid") -> np.ndarray:
-    """MSE over all observations after every round: local gradient steps on the sum of squares, then the average."""
+@cache  # its exact fractions take longer than all loops over them
+def data(seed: int, heterogeneity: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Features and targets of every device."""
     problem: Any = build_problem({"kind": "scgd_section_4", "seed": seed, "heterogeneity": heterogeneity})
     features = [np.array([[float(v) for v in row] for row in rows]) for rows in problem.rows]
-    targets = [np.array([float(v) for v in y]) for y in problem.targets]
+    return features, [np.array([float(v) for v in y]) for y in problem.targets]
+
+
+def loop(cohorts: list[list[int]], steps: list[float], seed: int, heterogeneity: str = "iid") -> np.ndarray:
+    """MSE over all observations after every round: local gradient steps on the sum of squares, then the average."""
+    features, targets = data(seed, heterogeneity)
     every, answers = np.concatenate(features), np.concatenate(targets)
     assert every.shape == (1000, 8)
     theta = np.zeros(8)
@@ -51,11 +58,11 @@ def loop(cohorts: list[list[int]], steps: list[float], seed: int, heterogeneity:
     return np.array(errors)
 
 
-def difference(seed: int, data: int, steps: list[float], heterogeneity: str = "iid") -> np.ndarray:
-    """MSE of FedAvg with 3 random devices a round (drawn from `seed`) minus MSE of SCGD, on the data of seed `data`."""
+def difference(seed: int, of_data: int, steps: list[float], heterogeneity: str = "iid") -> np.ndarray:
+    """MSE of FedAvg with 3 random devices a round (drawn from `seed`) minus MSE of SCGD, on the data of `of_data`."""
     cohorts = plan(build_method({"kind": "fedavg", "E": E, "size": 3, "eta": 1}), [1] * DEVICES, seed, ROUNDS).cohorts
-    fedavg = loop([list(c) for c in cohorts], steps, data, heterogeneity)
-    return fedavg - loop([[t % DEVICES] for t in range(ROUNDS)], steps, data, heterogeneity)
+    fedavg = loop([list(c) for c in cohorts], steps, of_data, heterogeneity)
+    return fedavg - loop([[t % DEVICES] for t in range(ROUNDS)], steps, of_data, heterogeneity)
 
 
 def first_round_above_zero(low: np.ndarray) -> int | None:

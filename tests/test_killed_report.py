@@ -87,9 +87,10 @@ def test_killed_reports_end_alike(tmp_path: Path) -> None:
 
 
 def test_reports_killed_in_the_middle_of_writing_end_alike(tmp_path: Path) -> None:
-    """The same on one process, with three of the claims, and at moments that are chosen and not random."""
+    """The same on one process, with three smaller claims, and at moments that are chosen and not random."""
     spec = tmp_path / "claims.toml"
-    spec.write_text("[[claim]]".join(part for part in SPEC.split("[[claim]]") if "changing step" not in part))
+    text = "[[claim]]".join(part for part in SPEC.split("[[claim]]") if "changing step" not in part)
+    spec.write_text(text.replace("log:1:1e9:40", "log:1:1e5:10").replace("seeds = 400", "seeds = 40"))
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     program = Path(__file__).with_name("killed_report.py")
     command = [sys.executable, str(program), str(spec), str(undisturbed), str(disturbed)]

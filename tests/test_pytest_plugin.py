@@ -24,45 +24,51 @@ APPENDIX_C = {"kind": "scgd_appendix_c"}
 THEOREM = "scgd/theorem_3_3/corrected"
 
 
-def run_own_package(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Builds the wheel of the package in `folder`, unpacks it onto a path of its own and runs its tests there."""
-    site = folder / "site"
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package of one's own beside its wheel, which is unpacked into the folder `site`."""
+    folder = tmp_path_factory.mktemp("packages") / "own"
+    shutil.copytree(OWN, folder, ignore=shutil.ignore_patterns("__pycache__"))
     build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
     made = subprocess.run(
         [sys.executable, "-c", build, str(folder)], cwd=folder, capture_output=True, text=True, check=True
     )
     with zipfile.ZipFile(folder / made.stdout.split()[-1]) as wheel:
-        wheel.extractall(site)
+        wheel.extractall(folder / "site")
+    return folder
+
+
+def run_own_package(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the tests of the package with its unpacked wheel on the path."""
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(site)},
+        env={**os.environ, "PYTHONPATH": str(folder / "site")},
         check=False,
     )
 
 
-def test_a_package_with_one_theorem_passes_in_under_forty_lines(tmp_path: Path) -> None:
-    package = tmp_path / "own"
-    shutil.copytree(OWN, package, ignore=shutil.ignore_patterns("__pycache__"))
-    assert sum(len(p.read_text().splitlines()) for p in package.iterdir()) < 40
-    found = run_own_package(package, "--junitxml", "junit.xml")
+def test_a_package_with_one_theorem_passes_in_under_forty_lines(built: Path, tmp_path: Path) -> None:
+    assert sum(len((built / p.name).read_text().splitlines()) for p in OWN.iterdir() if p.is_file()) < 40
+    found = run_own_package(built, "--junitxml", str(tmp_path / "junit.xml"))
     assert found.returncode == 0, found.stdout + found.stderr
     assert "1 passed" in found.stdout
-    xml = (package / "junit.xml").read_text()
+    xml = (tmp_path / "junit.xml").read_text()
     for name, value in (("statement", "own/theorem_1/as_printed"), ("outcome", "HOLDS"), ("grade", "EXACT")):
         assert f'<property name="{name}" value="{value}"' in xml
     assert '<property name="tightness" value="1"' in xml  # the Huber function attains the bound
 
 
-def test_it_fails_with_the_bound_divided_by_1_01(tmp_path: Path) -> None:
+def test_it_fails_with_the_bound_divided_by_1_01(built: Path, tmp_path: Path) -> None:
     package = tmp_path / "own"
-    shutil.copytree(OWN, package, ignore=shutil.ignore_patterns("__pycache__"))
-    module = package / "own_theorem.py"
-    text = module.read_text()
-    assert text.count("bound=L * dist2_0 /") == 1
-    module.write_text(text.replace("bound=L * dist2_0 /", "bound=L * dist2_0 * 100 / 101 /"))
+    shutil.copytree(built, package, ignore=shutil.ignore_patterns("__pycache__"))
+    # pytest puts the folder of the tests, which holds the module as well, before the installed one
+    for module in (package / "own_theorem.py", package / "site" / "own_theorem.py"):
+        text = module.read_text()
+        assert text.count("bound=L * dist2_0 /") == 1
+        module.write_text(text.replace("bound=L * dist2_0 /", "bound=L * dist2_0 * 100 / 101 /"))
     found = run_own_package(package)
     assert found.returncode == 1
     assert "expected HOLDS, got VIOLATED" in found.stdout

@@ -79,15 +79,14 @@ def colour(variable: str) -> str:
 
 def log_log(ax: Axes) -> None:
     """Two log axes with the pages' grid and tick labels."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, NullLocator
 
     ax.set_xscale("log")
     ax.set_yscale("log")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
-        axis.set_minor_formatter(NullFormatter())
+        axis.set_minor_locator(NullLocator())
     ax.grid(visible=True, which="major")
-    ax.tick_params(which="minor", length=0)
 
 
 def claim_svg(data: Mapping[str, Any]) -> str:
@@ -187,7 +186,7 @@ def drawn_floor(data: Mapping[str, Any]) -> float:
 
 def _set_axes(ax: Axes, x: Array, series: list[Array], log: tuple[bool, bool], floor: float = 0.0) -> NDArray[np.bool_]:
     """Scales, ticks and limits; returns which points are shown."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, NullLocator
 
     log_x, log_y = log
     shown = x > 0 if log_x else np.ones(len(x), dtype=bool)
@@ -197,13 +196,12 @@ def _set_axes(ax: Axes, x: Array, series: list[Array], log: tuple[bool, bool], f
         if logarithmic:
             (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
             axis.set_major_formatter(FuncFormatter(_decades(float(span.min()), float(span.max()))))
-            axis.set_minor_formatter(NullFormatter())
+            axis.set_minor_locator(NullLocator())
         else:
             axis.set_major_formatter(FuncFormatter(lambda v, _: pretty(v, 6)))
     if log_y:
         ax.set_ylim(above.min() / 3, above.max() * 3)
     ax.grid(visible=True, which="major")
-    ax.tick_params(which="minor", length=0)
     return shown
 
 

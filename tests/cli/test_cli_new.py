@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from cli_tools import Run
+from cli_tools import Answer, Run
 
 MARK = "TYPE_THE_FORMULA_HERE"
 
 
-def run_tests(package: Path, site: Path) -> subprocess.CompletedProcess[str]:
-    """The skeleton's own tests, with the package and its entry point on the path as an installation puts them."""
+COMMANDS = """
+import contextlib, io, json, sys
+from boundcheck.cli import main
+
+for arguments in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(arguments)
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
+def run_installed(package: Path, site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python with the package and its entry point on the path as an installation puts them."""
     info = site / "skeleton-0.1.0.dist-info"
     info.mkdir(parents=True, exist_ok=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: skeleton\nVersion: 0.1.0\n")
     (info / "entry_points.txt").write_text(f"[boundcheck.papers]\n{package.name} = {package.name}\n")
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(package), str(package)],
+        [sys.executable, *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{package}", "PYTHONDONTWRITEBYTECODE": "1"},
@@ -29,58 +43,69 @@ def run_tests(package: Path, site: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_command(package: Path, site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command that sees the package as `run_tests` does."""
-    return subprocess.run(
-        [sys.executable, "-m", "boundcheck", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{package}", "PYTHONDONTWRITEBYTECODE": "1"},
-        check=False,
+def run_tests(package: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """The skeleton's own tests."""
+    return run_installed(
+        package, site, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(package), str(package)
     )
+
+
+def run_commands(package: Path, site: Path, *commands: list[str]) -> list[Answer]:
+    """Commands that see the package, one after the other in one process, whose start takes longest."""
+    found = run_installed(package, site, "-c", COMMANDS, json.dumps(commands))
+    assert found.returncode == 0, found.stderr
+    return [Answer(*json.loads(answer)) for answer in found.stdout.splitlines()]
 
 
 def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: Run, tmp_path: Path) -> None:
     found = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json")
     assert found.code == 0
     formula = Path(found.json["formula"])
-    package = tmp_path / "my_paper"
+    package, site = tmp_path / "my_paper", tmp_path / "site"
     assert 'my_paper = "my_paper"' in (package / "pyproject.toml").read_text()
     assert formula.read_text().count(MARK) == 1
     assert all(Path(p).is_file() for p in found.json["files"])
-    untyped = run_tests(package, tmp_path / "site")
-    assert untyped.returncode == 1
-    assert f"the formula is not typed yet ({MARK})" in untyped.stdout
-    listed = run_command(package, tmp_path / "site", "list")
-    assert (listed.returncode, listed.stderr) == (0, "")
-    assert "scgd/theorem_3_3/corrected" in listed.stdout
-    line = next(n for n, text in enumerate(formula.read_text().splitlines(), 1) if f"bound={MARK}" in text)
-    said = f"the module 'my_paper.theorem_1' of statements, line {line}, cannot be imported: the formula is not typed"
-    assert listed.stdout.splitlines()[-1].startswith(f"left out: {said}")
-    asked = run_command(package, tmp_path / "site", "list", "--paper", "my_paper")
-    assert (asked.returncode, asked.stdout) == (2, "")
-    assert said in asked.stderr
-    text = formula.read_text()
-    formula.write_text(text.replace(MARK, "1 / 0"))
-    divided = run_command(package, tmp_path / "site", "show", "my_paper/theorem_1")
-    assert divided.returncode == 2
-    assert f"line {line}, cannot be imported: ZeroDivisionError: division by zero." in divided.stderr
-    formula.write_text(text)
     # a second statement, in a reading that corrects the paper
     second = boundcheck_cli("new", "statement", "my_paper/theorem_2_1/corrected", "--package", package / "my_paper")
     assert second.code == 0
     other = package / "my_paper" / "theorem_2_1.py"
     assert f"written: {other}" in second.out
     assert '"Theorem 2.1"' in other.read_text()
-    text = formula.read_text()
-    for path in (formula, other):
-        path.write_text(path.read_text().replace(MARK, "dist2_0 / (eta * (4 * k + 2))"))
-    typed = run_tests(package, tmp_path / "site")
-    assert typed.returncode == 0, typed.stdout
-    formula.write_text(text.replace(MARK, "dist2_0 / (4 * k + 2)"))  # a factor 1/eta is missing
-    wrong = run_tests(package, tmp_path / "site")
+    texts = {path: path.read_text() for path in (formula, other)}
+
+    def typed(first: str, then: str) -> None:
+        for path, bound in ((formula, first), (other, then)):
+            path.write_text(texts[path].replace(MARK, bound))
+
+    typed(MARK, "1 / 0")
+    asking = ["list", "--paper", "my_paper"], ["show", "my_paper/theorem_2_1"]
+    listed, asked, divided = run_commands(package, site, ["list"], *asking)
+    assert (listed.code, listed.err) == (0, "")
+    assert "scgd/theorem_3_3/corrected" in listed.out
+    first, then = (
+        next(n for n, text in enumerate(texts[path].splitlines(), 1) if f"bound={MARK}" in text) for path in texts
+    )
+    said = f"the module 'my_paper.theorem_1' of statements, line {first}, cannot be imported: the formula is not typed"
+    assert listed.out.splitlines()[-2].startswith(f"left out: {said}")
+    assert (asked.code, asked.out) == (2, "")
+    assert said in asked.err
+    assert divided.code == 2
+    assert f"line {then}, cannot be imported: ZeroDivisionError: division by zero." in divided.err
+    assert listed.out.splitlines()[-1].endswith(divided.err.removeprefix("boundcheck: ").strip())
+
+    typed(MARK, "dist2_0 / (4 * k + 2)")  # a factor 1/eta is missing
+    wrong = run_tests(package, site)
     assert wrong.returncode == 1
-    assert "test_is_found_and_scales" in wrong.stdout
+    assert f"the formula is not typed yet ({MARK})" in wrong.stdout
+    failed = [line.split(" - ")[0] for line in wrong.stdout.splitlines() if line.startswith("FAILED")]
+    assert [line.rpartition("/")[2] for line in failed if "theorem_2_1" in line] == [
+        "test_my_paper_theorem_2_1.py::test_is_found_and_scales"
+    ]
+    assert len(failed) == 4
+
+    typed(*["dist2_0 / (eta * (4 * k + 2))"] * 2)
+    right = run_tests(package, site)
+    assert right.returncode == 0, right.stdout
 
 
 def test_nothing_is_overwritten(boundcheck_cli: Run, tmp_path: Path) -> None:
@@ -105,9 +130,10 @@ def test_data_is_listed_and_fetched(boundcheck_cli: Run, tmp_path: Path) -> None
     assert "BSD" in diabetes["licence"]
     assert "442 x 10" in boundcheck_cli("data", "list").out
     assert "442 rows of 10 columns" in boundcheck_cli("data", "fetch", "diabetes").out
-    import sklearn
-
-    folder = Path(next(iter(sklearn.__path__))) / "datasets" / "data"
+    package = importlib.util.find_spec("sklearn")  # where its files are: importing it takes seconds
+    assert package is not None
+    assert package.origin is not None
+    folder = Path(package.origin).parent / "datasets" / "data"
     found = boundcheck_cli("data", "fetch", "diabetes", "--from", folder, "--json")
     assert found.code == 0
     assert sorted(Path(p).name for p in found.json["copied"]) == sorted(diabetes["sha256"])

@@ -14,7 +14,6 @@ import pytest
 import sympy as sp
 
 from boundcheck.theory.discovery import all_ids, readings, statement
-from boundcheck.theory.serial import statement_from_dict
 from boundcheck.theory.statement import Belief, Statement
 
 F = Fraction
@@ -52,12 +51,10 @@ def test_the_numbered_statements_are_there() -> None:
     assert theorems | lemmas | equations | {"example_1", "example_2"} <= set(NAMES)
 
 
-@pytest.mark.parametrize("s", EVERY, ids=lambda s: s.id)
-def test_every_reading_renders_and_survives_its_file(s: Statement) -> None:
-    assert s.latex().count("{") == s.latex().count("}")
-    assert statement_from_dict(s.to_dict()) == s
-    assert s.reading.startswith("as_printed") or (s.belief is Belief.TRUE and len(s.why) > 20)
-    assert s.belief is not Belief.FALSE or s.remark
+def test_what_is_not_printed_says_why_and_what_is_false_has_a_remark() -> None:
+    for s in EVERY:
+        assert s.reading.startswith("as_printed") or (s.belief is Belief.TRUE and len(s.why) > 20), s.id
+        assert s.belief is not Belief.FALSE or s.remark, s.id
 
 
 def test_units_flag_the_gradient_bound_and_nothing_corrected() -> None:

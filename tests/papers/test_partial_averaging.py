@@ -24,7 +24,6 @@ from boundcheck.methods.parts import Blocks
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.quadratics import build as quadratics
 from boundcheck.theory.discovery import all_statements, statement
-from boundcheck.theory.serial import statement_from_dict
 from boundcheck.theory.statement import Belief, Kind, Statement
 from boundcheck.verdict import Grade, Outcome
 
@@ -47,12 +46,10 @@ def value(s: Statement, **values: Any) -> Fraction:
 # --- all of them ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("s", EVERY, ids=lambda s: s.id)
-def test_every_reading_renders_and_survives_its_file(s: Statement) -> None:
-    assert s.latex().count("{") == s.latex().count("}")
-    assert statement_from_dict(s.to_dict()) == s
-    if s.kind is Kind.UPPER_BOUND and s.algorithm is not None:
-        assert s.assumptions
+def test_every_bound_on_a_method_has_hypotheses() -> None:
+    for s in EVERY:
+        if s.kind is Kind.UPPER_BOUND and s.algorithm is not None:
+            assert s.assumptions, s.id
 
 
 def test_units_flag_the_printed_step_of_the_speed_up_alone() -> None:
