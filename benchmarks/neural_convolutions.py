@@ -25,7 +25,14 @@ from torch.nn import functional
 
 from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
 from boundcheck.engines.neural.kernels.dense import DenseKernel
-from boundcheck.engines.neural.kernels.pooled_convolution import ByFrequencies, ByWindows, Pass, fewer
+from boundcheck.engines.neural.kernels.pooled_convolution import (
+    ByFrequencies,
+    ByWindows,
+    Pass,
+    fewer,
+    images_back,
+    images_forth,
+)
 from boundcheck.engines.neural.kernels.pooling import MaxPoolKernel
 from boundcheck.problems.architectures import Convolution
 
@@ -68,7 +75,7 @@ def main() -> int:
         found, errors = list[float](), list[float]()
         for made in (ByWindows, ByFrequencies):
             passes = made(layer, shape, torch.float32)
-            errors.append(float((passes.forth(x, weight, bias) - exact).abs().max() / exact.abs().max()))
+            errors.append(float((images_forth(passes, x, [weight, bias]) - exact).abs().max() / exact.abs().max()))
             found.append(timed(lambda own=(passes, x, weight, bias, g): there_and_back(*own)))
         plain, pool = ConvolutionKernel(layer), MaxPoolKernel(2, 2, 0)
 
@@ -102,8 +109,8 @@ def main() -> int:
 
 
 def there_and_back(passes: Pass, x: Any, weight: Any, bias: Any, g: Any) -> None:
-    passes.forth(x, weight, bias)
-    passes.back(g, weight, [torch.empty_like(weight), torch.empty_like(bias)], True, False)
+    images_forth(passes, x, [weight, bias])
+    images_back(passes, g, [torch.empty_like(weight), torch.empty_like(bias)], True, False)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from boundcheck.engines.neural.kernels.bound import BoundChain
 from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
 from boundcheck.engines.neural.kernels.dense import DenseKernel
 from boundcheck.engines.neural.kernels.elementwise import FlattenKernel, LastKernel, ReluKernel, TanhKernel
@@ -19,7 +20,7 @@ from boundcheck.engines.neural.kernels.pooled_convolution import PooledConvoluti
 from boundcheck.engines.neural.kernels.pooling import GlobalMeanKernel, MaxPoolKernel
 from boundcheck.engines.neural.kernels.recurrent import EmbeddingKernel, LSTMKernel
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Kernel, Tensor
+from boundcheck.engines.neural.network import Back, Bindable, Bound, Handed, Kernel, Tensor
 from boundcheck.errors import Unsupported
 from boundcheck.problems.architectures import (
     LSTM,
@@ -76,6 +77,18 @@ class Chain:
             return gy
 
         return x, whole
+
+    def bound(self, given: Handed, parameters: Sequence[Tensor]) -> BoundChain | None:
+        """Of one model, where all layers have a way for that."""
+        layers, place, before = list[tuple[Bound, int]](), 0, given
+        for kernel, count in self.kernels:
+            own = parameters[place : place + count]
+            one = kernel.bound(before, own) if isinstance(kernel, Bindable) else None
+            if one is None:
+                return None
+            layers.append((one, count))
+            before, place = one.found, place + count
+        return BoundChain(tuple(layers))
 
 
 @dataclass(frozen=True)
@@ -142,6 +155,10 @@ class Batched:
             back(gy, parts if into is parameters else self.split(into), False, adding)
 
         return scores, whole
+
+    def bound(self, parameters: Tensor, inputs: Tensor) -> BoundChain | None:
+        """See `Traced`."""
+        return self.chain.bound(Handed(inputs, None), [p[0] for p in self.split(parameters.unsqueeze(0))])
 
     def alone(self, inputs: Tensor, dtype: Tensor) -> bool:
         """Where a layer takes its models one by one, everything does: a model's work stays in the caches."""

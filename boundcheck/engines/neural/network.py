@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Back", "Kernel", "Network", "Tensor", "Traced"]
+__all__ = ["Back", "Bindable", "Bound", "Handed", "Kernel", "Network", "Tensor", "Traced"]
 
 Tensor = Any  # torch.Tensor; torch is imported only where a run needs it
 
@@ -42,6 +43,17 @@ class Traced(Protocol):
         """
         ...
 
+    def split(self, rows: Tensor) -> Sequence[Tensor]:
+        """The parameters (N, *shape) in rows (N, dim), without a copy."""
+        ...
+
+    def bound(self, parameters: Tensor, inputs: Tensor) -> Bound | None:
+        """All layers of one model on a processor, or None where there is no such way.
+
+        parameters: (dim,), of any model; inputs: (B, *sample), see `Handed`, whose memory is read in every step.
+        """
+        ...
+
     def alone(self, inputs: Tensor, dtype: Tensor) -> bool:
         """Whether one model at a time is faster, because a model's work fills the caches.
 
@@ -59,4 +71,63 @@ class Kernel(Protocol):
 
     def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
         """The same, without autograd, and the way back."""
+        ...
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What a layer of one model hands to the next, always in the same memory: (B, *sample).
+
+    Images lie with their channels innermost, (B, height, width, channels). x: the numbers; g: where the next layer
+    writes the gradient in them, None where no one wants it.
+    """
+
+    x: Tensor
+    g: Tensor
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.x.nbytes + (0 if self.g is None else self.g.nbytes)
+
+
+class Bound(Protocol):
+    """A layer of one model at a time on a processor, for a number of samples, bound to memory that stays.
+
+    A step is `forth` of all layers, then `back` from the last to the first; nothing is made anew for it. found: what
+    the layer hands on; size: bytes that it holds.
+    """
+
+    @property
+    def found(self) -> Handed: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+        """The arrays of a model as `forth` and `back` want them, for all its steps.
+
+        parameters: each (*shape), in one piece; into: places for the gradients, which may be the parameters
+        themselves: they are touched last.
+        """
+        ...
+
+    def forth(self, own: Any) -> None:
+        """From what came in to what goes out. own: see `bind`."""
+        ...
+
+    def back(self, own: Any, adding: bool) -> None:
+        """From the gradient in what went out to that in what came in, where it is wanted, and in the parameters.
+
+        adding: to what is there.
+        """
+        ...
+
+
+@runtime_checkable
+class Bindable(Protocol):
+    """What a kernel offers in addition where it has a way for one model at a time."""
+
+    def bound(self, given: Handed, parameters: Sequence[Tensor]) -> Bound | None:
+        """The layer on what the layer before it hands over; parameters: of any model. None where it has no way."""
         ...

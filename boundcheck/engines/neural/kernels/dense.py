@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from boundcheck.engines.neural.kernels.bound import handed, numbers
 from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
 
 __all__ = ["LARGE", "DenseKernel", "compiled", "product", "put_product"]
 
@@ -44,16 +45,20 @@ def put_product(a: Tensor, b: Tensor, into: Tensor, adding: bool) -> None:
     That one pass over a large weight is all that a step of SGD takes there.
     """
     if a.shape[0] == 1:
-        if adding:
-            into[0].addmm_(a[0], b[0])
-        else:
-            library().mm(a[0], b[0], out=into[0])
+        _put_one(a[0], b[0], into[0], adding)
         return
     b = b.expand(a.shape[0], -1, -1)
     if adding:
         into.baddbmm_(a, b)
     else:
         library().bmm(a, b, out=into)
+
+
+def _put_one(a: Tensor, b: Tensor, into: Tensor, adding: bool) -> None:
+    if adding:
+        into.addmm_(a, b)
+    else:
+        library().mm(a, b, out=into)
 
 
 def compiled(weight: Tensor) -> bool:
@@ -67,21 +72,28 @@ def compiled(weight: Tensor) -> bool:
 
 
 def _compiled_back(gy: Tensor, x: Tensor, weight: Tensor, into: Tensor, wanted: bool, adding: bool) -> Tensor:
-    from boundcheck.engines.neural.kernels import dense_compiled
-    from boundcheck.engines.neural.kernels.words import BYTES, ready
-
-    ready(weight.element_size())
-    samples, inputs = x.shape
-    gx, given, found = (x.new_empty(samples if needed else 0, inputs) for needed in (wanted, True, wanted))
-    dense_compiled.back(
-        BYTES // weight.element_size(), *map(_flat, (gy, x, weight, into, gx, given, found)), wanted, adding, samples,
-        inputs, len(weight),
-    )  # fmt: skip
+    gx = x.new_empty(len(x) if wanted else 0, x.shape[1])
+    one = _BackPass(x, weight, wanted)
+    one.back([a.detach().reshape(-1).numpy() for a in (gy, x, weight, into, gx)], adding)
     return gx if wanted else None
 
 
-def _flat(a: Tensor) -> Any:
-    return a.detach().reshape(-1).numpy()
+class _BackPass:
+    """The compiled way back of one model for samples x (B, inputs); wanted: the gradient in them."""
+
+    def __init__(self, x: Tensor, weight: Tensor, wanted: bool) -> None:
+        from boundcheck.engines.neural.kernels import dense_compiled
+        from boundcheck.engines.neural.kernels.words import BYTES, ready
+
+        ready(weight.element_size())
+        self.compiled, self.lanes, self.wanted = dense_compiled, BYTES // weight.element_size(), wanted
+        self.room = [numbers(x.new_empty(len(x) if needed else 0, x.shape[1])) for needed in (True, wanted)]
+        self.sizes = (*x.shape, len(weight))
+        self.size = sum(a.nbytes for a in self.room)
+
+    def back(self, arrays: Sequence[Any], adding: bool) -> None:
+        """arrays: the gradient in the results, x, W, where its gradient goes, and where that in x goes; all flat."""
+        self.compiled.back(self.lanes, *arrays, *self.room, self.wanted, adding, *self.sizes)
 
 
 class DenseKernel:
@@ -116,3 +128,53 @@ class DenseKernel:
             return gx
 
         return self(x, parameters), back
+
+    def bound(self, given: Handed, parameters: Sequence[Tensor]) -> Bound | None:
+        """Of one model; None where what comes in does not lie in one piece."""
+        return _BoundDense(given, parameters[0]) if given.x.is_contiguous() else None
+
+
+class _BoundDense:
+    """The same products of one model, into places that stay."""
+
+    def __init__(self, given: Handed, weight: Tensor) -> None:
+        self.found = handed(weight, (*given.x.shape[:-1], len(weight)))
+        self.x, self.y, self.gy = (a.view(-1, a.shape[-1]) for a in (given.x, self.found.x, self.found.g))
+        self.gx = None if given.g is None else given.g.view(self.x.shape)
+        self.total = self.y.new_empty(len(weight))
+        self.turned = self.y.new_empty(len(weight), len(self.x)) if _large(weight[None]) else None  # W x'
+        self.passes = _BackPass(self.x, weight, self.gx is not None) if compiled(weight[None]) else None
+        self.size = self.found.size + (0 if self.passes is None else self.passes.size)
+
+    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+        weight, bias, slope, arrays = parameters[0], None, None, list[Any]()
+        if len(parameters) > 1:
+            bias, slope = parameters[1], into[1]
+        if self.passes is not None:
+            gx = self.x[:0] if self.gx is None else self.gx
+            arrays = [numbers(a) for a in (self.gy, self.x, weight, into[0], gx)]
+        if self.turned is None:
+            factors = self.x, weight.mT, self.y
+        else:
+            factors, bias = (weight, self.x.mT, self.turned), None if bias is None else bias.unsqueeze(1)
+        return factors, bias, weight, into[0], slope, arrays
+
+    def forth(self, own: Any) -> None:
+        torch, ((a, b, y), bias, *_) = library(), own
+        if bias is None:
+            torch.mm(a, b, out=y)
+        else:
+            torch.addmm(bias, a, b, out=y)
+        if self.turned is not None:
+            self.y.numpy()[:] = self.turned.numpy().T  # torch takes twice as long
+
+    def back(self, own: Any, adding: bool) -> None:
+        torch, (_, _, weight, into, slope, arrays) = library(), own
+        if self.passes is not None:
+            self.passes.back(arrays, adding)
+        else:
+            if self.gx is not None:
+                torch.mm(self.gy, weight, out=self.gx)
+            _put_one(self.gy.mT, self.x, into, adding)
+        if slope is not None:
+            put(torch.sum(self.gy, 0, out=self.total), slope, adding)

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundcheck.engines.neural.kernels import frequencies
+from boundcheck.engines.neural.kernels.bound import handed, numbers
 from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
 from boundcheck.engines.neural.kernels.elementwise import ReluKernel
-from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.kernels.pooling import MaxPoolKernel
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
 from boundcheck.problems.architectures import Convolution
 
 __all__ = [
@@ -36,6 +36,8 @@ __all__ = [
     "compiled",
     "fewer",
     "forget",
+    "images_back",
+    "images_forth",
     "kept",
     "passes_of",
 ]
@@ -74,12 +76,13 @@ class PooledConvolutionKernel:
         passes, found = list[Pass](), list[Tensor]()
         for k in range(lanes):
             passes.append(passes_of(self.convolution.layer, tuple(x.shape[1:]), x.dtype))
-            found.append(passes[-1].forth(x[k], weight[k], parameters[1][k] if len(parameters) > 1 else None))
+            found.append(images_forth(passes[-1], x[k], [p[k] for p in parameters]))
 
         def back(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             through: list[Tensor] = []
             for k, one in enumerate(passes):
-                gx = one.back(gy[k], weight[k], [place[k] for place in into], wanted, adding)
+                gx = images_back(one, gy[k], [place[k] for place in into], wanted, adding)
+                _FREE.keep(one)
                 if gx is not None:
                     through.append(gx)
             return _together(through) if wanted else None
@@ -95,6 +98,51 @@ class PooledConvolutionKernel:
             return first(second(third(gy, (), True, adding), (), True, adding), into, wanted, adding)
 
         return y, back
+
+    def bound(self, given: Handed, parameters: Sequence[Tensor]) -> Bound | None:
+        """Of one model, by the compiled passes."""
+        layer = self.convolution.layer
+        if not compiled(layer, "cpu", parameters[0].dtype) or not given.x.is_contiguous():
+            return None
+        samples, *sides, channels = given.x.shape
+        return _BoundPass(given, _made(layer, (samples, channels, *sides), parameters[0].dtype))
+
+
+class _BoundPass:
+    """A pass with what it reads and writes."""
+
+    def __init__(self, given: Handed, one: Pass) -> None:
+        self.found = handed(given.x, one.shape)
+        self.one, self.size, self.wanted = one, one.size + self.found.size, given.g is not None
+        gx = given.x.new_empty(0) if given.g is None else given.g
+        self.x, self.y, self.g, self.gx = (numbers(a) for a in (given.x, self.found.x, self.found.g, gx))
+
+    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+        return [[numbers(a) for a in some] for some in (parameters, into)]
+
+    def forth(self, own: Any) -> None:
+        self.one.forth(self.x, own[0], self.y)
+
+    def back(self, own: Any, adding: bool) -> None:
+        self.one.back(self.g, own[1], self.gx, self.wanted, adding)
+
+
+def images_forth(one: Pass, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+    """(B, outputs, high, broad) of images x (B, inputs, height, width)."""
+    out = x.new_empty(one.shape)
+    one.forth(_flat(x.permute(0, 2, 3, 1)), [_flat(p) for p in parameters], _flat(out))
+    return out.permute(0, 3, 1, 2)
+
+
+def images_back(one: Pass, g: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor | None:
+    """The gradient in x, where it is wanted; it may be called once."""
+    gx = g.new_empty((one.samples, one.height, one.width, one.inputs) if wanted else (0,))
+    places = [a.contiguous() for a in into]
+    one.back(_flat(g.permute(0, 2, 3, 1)), [_flat(a) for a in places], _flat(gx), wanted, adding)
+    for target, place in zip(into, places, strict=True):
+        if place is not target:
+            target.copy_(place)
+    return gx.permute(0, 3, 1, 2) if wanted else None
 
 
 class _Free(threading.local):
@@ -139,6 +187,10 @@ def passes_of(layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> Pass
     key = (layer, shape, dtype)
     if key in _FREE.passes:
         return _FREE.passes.pop(key)
+    return _made(*key)
+
+
+def _made(layer: Convolution, shape: tuple[int, ...], dtype: Tensor) -> Pass:
     # without a bias the sums where an image is blank are 0, where ReLU has its kink: there they must be exact
     made = ByFrequencies if layer.bias and fewer(layer, shape) > WORTH else ByWindows
     return made(layer, shape, dtype)
@@ -168,44 +220,40 @@ class Pass(ABC):
         self.filters, self.into = (self.room(self.side, self.side, self.inputs, self.wide) for _ in range(2))
         self.turned = self.room(self.side, self.side, self.outputs, self.narrow)
         self.bias, self.slope = self.room(self.outputs), self.room(self.outputs)
-        self.places = self.room(self.samples, self.high, self.broad, self.outputs)
+        self.shape = self.samples, self.high, self.broad, self.outputs
+        self.places = self.room(*self.shape)
 
-    def room(self, *sides: int) -> Tensor:
-        """An array of zeros."""
-        found = library().zeros(sides, dtype=self.dtype)
+    def room(self, *sides: int) -> Any:
+        """A flat array of zeros for so many numbers."""
+        found = numbers(library().zeros(sides, dtype=self.dtype))
         self.size += found.nbytes
         return found
 
-    def forth(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """(B, outputs, high, broad) of images x (B, inputs, height, width)."""
+    def forth(self, x: Any, parameters: Sequence[Any], out: Any) -> None:
+        """out (B, high, broad, outputs) of images x (B, height, width, inputs), all flat."""
         from boundcheck.engines.neural.kernels import filters_compiled
 
-        filters_compiled.laid_out(_flat(weight), *self.form, self.wide, _flat(self.filters))
-        if bias is not None:
-            self.bias.copy_(bias)
-        out = x.new_empty(self.samples, self.high, self.broad, self.outputs)
-        self._forth(_flat(x.permute(0, 2, 3, 1)), _flat(out))
-        return out.permute(0, 3, 1, 2)
+        filters_compiled.laid_out(parameters[0], *self.form, self.wide, self.filters)
+        self._forth(x, parameters[1] if len(parameters) > 1 else self.bias, out)
 
-    def back(self, g: Tensor, weight: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor | None:
-        """The gradient in x, where it is wanted; it may be called once."""
+    def back(self, g: Any, into: Any, gx: Any, wanted: bool, adding: bool) -> None:
+        """After `forth`: the gradients in the parameters into their places, and in x, where it is wanted, all flat."""
         from boundcheck.engines.neural.kernels import filters_compiled
 
         if wanted:
-            filters_compiled.turned(_flat(weight), *self.form, self.narrow, self.flipped, _flat(self.turned))
-        gx = g.new_empty((self.samples, self.height, self.width, self.inputs) if wanted else (0,))
-        self._back(_flat(g.permute(0, 2, 3, 1)), _flat(gx), wanted)
-        place = into[0] if into[0].is_contiguous() else into[0].contiguous()
-        filters_compiled.put_back(_flat(self.into), *self.form, self.wide, _flat(place), adding)
-        if place is not into[0]:
-            into[0].copy_(place)
+            filters_compiled.turned(
+                self.lanes, self.filters, *self.form, self.wide, self.narrow, self.flipped, self.turned
+            )
+        self._back(g, gx, wanted)
+        filters_compiled.put_back(self.into, *self.form, self.wide, into[0], adding)
         if len(into) > 1:
-            put(self.slope, into[1], adding)
-        _FREE.keep(self)
-        return gx.permute(0, 3, 1, 2) if wanted else None
+            if adding:
+                into[1] += self.slope
+            else:
+                into[1][:] = self.slope
 
     @abstractmethod
-    def _forth(self, x: Any, out: Any) -> None: ...
+    def _forth(self, x: Any, bias: Any, out: Any) -> None: ...
 
     @abstractmethod
     def _back(self, g: Any, gx: Any, wanted: bool) -> None: ...
@@ -222,17 +270,17 @@ class ByWindows(Pass):
         framed = self.room(self.samples, self.height + 2 * p, self.width + 2 * p, self.inputs)
         slopes = self.room((self.rows + 2 * frame) * (self.columns + 2 * frame) * self.outputs + self.wide)
         y, found = self.room(self.rows, self.columns, self.wide), self.room(self.height, self.width, self.narrow)
-        self.there = [_flat(a) for a in (self.filters, self.bias, framed, y, self.places)]
-        self.again = [_flat(a) for a in (self.places, framed, self.turned, slopes, self.into, found, self.slope)]
+        self.there = framed, y, self.places
+        self.again = self.places, framed, self.turned, slopes, self.into, found, self.slope
         self.sizes = (
             self.samples, self.height, self.width, self.inputs, self.side, p, self.rows, self.columns, self.outputs,
             self.narrow, self.wide, self.high, self.broad,
         )  # fmt: skip
 
-    def _forth(self, x: Any, out: Any) -> None:
+    def _forth(self, x: Any, bias: Any, out: Any) -> None:
         from boundcheck.engines.neural.kernels import convolution_compiled
 
-        convolution_compiled.forth(self.lanes, x, *self.there, out, *self.sizes)
+        convolution_compiled.forth(self.lanes, x, self.filters, bias, *self.there, out, *self.sizes)
 
     def _back(self, g: Any, gx: Any, wanted: bool) -> None:
         from boundcheck.engines.neural.kernels import convolution_compiled
@@ -273,21 +321,17 @@ class ByFrequencies(Pass):
             self.room(self.rows * self.columns, more), lines(self.rows, more), self.room(planes, odd(many)),
             self.room(planes, max(odd(pairs), odd(others))), self.room(planes, odd(more)),
         ]  # fmt: skip
-        flat = [_flat(a) for a in room]
-        self.there = [_flat(self.filters), _flat(self.bias), *form.matrices, *flat, _flat(self.places)]
-        self.again = [
-            _flat(self.places), *form.matrices, *flat, _flat(self.turned), _flat(turned_seen), _flat(self.into),
-            _flat(self.slope),
-        ]  # fmt: skip
+        self.there = *form.matrices, *room, self.places
+        self.again = self.places, *form.matrices, *room, self.turned, turned_seen, self.into, self.slope
         self.sizes = (
             samples, self.height, self.width, self.inputs, self.side, self.rows, self.columns, self.outputs,
             self.narrow, self.wide, cycle, planes, form.fewer, self.high, self.broad,
         )  # fmt: skip
 
-    def _forth(self, x: Any, out: Any) -> None:
+    def _forth(self, x: Any, bias: Any, out: Any) -> None:
         from boundcheck.engines.neural.kernels import frequencies_compiled
 
-        frequencies_compiled.forth(self.lanes, x, *self.there, out, *self.sizes)
+        frequencies_compiled.forth(self.lanes, x, self.filters, bias, *self.there, out, *self.sizes)
 
     def _back(self, g: Any, gx: Any, wanted: bool) -> None:
         from boundcheck.engines.neural.kernels import frequencies_compiled

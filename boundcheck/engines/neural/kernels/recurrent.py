@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from boundcheck.engines.neural.kernels.bound import handed
 from boundcheck.engines.neural.kernels.dense import product
 from boundcheck.engines.neural.kernels.plain import own, put
-from boundcheck.engines.neural.kernels.recurrent_passes import available, traced_model
+from boundcheck.engines.neural.kernels.recurrent_passes import available, bound_model, traced_model
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
 from boundcheck.problems.architectures import LSTM
 
 __all__ = ["EmbeddingKernel", "LSTMKernel"]
@@ -53,9 +54,34 @@ class EmbeddingKernel:
 
         return self(x, parameters), back
 
+    def bound(self, given: Handed, parameters: Sequence[Tensor]) -> Bound | None:
+        """Of one model, on (B, length) symbols."""
+        return _BoundEmbedding(given, parameters[0])
+
     @staticmethod
     def _places(x: Tensor, weight: Tensor) -> Tensor:
         return x.flatten(1).unsqueeze(-1).expand(weight.shape[0], -1, weight.shape[2])
+
+
+class _BoundEmbedding:
+    """The vectors of one model, in places that stay."""
+
+    def __init__(self, given: Handed, weight: Tensor) -> None:
+        self.found = handed(weight, (*given.x.shape, weight.shape[1]))
+        self.x, self.size = given.x.view(-1), self.found.size
+        self.y, self.gy = (a.view(len(self.x), -1) for a in (self.found.x, self.found.g))
+        self.places = self.x.unsqueeze(1).expand(self.y.shape)
+
+    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+        return parameters[0], into[0]
+
+    def forth(self, own: Any) -> None:
+        library().index_select(own[0], 0, self.x, out=self.y)
+
+    def back(self, own: Any, adding: bool) -> None:
+        if not adding:
+            own[1].zero_()
+        own[1].scatter_add_(0, self.places, self.gy)
 
 
 @dataclass(frozen=True)
@@ -110,6 +136,14 @@ class LSTMKernel:
             return g.transpose(1, 2)
 
         return at.transpose(1, 2), back
+
+    def bound(self, given: Handed, parameters: Sequence[Tensor]) -> Bound | None:
+        """Of one model, by the compiled passes."""
+        dtype = parameters[0].dtype
+        compiled = available() if self.compiled is None else self.compiled
+        if not compiled or self.choose("cpu", dtype) != "each" or given.x.stride(2) != 1:
+            return None
+        return bound_model(self.layer, given, dtype)
 
     def _traced_each(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Back]:
         compiled = available() if self.compiled is None else self.compiled

@@ -29,10 +29,9 @@ from boundcheck.engines.neural.kernels.recurrent_words import (
     packed,
     put,
     put_more,
-    turned_square,
     unit_of,
 )
-from boundcheck.engines.neural.kernels.words import rounded, stamp
+from boundcheck.engines.neural.kernels.words import rounded, stamp, turned_square
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth"]

@@ -7,12 +7,15 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from boundcheck.engines.neural.kernels.bound import BoundChain
 from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
 from boundcheck.problems.architectures import LSTM
 
-__all__ = ["available", "traced_model"]
+__all__ = ["available", "bound_model", "traced_model"]
+
+Strip = tuple[Any, int, int, int]  # a flat array, the first place of a pass and what lies between times and samples
 
 
 def available() -> bool:
@@ -50,21 +53,73 @@ class _Model:
 
     def forth(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         for k, ways in enumerate(self.passes):
-            found = [one.forth(x, self._own(parameters, k, w)) for w, one in enumerate(ways)]
+            found = [one.lent(x, self.own(parameters, k, w)) for w, one in enumerate(ways)]
             x = found[0] if len(found) == 1 else library().cat(found, dim=-1)
         return x
 
     def back(self, gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
         for k, ways in reversed(list(enumerate(self.passes))):
             parts, asked = gy.chunk(self.ways, dim=-1), wanted or k > 0
-            found = [one.back(parts[w], self._own(into, k, w), asked, adding) for w, one in enumerate(ways)]
+            found = [one.lent_back(parts[w], self.own(into, k, w), asked, adding) for w, one in enumerate(ways)]
             gy = found[0] if len(found) == 1 or not asked else found[0] + found[1]
         _FREE.model = self
         return gy
 
-    def _own(self, arrays: Sequence[Tensor], k: int, w: int) -> Sequence[Tensor]:
+    def own(self, arrays: Sequence[Any], k: int, w: int) -> Sequence[Any]:
+        """Those of a layer one way."""
         first = 4 * (self.ways * k + w)
         return arrays[first : first + 4]
+
+
+def bound_model(layer: LSTM, given: Handed, dtype: Tensor) -> BoundChain:
+    """The layers of one model on (samples, length, inputs), in arrays that stay."""
+    samples, length, _ = given.x.shape
+    layers, before = list[tuple[Bound, int]](), given
+    for ways in _Model(layer, samples, length, dtype).passes:
+        layers.append((_BoundLayer(ways, before), 4 * len(ways)))
+        before = layers[-1][0].found
+    return BoundChain(tuple(layers))
+
+
+class _BoundLayer:
+    """One layer, one way or both."""
+
+    def __init__(self, passes: Sequence[_Pass], given: Handed) -> None:
+        self.passes, self.given = passes, given
+        states = [one.begun() for one in passes]
+        (samples, length, hidden), ways = states[0].shape, len(passes)
+        g = states[0].new_zeros(length, samples, hidden * ways).transpose(0, 1)
+        self.found = Handed(states[0] if ways == 1 else states[0].new_zeros(g.shape), g)
+        # where the states of each way go, in the order of time, and what each way adds to the gradient in what came in
+        self.halves = [
+            (half.numpy(), state.numpy()[:, :: -1 if one.backwards else 1])
+            for half, state, one in zip(self.found.x.chunk(ways, dim=-1), states, passes, strict=True)
+        ]
+        self.parts = [] if ways == 1 or given.g is None else [library().zeros_like(given.g) for _ in passes]
+        exits = self.parts or [given.x if given.g is None else given.g] * ways
+        self.strips = [
+            (one.strip(given.x), one.strip(above), one.strip(through))
+            for one, above, through in zip(passes, g.chunk(ways, dim=-1), exits, strict=True)
+        ]
+        self.size = self.found.size + sum(a.nbytes for a in self.parts) + sum(one.size for one in passes)
+
+    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+        ways = range(len(self.passes))
+        return [[tuple(map(_flat, some[4 * w : 4 * w + 4])) for w in ways] for some in (parameters, into)]
+
+    def forth(self, own: Any) -> None:
+        for one, (entry, _, _), parameters in zip(self.passes, self.strips, own[0], strict=True):
+            one.forth(entry, parameters)
+        if len(self.passes) > 1:
+            for half, state in self.halves:
+                half[:] = state
+
+    def back(self, own: Any, adding: bool) -> None:
+        wanted = self.given.g is not None
+        for one, (_, above, through), into in zip(self.passes, self.strips, own[1], strict=True):
+            one.back(above, through, into, wanted, adding)
+        if self.parts:
+            library().add(*self.parts, out=self.given.g)
 
 
 class _Free(threading.local):
@@ -96,34 +151,49 @@ class _Pass:
         self.states, self.given = _Lent((rows + samples) * zr, dtype), _Lent(rows * inputs, dtype)
         self.z: Any = None
 
-    def forth(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+    def lent(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         """x (samples, length, inputs) to (samples, length, hidden)."""
-        length, samples, _, hidden, _ = self.sizes
-        z = self.states.lend()
-        self.z = self.states.array
-        arrays = (*self.weights, self.z, *self.kept)
-        self.compiled.forth(self._strip(x), tuple(map(_flat, parameters)), arrays, self.sizes)
-        found = z.as_strided((samples, length, hidden), (self.zr, samples * self.zr, 1), samples * self.zr)
+        found = self.begun()
+        self.forth(self.strip(x), tuple(map(_flat, parameters)))
         return found.flip(1) if self.backwards else found
 
-    def back(self, gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
+    def lent_back(self, gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
         """The gradient in x (samples, length, inputs), if wanted, and those in the parameters into their places."""
         length, samples, inputs, _, _ = self.sizes
         x = self.given.lend().view(length, samples, inputs).transpose(0, 1)
-        places = [a if a.is_contiguous() else a.contiguous() for a in into]
-        strips, flat = (self._strip(gy), self._strip(x)), tuple(map(_flat, places))
-        arrays = (self.weights[1], self.z, *self.kept)
-        self.compiled.back(*strips, flat, arrays, self.room, self.sizes, (bool(wanted), bool(adding)))
+        places = [a.contiguous() for a in into]
+        self.back(self.strip(gy), self.strip(x), tuple(map(_flat, places)), wanted, adding)
         for target, place in zip(into, places, strict=True):
             if place is not target:
                 put(place, target, False)
         return x if wanted else None
 
+    def begun(self) -> Tensor:
+        """What comes next finds its states here (samples, length, hidden), in the order of the pass."""
+        length, samples, _, hidden, _ = self.sizes
+        z = self.states.lend()
+        self.z = self.states.array
+        return z.as_strided((samples, length, hidden), (self.zr, samples * self.zr, 1), samples * self.zr)
+
+    def forth(self, entry: Strip, parameters: tuple[Any, ...]) -> None:
+        """From what comes in to the states; flat parameters."""
+        self.compiled.forth(entry, parameters, (*self.weights, self.z, *self.kept), self.sizes)
+
+    def back(self, above: Strip, entry: Strip, into: tuple[Any, ...], wanted: bool, adding: bool) -> None:
+        """From the gradient in the states to that in what came in, if wanted, and in the parameters."""
+        arrays = (self.weights[1], self.z, *self.kept)
+        self.compiled.back(above, entry, into, arrays, self.room, self.sizes, (bool(wanted), bool(adding)))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the arrays that it begins with."""
+        return sum(a.nbytes for a in (*self.weights, *self.kept, *self.room)) + self.states.size * self.dtype.itemsize
+
     def _array(self, size: int) -> Any:
         """Zeros: those that fill up the weights to whole words stay."""
         return library().zeros(size, dtype=self.dtype).numpy()
 
-    def _strip(self, a: Tensor) -> tuple[Any, int, int, int]:
+    def strip(self, a: Tensor) -> Strip:
         """The numbers of (samples, length, width): a flat array, the pass's first place and what lies between two."""
         a = a if a.stride(2) == 1 else a.contiguous()
         apart, onwards, _ = a.stride()

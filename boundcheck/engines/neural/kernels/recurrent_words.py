@@ -24,11 +24,12 @@ from boundcheck.engines.neural.kernels.words import (
     ir,
     rounded,
     tile,
+    turned_square,
 )
 from boundcheck.engines.sampled.jit import bare_inlined
 
 __all__ = [
-    "DEEP", "PANEL", "TILE", "cell", "cell_back", "multiply", "packed", "put", "put_more", "turned_square", "unit_of",
+    "DEEP", "PANEL", "TILE", "cell", "cell_back", "multiply", "packed", "put", "put_more", "unit_of",
 ]  # fmt: skip
 
 TILE = WORDS
@@ -80,21 +81,6 @@ class _Gates(Code):
         power, rest = self.power(x)
         above = self.fused(power, rest, power - self.of(1.0))
         return above, above + self.of(2.0)
-
-
-@inserted
-def turned_square(typing: Any, a: Any, a0: Any, ar: Any, b: Any, b0: Any, br: Any) -> Any:
-    """Writes a square of words of a, rows ar apart, to b, rows br apart, with rows and columns exchanged."""
-
-    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        code = _Gates(context, builder, signature.args[0].dtype)
-        left, right = (code.place(signature.args[k], args[k], args[k + 1]) for k in (0, 3))
-        words = [code.read(code.along(left, args[2], k)).value for k in range(code.lanes)]
-        for k, word in enumerate(code.turn(words)):
-            code.write(Word(code, word), code.along(right, args[5], k))
-        return context.get_dummy_value()
-
-    return types.void(a, a0, ar, b, b0, br), made
 
 
 @inserted

@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 from boundcheck.engines.sampled.jit import UNCOUNTED
 
 __all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
-           "ready", "rounded", "stamp", "tile", "tiles", "usable", "whole", "written_out"]  # fmt: skip
+           "ready", "rounded", "stamp", "tile", "tiles", "turned_square", "usable", "whole", "written_out"]  # fmt: skip
 
 generation: Any = cgutils
 ir = generation.ir  # llvmlite's, in the version that numba brings
@@ -169,6 +169,21 @@ class Code:
                         fresh[where] = self.builder.shuffle_vector(words[i], words[i + half], picks)
             words, half = fresh, half // 2
         return words
+
+
+@inserted
+def turned_square(typing: Any, a: Any, a0: Any, ar: Any, b: Any, b0: Any, br: Any) -> Any:
+    """Writes a square of words of a, rows ar apart, to b, rows br apart, with rows and columns exchanged."""
+
+    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature.args[0].dtype)
+        left, right = (code.place(signature.args[k], args[k], args[k + 1]) for k in (0, 3))
+        words = [code.read(code.along(left, args[2], k)).value for k in range(code.lanes)]
+        for k, word in enumerate(code.turn(words)):
+            code.write(Word(code, word), code.along(right, args[5], k))
+        return context.get_dummy_value()
+
+    return types.void(a, a0, ar, b, b0, br), made
 
 
 def whole(width: int, size: int) -> int:
