@@ -207,7 +207,7 @@ CASES = (
     _case("cnn", 10, 32, 10, 3),
     _case("cnn", 10, 10, 10, 3),
     _case("lstm", 10, 64, 1, 2),
-    _case("lstm", 10, 10, 2, 2),
+    _case("lstm", 10, 10, 10, 2),
     _case("cnn-small", 10, 10, 20, 3),
     _case("lstm-small", 10, 10, 20, 2),
 )

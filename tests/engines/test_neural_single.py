@@ -130,12 +130,12 @@ def test_all_passes_of_a_network(worth: float, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_steps_are_bit_for_bit_those_made_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Layers look at the same numbers in the same order, whoever holds the memory."""
+def test_steps_are_those_made_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds the memory; the sums of small layers run in another order."""
     task = alone(name)
     found, _ = trained(task, DIRECTIONS["plain"])
     monkeypatch.setattr(Single, "of", lambda self, width: None)
-    assert torch.equal(trained(task, DIRECTIONS["plain"])[0], found)
+    assert_near(trained(task, DIRECTIONS["plain"])[0], found)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -179,5 +179,5 @@ def test_a_symbol_beyond_the_vocabulary_is_an_error() -> None:
     task = alone("lstm")
     task = replace(task, inputs=torch.full_like(task.inputs, SYMBOLS))
     y = models(task.network.dim)[:1]
-    with pytest.raises((IndexError, RuntimeError)):
+    with pytest.raises(IndexError, match="vocabulary"):
         Lane(Single(task), y, library().empty_like(y)).gradient(np.array([0]))

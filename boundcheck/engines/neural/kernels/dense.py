@@ -10,17 +10,27 @@ from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
 
-__all__ = ["LARGE", "DenseKernel", "compiled", "product", "put_product"]
+__all__ = ["LARGE", "BoundSmall", "DenseKernel", "compiled", "product", "put_product"]
 
 # Numbers of a weight above which a processor multiplies W x' faster than x W', which it first turns around, and goes
 # back by the compiled pass. 512 x 3136 in float32, out of the nearer caches: 10 samples 1.02 beside 2.00 ms, back with
 # a step of SGD 2.15 beside 3.49; 32 samples 1.79 beside 2.50, back 3.85 beside 4.81
 # (`benchmarks/neural_convolutions.py`).
 LARGE = 1 << 20
+SMALL = 1 << 17  # products of a layer of one model up to which calls of torch take longer
 
 
 def _large(weight: Tensor) -> bool:
     return weight.device.type == "cpu" and weight.shape[1] * weight.shape[2] > LARGE
+
+
+def _small(x: Tensor, weight: Tensor) -> bool:
+    """Whether one model's weight (outputs, inputs) goes through the compiled passes of small layers."""
+    if x.device.type != "cpu" or x.dtype not in (library().float32, library().float64):
+        return False
+    from boundcheck.engines.neural.kernels.words import usable  # numba takes a moment
+
+    return usable() and x.numel() * len(weight) <= SMALL
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -131,13 +141,17 @@ class DenseKernel:
 
     def bound(self, given: Handed, parameters: Sequence[Tensor]) -> Bound | None:
         """Of one model; None where what comes in does not lie in one piece."""
-        return _BoundDense(given, parameters[0]) if given.x.is_contiguous() else None
+        if not given.x.is_contiguous():
+            return None
+        made = BoundSmall if _small(given.x, parameters[0]) else _BoundDense
+        return made(given, parameters)
 
 
 class _BoundDense:
     """The same products of one model, into places that stay."""
 
-    def __init__(self, given: Handed, weight: Tensor) -> None:
+    def __init__(self, given: Handed, parameters: Sequence[Tensor]) -> None:
+        weight = parameters[0]
         self.found = handed(weight, (*given.x.shape[:-1], len(weight)))
         self.x, self.y, self.gy = (a.view(-1, a.shape[-1]) for a in (given.x, self.found.x, self.found.g))
         self.gx = None if given.g is None else given.g.view(self.x.shape)
@@ -178,3 +192,34 @@ class _BoundDense:
             _put_one(self.gy.mT, self.x, into, adding)
         if slope is not None:
             put(torch.sum(self.gy, 0, out=self.total), slope, adding)
+
+
+class BoundSmall:
+    """The products of one model where calls of torch take longer than the work."""
+
+    def __init__(self, given: Handed, parameters: Sequence[Tensor]) -> None:
+        from boundcheck.engines.neural.kernels import small_compiled
+        from boundcheck.engines.neural.kernels.words import BYTES, ready
+
+        weight = parameters[0]
+        (outputs, inputs), size = weight.shape, weight.element_size()
+        ready(size)
+        self.compiled, self.lanes, samples = small_compiled, BYTES // size, given.x.numel() // inputs
+        self.found = handed(weight, (*given.x.shape[:-1], outputs))
+        self.sizes = samples, inputs, outputs
+        wide = -(-outputs // self.lanes) * self.lanes
+        self.turned, self.room = (numbers(weight.new_zeros(rows * wide)) for rows in (inputs, samples))
+        self.x, self.y, self.gy = (numbers(a) for a in (given.x, self.found.x, self.found.g))
+        self.gx, self.none = self.x[:0] if given.g is None else numbers(given.g), self.x[:0]
+        self.size = self.found.size + self.turned.nbytes + self.room.nbytes
+
+    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+        return [(*(numbers(a) for a in some), self.none)[:2] for some in (parameters, into)]
+
+    def forth(self, own: Any) -> None:
+        (weight, bias), _ = own
+        self.compiled.dense(self.lanes, self.x, weight, bias, self.y, self.turned, self.room, *self.sizes)
+
+    def back(self, own: Any, adding: bool) -> None:
+        (weight, _), (into, slope) = own
+        self.compiled.dense_back(self.gy, self.x, weight, into, slope, self.gx, *self.sizes, adding)

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from boundcheck.engines.neural.kernels.bound import handed
+from boundcheck.engines.neural.kernels.bound import handed, numbers
 from boundcheck.engines.neural.kernels.dense import product
 from boundcheck.engines.neural.kernels.plain import own, put
 from boundcheck.engines.neural.kernels.recurrent_passes import available, bound_model, traced_model
@@ -67,21 +67,22 @@ class _BoundEmbedding:
     """The vectors of one model, in places that stay."""
 
     def __init__(self, given: Handed, weight: Tensor) -> None:
-        self.found = handed(weight, (*given.x.shape, weight.shape[1]))
-        self.x, self.size = given.x.view(-1), self.found.size
-        self.y, self.gy = (a.view(len(self.x), -1) for a in (self.found.x, self.found.g))
-        self.places = self.x.unsqueeze(1).expand(self.y.shape)
+        from boundcheck.engines.neural.kernels import small_compiled  # numba takes a moment
+
+        self.compiled, self.width = small_compiled, weight.shape[1]
+        self.found = handed(weight, (*given.x.shape, self.width))
+        self.x, self.y, self.gy = (numbers(a) for a in (given.x, self.found.x, self.found.g))
+        self.size = self.found.size
 
     def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
-        return parameters[0], into[0]
+        return numbers(parameters[0]), numbers(into[0])
 
     def forth(self, own: Any) -> None:
-        library().index_select(own[0], 0, self.x, out=self.y)
+        if not self.compiled.looked_up(self.x, own[0], self.y, self.width):
+            raise IndexError("a symbol is beyond the vocabulary")
 
     def back(self, own: Any, adding: bool) -> None:
-        if not adding:
-            own[1].zero_()
-        own[1].scatter_add_(0, self.places, self.gy)
+        self.compiled.looked_up_back(self.x, self.gy, own[1], self.width, adding)
 
 
 @dataclass(frozen=True)

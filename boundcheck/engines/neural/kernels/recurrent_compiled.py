@@ -27,11 +27,9 @@ from boundcheck.engines.neural.kernels.recurrent_words import (
     cell_back,
     multiply,
     packed,
-    put,
-    put_more,
     unit_of,
 )
-from boundcheck.engines.neural.kernels.words import rounded, stamp, turned_square
+from boundcheck.engines.neural.kernels.words import put, put_more, rounded, stamp, turned_square
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth"]
@@ -91,12 +89,11 @@ def _make_forth(version: int) -> Any:
                 wide, 0,
             )  # fmt: skip
             for row in range(first, first + samples):
-                for u in range(0, hidden, lanes):
-                    place = row * hidden + u
-                    cell(
-                        hidden - u, hidden, gates, row * gr + u, cells, place, place + samples * hidden, bent, place, z,
-                        (row + samples) * zr + u,
-                    )  # fmt: skip
+                place = row * hidden
+                cell(
+                    hidden, lanes, gates, row * gr, cells, place, place + samples * hidden, bent, place, z,
+                    (row + samples) * zr,
+                )  # fmt: skip
 
     return forth
 
@@ -124,11 +121,10 @@ def _make_back(version: int) -> Any:
             for b in range(samples):
                 row, start, place = first + b, b * zr, y0 + s * ys + b * yb
                 put_more(y, place, slopes, start, hidden, one)
-                for u in range(0, hidden, lanes):
-                    cell_back(
-                        hidden - u, hidden, gates, row * gr + u, cells, row * hidden + u, bent, row * hidden + u,
-                        slopes, start + u, pull, b * hidden + u,
-                    )  # fmt: skip
+                cell_back(
+                    hidden, lanes, gates, row * gr, cells, row * hidden, bent, row * hidden, slopes, start, pull,
+                    b * hidden,
+                )  # fmt: skip
             if s > 0 or wanted:
                 multiply(
                     lanes, gates, first * gr, gr, 1, backward, 0, gr * panel, panel, slopes, 0, zr, samples,

@@ -22,14 +22,14 @@ from boundcheck.engines.neural.kernels.words import (
     inner,
     inserted,
     ir,
+    put,
     rounded,
     tile,
     turned_square,
 )
-from boundcheck.engines.sampled.jit import bare_inlined
 
 __all__ = [
-    "DEEP", "PANEL", "TILE", "cell", "cell_back", "multiply", "packed", "put", "put_more", "unit_of",
+    "DEEP", "PANEL", "TILE", "cell", "cell_back", "multiply", "packed", "unit_of",
 ]  # fmt: skip
 
 TILE = WORDS
@@ -49,108 +49,151 @@ _SIGMOID, _TURNED = -1 / log(2), 2 / log(2)  # u / v
 class _Gates(Code):
     """Code for activations."""
 
-    def power(self, x: Word) -> tuple[Word, Word]:
-        """2^n and 2^r - 1 for x = n + r with |r| <= 1/2, x held within -`edge` and `edge`; NaN stays.
+    def power(self, x: Word) -> tuple[Word, Word, Word]:
+        """2^n, r and (2^r - 1)/r for x = n + r with |r| <= 1/2, x held within -`edge` and `edge`; NaN stays.
 
-        n is rounded by adding a number so large that what is left of its bits is n, which then shift into an exponent.
-        The series in r has a relative error of 1e-8 in single and 1e-17 in double precision.
+        n is rounded by adding a number so large that what is left of its bits is n and an exponent's bias, which then
+        shift into an exponent. The series in r has a relative error of 1e-8 in single and 1e-17 in double precision.
         """
         edge = _EDGES[self.single]
         for sign, limit in ((">", self.of(edge)), ("<", self.of(-edge))):
             beyond = self.builder.fcmp_ordered(sign, x.value, limit.value)
             x = Word(self, self.builder.select(beyond, limit.value, x.value))
         bits, bias = (23, 127) if self.single else (52, 1023)
-        shift = self.of(1.5 * 2.0**bits)
+        shift = self.of(1.5 * 2.0**bits + bias)
         shifted = x + shift
         r = x - (shifted - shift)
         *series, total = (self.of(number) for number in _SERIES[self.single])
         for number in reversed(series):
             total = self.fused(total, r, number)
         whole = self.builder.bitcast(shifted.value, self.integer)
-        lifted = self.builder.add(whole, ir.Constant(self.integer, [bias] * self.lanes))
-        raised = self.builder.shl(lifted, ir.Constant(self.integer, [bits] * self.lanes))
-        return Word(self, self.builder.bitcast(raised, self.type)), total * r
+        raised = self.builder.shl(whole, ir.Constant(self.integer, [bits] * self.lanes))
+        return Word(self, self.builder.bitcast(raised, self.type)), r, total
 
     def below(self, x: Word) -> Word:
         """1 + 2^x: one over sigmoid(v) for x = -v / log 2."""
-        power, rest = self.power(x)
-        return self.fused(power, rest, power + self.of(1.0))
+        power, r, series = self.power(x)
+        return self.fused(power, self.fused(series, r, self.of(1.0)), self.of(1.0))
 
     def ratio(self, x: Word) -> tuple[Word, Word]:
         """2^x - 1 over 2^x + 1, for x = 2v / log 2, is tanh(v), near 0 exact to rounding, too."""
-        power, rest = self.power(x)
-        above = self.fused(power, rest, power - self.of(1.0))
+        power, r, series = self.power(x)
+        above = self.fused(power, series * r, power - self.of(1.0))
         return above, above + self.of(2.0)
 
 
-@inserted
-def cell(
-    typing: Any, count: Any, hidden: Any, gates: Any, g0: Any, cells: Any, old: Any, new: Any, bent: Any, e0: Any,
-    z: Any, z0: Any,
-) -> Any:  # fmt: skip
-    """A time of the first count units of a word, from their gates before the activations to the state."""
+def _cell(together: int) -> Any:
+    """Makes `cell` for so many words: a time of units from their gates before the activations to the state.
 
-    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        count, hidden, _, g0, _, old, new, _, e0, _, z0 = args
-        code = _Gates(context, builder, signature.args[2].dtype)
-        code.first(count)
-        at = [code.place(signature.args[2], args[2], g0)]
-        at += [code.along(at[0], hidden, k) for k in (1, 2, 3)]
-        below_entry, below_forget = (code.below(code.read(place)) for place in at[:2])
-        above, below_change = code.ratio(code.read(at[2]))
-        below_leave = code.below(code.read(at[3]))
-        both = below_entry * below_forget  # a division costs as much as ten products
-        one = code.of(1.0) / (both * below_change)
-        part = one * below_change
-        entry, forget, change = part * below_forget, part * below_entry, above * (one * both)
-        before = code.read(code.place(signature.args[4], args[4], old))
-        cell = code.fused(forget, before, entry * change)
-        code.write(cell, code.place(signature.args[4], args[4], new))
-        above, below_cell = code.ratio(cell * code.of(2 / log(2)))
-        one = code.of(1.0) / (below_leave * below_cell)
-        leave, bow = one * below_cell, above * (one * below_leave)
-        for place, word in zip(at, (entry, forget, change, leave), strict=True):
-            code.write(word, place)
-        code.write(bow, code.place(signature.args[7], args[7], e0))
-        code.write(leave * bow, code.place(signature.args[9], args[9], z0))
-        return context.get_dummy_value()
+    count: of the units, if not all of one word.
+    """
 
-    return types.void(count, hidden, gates, g0, cells, old, new, bent, e0, z, z0), made
+    def cell(
+        typing: Any, count: Any, hidden: Any, gates: Any, g0: Any, cells: Any, old: Any, new: Any, bent: Any, e0: Any,
+        z: Any, z0: Any,
+    ) -> Any:  # fmt: skip
+        def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            count, hidden, _, g0, _, old, new, _, e0, _, z0 = args
+            code = _Gates(context, builder, signature.args[2].dtype, together)
+            if together == 1:
+                code.first(count)
+            at = [code.place(signature.args[2], args[2], g0)]
+            at += [code.along(at[0], hidden, k) for k in (1, 2, 3)]
+            below_entry, below_forget = (code.below(code.read(place)) for place in at[:2])
+            above, below_change = code.ratio(code.read(at[2]))
+            below_leave = code.below(code.read(at[3]))
+            both = below_entry * below_forget  # a division costs as much as ten products
+            one = code.of(1.0) / (both * below_change)
+            part = one * below_change
+            entry, forget, change = part * below_forget, part * below_entry, above * (one * both)
+            before = code.read(code.place(signature.args[4], args[4], old))
+            cell = code.fused(forget, before, entry * change)
+            code.write(cell, code.place(signature.args[4], args[4], new))
+            above, below_cell = code.ratio(cell * code.of(2 / log(2)))
+            one = code.of(1.0) / (below_leave * below_cell)
+            leave, bow = one * below_cell, above * (one * below_leave)
+            for place, word in zip(at, (entry, forget, change, leave), strict=True):
+                code.write(word, place)
+            code.write(bow, code.place(signature.args[7], args[7], e0))
+            code.write(leave * bow, code.place(signature.args[9], args[9], z0))
+            return context.get_dummy_value()
+
+        return types.void(count, hidden, gates, g0, cells, old, new, bent, e0, z, z0), made
+
+    return inserted(cell)
 
 
-@inserted
-def cell_back(
-    typing: Any, count: Any, hidden: Any, gates: Any, g0: Any, cells: Any, old: Any, bent: Any, e0: Any, slopes:
-    Any, d0: Any, pull: Any, p0: Any,
-) -> Any:  # fmt: skip
-    """Back through `cell`: the gates become the gradients before the activations.
+def _cell_back(together: int) -> Any:
+    """Makes `cell_back` for so many words: back through `cell`, the gates become the gradients before the activations.
 
     slopes: the gradient in the state; pull: that in the cell after this time, then in the one before.
     """
 
-    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        code = _Gates(context, builder, signature.args[2].dtype)
-        code.first(args[0])
-        at = [code.place(signature.args[2], args[2], args[3])]
-        at += [code.along(at[0], args[1], k) for k in (1, 2, 3)]
-        entry, forget, change, leave = (code.read(place) for place in at)
-        places = [code.place(signature.args[k], args[k], args[k + 1]) for k in (4, 6, 8, 10)]
-        before, bow, state, later = (code.read(place) for place in places)
-        one, unit = code.of(1.0), code.of(log(2))
-        cell = code.fused(state * leave, one - bow * bow, later)
-        scaled = cell * unit
-        found = (
-            scaled * change * entry * (entry - one),
-            scaled * before * forget * (forget - one),
-            scaled * code.of(0.5) * entry * (one - change * change),
-            state * unit * bow * leave * (leave - one),
-        )
-        for place, word in zip(at, found, strict=True):
-            code.write(word, place)
-        code.write(cell * forget, places[3])
-        return context.get_dummy_value()
+    def cell_back(
+        typing: Any, count: Any, hidden: Any, gates: Any, g0: Any, cells: Any, old: Any, bent: Any, e0: Any,
+        slopes: Any, d0: Any, pull: Any, p0: Any,
+    ) -> Any:  # fmt: skip
+        def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            code = _Gates(context, builder, signature.args[2].dtype, together)
+            if together == 1:
+                code.first(args[0])
+            at = [code.place(signature.args[2], args[2], args[3])]
+            at += [code.along(at[0], args[1], k) for k in (1, 2, 3)]
+            entry, forget, change, leave = (code.read(place) for place in at)
+            places = [code.place(signature.args[k], args[k], args[k + 1]) for k in (4, 6, 8, 10)]
+            before, bow, state, later = (code.read(place) for place in places)
+            one, unit = code.of(1.0), code.of(log(2))
+            cell = code.fused(state * leave, one - bow * bow, later)
+            scaled = cell * unit
+            found = (
+                scaled * change * entry * (entry - one),
+                scaled * before * forget * (forget - one),
+                scaled * code.of(0.5) * entry * (one - change * change),
+                state * unit * bow * leave * (leave - one),
+            )
+            for place, word in zip(at, found, strict=True):
+                code.write(word, place)
+            code.write(cell * forget, places[3])
+            return context.get_dummy_value()
 
-    return types.void(count, hidden, gates, g0, cells, old, bent, e0, slopes, d0, pull, p0), made
+        return types.void(count, hidden, gates, g0, cells, old, bent, e0, slopes, d0, pull, p0), made
+
+    return inserted(cell_back)
+
+
+_cell_1, _cell_2, _cell_back_1, _cell_back_2 = _cell(1), _cell(2), _cell_back(1), _cell_back(2)
+
+
+@inner
+def cell(
+    hidden: Any, lanes: Any, gates: Any, g0: Any, cells: Any, old: Any, new: Any, bent: Any, e0: Any, z: Any, z0: Any
+) -> None:
+    """A time of a sample's units: gates before the activations become those after them, cells and states follow."""
+    u = 0
+    while u + 2 * lanes <= hidden:
+        _cell_2(2 * lanes, hidden, gates, g0 + u, cells, old + u, new + u, bent, e0 + u, z, z0 + u)
+        u += 2 * lanes
+    while u < hidden:
+        _cell_1(hidden - u, hidden, gates, g0 + u, cells, old + u, new + u, bent, e0 + u, z, z0 + u)
+        u += lanes
+
+
+@inner
+def cell_back(
+    hidden: Any, lanes: Any, gates: Any, g0: Any, cells: Any, old: Any, bent: Any, e0: Any, slopes: Any, d0: Any,
+    pull: Any, p0: Any,
+) -> None:  # fmt: skip
+    """Back through `cell`: the gates become the gradients before the activations.
+
+    slopes: the gradient in the states; pull: that in the cells after this time, then in those before.
+    """
+    u = 0
+    while u + 2 * lanes <= hidden:
+        _cell_back_2(2 * lanes, hidden, gates, g0 + u, cells, old + u, bent, e0 + u, slopes, d0 + u, pull, p0 + u)
+        u += 2 * lanes
+    while u < hidden:
+        _cell_back_1(hidden - u, hidden, gates, g0 + u, cells, old + u, bent, e0 + u, slopes, d0 + u, pull, p0 + u)
+        u += lanes
 
 
 # --- passes ---------------------------------------------------------------------------------------------------
@@ -176,22 +219,6 @@ def multiply(
                     c, c0 + i * cr + j * lanes, cr, min(deep, depth - k), 1, adding or k > 0,
                 )  # fmt: skip
                 i += m
-
-
-@bare_inlined
-def put(a: Any, a0: Any, b: Any, b0: Any, count: Any, factor: Any) -> None:
-    """A multiple of count numbers of a to b. Slices, whose places are not negative, become words."""
-    one, other = a[a0 : a0 + count], b[b0 : b0 + count]
-    for k in range(count):
-        other[k] = factor * one[k]
-
-
-@bare_inlined
-def put_more(a: Any, a0: Any, b: Any, b0: Any, count: Any, factor: Any) -> None:
-    """The same, added to what is there."""
-    one, other = a[a0 : a0 + count], b[b0 : b0 + count]
-    for k in range(count):
-        other[k] += factor * one[k]
 
 
 @inner

@@ -18,10 +18,11 @@ from numba import types
 from numba.core import cgutils, codegen
 from numba.extending import intrinsic
 
-from boundcheck.engines.sampled.jit import UNCOUNTED
+from boundcheck.engines.sampled.jit import UNCOUNTED, bare_inlined
 
 __all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
-           "ready", "rounded", "stamp", "tile", "tiles", "turned_square", "usable", "whole", "written_out"]  # fmt: skip
+           "put", "put_more", "ready", "rounded", "stamp", "tile", "tiles", "turned_square", "usable", "whole",
+           "written_out"]  # fmt: skip
 
 generation: Any = cgutils
 ir = generation.ir  # llvmlite's, in the version that numba brings
@@ -87,12 +88,16 @@ class Word:
 
 
 class Code:
-    """Where code is written, for words of one type of number."""
+    """Where code is written, for words of one type of number.
 
-    def __init__(self, context: Any, builder: Any, real: Any) -> None:
+    together: so many words beside one another are one here, whose operations take turns, so that none waits for its
+    own last one.
+    """
+
+    def __init__(self, context: Any, builder: Any, real: Any, together: int = 1) -> None:
         self.context, self.builder, self.single = context, builder, real == types.float32
         self.size = 4 if self.single else 8
-        self.lanes = BYTES // self.size
+        self.lanes = together * BYTES // self.size
         self.real = ir.FloatType() if self.single else ir.DoubleType()
         self.type = ir.VectorType(self.real, self.lanes)
         self.integer = ir.VectorType(I32 if self.single else I64, self.lanes)
@@ -248,6 +253,22 @@ def tiles(
         m = FITTING[16 * words + min(15, rows - i)]
         tile(m, words, a, a0 + i * ar, ar, ak, at, b, b0, bk, bt, c, c0 + i * cr, cr, depth, turns, adding)
         i += m
+
+
+@bare_inlined
+def put(a: Any, a0: Any, b: Any, b0: Any, count: Any, factor: Any) -> None:
+    """A multiple of count numbers of a to b. Slices, whose places are not negative, become words."""
+    one, other = a[a0 : a0 + count], b[b0 : b0 + count]
+    for k in range(count):
+        other[k] = factor * one[k]
+
+
+@bare_inlined
+def put_more(a: Any, a0: Any, b: Any, b0: Any, count: Any, factor: Any) -> None:
+    """The same, added to what is there."""
+    one, other = a[a0 : a0 + count], b[b0 : b0 + count]
+    for k in range(count):
+        other[k] += factor * one[k]
 
 
 _READY: dict[int, Any] = {}
