@@ -1,6 +1,6 @@
 """Local SGD steps of all clients at once beside a Python loop over clients and seeds, on one thread of a processor.
 
-    python benchmarks/neural_cpu.py [mlp cnn lstm] [--repeats 5]     times, ratios, memory, the machine's ceiling
+    python benchmarks/neural_cpu.py [mlp cnn lstm] [--repeats 9]     times, ratios, memory, the machine's ceiling
     python benchmarks/neural_cpu.py --memory cnn-32 ours             one side in this process, its peak memory
 
 Models and batches:
@@ -16,8 +16,9 @@ Models and batches:
 
 The loop is the usual simulation in PyTorch: for each client the server's parameters are loaded into one nn.Module, then
 optim.SGD, and for each step zero_grad, forward, backward, step. Both sides read the same rows of the same samples and
-end at the same parameters, which is checked. Each time is the processor's, the least of the repeats, in which the sides
-take turns.
+end at the same parameters, which is checked. Each time is the processor's, the median of the repeats. The sides take
+turns, and the ratio is the median of the turns' ratios, beside its quartiles: the speed of a rented processor changes
+from second to second, and both sides of a turn see the same.
 
 Achieved GFLOP/s count the products alone (two a multiplication, three passes), beside the speed of one large product.
 The ceiling of a ratio is what it would be if every product ran at that speed and all else took no time; convolutions
@@ -32,6 +33,7 @@ from __future__ import annotations
 import argparse
 import copy
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -260,17 +262,17 @@ def compare(case: Case, repeats: int, top: float) -> bool:
     apart = float((found - wanted).norm() / (wanted - start).norm())
     if not apart < AGREEMENT:
         raise SystemExit(f"{case.name}: the two sides end {apart:.1e} of their way apart")
-    slow = fast = float("inf")
-    for _ in range(repeats):
-        slow, fast = min(slow, timed(loop, 1)), min(fast, timed(ours, 1))
+    turns = [(timed(loop, 1), timed(ours, 1)) for _ in range(repeats)]
+    slow, fast = (statistics.median(side) for side in zip(*turns, strict=True))
+    low, ratio, high = np.quantile([a / b for a, b in turns], (0.25, 0.5, 0.75))
     each = case.lanes * case.steps
     work = case.products()
-    ratio, met = slow / fast, slow / fast >= case.target
+    met = bool(ratio >= case.target)
     least = work / top / 1e9
     print(
         f"{case.name:<14}{case.lanes:>6}{1e3 * slow / each:>11.3f}{1e3 * fast / each:>11.3f}{ratio:>8.2f}"
-        f"{case.target:>8.3g}{work * each / slow / 1e9:>9.1f}{work * each / fast / 1e9:>9.1f}"
-        f"{slow / each / least:>9.1f}{memory(case, 'loop'):>10.2f}{memory(case, 'ours'):>10.2f}"
+        f"{f'{low:.2f}-{high:.2f}':>12}{case.target:>8.3g}{work * each / slow / 1e9:>9.1f}"
+        f"{work * each / fast / 1e9:>9.1f}{slow / each / least:>9.1f}{memory(case, 'loop'):>10.2f}{memory(case, 'ours'):>10.2f}"
         f"{'' if met else '  MISSED'}",
         flush=True,
     )
@@ -280,7 +282,7 @@ def compare(case: Case, repeats: int, top: float) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Local SGD steps of many clients at once, on one thread.")
     parser.add_argument("models", nargs="*", help="mlp, cnn, lstm; default all")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--memory", nargs=2, metavar=("CASE", "SIDE"))
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -294,8 +296,8 @@ def main() -> int:
     )
     print("Times in ms by step and model; memory in MiB by model; ceiling: of the ratio, see the head of the file")
     print(
-        f"{'':<14}{'models':>6}{'loop':>11}{'ours':>11}{'ratio':>8}{'target':>8}{'GF loop':>9}{'GF ours':>9}"
-        f"{'ceiling':>9}{'MiB loop':>10}{'MiB ours':>10}"
+        f"{'':<14}{'models':>6}{'loop':>11}{'ours':>11}{'ratio':>8}{'quartiles':>12}{'target':>8}{'GF loop':>9}"
+        f"{'GF ours':>9}{'ceiling':>9}{'MiB loop':>10}{'MiB ours':>10}"
     )
     wanted = [c for c in CASES if not options.models or c.name.partition("-")[0] in options.models]
     met = [compare(case, options.repeats, top) for case in wanted]
