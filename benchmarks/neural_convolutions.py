@@ -25,6 +25,7 @@ from torch.nn import functional
 
 from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
 from boundcheck.engines.neural.kernels.dense import DenseKernel
+from boundcheck.engines.neural.kernels.dense_compiled import forth as dense_forth
 from boundcheck.engines.neural.kernels.pooled_convolution import (
     ByFrequencies,
     ByWindows,
@@ -96,15 +97,20 @@ def main() -> int:
     for samples in (10, 32):
         x, g = torch.randn(samples, 3136, generator=source), 1e-6 * torch.randn(samples, 512, generator=source)
         _, back = DenseKernel().traced(x[None], (weight,))
+        there = [a.reshape(-1).numpy() for a in (x, weight, weight[:, :0], g)]
         ways = (
+            lambda there=there, n=samples: dense_forth(*there, n, 3136, 512),
             lambda x=x: x @ weight[0].T,
             lambda x=x: weight[0] @ x.T,
             lambda g=g, back=back: back(g[None], (weight,), True, True),
             lambda x=x, g=g: (g @ weight[0], weight[0].addmm_(g.T, x)),
         )
         found = [timed(way, before=lambda: elsewhere.add_(1)) for way in ways]
-        print(f"512 x 3136, {samples} samples: x W' {found[0]:.2f}, W x' {found[1]:.2f} ms;", end="")
-        print(f" back {found[2]:.2f}, by two products {found[3]:.2f} ms")
+        print(
+            f"512 x 3136, {samples} samples: compiled {found[0]:.2f}, x W' {found[1]:.2f}, W x' {found[2]:.2f} ms;",
+            end="",
+        )
+        print(f" back {found[3]:.2f}, by two products {found[4]:.2f} ms")
     return 0
 
 

@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 
 from boundcheck.engines.neural.kernels import dense  # noqa: E402
+from boundcheck.engines.neural.kernels.bound import handed  # noqa: E402
 from boundcheck.engines.neural.kernels.dense import DenseKernel, compiled  # noqa: E402
 from boundcheck.engines.neural.kernels.words import usable  # noqa: E402
 
@@ -50,6 +51,34 @@ def test_it_is_the_products(size: str, dtype: object, error: float, wanted: bool
         torch.testing.assert_close(found, gx, rtol=error, atol=10 * error * outputs**0.5)
     else:
         assert found is None
+
+
+@pytest.mark.parametrize("few", [0, 99], ids=["torch there", "compiled there"])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 1e-5), (torch.float64, 1e-13)])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_layer_of_one_model(
+    size: str, dtype: torch.dtype, error: float, bias: bool, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "FEW", few)
+    monkeypatch.setattr(dense, "SMALL", 0)
+    samples, inputs, outputs = SIZES[size]
+    torch.manual_seed(0)
+    given = handed(torch.zeros(1, dtype=dtype), (samples, inputs))
+    parameters = [torch.randn(n, dtype=dtype) for n in ((outputs, inputs), (outputs,))[: 1 + bias]]
+    layer = DenseKernel().bound(given, parameters)
+    assert layer is not None
+    given.x.normal_()
+    into = [torch.full_like(a, torch.nan) for a in parameters]
+    own = layer.bind(parameters, into)
+    layer.forth(own)
+    wanted = torch.nn.functional.linear(given.x, *parameters)
+    torch.testing.assert_close(layer.found.x, wanted, rtol=0, atol=1e3 * error)
+    layer.found.g.normal_()
+    layer.back(own, False)
+    g, tolerance = layer.found.g, {"rtol": error, "atol": 10 * error * max(samples, outputs)}
+    for found, expected in zip((given.g, *into), (g @ parameters[0], g.T @ given.x, g.sum(dim=0)), strict=False):
+        torch.testing.assert_close(found, expected, **tolerance)
 
 
 def test_where_it_is_not() -> None:

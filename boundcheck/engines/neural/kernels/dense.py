@@ -13,10 +13,11 @@ from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
 __all__ = ["LARGE", "BoundSmall", "DenseKernel", "compiled", "product", "put_product"]
 
 # Numbers of a weight above which a processor multiplies W x' faster than x W', which it first turns around, and goes
-# back by the compiled pass. 512 x 3136 in float32, out of the nearer caches: 10 samples 1.02 beside 2.00 ms, back with
-# a step of SGD 2.15 beside 3.49; 32 samples 1.79 beside 2.50, back 3.85 beside 4.81
-# (`benchmarks/neural_convolutions.py`).
+# back by the compiled pass. 512 x 3136 in float32, out of the nearer caches, in ms, two runs of
+# `benchmarks/neural_convolutions.py`: 10 samples 1.02 and 0.67 beside 2.00 and 1.36, back with a step of SGD 2.15 and
+# 1.29 beside 3.49 and 1.36; 32 samples 1.79 and 1.07 beside 2.50 and 1.82, back 3.85 and 2.70 beside 4.81 and 2.53.
 LARGE = 1 << 20
+FEW = 15  # samples up to which the compiled pass there is as fast as W x', which then has to be turned
 SMALL = 1 << 17  # products of a layer of one model up to which calls of torch take longer
 
 
@@ -83,13 +84,13 @@ def compiled(weight: Tensor) -> bool:
 
 def _compiled_back(gy: Tensor, x: Tensor, weight: Tensor, into: Tensor, wanted: bool, adding: bool) -> Tensor:
     gx = x.new_empty(len(x) if wanted else 0, x.shape[1])
-    one = _BackPass(x, weight, wanted)
+    one = _Passes(x, weight, wanted)
     one.back([a.detach().reshape(-1).numpy() for a in (gy, x, weight, into, gx)], adding)
     return gx if wanted else None
 
 
-class _BackPass:
-    """The compiled way back of one model for samples x (B, inputs); wanted: the gradient in them."""
+class _Passes:
+    """The compiled passes of one model for samples x (B, inputs); wanted: the gradient in them."""
 
     def __init__(self, x: Tensor, weight: Tensor, wanted: bool) -> None:
         from boundcheck.engines.neural.kernels import dense_compiled
@@ -100,6 +101,10 @@ class _BackPass:
         self.room = [numbers(x.new_empty(len(x) if needed else 0, x.shape[1])) for needed in (True, wanted)]
         self.sizes = (*x.shape, len(weight))
         self.size = sum(a.nbytes for a in self.room)
+
+    def forth(self, arrays: Sequence[Any]) -> None:
+        """arrays: x, W, its bias or an empty one, and where the results go; all flat."""
+        self.compiled.forth(*arrays, *self.sizes)
 
     def back(self, arrays: Sequence[Any], adding: bool) -> None:
         """arrays: the gradient in the results, x, W, where its gradient goes, and where that in x goes; all flat."""
@@ -156,17 +161,19 @@ class _BoundDense:
         self.x, self.y, self.gy = (a.view(-1, a.shape[-1]) for a in (given.x, self.found.x, self.found.g))
         self.gx = None if given.g is None else given.g.view(self.x.shape)
         self.total = self.y.new_empty(len(weight))
-        self.turned = self.y.new_empty(len(weight), len(self.x)) if _large(weight[None]) else None  # W x'
-        self.passes = _BackPass(self.x, weight, self.gx is not None) if compiled(weight[None]) else None
+        self.passes = _Passes(self.x, weight, self.gx is not None) if compiled(weight[None]) else None
+        through = _large(weight[None]) and (self.passes is None or len(self.x) > FEW)
+        self.turned = self.y.new_empty(len(weight), len(self.x)) if through else None  # W x'
         self.size = self.found.size + (0 if self.passes is None else self.passes.size)
 
     def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
-        weight, bias, slope, arrays = parameters[0], None, None, list[Any]()
+        weight, bias, slope, arrays = parameters[0], None, None, ((), [])
         if len(parameters) > 1:
             bias, slope = parameters[1], into[1]
         if self.passes is not None:
-            gx = self.x[:0] if self.gx is None else self.gx
-            arrays = [numbers(a) for a in (self.gy, self.x, weight, into[0], gx)]
+            gx, none = (self.x.view(-1)[:0] if a is None else a for a in (self.gx, bias))
+            there = [numbers(a) for a in (self.x, weight, none, self.y)]
+            arrays = there, [numbers(a) for a in (self.gy, self.x, weight, into[0], gx)]
         if self.turned is None:
             factors = self.x, weight.mT, self.y
         else:
@@ -174,8 +181,10 @@ class _BoundDense:
         return factors, bias, weight, into[0], slope, arrays
 
     def forth(self, own: Any) -> None:
-        torch, ((a, b, y), bias, *_) = library(), own
-        if bias is None:
+        torch, ((a, b, y), bias, *_, arrays) = library(), own
+        if self.passes is not None and self.turned is None:
+            self.passes.forth(arrays[0])
+        elif bias is None:
             torch.mm(a, b, out=y)
         else:
             torch.addmm(bias, a, b, out=y)
@@ -185,7 +194,7 @@ class _BoundDense:
     def back(self, own: Any, adding: bool) -> None:
         torch, (_, _, weight, into, slope, arrays) = library(), own
         if self.passes is not None:
-            self.passes.back(arrays, adding)
+            self.passes.back(arrays[1], adding)
         else:
             if self.gx is not None:
                 torch.mm(self.gy, weight, out=self.gx)

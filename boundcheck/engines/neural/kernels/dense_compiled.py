@@ -1,19 +1,103 @@
-"""The compiled way back through a dense layer of one model, on a processor.
+"""Compiled passes of a large dense layer of one model, on a processor.
 
-A large weight does not stay in the caches from one product to the next: here each piece of it is read once, for the
-gradient in what came in and for its own.
+A large weight does not stay in the caches from one product to the next: here each piece of it is read once on the way
+there, and once on the way back, for the gradient in what came in and for its own.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.engines.neural.kernels.words import WORDS, ahead, inner, stamp, tiles
+from numba import types
+
+from boundcheck.engines.neural.kernels.words import (
+    I64,
+    WORDS,
+    Code,
+    Word,
+    ahead,
+    inner,
+    inserted,
+    ir,
+    put_more,
+    stamp,
+    tiles,
+)
 from boundcheck.engines.sampled.jit import bare
 
-__all__ = ["back"]
+__all__ = ["back", "forth"]
 
 ROWS = 30  # of a weight at a time, whose words stay in the first cache
+
+
+def _dots(m: int, n: int) -> Any:
+    """Makes code for the inner products of m rows of a weight and n samples, whose sums stay in registers."""
+
+    def dots(typing: Any, w: Any, w0: Any, x: Any, x0: Any, width: Any, y: Any, y0: Any, apart: Any) -> Any:
+        """That of row i of w and sample j of x, both of width numbers, to y[y0 + i + j apart].
+
+        width: a multiple of a word's.
+        """
+
+        def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            code = Code(context, builder, signature.args[0].dtype)
+            left, right, into = (code.place(signature.args[k], args[k], args[k + 1]) for k in (0, 2, 5))
+            width, apart, here = args[4], args[7], builder.block
+            loop, done = (builder.append_basic_block(name) for name in ("loop", "done"))
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            k, *sums = builder.phi(I64), *(builder.phi(code.type) for _ in range(m * n))
+            rows, samples = (
+                [code.read(builder.gep(code.along(place, width, i), [k])) for i in range(count)]
+                for place, count in ((left, m), (right, n))
+            )
+            pairs = [(row, sample) for row in rows for sample in samples]
+            new = [code.fused(*pair, Word(code, old)).value for pair, old in zip(pairs, sums, strict=True)]
+            more = builder.add(k, I64(code.lanes))
+            builder.cbranch(builder.icmp_signed("<", more, width), loop, done)
+            for phi, value in zip((k, *sums), (more, *new), strict=True):
+                phi.add_incoming(ir.Constant(phi.type, None), here)
+                phi.add_incoming(value, loop)
+            builder.position_at_end(done)
+            name = f"llvm.vector.reduce.fadd.v{code.lanes}f{8 * code.size}"
+            total = code.known(name, code.real, [code.real, code.type])
+            for place, word in enumerate(new):
+                i, j = divmod(place, n)
+                found = builder.call(total, [ir.Constant(code.real, -0.0), word], fastmath=("reassoc",))
+                builder.store(found, builder.gep(code.along(into, apart, j), [I64(i)]), align=code.size)
+            return context.get_dummy_value()
+
+        return types.void(w, w0, x, x0, width, y, y0, apart), made
+
+    return inserted(dots)
+
+
+_dots_5_5, _dots_5_1, _dots_1_1 = _dots(5, 5), _dots(5, 1), _dots(1, 1)
+
+
+def _make_forth(version: int) -> Any:
+    def forth(x: Any, weight: Any, bias: Any, y: Any, samples: Any, inputs: Any, outputs: Any) -> None:
+        """y (samples, outputs) = x W' + b, W's rows read one after the other; bias: empty or (outputs,), all flat.
+
+        inputs: a multiple of a word's numbers.
+        """
+        _, one = version, x.dtype.type(1)
+        for i in range(0, outputs, 5):
+            rows, first = min(5, outputs - i), i * inputs
+            whole = samples // 5 * 5 if rows == 5 else 0
+            for j in range(0, whole, 5):
+                _dots_5_5(weight, first, x, j * inputs, inputs, y, j * outputs + i, outputs)
+            for j in range(whole, samples):
+                if rows == 5:
+                    _dots_5_1(weight, first, x, j * inputs, inputs, y, j * outputs + i, outputs)
+                else:
+                    for k in range(rows):
+                        at = first + k * inputs
+                        _dots_1_1(weight, at, x, j * inputs, inputs, y, j * outputs + i + k, outputs)
+        for j in range(samples):
+            put_more(bias, 0, y, j * outputs, len(bias), one)
+
+    return forth
 
 
 @inner
@@ -68,3 +152,4 @@ def _make_back(version: int, whole: int) -> Any:
 
 
 back = bare(_make_back(stamp(), ROWS))
+forth = bare(_make_forth(stamp()))
