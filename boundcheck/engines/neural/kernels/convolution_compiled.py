@@ -12,7 +12,7 @@ from typing import Any
 
 from numba import types
 
-from boundcheck.engines.neural.kernels.words import FITTING, I64, WORDS, Code, Word, inner, inserted, stamp, tile
+from boundcheck.engines.neural.kernels.words import I64, WORDS, Code, Word, inner, inserted, stamp, tiles
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth", "pooled", "unpooled"]
@@ -28,15 +28,10 @@ def _convolved(
     for j in range(0, words, WORDS):
         n = min(WORDS, words - j)
         for r in range(rows):
-            q = 0
-            while q < columns:
-                m = FITTING[16 * n + min(15, columns - q)]
-                tile(
-                    m, n, image, x0 + (r * width + q) * inputs, inputs, 1, width * inputs,
-                    filters, j * lanes, wide, run * wide, found, y0 + (r * columns + q) * wide + j * lanes, wide, run,
-                    side, 0,
-                )  # fmt: skip
-                q += m
+            tiles(
+                columns, n, image, x0 + r * width * inputs, inputs, 1, width * inputs, filters, j * lanes, wide,
+                run * wide, found, y0 + r * columns * wide + j * lanes, wide, run, side, 0,
+            )  # fmt: skip
 
 
 @inner
@@ -52,15 +47,10 @@ def _correlated(
     for j in range(0, words, WORDS):
         n = min(WORDS, words - j)
         for u in range(side):
-            q = 0
-            while q < run:
-                m = FITTING[16 * n + min(15, run - q)]
-                tile(
-                    m, n, image, x0 + u * width * inputs + q, 1, inputs, width * inputs, slopes,
-                    g0 + j * lanes, outputs, broad * outputs, found, (u * run + q) * wide + j * lanes, wide, columns,
-                    rows, 1,
-                )  # fmt: skip
-                q += m
+            tiles(
+                run, n, image, x0 + u * width * inputs, 1, inputs, width * inputs, slopes, g0 + j * lanes, outputs,
+                broad * outputs, found, u * run * wide + j * lanes, wide, columns, rows, 1,
+            )  # fmt: skip
 
 
 @inserted

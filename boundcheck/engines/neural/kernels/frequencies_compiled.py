@@ -22,7 +22,7 @@ def _product(
     lanes: Any, a: Any, a0: Any, ar: Any, ak: Any, at: Any, b: Any, b0: Any, bk: Any, bt: Any, c: Any, c0: Any,
     cr: Any, rows: Any, columns: Any, depth: Any, turns: Any,
 ) -> None:  # fmt: skip
-    """C = the sum over t of A_t B_t, see `tile`; columns: a multiple of lanes."""
+    """C = the sum over t of A_t B_t, see `tiles`; columns: a multiple of lanes."""
     words = columns // lanes
     for j in range(0, words, WORDS):
         tiles(

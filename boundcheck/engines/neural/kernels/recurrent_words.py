@@ -15,7 +15,6 @@ from numba import types
 
 from boundcheck.engines.neural.kernels.words import (
     BYTES,
-    FITTING,
     WORDS,
     Code,
     Word,
@@ -24,7 +23,7 @@ from boundcheck.engines.neural.kernels.words import (
     ir,
     put,
     rounded,
-    tile,
+    tiles,
     turned_square,
 )
 
@@ -204,21 +203,17 @@ def multiply(
     lanes: Any, a: Any, a0: Any, ar: Any, ak: Any, b: Any, b0: Any, bp: Any, bk: Any, c: Any, c0: Any, cr: Any,
     rows: Any, columns: Any, depth: Any, adding: Any,
 ) -> None:  # fmt: skip
-    """C (+)= A B, see `tile`; the panels of B are bp apart. Columns are rounded up to whole words."""
+    """C (+)= A B, see `tiles`; the panels of B are bp apart. Columns are rounded up to whole words."""
     words = (columns + lanes - 1) // lanes
     parts = (depth + _DEEPEST - 1) // _DEEPEST
     deep = (depth + parts - 1) // parts
     for j in range(0, words, TILE):
         n = min(TILE, words - j)
         for k in range(0, depth, deep):
-            i = 0
-            while i < rows:
-                m = FITTING[16 * n + min(15, rows - i)]
-                tile(
-                    m, n, a, a0 + i * ar + k * ak, ar, ak, 0, b, b0 + j // TILE * bp + k * bk, bk, 0,
-                    c, c0 + i * cr + j * lanes, cr, min(deep, depth - k), 1, adding or k > 0,
-                )  # fmt: skip
-                i += m
+            tiles(
+                rows, n, a, a0 + k * ak, ar, ak, 0, b, b0 + j // TILE * bp + k * bk, bk, 0, c, c0 + j * lanes, cr,
+                min(deep, depth - k), 1, adding or k > 0,
+            )  # fmt: skip
 
 
 @inner

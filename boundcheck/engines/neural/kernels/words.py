@@ -20,8 +20,8 @@ from numba.extending import intrinsic
 
 from boundcheck.engines.sampled.jit import UNCOUNTED, bare_inlined
 
-__all__ = ["BYTES", "FITTING", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
-           "put", "put_more", "ready", "rounded", "stamp", "tile", "tiles", "turned_square", "usable", "whole",
+__all__ = ["BYTES", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
+           "put", "put_more", "ready", "rounded", "stamp", "tiles", "turned_square", "usable", "whole",
            "written_out"]  # fmt: skip
 
 generation: Any = cgutils
@@ -39,7 +39,7 @@ _LONG, _SHORT = (14, 10, 7, 4, 2, 1), (5, 3, 2, 1)
 _SIZES = ((), _LONG, _LONG, (7, *_SHORT), _SHORT, _SHORT) if _WIDE else ((), (8, 4, 2, 1), (6, 3, 2, 1), (4, 2, 1))
 WORDS = len(_SIZES) - 1
 # At 16 words + rows, for up to 15 rows that are left: how many the next tile takes.
-FITTING = tuple(next((s for s in sizes if s <= left), 0) for sizes in _SIZES for left in range(16))
+_FITTING = tuple(next((s for s in sizes if s <= left), 0) for sizes in _SIZES for left in range(16))
 
 
 def usable() -> bool:
@@ -219,15 +219,11 @@ def ahead(typing: Any, a: Any, a0: Any) -> Any:
 
 
 @inserted
-def tile(
+def _tile(
     typing: Any, rows: Any, words: Any, a: Any, a0: Any, ar: Any, ak: Any, at: Any, b: Any, b0: Any, bk: Any, bt: Any,
     c: Any, c0: Any, cr: Any, depth: Any, turns: Any, adding: Any,
 ) -> Any:  # fmt: skip
-    """C (+)= the sum over t of A_t B_t for a tile: C of rows x words.
-
-    A_t's numbers are ar and ak apart, B_t's and C's rows bk and cr, A_t and A_{t+1} at, B_t and B_{t+1} bt. a0, b0, c0:
-    where each begins; depth, turns >= 1: of k and t. words <= WORDS, and rows as `FITTING` says.
-    """
+    """`tiles` for as many rows as `_FITTING` says."""
 
     def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = Code(context, builder, signature.args[2].dtype)
@@ -247,11 +243,15 @@ def tiles(
     rows: Any, words: Any, a: Any, a0: Any, ar: Any, ak: Any, at: Any, b: Any, b0: Any, bk: Any, bt: Any, c: Any,
     c0: Any, cr: Any, depth: Any, turns: Any, adding: Any,
 ) -> None:  # fmt: skip
-    """`tile` for any number of rows."""
+    """C (+)= the sum over t of A_t B_t: C of rows x words, words <= WORDS.
+
+    A_t's numbers are ar and ak apart, B_t's and C's rows bk and cr, A_t and A_{t+1} at, B_t and B_{t+1} bt. a0, b0, c0:
+    where each begins; depth, turns >= 1: of k and t.
+    """
     i = 0
     while i < rows:
-        m = FITTING[16 * words + min(15, rows - i)]
-        tile(m, words, a, a0 + i * ar, ar, ak, at, b, b0, bk, bt, c, c0 + i * cr, cr, depth, turns, adding)
+        m = _FITTING[16 * words + min(15, rows - i)]
+        _tile(m, words, a, a0 + i * ar, ar, ak, at, b, b0, bk, bt, c, c0 + i * cr, cr, depth, turns, adding)
         i += m
 
 
