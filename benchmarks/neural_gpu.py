@@ -48,7 +48,7 @@ import numpy as np
 from boundcheck.engines.neural import fast
 from boundcheck.engines.neural.batched import batched
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.settings import Settings
+from boundcheck.engines.neural.settings import PRECISIONS, Settings
 from boundcheck.engines.neural.task import Task
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.problems.architectures import (
@@ -408,10 +408,13 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, help=f"local steps; default: {TAU}, on the CPU 2")
     parser.add_argument("--batch", type=int, default=SAMPLES)
     parser.add_argument("--lanes", type=int, help="clients at once; default: all")
-    parser.add_argument("--precision", nargs="+", help="default: float32, tf32 and bf16, on the CPU float32")
+    parser.add_argument("--precision", nargs="+", choices=PRECISIONS, help="default: all but float64; CPU: float32")
     parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--graphs", action="store_true")
     options = parser.parse_args(given)
+    counts = (options.clients, options.loop, options.steps, options.batch, options.lanes)
+    if any(count is not None and count < 1 for count in counts):
+        parser.error("clients, loop, steps, batch and lanes are at least 1.")
     torch = library()
     if not options.cpu and not torch.cuda.is_available():
         print("no GPU")

@@ -13,10 +13,10 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import _common as c
+import _files as files
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -132,10 +132,10 @@ def plain_ticks(ax: Axes) -> None:
         ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-def options(description: str, argv: Sequence[str] | None, rounds: int, full: int) -> argparse.Namespace:
+def options(description: str, argv: Sequence[str] | None, rounds: int, full: int, name: str) -> argparse.Namespace:
     """Folder, data, seeds and rounds; --full: as many rounds as the paper, 5 seeds and MNIST."""
     parser = argparse.ArgumentParser(description=description.split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--data", choices=("digits", "mnist"), default="digits", help="data set (default digits)")
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"runs with seeds of their own (default {SEEDS})")
     parser.add_argument("--rounds", type=int, default=rounds, help=f"rounds or units of time (default {rounds})")
@@ -145,6 +145,7 @@ def options(description: str, argv: Sequence[str] | None, rounds: int, full: int
         chosen.data, chosen.seeds, chosen.rounds = "mnist", 5, full
     if chosen.seeds < 1 or chosen.rounds < 20:
         parser.error("at least 1 seed and 20 rounds are needed.")
+    chosen.out = files.folder_of(chosen.out, name)
     return chosen
 
 

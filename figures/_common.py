@@ -14,19 +14,18 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import _files as files
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from PIL import Image
 
 from boundcheck.engines.run import run
 from boundcheck.engines.sampled import run_sampled
@@ -187,42 +186,32 @@ def set_caption(figure: Figure, text: str) -> None:
 
 
 def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> list[Path]:
-    """Writes the picture, its caption and its facts; each file appears as a whole."""
+    """Writes the picture, its caption and its facts; all files appear as a whole or none does."""
     caption = [facts["caption"], "Agrees with the paper: " + " ".join(facts["agrees"] or ["Nothing."])]
     caption.append("Does not: " + " ".join(facts["differs"] or ["Nothing was found."]))
     wrapped = "\n".join(textwrap.fill(part, 178) for part in caption)
     set_caption(figure, wrapped)
-    folder.mkdir(parents=True, exist_ok=True)
     lists = "".join(
         f"\n## {head}\n\n" + "".join(f"- {s}\n" for s in facts[key] or ["Nothing found."])
         for head, key in (("Agrees with the paper", "agrees"), ("Does not", "differs"))
     )
     texts = {
-        folder / f"{name}.json": json.dumps(facts, indent=1, ensure_ascii=False) + "\n",
-        folder / f"{name}.md": f"# {facts['title']}\n\n![{facts['title']}]({name}.png)\n\n{facts['caption']}\n{lists}",
+        ".json": json.dumps(facts, indent=1, ensure_ascii=False) + "\n",
+        ".md": f"# {facts['title']}\n\n![{facts['title']}]({name}.png)\n\n{facts['caption']}\n{lists}",
     }
-    picture = folder / f"{name}.png"
-    partial = folder / f".{name}.partial.png"
-    figure.savefig(partial, dpi=110, metadata={"Software": None})
-    with Image.open(partial) as image:  # few colours: a palette makes the file several times smaller
-        image.convert("RGB").quantize(256).save(partial, optimize=True)
-    os.replace(partial, picture)
-    for path, text in texts.items():
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    return [picture, *texts]
+    return files.write_figure(figure, texts, folder, name)
 
 
-def arguments(description: str, argv: Sequence[str] | None) -> argparse.Namespace:
-    """Folder, repeats and rounds."""
+def arguments(description: str, argv: Sequence[str] | None, name: str) -> argparse.Namespace:
+    """Folder, repeats and rounds, for the figure of that name."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"repeats (default {REPEATS})")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds (default {ROUNDS})")
     chosen = parser.parse_args(argv)
     if chosen.repeats < 2 or chosen.rounds < 2 * DEVICES:
         parser.error(f"at least 2 repeats and {2 * DEVICES} rounds are needed.")
+    chosen.out = files.folder_of(chosen.out, name)
     return chosen
 
 

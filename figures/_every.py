@@ -12,6 +12,8 @@ import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import _files as files
+
 from boundcheck.core.executor import Lost, default_executor
 
 HERE = Path(__file__).parent
@@ -27,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Begins the figures in the order given."""
     there = sorted(p.stem for p in HERE.glob("[!_]*.py"))
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=HERE, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--workers", type=int, help="processes (default: one a processor)")
     parser.add_argument("names", nargs="+", metavar="NAME", help="a figure, such as scgd_figure_1")
     chosen = parser.parse_args(argv)
@@ -36,11 +38,12 @@ def main(argv: Sequence[str] | None = None) -> None:
             parser.error(f"there is no figure '{name}'; known: {', '.join(there)}.")
     if chosen.workers is not None and chosen.workers < 1:
         parser.error("at least 1 process is needed.")
-    found = default_executor(chosen.workers).map(draw, [(name, chosen.out) for name in chosen.names])
+    out = files.folder_of(chosen.out, *chosen.names)
+    found = default_executor(chosen.workers).map(draw, [(name, out) for name in chosen.names])
     lost = [f"{n}: {f.reason}" for n, f in zip(chosen.names, found, strict=True) if isinstance(f, Lost)]
     if lost:
         raise SystemExit("\n".join(lost))
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

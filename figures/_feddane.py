@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import _common as c
+import _files as files
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -268,10 +269,10 @@ def facts(title: str, panels: Sequence[Panel], size: Size, **more: Any) -> dict[
     }
 
 
-def size_from(doc: str, quick: Size, paper: Size, argv: Sequence[str] | None) -> tuple[Size, Path]:
-    """The size that is asked for on the command line, and the folder for the files."""
+def size_from(doc: str, quick: Size, paper: Size, argv: Sequence[str] | None, name: str) -> tuple[Size, Path]:
+    """The size that is asked for on the command line, and the folder for the files of the figure of that name."""
     parser = argparse.ArgumentParser(description=doc.split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--full", action="store_true", help=f"the paper's size ({paper.words()}); hours")
     parser.add_argument("--rounds", type=int, help=f"rounds (default {quick.rounds})")
     parser.add_argument("--seeds", type=int, help=f"sampled runs (default {quick.seeds})")
@@ -281,7 +282,7 @@ def size_from(doc: str, quick: Size, paper: Size, argv: Sequence[str] | None) ->
     given = {k: v for k, v in vars(chosen).items() if k in ("rounds", "seeds", "samples") and v is not None}
     if any(v < 2 for k, v in given.items() if k != "seeds") or given.get("seeds", 1) < 1:
         parser.error("at least 2 rounds, 2 samples and 1 seed are needed.")
-    return replace(size, **given), chosen.out
+    return replace(size, **given), files.folder_of(chosen.out, name)
 
 
 def each(devices: Iterable[Devices], of: Callable[[Devices], Panel]) -> list[Panel]:

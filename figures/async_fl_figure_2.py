@@ -10,6 +10,7 @@ from typing import Any
 
 import _async_fl as a
 import _common as c
+import _files as files
 import numpy as np
 
 NAME = "async_fl_figure_2"
@@ -84,7 +85,7 @@ def facts(found: Mapping[str, Mapping[str, a.Losses]], data: str, seeds: int, ro
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    chosen = a.options(str(__doc__), argv, ROUNDS, FULL)
+    chosen = a.options(str(__doc__), argv, ROUNDS, FULL, NAME)
     found = compute(chosen.data, chosen.seeds, chosen.rounds)
     figure, axes = a.canvas(2, 3)
     for row, (split, runs) in zip(axes, found.items(), strict=True):
@@ -105,4 +106,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

@@ -10,6 +10,7 @@ from typing import Any
 
 import _async_fl as a
 import _common as c
+import _files as files
 import numpy as np
 
 NAME = "async_fl_figure_3"
@@ -85,7 +86,7 @@ def facts(found: dict[str, list[tuple[float, float]]], data: str, seeds: int, ro
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    chosen = a.options(str(__doc__), argv, ROUNDS, FULL)
+    chosen = a.options(str(__doc__), argv, ROUNDS, FULL, NAME)
     found = compute(chosen.data, chosen.seeds, chosen.rounds)
     figure, axes = a.canvas(1, 2)
     for k, (ax, title) in enumerate(zip(axes[0], ("mean federated loss", "its standard deviation"), strict=True)):
@@ -103,4 +104,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

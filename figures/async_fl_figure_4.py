@@ -10,6 +10,7 @@ from typing import Any
 
 import _async_fl as a
 import _common as c
+import _files as files
 import numpy as np
 
 from boundcheck.methods.build import build as build_method
@@ -102,7 +103,7 @@ def facts(found: Sequence[Mapping[str, Any]], data: str, seeds: int, time: int) 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    chosen = a.options(str(__doc__), argv, TIME, FULL)
+    chosen = a.options(str(__doc__), argv, TIME, FULL, NAME)
     found = compute(chosen.data, 1, chosen.rounds)  # full gradients: nothing is random
     figure, axes = a.canvas(1, 4)
     for ax, (hardware, clients), panel in zip(axes[0], PANELS, found, strict=True):
@@ -120,4 +121,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

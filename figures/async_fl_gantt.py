@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import _async_fl as a
 import _common as c
+import _files as files
 
 from boundcheck.methods.schedules import Buffer, FirstToArrive, Fixed, Policy, WaitForAll, Window
 from boundcheck.methods.schedules.merge import fixed_timetable
@@ -73,8 +73,9 @@ def facts(drawn: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Draws and writes the figure."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     chosen = parser.parse_args(argv)
+    out = files.folder_of(chosen.out, NAME)
     drawn = tables()
     figure, axes = a.canvas(2, 2)
     for ax, (name, table) in zip(axes.flat, drawn, strict=True):
@@ -83,9 +84,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         ax.set_xlim(0, HORIZON * 1.02)
         ax.set_xlabel("time" if ax in axes[1] else "")
     figure.subplots_adjust(hspace=0.4)
-    for path in c.save(figure, facts(drawn), chosen.out, NAME):
+    for path in c.save(figure, facts(drawn), out, NAME):
         print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

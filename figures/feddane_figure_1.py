@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import _common as c
 import _feddane as f
+import _files as files
 
 from boundcheck.errors import DataNotFetched
 
@@ -23,7 +24,7 @@ MNIST = f.Devices("MNIST, shards", {**SHARDS, "data": "mnist", "clients": 1000},
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    size, out = f.size_from(str(__doc__), QUICK, PAPER, argv)
+    size, out = f.size_from(str(__doc__), QUICK, PAPER, argv, NAME)
     panels = f.each([*f.four(size), DIGITS], lambda devices: f.compared(devices, size, K))
     try:
         panels.append(f.compared(MNIST, OF_MNIST, K))
@@ -52,4 +53,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import _common as c
 import _feddane as f
+import _files as files
 
 NAME = "feddane_figure_2"
 QUICK, PAPER = f.Size(samples=300, E=20, rounds=10, seeds=1), f.Size(samples=None, E=20, rounds=200, seeds=5)
@@ -29,7 +30,7 @@ def panel(devices: f.Devices, size: f.Size) -> f.Panel:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    size, out = f.size_from(str(__doc__), QUICK, PAPER, argv)
+    size, out = f.size_from(str(__doc__), QUICK, PAPER, argv, NAME)
     panels = f.each(f.four(size)[1:], lambda devices: panel(devices, size))
     agrees: list[str] = []
     differs: list[str] = []
@@ -61,4 +62,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

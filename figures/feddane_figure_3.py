@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import _common as c
 import _feddane as f
+import _files as files
 
 NAME = "feddane_figure_3"
 QUICK, PAPER = f.Size(samples=300, E=1, rounds=60, seeds=1), f.Size(samples=None, E=1, rounds=200, seeds=5)
@@ -16,7 +17,7 @@ QUICK, PAPER = f.Size(samples=300, E=1, rounds=60, seeds=1), f.Size(samples=None
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    size, out = f.size_from(str(__doc__), QUICK, PAPER, argv)
+    size, out = f.size_from(str(__doc__), QUICK, PAPER, argv, NAME)
     panels = f.each(f.four(size), lambda devices: f.compared(devices, size, None))
     agrees: list[str] = []
     differs: list[str] = []
@@ -34,4 +35,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

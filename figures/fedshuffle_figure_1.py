@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import _common as c
 import _fedshuffle as f
+import _files as files
 
 from boundcheck.engines.run import run
 from boundcheck.methods.build import build as build_method
@@ -199,18 +199,19 @@ def _sentences(
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--seeds", type=int, default=f.SEEDS, help=f"sampled runs (default {f.SEEDS})")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds (default {ROUNDS})")
     chosen = parser.parse_args(argv)
     if chosen.seeds < 2 or chosen.rounds < EARLY:
         parser.error(f"at least 2 seeds and {EARLY} rounds are needed.")
+    out = files.folder_of(chosen.out, NAME)
     wanted = panels(chosen.rounds)
     drawn = [f.compute(panel, chosen.seeds) for panel in wanted]
     found = facts(drawn, chosen.seeds, chosen.rounds)
-    for path in c.save(f.figure(list(zip(wanted, drawn, strict=True)), 12), found, chosen.out, NAME):
+    for path in c.save(f.figure(list(zip(wanted, drawn, strict=True)), 12), found, out, NAME):
         print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

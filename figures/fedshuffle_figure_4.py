@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import _common as c
 import _fedshuffle as f
+import _files as files
 
 from boundcheck.engines.small_step import small_step_weights, weighted_minimiser
 from boundcheck.methods.build import build as build_method
@@ -128,18 +128,19 @@ def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[s
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--seeds", type=int, default=f.SEEDS, help=f"sampled runs (default {f.SEEDS})")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds (default {ROUNDS})")
     chosen = parser.parse_args(argv)
     if chosen.seeds < 2 or chosen.rounds < 1:
         parser.error("at least 2 seeds and 1 round are needed.")
+    out = files.folder_of(chosen.out, NAME)
     wanted = panels(chosen.rounds)
     drawn = [f.compute(panel, chosen.seeds) for panel in wanted]
     found = facts(drawn, chosen.seeds, chosen.rounds)
-    for path in c.save(f.figure(list(zip(wanted, drawn, strict=True)), 12), found, chosen.out, NAME):
+    for path in c.save(f.figure(list(zip(wanted, drawn, strict=True)), 12), found, out, NAME):
         print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

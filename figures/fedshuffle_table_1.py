@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import _files as files
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -147,21 +146,14 @@ def draw(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes and writes picture, Markdown and JSON."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
-    folder: Path = parser.parse_args(argv).out
+    files.add_folder(parser)
+    folder = files.folder_of(parser.parse_args(argv).out, NAME)
     rows = compute()
-    folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f".{NAME}.partial.png"
-    draw(rows).savefig(partial, dpi=110, metadata={"Software": None})
-    os.replace(partial, folder / f"{NAME}.png")
     facts = {"schema": 1, "caption": CAPTION, "rows": rows}
-    for suffix, text in ((".json", json.dumps(facts, indent=1) + "\n"), (".md", _markdown(rows))):
-        partial = folder / f".{NAME}.partial"
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, folder / f"{NAME}{suffix}")
-        print(folder / f"{NAME}{suffix}")
-    print(folder / f"{NAME}.png")
+    texts = {".json": json.dumps(facts, indent=1) + "\n", ".md": _markdown(rows)}
+    for path in files.write_figure(draw(rows), texts, folder, NAME):
+        print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import _common as c
+import _files as files
 import _partial_averaging as f
 import numpy as np
 from matplotlib.axes import Axes
@@ -106,12 +106,13 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--iterations", type=int, default=ITERATIONS, help=f"iterations (default {ITERATIONS})")
     parser.add_argument("--workers", type=int, default=WORKERS, help=f"quadratic workers (default {WORKERS})")
     chosen = parser.parse_args(argv)
     if chosen.iterations < 3 * f.TAU or chosen.workers < 2:
         parser.error(f"at least {3 * f.TAU} iterations and 2 workers are needed.")
+    out = files.folder_of(chosen.out, NAME)
     exact = {kind: expected(kind, chosen.iterations, chosen.workers) for kind in f.KINDS}
     problem = f.digits()
     sampled = {
@@ -122,9 +123,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     draw(left, exact, f"Quadratics, {chosen.workers} workers, exact expectation", levels)
     left.set_ylabel("mean squared distance from the averaged model")
     draw(right, sampled, "Softmax regression on digits, 16 workers, one run")
-    for path in c.save(figure, facts(exact, sampled, chosen.workers), chosen.out, NAME):
+    for path in c.save(figure, facts(exact, sampled, chosen.workers), out, NAME):
         print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import _common as c
+import _files as files
 import _partial_averaging as f
 import numpy as np
 from matplotlib.axes import Axes
@@ -93,11 +93,12 @@ def facts(traces: Mapping[str, f.Trace]) -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path(__file__).parent, help="folder for the files")
+    files.add_folder(parser)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds of {f.TAU} iterations (default {ROUNDS})")
     chosen = parser.parse_args(argv)
     if chosen.rounds < 2:
         parser.error("at least 2 rounds are needed.")
+    out = files.folder_of(chosen.out, NAME)
     problem, iterations = f.digits(), f.TAU * chosen.rounds - 1
     traces = {kind: f.trace(problem, f.on_digits(kind), iterations, losses=True) for kind in f.KINDS}
     figure, left, right = c.new_figure()
@@ -107,9 +108,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     for ax in (left, right):
         ax.set_ylim(min(low), max(high))
     left.set_ylabel("F − F*")
-    for path in c.save(figure, facts(traces), chosen.out, NAME):
+    for path in c.save(figure, facts(traces), out, NAME):
         print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import _common as c
+import _files as files
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -19,6 +20,7 @@ from boundcheck.evidence.claim import ClaimResult
 from boundcheck.report.words import pretty
 from boundcheck.verdict import Outcome
 
+NAME = "scgd_figure_1"
 STEP = "1e-5"
 STATEMENT = "scgd/theorem_3_3/corrected"
 PAPER_ROUND = 6000  # "SCGD always has smaller errors after 6000 rounds"
@@ -157,13 +159,13 @@ def draw(r: Results, found: dict[str, Any]) -> Figure:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    chosen = c.arguments(str(__doc__).split("\n", 1)[0], argv)
+    chosen = c.arguments(str(__doc__).split("\n", 1)[0], argv, NAME)
     results = compute(chosen.repeats, chosen.rounds)
     assert np.isfinite(results.fresh).all()
     found = facts(results)
-    for path in c.save(draw(results, found), found, chosen.out, "scgd_figure_1"):
+    for path in c.save(draw(results, found), found, chosen.out, NAME):
         print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

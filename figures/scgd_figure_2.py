@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import _common as c
+import _files as files
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -23,6 +24,7 @@ from boundcheck.report.words import pretty
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Outcome
 
+NAME = "scgd_figure_2"
 STEP0 = "1e-3"
 STATEMENT = "scgd/theorem_3_4/corrected"
 CONSTANT_STEP = "scgd/theorem_3_3/corrected"
@@ -192,12 +194,12 @@ def draw(r: Results, found: dict[str, Any]) -> Figure:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    chosen = c.arguments(str(__doc__).split("\n", 1)[0], argv)
+    chosen = c.arguments(str(__doc__).split("\n", 1)[0], argv, NAME)
     results = compute(chosen.repeats, chosen.rounds)
     found = facts(results)
-    for path in c.save(draw(results, found), found, chosen.out, "scgd_figure_2"):
+    for path in c.save(draw(results, found), found, chosen.out, NAME):
         print(path)
 
 
 if __name__ == "__main__":
-    main()
+    files.start(main)

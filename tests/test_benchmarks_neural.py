@@ -122,3 +122,13 @@ def test_contestants_that_disagree_are_reported(benchmark: ModuleType, monkeypat
     monkeypatch.setattr(benchmark.Bench, "one_by_one", lambda self, *given: inner(self, *given) * (1 + 1e-6))
     with pytest.raises(SystemExit, match="CNN: the contestants disagree"):
         benchmark.main(["--cpu", "--small", "--clients", "2", "--batch", "2"])
+
+
+@pytest.mark.parametrize("given", [["--clients", "0"], ["--loop", "-1"], ["--batch", "0"], ["--precision", "float16"]])
+def test_impossible_options_are_refused(
+    benchmark: ModuleType, given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        benchmark.main(["--cpu", "--small", *given])
+    assert stopped.value.code == 2
+    assert "at least 1" in (told := capsys.readouterr().err) or "invalid choice: 'float16'" in told

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from boundcheck.errors import BoundcheckError, SpecError
+from boundcheck.errors import BadInput, BoundcheckError, SpecError
 
 __all__ = ["main"]
 
@@ -29,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if reconfigure is not None:
             reconfigure(errors="replace")  # a terminal that lacks a character shows '?' rather than an error
     try:
+        if any("\0" in given for given in arguments):  # no shell hands one over, another program may
+            return _refuse(BadInput("an argument has a character 0 in it, which no name has."), as_json)
         code = _run(arguments)
         sys.stdout.flush()
     except BoundcheckError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from boundcheck.core.places import reason, write_whole
+from boundcheck.core.places import is_special, reason, write_whole
 from boundcheck.errors import BadInput, StoreError
 
 __all__ = ["probe_file", "probe_folder", "read_text", "write_whole"]
@@ -21,6 +21,8 @@ def probe_file(target: Path, option: str) -> None:
     try:
         if target.is_dir():
             raise BadInput(f"{option} '{target}' is a folder; name a file.")
+        if is_special(target):  # a pipe is not opened before there is something to say
+            return
         _probe(target.parent, target.name)
     except OSError as error:
         if isinstance(error, StoreError):
@@ -54,9 +56,11 @@ def _probe(folder: Path, name: str) -> None:
 def read_text(path: Path) -> str:
     """The text of a file that a user names; BadInput where it is missing, unreadable, not UTF-8 or beyond 64 MiB."""
     try:
-        if path.stat().st_size > MAX_READ:
+        with path.open("rb") as file:  # never more than that of a device, which may have no end
+            content = file.read(MAX_READ + 1)
+        if len(content) > MAX_READ:
             raise BadInput(f"{path} has more than {MAX_READ // 2**20} MiB, which is more than is read.")
-        return path.read_text(encoding="utf-8")
+        return content.decode("utf-8")
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {reason(error)}.") from error
     except UnicodeDecodeError as error:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.cli._files import write_whole
+from boundcheck.cli._files import probe_file, write_whole
 from boundcheck.cli._output import json_float, line, note_reading, print_json, short, table
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
@@ -28,14 +28,14 @@ def run_sweep(
     *,
     asked: str,
     csv: bool,
-    plot: str,
+    plot: str | None,
     as_json: bool,
 ) -> int:
     """Evaluates the bound on the product of the grids (the last varies fastest) and prints or draws it.
 
     asked: the id as the user wrote it.
     """
-    target = _plot_file(plot, grids) if plot else None
+    target = None if plot is None else _plot_file(plot, grids)
     names = list(grids)
     points = list(itertools.product(*grids.values()))
     columns: dict[str, Any] = {name: [p[i] for p in points] for i, name in enumerate(names)}
@@ -95,6 +95,7 @@ def _plot_file(text: str, grids: dict[str, list[Fraction]]) -> Path:
         raise BadInput(f"--plot draws one sweep; {len(grids)} are given ({', '.join(grids)}).")
     if not target.parent.is_dir():
         raise BadInput(f"--plot '{text}': the folder '{target.parent}' does not exist.")
+    probe_file(target, "--plot")
     return target
 
 

@@ -115,8 +115,8 @@ def list_sets(as_json: Json = False) -> int:
 def fetch(
     name: Annotated[str, typer.Argument(help="The data set.", show_default=False)],
     source: Annotated[
-        str, typer.Option("--from", metavar="DIR", help="A folder that holds its files.", show_default=False)
-    ] = "",
+        str | None, typer.Option("--from", metavar="DIR", help="A folder that holds its files.", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Makes sure that a data set is here.
@@ -147,13 +147,15 @@ def _amount(size: Any) -> str:
     return f"{size.rows}{and_test} {size.unit}" + (f" of {size.columns} columns" if size.columns is not None else "")
 
 
-def _fetched(name: str, module: Any, source: str) -> list[str]:
+def _fetched(name: str, module: Any, source: str | None) -> list[str]:
     """Makes sure that the data set is here, whole; the files that were written for it."""
-    from boundcheck.errors import DataNotFetched
+    from boundcheck.errors import BadInput, DataNotFetched
 
     own = getattr(module, "fetch", None)
     copied: list[str] = []
-    if source:
+    if source is not None:
+        if not source.strip():
+            raise BadInput(f"--from '{source}' names no folder.")
         copied = own(Path(source)) if own is not None else _copy(name, module.FILES, Path(source))
         module.load.cache_clear()
     elif own is not None:

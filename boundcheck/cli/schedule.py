@@ -58,8 +58,8 @@ def schedule(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of exponential times.")] = 0,
     plot: Annotated[
-        str, typer.Option("--plot", metavar="FILE", help="Draw it (.svg, .png or .pdf).", show_default=False)
-    ] = "",
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw it (.svg, .png or .pdf).", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """The timetable of a method: who contributes to each aggregation, and how old its model is.
@@ -82,7 +82,7 @@ def schedule(
         if not times:
             raise BadInput("name a TOML file, or give --times, such as --times 1,2,3.")
         named = [_from_options(times, policy, {"dt": dt, "m": m, "ties": ties}, clients)]
-    target = _target(plot, named) if plot else None
+    target = None if plot is None else _target(plot, named)
     found = [_facts(name, timed, count, rounds, seed) for name, timed, count in named]
     if target is not None:
         _draw(named[0], found[0]["timetable"]["rounds"], seed, target)

@@ -271,8 +271,9 @@ def evaluate(
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     plot: Annotated[
-        str, typer.Option("--plot", metavar="FILE", help="Draw the sweep (.svg, .png or .pdf).", show_default=False)
-    ] = "",
+        str | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the sweep (.svg, .png or .pdf).", show_default=False),
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """The bound and the scope at given constants.
@@ -287,7 +288,7 @@ def evaluate(
     fixed = parse_sets(found, sets or [])
     grids = parse_sweeps(found, sweep or [], fixed)
     if not grids:
-        if csv or plot:
+        if csv or plot is not None:
             raise BadInput(f"{'--csv' if csv else '--plot'} needs a --sweep; one value makes no table.")
         return _evaluate_point(id, found, fixed, as_json)
     from boundcheck.cli._sweep import run_sweep

@@ -21,6 +21,7 @@ __all__ = [
     "STORE_VARIABLE",
     "data_dir",
     "empty",
+    "is_special",
     "prepare",
     "reason",
     "store_dir",
@@ -95,8 +96,23 @@ def reason(error: OSError) -> str:
     return text[:1].lower() + text[1:]
 
 
+def is_special(target: Path) -> bool:
+    """Whether something is there that is neither a file nor a folder: a pipe or a device."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
 def write_whole(target: Path, content: bytes) -> None:
-    """Writes `content` to `target`; raises StoreError, leaving what was there, where the disk refuses."""
+    """Writes `content` to `target`; raises StoreError, leaving what was there, where the disk refuses.
+
+    A pipe or a device, such as /dev/stdout, is written into; nothing is put in its place.
+    """
+    if is_special(target):
+        try:
+            with target.open("wb") as stream:
+                stream.write(content)
+        except OSError as error:
+            raise StoreError(f"{target} cannot be written: {reason(error)}.") from error
+        return
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as stream:

@@ -41,7 +41,6 @@ __all__ = [
 ENGINES = ("exact", "sampled", "neural")
 MAX_ROUNDS = 10**15
 _SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
-_NEURAL = "computation in the exact engine (engine = 'neural' has one)"
 # Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
 # know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`, and of those that it has not in
 # `engines.sampled.looking` and `engines.neural.looking`.
@@ -57,8 +56,8 @@ ROUND_METRICS: Mapping[str, str] = {
     "inexactness": _SAMPLED,
     "B2": _SAMPLED,
     "f_above_least_local": _SAMPLED,
-    "least_local_f": _NEURAL,
-    "least_local_loss": _NEURAL,
+    "least_local_f": _SAMPLED,
+    "least_local_loss": _SAMPLED,
 }
 _OF_BLOCK = "discrepancy:"  # followed by the number of a block
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
@@ -164,7 +163,6 @@ def needed_for(name: str, method: Method) -> str | None:
         "models of its own at every client": blocks,
         "a server": not blocks and method.momentum is None,
         _SAMPLED: False,
-        _NEURAL: False,
     }.get(needs, method.exchange is None and method.correction is None)
     return None if met else needs
 

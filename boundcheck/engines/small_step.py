@@ -22,7 +22,8 @@ COHORTS = 20_000  # gone through one by one at most
 def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     """u_i, summing to 1: to first order in the step size the method follows sum of u_i grad f_i in expectation.
 
-    u_i is proportional to E[a_i^S * (local steps * their factor of the step size)]; FedShuffle's what_i (Appendix E)
+    u_i is proportional to E[a_i^S * (local steps * their factor of the step size)], a step counting for all later ones
+    in which a local momentum repeats it; FedShuffle's what_i (Appendix E)
     where the method is a FedShuffleGen. How old the points are from which clients start is of second order. Raises
     Unsupported where cohorts matter and there are too many of them, and for a corrected local objective.
     """
@@ -55,7 +56,13 @@ def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int
 def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:
     """The mean of a visit's steps times their factor of the step size."""
     visits = method.local.visits(client, cohort, clients)
-    return sum((p * v.steps * v.scale for p, v in visits), Fraction(0))
+    rho = Fraction(0) if method.local_momentum is None else method.local_momentum.rho
+    return sum((p * _repeated(v.steps, rho) * v.scale for p, v in visits), Fraction(0))
+
+
+def _repeated(steps: int, rho: Fraction) -> Fraction:
+    """How often all gradients of a visit are followed: the sum of 1 + rho + ... + rho^(k-1) over k = 1, ..., steps."""
+    return (steps - rho * (1 - rho**steps) / (1 - rho)) / (1 - rho)
 
 
 def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> tuple[Fraction, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.core.numbers import format_exact, parse_number, simplest_between
+from boundcheck.core.places import is_special
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, BoundcheckError, StoreError
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 SCHEMA = 1
+MAX_READ = 64 * 1024 * 1024  # bytes of a witness file
 VISIBLE = 2e-3  # shrinking leaves the metric so far above the bound, or half as far as it was found
 _LADDER = sorted({k for power in range(12) for k in (2**power, 3 * 2**power // 2)})
 
@@ -89,10 +91,14 @@ def save_witness(witness: Witness, path: Path) -> None:
     """Write a witness file, whole or not at all; BadInput for a folder, StoreError where the disk refuses."""
     if path.is_dir():
         raise BadInput(f"the witness file {path} is a folder; give the name of a file in it.")
+    text = json.dumps(witness.to_dict(), indent=2) + "\n"
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if is_special(path):  # a pipe or a device: nothing is put in its place
+            path.write_text(text)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(witness.to_dict(), indent=2) + "\n")
+        partial.write_text(text)
         os.replace(partial, path)
     except OSError as error:
         with contextlib.suppress(OSError):  # the message is about the first error
@@ -103,9 +109,16 @@ def save_witness(witness: Witness, path: Path) -> None:
 def load_witness(path: Path) -> Witness:
     """Read a witness file; BadInput in one sentence where it is not one."""
     try:
-        data = json.loads(path.read_text())
+        with path.open("rb") as file:  # never more than that of a device, which may have no end
+            content = file.read(MAX_READ + 1)
     except OSError as error:
         raise BadInput(f"the witness file {path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:  # a NUL in the name
+        raise BadInput(f"the witness file {path} cannot be read: {error}.") from error
+    if len(content) > MAX_READ:
+        raise BadInput(f"the witness file {path} has more than {MAX_READ // 2**20} MiB, which is more than is read.")
+    try:
+        data = json.loads(content)
     except ValueError as error:
         raise BadInput(f"the witness file {path} is not JSON: {error}.") from error
     schema = data.get("schema") if isinstance(data, dict) else None

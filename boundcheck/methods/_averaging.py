@@ -11,7 +11,7 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods._steps import count, step_from
+from boundcheck.methods._steps import count, local_momentum_from, step_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
@@ -30,17 +30,19 @@ GRADIENTS = ("sample", "full")
 _HAND_OVER = ("active", "every", "design")
 
 
-def averaging(name: str, exchange: Blocks, eta: Any, batch: Any, gradient: Any) -> Method:
+def averaging(name: str, exchange: Blocks, eta: Any, batch: Any, gradient: Any, momentum_l: Any) -> Method:
     """Every worker takes one step from its own model, then models are averaged as the exchange says.
 
-    gradient: "sample" (of `batch` samples drawn with replacement) or "full". Raises BadInput and UnknownName.
+    gradient: "sample" (of `batch` samples drawn with replacement) or "full". momentum_l: of each worker's steps, 0 for
+    plain ones (`LocalMomentum`). Raises BadInput and UnknownName.
     """
     if gradient not in GRADIENTS:
         raise UnknownName("the gradient of a local step", str(gradient), GRADIENTS)
     if gradient == "full" and count(batch, "batch") != 1:
         raise BadInput('a step with gradient = "full" takes all samples; leave batch out.')
     local: LocalWork = GradientSteps(1) if gradient == "full" else StochasticSteps(1, count(batch, "batch"))
-    return Method(name, Full(), local, step_from(eta, "eta"), exchange=exchange)
+    momentum = local_momentum_from(momentum_l)
+    return Method(name, Full(), local, step_from(eta, "eta"), exchange=exchange, local_momentum=momentum)
 
 
 def hand_over_from(given: Any) -> HandOver | None:
@@ -70,7 +72,7 @@ def whole_numbers(values: Any, name: str) -> tuple[int, ...]:
 
 
 def is_averaging(method: Method) -> bool:
-    """Whether every worker takes one step from its own model, and models are averaged, whatever the pattern."""
+    """Whether every worker takes one plain step from its own model, and models are averaged, whatever the pattern."""
     local = method.local
     one_step = local == GradientSteps(1) or (isinstance(local, StochasticSteps) and local.steps == 1)
     return (
@@ -80,5 +82,6 @@ def is_averaging(method: Method) -> bool:
         and method.aggregation == Average()
         and method.server == ServerStep()
         and method.momentum is None
+        and method.local_momentum is None
         and method.correction is None
     )

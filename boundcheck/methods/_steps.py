@@ -8,9 +8,9 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.parts import Constant, Decaying, InverseCycle, LogHorizon, Schedule
+from boundcheck.methods.parts import Constant, Decaying, InverseCycle, LocalMomentum, LogHorizon, Schedule
 
-__all__ = ["STEP_PARAMETERS", "count", "schedule_from", "step_from"]
+__all__ = ["STEP_PARAMETERS", "count", "local_momentum_from", "schedule_from", "step_from"]
 
 # Each way of giving the step size: the parameters that belong together.
 _WAYS = ({"eta"}, {"eta0"}, {"eta0", "rounds_per_cycle"}, {"ell", "T"})
@@ -24,6 +24,14 @@ def count(value: Any, name: str) -> int:
     if number.denominator != 1 or number < 1:
         raise BadInput(f"{name} = {value} is not allowed; it must be an integer of at least 1.")
     return int(number)
+
+
+def local_momentum_from(value: Any) -> LocalMomentum | None:
+    """Momentum of the clients' local steps from `momentum_l`, a number from 0 (plain steps) to below 1, or BadInput."""
+    rho = as_fraction(value, "momentum_l")
+    if not 0 <= rho < 1:
+        raise BadInput(f"momentum_l = {value} is not allowed; it is at least 0 and below 1.")
+    return LocalMomentum(rho) if rho else None
 
 
 def step_from(value: Any, name: str) -> Schedule:

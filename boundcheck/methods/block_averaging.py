@@ -27,6 +27,7 @@ def build(
     weights: Any = "uniform",
     batch: Any = 1,
     gradient: Any = "sample",
+    momentum_l: Any = 0,
 ) -> Method:
     """Partial averaging, or with partition = "whole" periodic averaging; see `partial_averaging` for the parameters.
 
@@ -35,14 +36,17 @@ def build(
     if partition == "whole":
         if order is not None:
             raise BadInput('partition = "whole" is one block, which has no order; leave order out.')
-        return periodic_averaging.build(tau=tau, eta=eta, weights=weights, batch=batch, gradient=gradient)
+        return periodic_averaging.build(
+            tau=tau, eta=eta, weights=weights, batch=batch, gradient=gradient, momentum_l=momentum_l
+        )
     return partial_averaging.build(
-        tau=tau, eta=eta, partition=partition, order=order, weights=weights, batch=batch, gradient=gradient
-    )
+        tau=tau, eta=eta, partition=partition, order=order, weights=weights, batch=batch, gradient=gradient,
+        momentum_l=momentum_l,
+    )  # fmt: skip
 
 
 def matches(method: Method) -> bool:
-    """Whether every client takes part with one step of constant size, and no models are handed over."""
+    """Whether every client takes part with one plain step of constant size, and no models are handed over."""
     exchange = method.exchange
     return (
         is_averaging(method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.methods._steps import count, schedule_from
+from boundcheck.methods._steps import count, local_momentum_from, schedule_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Epochs, Full, ServerStep, Uniform
 
@@ -19,12 +19,17 @@ def build(
     eta: Any = None,
     eta0: Any = None,
     rounds_per_cycle: Any = None,
+    momentum_l: Any = 0,
 ) -> Method:
-    """E reshuffled epochs with `batch` samples a step; `size` clients a round at random (default: all)."""
+    """E reshuffled epochs with `batch` samples a step; `size` clients a round at random (default: all).
+
+    momentum_l: of the steps of each visit, 0 for plain ones (`LocalMomentum`). Raises BadInput.
+    """
     steps = {"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle}
     cohort = Full() if size is None else Uniform(count(size, "size"))
     local = Epochs(count(E, "E"), count(batch, "batch"))
-    return Method("fedavg_reshuffled", cohort, local, schedule_from(steps))
+    momentum = local_momentum_from(momentum_l)
+    return Method("fedavg_reshuffled", cohort, local, schedule_from(steps), local_momentum=momentum)
 
 
 def matches(method: Method) -> bool:

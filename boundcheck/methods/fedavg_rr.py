@@ -28,17 +28,19 @@ def build(
     batch: Any = 1,
     participation: Any = "full",
     momentum: Any = None,
+    momentum_l: Any = 0,
     aggregation: str = "sum_one",
 ) -> Method:
     """FedAvgRR with E local epochs of step size eta_l a step and server step eta_g.
 
-    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    E, participation, momentum (of the server): see `methods._family`. momentum_l: of the steps of each visit, 0 for
+    plain ones (`LocalMomentum`). Raises BadInput and UnknownName.
     """
     if aggregation not in AGGREGATIONS:
         raise UnknownName("the aggregation of fedavg_rr", aggregation, AGGREGATIONS)
     local = Epochs(epochs_from(E), count(batch, "batch"))
     parts = SumOne(per_share=aggregation == "printed")
-    return compose("fedavg_rr", local, parts, Common(eta_l, eta_g, participation, momentum))
+    return compose("fedavg_rr", local, parts, Common(eta_l, eta_g, participation, momentum, momentum_l))
 
 
 def matches(method: Method) -> bool:

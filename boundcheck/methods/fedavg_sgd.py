@@ -13,14 +13,22 @@ __all__ = ["build", "matches"]
 
 
 def build(
-    *, eta_l: Any, eta_g: Any = 1, E: Any = 1, batch: Any = 1, participation: Any = "full", momentum: Any = None
+    *,
+    eta_l: Any,
+    eta_g: Any = 1,
+    E: Any = 1,
+    batch: Any = 1,
+    participation: Any = "full",
+    momentum: Any = None,
+    momentum_l: Any = 0,
 ) -> Method:
     """FedAvg: as many steps as E local epochs have, every sample of a step drawn anew.
 
-    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    E, participation, momentum (of the server): see `methods._family`. momentum_l: of the steps of each visit, 0 for
+    plain ones (`LocalMomentum`). Raises BadInput and UnknownName.
     """
     local = Epochs(epochs_from(E), count(batch, "batch"), sampling="replacement")
-    return compose("fedavg_sgd", local, SumOne(), Common(eta_l, eta_g, participation, momentum))
+    return compose("fedavg_sgd", local, SumOne(), Common(eta_l, eta_g, participation, momentum, momentum_l))
 
 
 def matches(method: Method) -> bool:

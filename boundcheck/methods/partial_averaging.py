@@ -27,13 +27,14 @@ def build(
     weights: Any = "uniform",
     batch: Any = 1,
     gradient: Any = "sample",
+    momentum_l: Any = 0,
     hand_over: Any = None,
 ) -> Method:
     """Partial averaging with interval tau and step size eta.
 
     partition: "even", "layer" or "channel" (of a network, engine = "neural") or tau lists of coordinates. order: which
-    block is averaged first, second, ... (default natural). weights: "uniform" or "data". batch, gradient: see
-    `methods._averaging`. hand_over: {active, every, design}.
+    block is averaged first, second, ... (default natural). weights: "uniform" or "data". batch, gradient, momentum_l:
+    see `methods._averaging`. hand_over: {active, every, design}.
     Raises BadInput and UnknownName.
     """
     blocks: str | tuple[tuple[int, ...], ...]
@@ -47,11 +48,11 @@ def build(
         raise BadInput('partition must be "even", "layer", "channel" or a list of tau lists of coordinates.')
     visiting = None if order is None else whole_numbers(order, "order")
     exchange = Blocks(count(tau, "tau"), blocks, visiting, weights, hand_over_from(hand_over))
-    return averaging("partial_averaging", exchange, eta, batch, gradient)
+    return averaging("partial_averaging", exchange, eta, batch, gradient, momentum_l)
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is partial averaging; with tau = 1 it averages all coordinates after every step."""
+    """Whether a composition is partial averaging without momentum; with tau = 1 all coordinates are averaged."""
     exchange = method.exchange
     return (
         is_averaging(method) and isinstance(exchange, Blocks) and (exchange.partition != "whole" or exchange.tau == 1)

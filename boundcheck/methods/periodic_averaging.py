@@ -24,6 +24,7 @@ def build(
     weights: Any = "uniform",
     batch: Any = 1,
     gradient: Any = "sample",
+    momentum_l: Any = 0,
     hand_over: Any = None,
 ) -> Method:
     """Periodic averaging with interval tau and step size eta; see `partial_averaging` for the parameters.
@@ -31,11 +32,11 @@ def build(
     Raises BadInput and UnknownName.
     """
     exchange = Blocks(count(tau, "tau"), "whole", None, weights, hand_over_from(hand_over))
-    return averaging("periodic_averaging", exchange, eta, batch, gradient)
+    return averaging("periodic_averaging", exchange, eta, batch, gradient, momentum_l)
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is periodic averaging, whatever its numbers."""
+    """Whether a composition is periodic averaging without momentum, whatever its numbers."""
     exchange = method.exchange
     return (
         is_averaging(method) and isinstance(exchange, Blocks) and (exchange.partition == "whole" or exchange.tau == 1)

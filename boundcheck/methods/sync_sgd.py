@@ -15,14 +15,16 @@ from boundcheck.methods.parts import Blocks
 __all__ = ["build", "matches"]
 
 
-def build(*, eta: Any, weights: Any = "uniform", batch: Any = 1, gradient: Any = "sample") -> Method:
-    """Synchronous SGD with step size eta; weights, batch, gradient: see `partial_averaging`.
+def build(
+    *, eta: Any, weights: Any = "uniform", batch: Any = 1, gradient: Any = "sample", momentum_l: Any = 0
+) -> Method:
+    """Synchronous SGD with step size eta; weights, batch, gradient, momentum_l: see `partial_averaging`.
 
     Raises BadInput and UnknownName.
     """
-    return averaging("sync_sgd", Blocks(1, "whole", None, weights), eta, batch, gradient)
+    return averaging("sync_sgd", Blocks(1, "whole", None, weights), eta, batch, gradient, momentum_l)
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is synchronous SGD, whatever its step size."""
+    """Whether a composition is synchronous SGD without momentum, whatever its step size."""
     return is_averaging(method) and isinstance(method.exchange, Blocks) and method.exchange.tau == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.problems.build import build
+from boundcheck.problems.least_squares import LeastSquares
 from boundcheck.problems.problem import clients_of
 
 torch.set_num_threads(1)
@@ -116,14 +119,63 @@ def test_a_run_that_was_cut_off_measures_the_same() -> None:
 def test_the_sampled_engine_measures_the_same(path: Any) -> None:
     problem = build(SOFTMAX)
     method = method_of({"kind": "partial_averaging", "tau": 3, "batch": 8, "eta": "1/2"})
-    names = ("f_above_least_local", "gap", "discrepancy")
+    names = (*NAMES, "gap", "discrepancy")
     sampled = run_sampled(method, problem, ROUNDS, 2, names, range(ROUNDS + 1), path=path)
-    neural = run_neural(method, problem, ROUNDS, 2, (*names, *NAMES), None, EXACT)
+    neural = run_neural(method, problem, ROUNDS, 2, names, None, EXACT)
     for name in names:
         np.testing.assert_allclose(sampled.samples[name], neural.samples[name], rtol=1e-8, atol=1e-10)
     assert np.abs(sampled.samples["f_above_least_local"]).max() > 1e-3
-    alone = run_sampled(method, problem, ROUNDS, range(1, 2), names[:1], [ROUNDS], path=path)
-    assert alone.samples[names[0]][0, 0] == sampled.samples[names[0]][1, -1]
+    assert np.abs(sampled.samples["least_local_loss"] - sampled.samples["least_local_f"])[:, 1:].min() > 1e-4
+    alone = run_sampled(method, problem, ROUNDS, range(1, 2), NAMES, [ROUNDS], path=path)
+    for name in NAMES:
+        assert alone.samples[name][0, 0] == sampled.samples[name][1, -1]
+
+
+@pytest.mark.parametrize(("loss", "factor", "mean"), [("half_mean", "1/2", True), ("sum", "1", False)])
+def test_losses_of_local_models_on_least_squares(loss: str, factor: str, mean: bool) -> None:
+    """In exact fractions: two workers, periodic averaging, whole gradients."""
+    rows = (((1, -2), (0, 1), (2, -1)), ((1, -1), (3, 1)))
+    targets = ((1, -2, 3), (3, 1))
+    weights, start, eta = (Fraction(1, 3), Fraction(2, 3)), (Fraction(1), Fraction(-1)), Fraction(1, 32)
+    of = tuple(tuple(tuple(Fraction(v) for v in row) for row in client) for client in rows)
+    to = tuple(tuple(Fraction(v) for v in client) for client in targets)
+    problem = LeastSquares("made", {}, of, to, loss, start, Fraction(0), weights)
+    method = method_of({"kind": "periodic_averaging", "tau": 3, "eta": str(eta), "weights": "data", "gradient": "full"})
+    found = run_sampled(method, problem, 6, 1, NAMES, range(7))
+
+    def scale(i: int) -> Fraction:
+        return Fraction(factor) / (len(of[i]) if mean else 1)
+
+    def apart(i: int, x: Sequence[Fraction]) -> list[Fraction]:
+        return [a * x[0] + b * x[1] - y for (a, b), y in zip(of[i], to[i], strict=True)]
+
+    def loss_at(i: int, x: Sequence[Fraction]) -> Fraction:
+        return scale(i) * sum((e * e for e in apart(i, x)), Fraction(0))
+
+    def step(i: int, x: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        errors = apart(i, x)
+        slope = [2 * scale(i) * sum(e * row[k] for e, row in zip(errors, of[i], strict=True)) for k in range(2)]
+        return tuple(v - eta * g for v, g in zip(x, slope, strict=True))
+
+    models: list[tuple[Fraction, ...]] = [start, start]
+    for r in range(7):
+        table = [[loss_at(k, z) for k in range(2)] for z in models]
+        least = min(sum((w * v for w, v in zip(weights, row, strict=True)), Fraction(0)) for row in table)
+        assert found.samples["least_local_f"][0, r] == pytest.approx(float(least), rel=1e-12)
+        assert found.samples["least_local_loss"][0, r] == pytest.approx(float(min(table[0][0], table[1][1])), rel=1e-12)
+        if r and r % 3 == 0:
+            centre = tuple(sum((w * z[k] for w, z in zip(weights, models, strict=True)), Fraction(0)) for k in range(2))
+            models = [centre, centre]
+        models = [step(i, z) for i, z in enumerate(models)]
+
+
+def test_losses_that_are_known_up_to_a_constant_have_no_value() -> None:
+    problem = build({"kind": "random_quadratics", "clients": 3, "d": 4, "seed": 1})
+    method = method_of({"kind": "periodic_averaging", "tau": 2, "eta": "1/4"})
+    for name in NAMES[:2]:
+        told = f"'{name}' is a loss, .* quadratics up to a constant of .*'f_above_least_local'.*'gap'"
+        with pytest.raises(Unsupported, match=told):
+            run(method, problem, rounds=2, engine="sampled", seeds=1, metrics=[name])
 
 
 def test_models_apart_on_a_quadratic() -> None:
@@ -150,10 +202,9 @@ def test_who_does_not_have_them_says_so(name: str) -> None:
     partial = method_of({"kind": "partial_averaging", "tau": 2, "eta": "1/10"})
     with pytest.raises(Unsupported, match=f"'fedavg_sgd' keeps no models at its clients.*'{name}'"):
         run(plain, problem, rounds=2, engine="neural", seeds=1, metrics=[name])
-    of_sampled = "keeps no models" if name == "f_above_least_local" else f"measure '{name}'; use engine = 'neural'"
-    with pytest.raises(Unsupported, match=of_sampled):
+    with pytest.raises(Unsupported, match=f"'fedavg_sgd' keeps no models at its clients.*'{name}'"):
         run(plain, problem, rounds=2, engine="sampled", seeds=1, metrics=[name])
-    with pytest.raises(UnknownName, match=r"in the exact engine \(engine = '(sampled|neural)' has one\)"):
+    with pytest.raises(UnknownName, match=r"in the exact engine \(engine = 'sampled' has one\)"):
         run(partial, quadratic, rounds=2, metrics=[name])
     with pytest.raises(BadInput):
         run(partial, problem, rounds=2, engine="neural", seeds=1, metrics=["discrepancy:2"])

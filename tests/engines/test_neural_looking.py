@@ -252,9 +252,12 @@ def test_epochs_of_visits_of_one_epoch(problem: Any, task: Any, points: Any) -> 
     found = looking(task, problem, ("epoch_grad2", "f"), lowered)(points)
     assert set(found) == {"epoch_grad2", "f"}
     np.testing.assert_array_equal(found["epoch_grad2"], looking(task, problem, ("grad2",))(points)["grad2"])
-    for other in ({**spec, "E": 2}, {"kind": "fedshuffle", "eta_l": "1/10"}):
-        with pytest.raises(Unsupported, match="one epoch"):
-            looking(task, problem, ("epoch_grad2",), lower(method(other), clients_of(problem), 4))
+    everyone = lower(method({"kind": "fedshuffle", "eta_l": "1/10"}), clients_of(problem), 4)
+    with pytest.raises(Unsupported, match="for one client a round and epochs that are as many for every client; 'fed"):
+        looking(task, problem, ("epoch_grad2",), everyone)
+    several = looking(task, problem, ("epoch_grad2",), lower(method({**spec, "E": 2}), clients_of(problem), 4))
+    with pytest.raises(Unsupported, match="about a round of 2 epochs; a point is none"):
+        several(points)
 
 
 @pytest.mark.parametrize(
@@ -264,6 +267,7 @@ def test_epochs_of_visits_of_one_epoch(problem: Any, task: Any, points: Any) -> 
         ("discrepancy:x", UnknownName, "engine = 'neural' on .*: metric"),
         ("dist2", Unsupported, "minimum"),
         ("surrogate_f", Unsupported, "about a method"),
+        ("epoch_grad2", Unsupported, "about a method"),
         ("discrepancy", Unsupported, "no method"),
         ("least_local_f", Unsupported, "no method"),
     ],

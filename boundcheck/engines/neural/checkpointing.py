@@ -44,6 +44,8 @@ def saved(rounds: Rounds, record: Record) -> dict[str, NDArray[Any]]:
         "state": rounds.state.cpu().numpy(),
         "alive": rounds.alive,
     }
+    if rounds.buffers is not None:
+        arrays["buffers"] = rounds.buffers.cpu().numpy()
     arrays |= {f"values/{name}": values for name, values in record.values.items()}
     return arrays if record.points is None else {**arrays, "points": record.points}
 
@@ -52,6 +54,8 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record) 
     """Inverse of `saved`, into a run of the same seeds and method that has not begun."""
     told = json.loads(str(arrays["told"]))
     rounds.state.copy_(library().from_numpy(np.ascontiguousarray(arrays["state"])))
+    if rounds.buffers is not None:
+        rounds.buffers.copy_(library().from_numpy(np.ascontiguousarray(arrays["buffers"])))
     rounds.alive[:] = arrays["alive"]
     record.reached, record.column = told["reached"], told["column"]
     for name, values in record.values.items():

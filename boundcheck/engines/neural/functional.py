@@ -1,8 +1,8 @@
 """A torch module of the user's own as a network of many models, through `torch.func`.
 
 The module is called as it is, with the parameters of one model after another mapped over (vmap); its recurrent layers,
-which cannot be mapped over, are called in a loop. The flat vector holds the parameters in the order of
-`named_parameters`, each in C order.
+which cannot be mapped over, are called in a loop, and so is a module with something else that vmap does not carry. The
+flat vector holds the parameters in the order of `named_parameters`, each in C order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from boundcheck.engines.curve import Floats
@@ -18,7 +18,7 @@ from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor
 from boundcheck.errors import BadInput, Unsupported
 
-__all__ = ["Functional", "check_calls", "check_module", "functional"]
+__all__ = ["Functional", "check_calls", "check_module", "functional", "mapped_where_possible"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,24 @@ def functional(module: Any) -> Functional:
     return Functional(own, shapes, mapped)
 
 
+def mapped_where_possible(network: Functional, inputs: Tensor) -> Functional:
+    """The network, called in a loop over the models where vmap does not carry its module, such as one that branches.
+
+    inputs: some samples (B, *sample), with which it can be called.
+    """
+    torch = library()
+    if not network.mapped:
+        return network
+    samples = inputs.to(torch.float64) if inputs.is_floating_point() else inputs
+    models = torch.from_numpy(network.start).expand(2, -1)
+    try:
+        with torch.no_grad():
+            network.scores(models, samples.expand(2, *samples.shape))
+    except RuntimeError:
+        return replace(network, mapped=False)
+    return network
+
+
 def check_module(module: Any) -> None:
     """Raises Unsupported for layers whose result is no function of the parameters and the sample alone, by name."""
     nn = library().nn
@@ -108,14 +126,29 @@ def check_calls(network: Functional, inputs: Tensor) -> int:
     """How many scores a module returns for a sample, found by calling it.
 
     inputs: some samples (B, *sample). Raises Unsupported where two calls differ or change the module's buffers,
-    BadInput where it returns anything but (B, classes), or (B,).
+    BadInput where it cannot be called with them or returns anything but (B, classes), or (B,).
     """
     torch = library()
     own, name = copy.deepcopy(network.module), type(network.module).__name__
     kept = {n: b.clone() for n, b in own.named_buffers()}
     samples = inputs.to(next(own.parameters()).dtype) if inputs.is_floating_point() else inputs
-    with torch.no_grad():
-        first, second = own(samples), own(samples)
+    try:
+        with torch.no_grad():
+            first, second = own(samples), own(samples)
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        NotImplementedError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as e:
+        why = next(iter(str(e).splitlines()), "") or type(e).__name__
+        shape = list(samples.shape[1:])
+        raise BadInput(
+            f"the module {name} cannot be called with samples of the shape {shape}: {why.rstrip('.')}."
+        ) from e
     if not isinstance(first, torch.Tensor) or first.ndim not in (1, 2) or first.shape[0] != samples.shape[0]:
         raise BadInput(f"the module {name} must return scores of the shape (samples, classes).")
     if not torch.equal(first, second):

@@ -9,8 +9,9 @@
     loss_<i>    f_i(x) of client i, from 0
     surrogate_f sum of u_i f_i(x), u the weights that the method really follows in expectation (`surrogate_weights`)
     accuracy    the share of right answers on the held-out samples; test_f the mean loss there, without the ridge
-    epoch_grad2 the mean of |grad F|^2 over the points before each epoch of the round; for visits of one epoch, by one
-                client a round, where it is grad2
+    epoch_grad2 the mean of |grad F|^2 over the points before each epoch of the round that starts at the point, for one
+                client a round and equally many epochs of every client; a step with the whole gradient is an epoch, and
+                so is a part of one at the end of a visit. Where a visit is one epoch, it is grad2
     discrepancy, discrepancy:<j>   the weighted mean of |u - y_i|^2 over the clients' models, or over its block j
     least_local_f          the least F(z_i) over the models z_i that the clients' steps of the round end with, before
                 they are averaged: the "minimum local loss" of S. Lee et al., "Partial Model Averaging in Federated
@@ -24,7 +25,7 @@ A value that is not finite is +inf; the accuracy of a model that is not finite i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,7 +37,13 @@ from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor
 from boundcheck.engines.neural.passes import Passes, width_of
 from boundcheck.engines.neural.task import Task
-from boundcheck.engines.sampled.looking import ABOVE_LEAST_LOCAL, is_discrepancy, needs_models
+from boundcheck.engines.sampled.looking import (
+    EPOCH_GRAD2,
+    LOCAL,
+    epochs_of_visits,
+    is_discrepancy,
+    needs_models,
+)
 from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.problems._classifier import Classifier
@@ -49,16 +56,14 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "Look", "looking", "measures", "passes_of", "surrogate_weights"]
 
 METRICS = (
-    *("f", "grad2", "gap", "dist2", "B2", "spread", "surrogate_f", "accuracy", "test_f", "epoch_grad2"),
-    *("least_local_f", "least_local_loss", ABOVE_LEAST_LOCAL),
+    *("f", "grad2", "gap", "dist2", "B2", "spread", "surrogate_f", "accuracy", "test_f", EPOCH_GRAD2),
+    *LOCAL,
     *("discrepancy", "discrepancy:<j>", "loss_<i>"),
 )
 _CERTIFIED = ("gap", "dist2")
 _OF_CLASSIFIER = ("gap", "dist2", "grad2", "B2")  # computed in NumPy as the sampled engine has them
-EPOCHS = "epoch_grad2"
 _HELD_OUT = ("accuracy", "test_f")
 _OF_CLIENT = "loss_"  # followed by the number of a client
-_LOCAL = ("least_local_f", "least_local_loss", ABOVE_LEAST_LOCAL)
 
 T = TypeVar("T")
 Measure = Callable[[Tensor], Floats]
@@ -104,12 +109,21 @@ class Look:
     @property
     def of_returned(self) -> bool:
         """Whether a metric is one of the models before they are averaged."""
-        return bool(set(self.names) & set(_LOCAL))
+        return bool(set(self.names) & set(LOCAL))
 
-    def __call__(self, state: Tensor, returned: Tensor | None = None) -> dict[str, Floats]:
+    @cached_property
+    def epochs(self) -> int:
+        """How many epochs a visit begins, for "epoch_grad2"; 0 where it is not asked for."""
+        return 0 if EPOCH_GRAD2 not in self.names or self.lowered is None else epochs_of_visits(self.lowered)
+
+    def __call__(
+        self, state: Tensor, returned: Tensor | None = None, starts: Tensor | None = None
+    ) -> dict[str, Floats]:
         """The value (S,) of each metric at states (S, parts, dim), part 0 the server's point, or at points (S, dim).
 
         returned: (S, n, dim), the clients' models before they were averaged; those of the state where nothing was.
+        starts: (S, epochs - 1, dim), the points before each but the first epoch of the round that starts here, which
+        "epoch_grad2" needs where there are several epochs; Unsupported without them.
         """
         points = state if state.ndim == 2 else state[:, 0]
         found = {name: np.empty(len(points)) for name in self.names}
@@ -124,11 +138,22 @@ class Look:
             for part, values in self._through(points, self._at):
                 for name, own in values.items():
                     found[name][part] = own
+        if self.epochs > 1:
+            self._over_epochs(found, starts)
         finite = library().isfinite(points).all(dim=1).cpu().numpy()
         for name, values in found.items():
             values[~np.isfinite(values)] = np.inf
             values[~finite] = 0.0 if name == "accuracy" else np.inf
         return found
+
+    def _over_epochs(self, found: dict[str, Floats], starts: Tensor | None) -> None:
+        """Makes the mean over the epochs of what was measured at the first one's start."""
+        if starts is None:
+            raise Unsupported(f"the metric '{EPOCH_GRAD2}' is about a round of {self.epochs} epochs; a point is none.")
+        slopes = replace(self, names=("grad2",))
+        for e in range(self.epochs - 1):
+            found[EPOCH_GRAD2] += slopes(starts[:, e])["grad2"]
+        found[EPOCH_GRAD2] /= self.epochs
 
     def _through(self, points: Tensor, measure: Callable[[Tensor], T]) -> Iterator[tuple[slice, T]]:
         """What is measured at the points, group by group; in smaller ones where the memory ends."""
@@ -148,7 +173,7 @@ class Look:
 
     def _at(self, points: Tensor) -> dict[str, Floats]:
         found: dict[str, Floats] = {}
-        wanted = {"grad2" if name == EPOCHS else name for name in self.names}
+        wanted = {"grad2" if name == EPOCH_GRAD2 else name for name in self.names}
         if isinstance(self.problem, Classifier):
             flat = points.double().cpu().numpy()
             with np.errstate(all="ignore"):
@@ -178,8 +203,8 @@ class Look:
                 found["surrogate_f"] = losses @ self.surrogate
         if left & set(_HELD_OUT):
             found["test_f"], found["accuracy"] = self.passes.held_out(points)
-        if EPOCHS in self.names:
-            found[EPOCHS] = found["grad2"]
+        if EPOCH_GRAD2 in self.names:
+            found[EPOCH_GRAD2] = found["grad2"]
         return {name: values for name, values in found.items() if name in self.names}
 
     def _by_client(self, points: Tensor) -> tuple[Floats, Floats, Floats]:
@@ -214,7 +239,7 @@ class Look:
             least = float(of_all[1:].min())
             above = float(of_all[0] - least)
         own = float(np.diagonal(losses[1:]).min())
-        return {name: value for name, value in zip(_LOCAL, (least, own, above), strict=True) if name in self.names}
+        return {name: value for name, value in zip(LOCAL, (least, own, above), strict=True) if name in self.names}
 
     def _apart(self, name: str, state: Tensor) -> Floats:
         torch = library()
@@ -237,7 +262,7 @@ class Look:
 
 def _of_models(name: str) -> bool:
     """Whether a metric is one of the models that clients keep."""
-    return is_discrepancy(name) or name in _LOCAL
+    return is_discrepancy(name) or name in LOCAL
 
 
 def looking(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Look:
@@ -265,19 +290,6 @@ def measures(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | 
     return {name: one(name) for name in dict.fromkeys(names)}
 
 
-def _one_epoch(lowered: Lowered | None) -> bool:
-    """Whether every round is one visit of one epoch (of one step, where whole gradients are taken)."""
-    if lowered is None or lowered.law is None or lowered.law.kind == "independent" or lowered.law.largest != 1:
-        return False
-    if lowered.visits != 1 or lowered.by_cohort:
-        return False
-    sizes = lowered.known.sizes
-    return all(
-        m.steps[0] == (1 if lowered.whole else -(-sizes[m.client] // lowered.batch))
-        for m in lowered.members(range(lowered.clients))
-    )
-
-
 def _low(problem: Any) -> float | None:
     known = problem.constants()
     return float(known["f_low"].value) if "f_low" in known else None
@@ -294,11 +306,10 @@ def _check(name: str, task: Task, problem: Any, lowered: Lowered | None) -> None
         raise Unsupported(f"the minimum of '{problem.name}' is not known, which the metric '{name}' is about.")
     if name in _HELD_OUT and task.test_inputs is None:
         raise Unsupported(f"'{problem.name}' has no held-out samples, which the metric '{name}' is about.")
-    if name == EPOCHS and not _one_epoch(lowered):
-        raise Unsupported(
-            f"the neural engine measures '{EPOCHS}' for visits of one epoch by one client a round; engine = 'sampled' "
-            "does for several epochs."
-        )
+    if name == EPOCH_GRAD2:
+        if lowered is None:
+            raise Unsupported(f"the metric '{name}' is about a method; none is given.")
+        epochs_of_visits(lowered)
     if name == "surrogate_f" and lowered is None:
         raise Unsupported("the metric 'surrogate_f' is about a method; none is given.")
     if _of_models(name):

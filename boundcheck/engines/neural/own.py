@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_short
-from boundcheck.engines.neural.functional import Functional, check_calls, functional
+from boundcheck.engines.neural.functional import Functional, check_calls, functional, mapped_where_possible
 from boundcheck.engines.neural.library import library
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.problems._on_samples import OnSamples
@@ -100,7 +101,9 @@ def own_module(
     strength = as_fraction(ridge, "ridge")
     if not 0 <= strength <= 10**6:
         raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 0 to 1000000.")
-    classes = check_calls(network, library().from_numpy(given[:_LOOKED]))
+    some = library().from_numpy(given[:_LOOKED])
+    classes = check_calls(network, some)
+    network = mapped_where_possible(network, some)
     if (test_inputs is None) != (test_labels is None):
         raise BadInput("test_inputs and test_labels are given together or not at all.")
     held = None if test_inputs is None else _samples(test_inputs, "test_inputs")
@@ -135,7 +138,10 @@ def own_module(
 
 def _samples(given: Any, name: str) -> NDArray[Any]:
     """float32 (float64 where they were), or int64 for symbols."""
-    found = np.asarray(given)
+    try:
+        found = np.asarray(given)
+    except (ValueError, TypeError) as error:
+        raise BadInput(f"{name} must be an array of numbers; its samples are not all of one shape.") from error
     if found.ndim < 1 or not len(found) or found.dtype.kind not in "fiu":
         raise BadInput(f"{name} must be an array of numbers with at least one sample.")
     if found.dtype.kind in "iu":
@@ -161,7 +167,12 @@ def _labels(given: Any, name: str, loss: str) -> NDArray[Any]:
 def _offsets(sizes: Sequence[int] | None, offsets: Sequence[int] | None, count: int) -> tuple[int, ...]:
     if (sizes is None) == (offsets is None):
         raise BadInput("either sizes or offsets must say which samples a client has.")
-    places = [int(v) for v in (itertools.accumulate(sizes or (), initial=0) if offsets is None else offsets)]
+    name, given = ("sizes", sizes) if offsets is None else ("offsets", offsets)
+    try:
+        numbers = [operator.index(v) for v in (() if given is None else given)]
+    except TypeError as error:
+        raise BadInput(f"{name} must be a list of integers.") from error
+    places = list(itertools.accumulate(numbers, initial=0) if offsets is None else numbers)
     rising = all(a < b for a, b in itertools.pairwise(places))
     if len(places) < 2 or places[0] != 0 or places[-1] != count or not rising:
         raise BadInput(f"every client must have samples, and the clients together the {count} of inputs.")

@@ -54,6 +54,7 @@ def lanes_that_fit(task: Task, problem: Problem, lowered: Lowered, seeds: int) -
     width = 32 * inputs if architecture is None else width_of(architecture)
     whole = lowered.whole or lowered.momentum is not None or lowered.correction is not None
     batch = min(task.known.largest, max(lowered.batch, AT_ONCE if whole else 1))
-    each = (8 if task.dtype == library().float64 else 4) * (COPIES * task.network.dim + KEPT * width * batch)
+    held = (COPIES + (lowered.rho > 0)) * task.network.dim  # a buffer of the local momentum besides
+    each = (8 if task.dtype == library().float64 else 4) * (held + KEPT * width * batch)
     memory = ON_CPU if task.device.type == "cpu" else int(SHARE * (_memory(task) or 0))
     return max(1, min(memory // each, seeds * max(1, lowered.largest)))

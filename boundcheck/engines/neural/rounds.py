@@ -2,10 +2,13 @@
 
 A state (S, parts, dim) holds, for each seed, the server's point and, with momentum, m and the point of the round
 before; with a pipelined correction, the mean gradient of the round before; with an exchange, the models that clients
-keep. Where clients average blocks, the server's point is the models' weighted mean, which `settle` computes.
+keep. Where clients average blocks, the server's point is the models' weighted mean, which `settle` computes; buffers of
+their local momentum are apart.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +32,8 @@ __all__ = ["Rounds"]
 class Rounds:
     """The rounds of a method on a task, for some seeds.
 
-    state: see above. alive: which seeds go on; one whose point is no longer finite has diverged and costs no work.
+    state: see above. buffers: (S, models, dim), or None where none is kept from round to round. alive: which seeds go
+    on; one whose point is no longer finite has diverged and costs no work.
     returned: the models (S, n, dim) that clients came to in the last round, before they were averaged, where `advance`
     was asked to keep them.
     """
@@ -43,7 +47,10 @@ class Rounds:
             self.averaging = Averaging(blocks, lowered.portions, task.network.dim, task.dtype, task.device)
         self.alive = np.ones(len(seeds), dtype=bool)
         self.returned: Tensor | None = None
+        self._upto: int | None = None  # epochs of a round that is only looked into, and what its visits end with
+        self._ends: Tensor | None = None
         self.state = self._begin()
+        self.buffers = library().zeros_like(self.state[:, 1:]) if lowered.buffers else None
 
     @property
     def parts(self) -> int:
@@ -53,7 +60,7 @@ class Rounds:
 
     def _begin(self) -> Tensor:
         torch, lowered, task = library(), self.lowered, self.task
-        check_state(task, len(self.seeds), self.parts)
+        check_state(task, len(self.seeds), self.parts + lowered.buffers)
         start = torch.as_tensor(task.start, dtype=task.dtype).to(task.device)
         state = start.expand(len(self.seeds), self.parts, -1).clone()
         if lowered.momentum is None:
@@ -96,6 +103,31 @@ class Rounds:
         self._add_gradients(total, live[seed], client, self.state[:, 0], weight)
         return total
 
+    def epoch_starts(self, round_index: int, epochs: int) -> Tensor:
+        """The points (S, epochs - 1, dim) before each but the first epoch of a round, for one client a round.
+
+        The state stays as it is. Every epoch is gone to from the round's start, so that E epochs cost E (E - 1)/2; a
+        step with a whole gradient counts as an epoch. What has diverged is nan.
+        """
+        kept = self.state, self.alive, self.buffers, self.returned
+        found = self.state.new_full((len(self.seeds), epochs - 1, self.state.shape[-1]), float("nan"))
+        try:
+            for e in range(1, epochs):
+                self.state, self.alive = kept[0].clone(), kept[1].copy()
+                self.buffers = None if kept[2] is None else kept[2].clone()
+                self._upto, self._ends = e, found[:, e - 1]
+                self.advance(round_index)
+        finally:
+            self.state, self.alive, self.buffers, self.returned = kept
+            self._upto = self._ends = None
+        return found
+
+    def _cut(self, visits: Visits, epochs: int) -> Visits:
+        """The visits up to the end of so many epochs."""
+        size = self.task.offsets[visits.client + 1] - self.task.offsets[visits.client]
+        each = np.ones_like(size) if self.lowered.whole else -(-size // self.lowered.batch)
+        return replace(visits, steps=np.minimum(visits.steps, epochs * each))
+
     def advance(self, round_index: int, *, keep_returned: bool = False) -> None:
         """Carry out one round."""
         self.returned = None
@@ -104,6 +136,8 @@ class Rounds:
             return
         lowered, state = self.lowered, self.state
         visits = visits_of(lowered, self.task.offsets, self.seeds[live], round_index)
+        if self._upto is not None:
+            visits = self._cut(visits, self._upto)
         seed = live[visits.seed]
         momentum = lowered.momentum
         if momentum is not None and momentum.variance_reduced and round_index > 0:
@@ -176,7 +210,11 @@ class Rounds:
             constant = shifted.sub_(whole_gradients(self.local, client, begun, tally)).mul_(by)
         reduced = momentum is not None and momentum.variance_reduced
         slope = 1.0 if momentum is None or reduced else float(momentum.a)
-        direction = Direction(visits.eta[own], visits.prox[own], slope, constant, keep if reduced else 0.0)
+        buffer = None
+        if lowered.rho:
+            buffer = torch.zeros_like(begun) if self.buffers is None else self.buffers[rows, slots - 1]
+        keep = keep if reduced else 0.0
+        direction = Direction(visits.eta[own], visits.prox[own], slope, constant, keep, buffer, lowered.rho)
         y = begun.clone()
         if lowered.whole:
             train_whole(self.local, client, visits.steps[own], direction, y, tally)
@@ -184,8 +222,13 @@ class Rounds:
             size = task.offsets[client + 1] - task.offsets[client]
             work = Work(visits.first[own], size, lowered.batch, visits.steps[own], visits.samples)
             train(self.local, work, direction, y, tally)
+        if self._ends is not None:
+            self._ends[rows] = y
         if self.averaging is not None:
+            kept = slots - 1
             self.state[rows, slots] = y
+            if self.buffers is not None:
+                self.buffers[rows, kept] = buffer
             return
         assert moved is not None
         step = torch.zeros_like(moved).index_add_(0, rows, (y - begun).mul_(column(task, visits.factor[own])))

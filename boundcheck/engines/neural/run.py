@@ -23,6 +23,7 @@ from boundcheck.engines.neural.refusals import ELSEWHERE, check_method
 from boundcheck.engines.neural.room import lanes_that_fit
 from boundcheck.engines.neural.rounds import Rounds
 from boundcheck.engines.neural.settings import Settings
+from boundcheck.engines.sampled.looking import EPOCH_GRAD2
 from boundcheck.engines.sampled.lowering import lower
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
@@ -85,7 +86,8 @@ def run_neural(
     reset_peak_memory(device)
     with environment(settings, device):
         task = task_of(problem, settings)
-        lowered = lower(resolved(method, problem), task.known, int(recorded[-1]))
+        # "epoch_grad2" at a recorded round is about the one that starts there
+        lowered = lower(resolved(method, problem), task.known, int(recorded[-1]) + (EPOCH_GRAD2 in names))
         check_method(lowered)
         look = looking(task, problem, names, lowered)
         random = method.is_random(task.known)
@@ -174,7 +176,8 @@ def _carry_out(
 
 def _measure(steps: Rounds, look: Look, record: Record) -> None:
     steps.settle()
-    for name, values in look(steps.state, steps.returned).items():
+    starts = steps.epoch_starts(record.reached, look.epochs) if look.epochs > 1 else None
+    for name, values in look(steps.state, steps.returned, starts).items():
         record.values[name][:, record.column] = np.where(steps.alive, values, np.inf)
     if record.points is not None:
         record.points[:, record.column] = steps.state[:, 0].double().cpu().numpy()

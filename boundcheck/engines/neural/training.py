@@ -52,7 +52,8 @@ class Work:
 class Direction:
     """The direction of a local step: slope g(y) + constant - keep g(x) + prox (y - x), x the point that it began from.
 
-    constant: (N, dim), or None. eta, prox: (N,); keep: 0 where no step looks back at x.
+    constant: (N, dim), or None. eta, prox: (N,); keep: 0 where no step looks back at x. buffer: (N, dim), or None;
+    becomes rho times itself and the direction in every step, which then goes along it.
     """
 
     eta: Floats
@@ -60,12 +61,20 @@ class Direction:
     slope: float = 1.0
     constant: Tensor | None = None
     keep: float = 0.0
+    buffer: Tensor | None = None
+    rho: float = 0.0
+
+    @property
+    def plain(self) -> bool:
+        """Whether steps go along g(y) itself."""
+        looking = self.keep or self.prox.any()
+        return not looking and self.constant is None and self.slope == 1.0 and self.buffer is None
 
     def of(self, k: int) -> Direction:
         """That of one lane."""
         own = slice(k, k + 1)
-        constant = None if self.constant is None else self.constant[own]
-        return Direction(self.eta[own], self.prox[own], self.slope, constant, self.keep)
+        constant, buffer = (None if v is None else v[own] for v in (self.constant, self.buffer))
+        return Direction(self.eta[own], self.prox[own], self.slope, constant, self.keep, buffer, self.rho)
 
 
 @dataclass(frozen=True)
@@ -147,7 +156,7 @@ def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
 
 
 def train(local: Prepared, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
-    """Carry out the steps of N lanes from y (N, dim), which becomes what they return."""
+    """Carry out the steps of N lanes from y (N, dim), which becomes what they return, as does a buffer."""
     widest = int(np.minimum(work.size, work.batch).max(initial=1))
     if not local.alone(widest):
         _train_together(local, work, direction, y, tally)
@@ -167,7 +176,7 @@ def _train_together(local: Prepared, work: Work, direction: Direction, y: Tensor
     eta = column(task, -direction.eta)
     prox = column(task, direction.prox) if direction.prox.any() else None
     begun = y.clone() if prox is not None or direction.keep else None
-    plain = begun is None and direction.constant is None and direction.slope == 1.0
+    plain = direction.plain
     for step in _steps(task, work, tally):
         for group in step:
             own = group.lanes
@@ -191,7 +200,7 @@ def _train_single(single: Single, work: Work, direction: Direction, y: Tensor, t
     """The steps of one lane."""
     torch, task = library(), single.task
     looking = direction.prox.any() or direction.keep
-    if not looking and direction.constant is None and direction.slope == 1.0 and not task.ridge:
+    if direction.plain and not task.ridge:
         lane, eta = Lane(single, y, y), float(direction.eta[0])
         for rows in _batches(work):
             lane.descend(rows, eta)
@@ -232,6 +241,11 @@ def _move(
         slope.add_(direction.constant[own])
     if prox is not None and begun is not None:
         slope.addcmul_(prox[own], at - begun[own])
+    if direction.buffer is not None:
+        buffer = direction.buffer[own]
+        slope = buffer.mul_(direction.rho).add_(slope)
+        if not isinstance(own, slice):
+            direction.buffer.index_copy_(0, own, buffer)
     at.addcmul_(eta[own], slope)
 
 

@@ -44,7 +44,7 @@ NONE, REDUCED, PRACTICAL = 0, 1, 2  # kinds of momentum
 OWN, PIPELINED = 1, 2  # kinds of correction: by the gradients of this round, or of the one before
 STALE, BLOCKS = 1, 2  # kinds of exchange
 TILE = 32  # samples whose scores are held at once: they and their rows should stay in the fastest cache
-VECTORS = 12  # points that `execute` works with
+VECTORS = 13  # points that `execute` works with
 
 
 @bare_inlined
@@ -262,7 +262,7 @@ def _make_execute(version: int) -> Any:
         tables: clients, rows (of the clients' matrices), begins, ..., prox, one entry a visit. eta: (rounds,).
         common: whether coefficients are multiplied by a factor of their cohort, 1 over the sum of its entries of
         `weight`, times count_all over its size if that is not 0.
-        momentum: NONE, REDUCED or PRACTICAL, with a = fresh and 1 - a = keep.
+        momentum: NONE, REDUCED or PRACTICAL, with a = fresh and 1 - a = keep, and rho of the local one, or 0.
         correction: NONE, OWN or PIPELINED, with c_t (rounds,) and the clients whose gradients it takes: how many
         (S, rounds), their numbers, rows, first components, sizes and weights (S, rounds, m').
         exchange: NONE, STALE or BLOCKS, with the models' weights, the coordinates that are averaged after round q:
@@ -273,13 +273,14 @@ def _make_execute(version: int) -> Any:
         counts, entry, often, place, sequence, every = plan
         clients, rows, begins, sizes, steps, scale, factor, share, weight, prox = tables
         shared, count_all = common
-        moving, fresh, keep = momentum
+        moving, fresh, keep, rho = momentum
         correcting, by, asked, ask_client, ask_row, ask_begin, ask_size, ask_voice = correction
         exchanging, portions, cuts, coordinates = exchange
         work, slopes, residual = room
         _ = version
         x, y, g, anchor, after, m = work[0], work[1], work[2], work[3], work[4], work[5]
         before, direction, begun, estimate, shift, last = work[6], work[7], work[8], work[9], work[10], work[11]
+        buffer = work[12]
         for s in range(len(state)):
             read(state[s, 0], x, classes)
             if moving != NONE:
@@ -338,6 +339,10 @@ def _make_execute(version: int) -> Any:
                         blended(shift, by[q], 0.0, x)
                     bent = prox[e] != 0.0 or (correcting != NONE and by[q] != 0.0)
                     copied(y, begun)
+                    if rho != 0.0:
+                        buffer[:] = 0.0
+                        if exchanging == BLOCKS:
+                            read(state[s, 1 + len(portions) + p], buffer, classes)
                     for _ in range(steps[e]):
                         if len(starts) and (full or left == sizes[e]):
                             write(y, starts[s, epoch], classes)
@@ -360,7 +365,13 @@ def _make_execute(version: int) -> Any:
                             added(g, keep, m, 1.0, anchor)
                         elif moving == PRACTICAL:
                             blended(g, fresh, keep, m)
-                        if bent:
+                        if rho != 0.0:
+                            if bent:
+                                added(g, 1.0, shift, 0.0, y)
+                                added(g, prox[e], y, 1.0, begun)
+                            blended(buffer, rho, 1.0, g)
+                            moved(y, -rate, buffer)
+                        elif bent:
                             shifted(y, rate, g, shift, prox[e], begun)
                         else:
                             moved(y, -rate, g)
@@ -372,6 +383,8 @@ def _make_execute(version: int) -> Any:
                         write(y, returned[s, p], classes)
                     if exchanging == BLOCKS:
                         write(y, state[s, 1 + p], classes)
+                        if rho != 0.0:
+                            write(buffer, state[s, 1 + len(portions) + p], classes)
                     else:
                         added(after, factor[e] * factor_of_all * often[s, q, p], y, 1.0, begun)
                     if moving == PRACTICAL and steps[e] > 0:

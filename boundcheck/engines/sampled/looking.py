@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -18,25 +18,34 @@ from boundcheck.engines.sampled.oracles import Whole
 from boundcheck.engines.sampled.reference import estimate_of, slot
 from boundcheck.engines.sampled.solves import least_curvature
 from boundcheck.errors import BadInput, Unsupported
+from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem
 
 __all__ = [
     "ABOVE_LEAST_LOCAL",
     "DISCREPANCY",
     "DISSIMILARITY",
+    "EPOCH_GRAD2",
     "INEXACTNESS",
+    "LOCAL",
     "Solves",
-    "above_least_local",
+    "client_losses",
     "discrepancy",
     "dissimilarity",
+    "epochs_of_visits",
     "is_discrepancy",
+    "local_losses",
     "needs_models",
 ]
 
 DISCREPANCY = "discrepancy"
 DISSIMILARITY = "B2"
 INEXACTNESS = "inexactness"
+EPOCH_GRAD2 = "epoch_grad2"
 ABOVE_LEAST_LOCAL = "f_above_least_local"
+LEAST_LOCAL_F = "least_local_f"
+LEAST_LOCAL_LOSS = "least_local_loss"
+LOCAL = (LEAST_LOCAL_F, LEAST_LOCAL_LOSS, ABOVE_LEAST_LOCAL)  # metrics of the models before they are averaged
 
 
 def is_discrepancy(name: str) -> bool:
@@ -71,28 +80,97 @@ def discrepancy(lowered: Lowered, name: str, dim: int) -> Callable[[Floats], Flo
     def measure(state: Floats) -> Floats:
         found = np.empty(len(state))
         for s, models in enumerate(state):  # one by one: a seed's sum must not depend on its neighbours
-            apart = models[1:, own] - models[0, own]
+            apart = models[1 : 1 + len(portions), own] - models[0, own]
             found[s] = portions @ np.array([float((row * row).sum()) for row in apart])
         return found
 
     return measure
 
 
-def above_least_local(lowered: Lowered, problem: Problem, arrays: Arrays | None) -> Callable[[Floats, Floats], Floats]:
-    """Points u (S, d), models z_i (S, n, d) -> F(u) - min of F(z_i) over the clients (S,).
+def local_losses(
+    lowered: Lowered, problem: Problem, arrays: Arrays | None, names: Collection[str]
+) -> Callable[[Floats, Floats], dict[str, Floats]]:
+    """Points u (S, d), models z_i (S, n, d) -> those of `LOCAL` that are among the names, each (S,).
 
     u is the mean of the models that clients keep after a round; z_i is what their steps of the round end with, before
-    the models are averaged. Negative where u is better than each z_i. S. Lee et al., "Partial Model Averaging in
-    Federated Learning: Performance Guarantees and Benefits", Figure 3, shows the two losses. Raises Unsupported for a
-    method without such models and UnknownName for a problem that has no `gap`.
+    the models are averaged. "least_local_f" is the least F(z_i), "least_local_loss" the least f_i(z_i), each model on
+    the data of its own client, and "f_above_least_local" F(u) minus the least F(z_i): negative where u is better than
+    each z_i. S. Lee et al., "Partial Model Averaging in Federated Learning: Performance Guarantees and Benefits",
+    Figure 3, shows the losses. Raises Unsupported for a method without such models and for a problem whose losses are
+    not known (see `client_losses`), and for the difference UnknownName for a problem that has no `gap`.
     """
+    wanted = [name for name in LOCAL if name in names]
     if lowered.blocks is None:
-        raise needs_models(lowered, ABOVE_LEAST_LOCAL)
-    gap = measures(problem, arrays, ("gap",))["gap"]  # the minimum of F cancels
+        raise needs_models(lowered, wanted[0])
+    # the minimum of F cancels in the difference
+    gap = measures(problem, arrays, ("gap",))["gap"] if ABOVE_LEAST_LOCAL in wanted else None
+    own = [name for name in wanted if name != ABOVE_LEAST_LOCAL]
+    losses = client_losses(problem, arrays, own[0]) if own else None
+    weights = np.array([float(w) for w in problem.weights])
 
-    def measure(points: Floats, models: Floats) -> Floats:
-        values = gap(np.concatenate([points[:, None], models], axis=1))
-        return values[:, 0] - values[:, 1:].min(axis=1)
+    def measure(points: Floats, models: Floats) -> dict[str, Floats]:
+        found: dict[str, Floats] = {}
+        if gap is not None:
+            values = gap(np.concatenate([points[:, None], models], axis=1))
+            found[ABOVE_LEAST_LOCAL] = values[:, 0] - values[:, 1:].min(axis=1)
+        if losses is not None:
+            tables = np.array([[losses(z) for z in row] for row in models])  # (S, n, n): f_k(z_i) at s, i, k
+            tables[~np.isfinite(tables)] = np.inf
+            found[LEAST_LOCAL_F] = np.array([[float(weights @ row) for row in table] for table in tables]).min(axis=1)
+            found[LEAST_LOCAL_LOSS] = np.diagonal(tables, axis1=1, axis2=2).min(axis=1)
+        return {name: found[name] for name in wanted}
+
+    return measure
+
+
+def epochs_of_visits(lowered: Lowered) -> int:
+    """The epochs that every visit begins (steps, where these use full gradients), for "epoch_grad2".
+
+    Raises Unsupported unless one client takes part in each round and its visit always begins equally many.
+    """
+    sizes = {len(c) for c in lowered.cohorts.fixed} if lowered.law is None else {lowered.law.largest}
+    certain = lowered.law is None or lowered.law.kind != "independent"
+    found: set[int] = set()
+    if certain and sizes == {1} and lowered.visits == 1 and not lowered.by_cohort:
+        for member in lowered.members(range(lowered.clients)):
+            per_epoch = 1 if lowered.whole else -(-lowered.known.sizes[member.client] // lowered.batch)
+            found.add(-(-member.steps[0] // per_epoch))
+    if len(found) != 1 or 0 in found:
+        raise Unsupported(
+            f"'{EPOCH_GRAD2}' is measured in runs for one client a round and epochs that are as many for every client; "
+            f"'{lowered.method.name}' is not of that kind."
+        )
+    return found.pop()
+
+
+def client_losses(problem: Problem, arrays: Arrays | None, name: str) -> Callable[[Floats], Floats]:
+    """Point (d,) -> the losses f_k of all clients there (n,), for problems whose samples tell them.
+
+    name: the metric that is asked for. Raises Unsupported where gradients alone are known, or the samples' quadratics
+    without the constant of each.
+    """
+    if arrays is None or arrays.kind not in ("rows", "logistic", "softmax"):
+        known = "gradients of" if arrays is None else "quadratics up to a constant of"
+        raise Unsupported(
+            f"the metric '{name}' is a loss, and the sampled engine knows only the {known} '{problem.name}'; it "
+            "measures the metric for least squares without ridge and for logistic and softmax regression, and "
+            f"'{ABOVE_LEAST_LOCAL}', in which a constant cancels, for every problem with the metric 'gap'."
+        )
+    kind, a, y = arrays.kind, arrays.b, arrays.target
+    begins = arrays.offsets[:-1]
+    sizes = np.diff(arrays.offsets) if arrays.reduction == "mean" else 1
+    labels = y.astype(np.int64)
+
+    def of_samples(x: Floats) -> Floats:
+        if kind == "softmax":
+            return Softmax(arrays.classes).values(a @ x.reshape(arrays.classes, -1).T, labels)
+        scores = a @ x
+        if kind == "logistic":
+            return Logistic().values(scores[:, None], y)
+        return arrays.curvature * (scores - y) ** 2 / 2
+
+    def measure(x: Floats) -> Floats:  # one point at a time: a seed's value must not depend on its neighbours
+        return np.add.reduceat(of_samples(x), begins) / sizes + arrays.ridge / 2 * float((x * x).sum())
 
     return measure
 

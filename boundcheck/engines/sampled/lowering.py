@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from boundcheck.core import streams
+from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.sampled.cohorts import Cohorts, counted
 from boundcheck.engines.sampled.refusals import check_parts
@@ -96,6 +97,12 @@ class Lowered:
         return self.method.momentum
 
     @property
+    def rho(self) -> float:
+        """The momentum of the clients' own steps; 0 where they are plain."""
+        own = self.method.local_momentum
+        return 0.0 if own is None else float(own.rho)
+
+    @property
     def correction(self) -> Correction | None:
         """The method's gradient correction."""
         return self.method.correction
@@ -119,6 +126,11 @@ class Lowered:
     def models(self) -> int:
         """How many models a state holds besides the server's point."""
         return self.clients if self.stale else self.largest if self.blocks is not None else 0
+
+    @property
+    def buffers(self) -> int:
+        """How many of these models keep a buffer of their local momentum, which a state holds behind the models."""
+        return self.models if self.rho and self.blocks is not None else 0
 
     @cached_property
     def portions(self) -> Floats:
@@ -201,9 +213,10 @@ class Lowered:
             raise Unsupported(f"the clients of '{self.method.name}' differ in how they draw their local work.")
         if self.known.sizes[i] > streams.MAX_BOUND:
             raise BadInput(f"client {i} holds {self.known.sizes[i]} samples; at most 2^24 are allowed.")
-        steps, scale = tuple(v.steps for v in works), tuple(float(v.scale) for v in works)
-        prox = tuple(float(v.prox) for v in works)
-        factor = float(self.method.server.factor * share)
+        steps = tuple(v.steps for v in works)
+        scale = tuple(_double(v.scale, "a factor of a local step size", self.method) for v in works)
+        prox = tuple(_double(v.prox, "the proximal weight", self.method) for v in works)
+        factor = _double(self.method.server.factor * share, "the server's factor", self.method)
         seen = 0.0 if self.momentum is None else float(self.method.momentum_factors((i,), self.known)[0])
         return Member(i, steps, scale, prox, factor, seen, float(self.known.weights[i]))
 
@@ -243,6 +256,17 @@ class Lowered:
         return tuple(self._members[i][0] for i in clients)
 
 
+def _double(value: Fraction, what: str, method: Method) -> float:
+    """The nearest double; BadInput where the number is beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise BadInput(
+            f"{what} of '{method.name}', {format_short(value)}, is above the largest number in double precision, "
+            "1.8e308, in which sampled and neural runs compute."
+        ) from error
+
+
 def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     """The method on these clients for rounds 0..rounds-1.
 
@@ -278,7 +302,7 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
         visits=len(drawn),
         cuts=streams.cuts(p for p, _ in drawn),
         by_cohort=by_cohort,
-        sizes_of_steps=np.array([float(s) for s in steps], dtype=np.float64),
+        sizes_of_steps=np.array([_double(s, "a step size", method) for s in steps], dtype=np.float64),
         rounds_per_cycle=per_cycle,
     )
 
@@ -333,7 +357,9 @@ def plain(lowered: Lowered) -> Plain | None:
         clients=known.count,
         cohort_size=size,
         fixed=np.array(fixed, dtype=np.int64).reshape(-1, size),
-        coefficients=np.array([[float(a) for a in row] for row in rows], dtype=np.float64),
+        coefficients=np.array(
+            [[_double(a, "the server's factor", method) for a in row] for row in rows], dtype=np.float64
+        ),
         steps=lowered.sizes_of_steps,
         rounds_per_cycle=lowered.rounds_per_cycle,
         reshuffled=isinstance(local, Epochs),

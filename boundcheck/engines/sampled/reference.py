@@ -2,7 +2,8 @@
 
 A state holds, for each seed, the server's point and, with momentum, m and the point of the round before; with a
 pipelined correction, the mean gradient of the round before; with an exchange, the models that clients keep (where
-clients average blocks, "the server's point" is the models' weighted mean).
+clients average blocks, "the server's point" is the models' weighted mean) and, with a local momentum, the buffer of
+each of these that are averaged.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ __all__ = ["advance", "average", "begin", "ends", "epoch_starts", "estimate_of",
 def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: Words, start: Floats) -> Floats:
     """The state of each seed before round 0; shape (S, parts, d), parts = 1, 3 with momentum, or 1 and the models.
 
-    weights: of the objective F, start: x_0 (d,).
+    Buffers of a local momentum come after their models. weights: of the objective F, start: x_0 (d,).
     """
     momentum = lowered.momentum
     if momentum is None:
-        state = np.tile(start, (len(seeds), 1 + lowered.pipelined + lowered.models, 1))
+        state = np.tile(start, (len(seeds), 1 + lowered.pipelined + lowered.models + lowered.buffers, 1))
+        state[:, state.shape[1] - lowered.buffers :] = 0.0
         if lowered.pipelined:
             state[:, 1] = 0.0
         return state
@@ -77,12 +79,12 @@ def _estimates(lowered: Lowered, oracle: Whole, cohorts: Cohorts, seeds: Words, 
 
 def _visit(
     lowered: Lowered, oracle: Oracle, seeds: Words, round_index: int, member: Member, choice: int,
-    x: Floats, m: Floats, shift: Floats | None, starts: list[Floats] | None,
+    x: Floats, m: Floats, shift: Floats | None, starts: list[Floats] | None, buffer: Floats,
 ) -> Floats:  # fmt: skip
     """What the client returns for each seed; shape (S, d).
 
     shift: the gradient, in v, of a linear term that is added to the client's objective. starts: receives the point
-    before each epoch.
+    before each epoch. buffer: of the local momentum, changed in place.
     """
     momentum, client, steps = lowered.momentum, member.client, member.steps[choice]
     eta, prox = lowered.step(round_index) * member.scale[choice], member.prox[choice]
@@ -114,6 +116,9 @@ def _visit(
             direction = direction + shift
         if prox:
             direction = direction + prox * (y - x)
+        if lowered.rho:
+            buffer[:] = lowered.rho * buffer + direction
+            direction = buffer
         y = y - eta * direction
     return y
 
@@ -181,13 +186,17 @@ def _round(
             shift = None
             if estimate is not None and by:
                 shift = by * (estimate[rows] - oracle.full(member.client, begun))
-            y = _visit(lowered, oracle, seeds[rows], r, member, choice, begun, m[rows], shift, met)
+            kept = own + lowered.models  # the place of its buffer
+            buffer = state[rows, kept] if lowered.buffers else np.zeros_like(begun)
+            y = _visit(lowered, oracle, seeds[rows], r, member, choice, begun, m[rows], shift, met, buffer)
             if starts is not None and met is not None:
                 starts[rows] = np.stack(met, axis=1)
             if returned is not None:
                 returned[rows, p] = y
             if lowered.blocks is not None:
                 state[rows, own] = y
+                if lowered.buffers:
+                    state[rows, kept] = buffer
                 continue
             after[rows] += member.factor * (y - begun)
             if momentum is not None and not momentum.variance_reduced and member.steps[choice]:
@@ -200,8 +209,9 @@ def _round(
     if lowered.pipelined:
         state[:, 1] = _estimates(lowered, oracle, lowered.cohorts, seeds, r, x)
     if lowered.blocks is not None:
-        average(lowered.blocks, lowered.portions, state[:, 1:], r)
-        after = _mean(lowered.portions, state[:, 1:])
+        models = state[:, 1 : 1 + lowered.models]
+        average(lowered.blocks, lowered.portions, models, r)
+        after = _mean(lowered.portions, models)
     state[:, 0] = after
     if lowered.stale:
         for position in visits:

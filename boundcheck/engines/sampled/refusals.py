@@ -22,10 +22,13 @@ def check_parts(method: Method, known: Clients) -> None:
             (method.exchange is not None, "models that clients keep"),
             (law is not None and law.kind == "replacement", "clients drawn with replacement"),
             (visit is not None and (visit.prox != 0 or visit.sampling == "exact"), "proximal local work"),
+            (method.local_momentum is not None, "a local momentum"),
         ]
         for there, what in others:
             if there:
                 raise Unsupported(f"{name} momentum does not go with {what}.")
+    if method.local_momentum is not None and visit is not None and visit.sampling == "exact":
+        raise Unsupported(f"{name} exact solves have no steps that could have a local momentum.")
     if method.correction is not None:
         if method.exchange is not None:
             raise Unsupported(f"{name} a gradient correction does not go with models that clients keep.")

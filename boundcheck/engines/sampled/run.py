@@ -16,14 +16,16 @@ from boundcheck.core import streams
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
 from boundcheck.engines.sampled.looking import (
-    ABOVE_LEAST_LOCAL,
     DISSIMILARITY,
+    EPOCH_GRAD2,
     INEXACTNESS,
+    LOCAL,
     Solves,
-    above_least_local,
     discrepancy,
     dissimilarity,
+    epochs_of_visits,
     is_discrepancy,
+    local_losses,
 )
 from boundcheck.engines.sampled.lowering import Lowered, lower
 from boundcheck.engines.sampled.measure import Measure, measures, ratios
@@ -36,11 +38,9 @@ from boundcheck.problems.problem import Arrays, Problem
 
 __all__ = ["concatenate", "run_sampled"]
 
-EPOCH_GRAD2 = "epoch_grad2"
 # metrics that only the exact engine has
 ELSEWHERE = ("drift", "momentum_error2", "round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
-NEURAL = ("least_local_f", "least_local_loss")  # metrics that only the neural engine has
-_APART = (INEXACTNESS, DISSIMILARITY, ABOVE_LEAST_LOCAL)  # measured by what stands beside `measures`
+_APART = (INEXACTNESS, DISSIMILARITY, *LOCAL)  # measured by what stands beside `measures`
 BLOCK_BYTES = 4 << 20  # recorded points that one thread holds at a time
 LEG_SECONDS = 0.3  # how long a thread works before it looks whether to stop, roughly
 POLL_SECONDS = 0.1
@@ -76,7 +76,7 @@ def run_sampled(
     the row of a seed is the same, bit for bit, whatever else is asked for (other seeds, grid, metrics, `block`
     seeds at a time, `threads`). metrics: names out of `problem.metrics`, and "epoch_grad2" (the mean of |grad F|^2
     over the points before each epoch of the round that starts at r, for one client a round); for clients that average
-    blocks "discrepancy", "discrepancy:<block>" and "f_above_least_local" (see `above_least_local`); "B2" (sum of
+    blocks "discrepancy", "discrepancy:<block>" and those of `looking.LOCAL` (see `local_losses`); "B2" (sum of
     w_k |grad f_k|^2 over |grad F|^2); for proximal local work "inexactness" (the largest over the cohort of the round
     that ends at r, see `Solves`). grid: rounds after which to record, increasing, at most `rounds`, as integers or as
     text such as "log:1:1000:40"; by default 0 and at most 60 rounds on a log scale up to `rounds`.
@@ -104,7 +104,7 @@ def run_sampled(
     lowered = lower(method, known, int(recorded[-1]) + probed)
     measure = _measures(problem, arrays, names, lowered)
     kept = {name: discrepancy(lowered, name, problem.dim) for name in names if is_discrepancy(name)}
-    above = above_least_local(lowered, problem, arrays) if ABOVE_LEAST_LOCAL in names else None
+    local = local_losses(lowered, problem, arrays, names) if set(names) & set(LOCAL) else None
     solves = Solves(lowered, problem, arrays) if INEXACTNESS in names else None
     if solves is not None and not isinstance(method.local, ExactSolve | Proximal):
         raise Unsupported(f"'{method.name}' solves no proximal subproblems, which the metric '{INEXACTNESS}' is about.")
@@ -123,7 +123,7 @@ def run_sampled(
     runner = choose_path(path, problem, lowered, arrays)
     cost = _cost(lowered, arrays, problem.dim, runner.path)
     at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)
-    state = 8 * (1 + lowered.models) * problem.dim
+    state = 8 * (1 + lowered.models + lowered.buffers) * problem.dim
     if state > memory_limit - size:
         raise BadInput(
             f"the models that {lowered.models} clients keep need {state} bytes for each seed, above the limit of "
@@ -131,11 +131,11 @@ def run_sampled(
         )
     at_once = max(1, min(at_once, (memory_limit - size) // (workers * state)))
     room = min(BLOCK_BYTES, max(0, memory_limit - size) // workers) // (8 * at_once * problem.dim)
-    last_alone = solves is not None or above is not None
+    last_alone = solves is not None or local is not None
     alone = probed or bool(kept) or last_alone
     stride = max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))
     legs = list(_legs(recorded, 1 if alone else max(1, room), stride, last_alone))
-    epochs = _epochs(lowered) if probed else 0
+    epochs = epochs_of_visits(lowered) if probed else 0
     start = np.array([float(v) for v in problem.start], dtype=np.float64)
     out = {name: np.empty((len(runs), len(recorded))) for name in names}
 
@@ -151,14 +151,15 @@ def run_sampled(
                 if solves is not None and leg.columns is not None:
                     out[INEXACTNESS][rows, leg.columns] = _inexactness(solves, runner, chosen, state, leg)
                 models = None
-                if above is not None and leg.columns is not None:
+                if local is not None and leg.columns is not None:
                     models = _returned(runner, chosen, state, leg, lowered)
                 runner.advance(chosen, state, leg.first, leg.stops, points)
                 if leg.columns is not None:
                     for name in set(measure) - {EPOCH_GRAD2}:
                         out[name][rows, leg.columns] = measure[name](points)
-                    if above is not None and models is not None:
-                        out[ABOVE_LEAST_LOCAL][rows, leg.columns] = _recorded(above(points[:, -1], models))
+                    if local is not None and models is not None:
+                        for name, values in local(points[:, -1], models).items():
+                            out[name][rows, leg.columns] = _recorded(values)
                     for name, of_models in kept.items():
                         out[name][rows, leg.columns] = _recorded(of_models(state))
                     if probed:
@@ -263,14 +264,12 @@ def _measures(problem: Problem, arrays: Arrays | None, names: tuple[str, ...], l
     """How to measure each name; that of "epoch_grad2" measures "grad2"."""
     for name in set(names) & set(ELSEWHERE) - set(problem.metrics):
         raise Unsupported(f"the sampled engine does not measure '{name}'; use engine = 'exact'.")
-    for name in set(names) & set(NEURAL):
-        raise Unsupported(f"the sampled engine does not measure '{name}'; use engine = 'neural'.")
     known = {*problem.metrics, *ratios(problem)}
     own = tuple(n for n in names if n in known or not (n in _APART or is_discrepancy(n)))
     found = {DISSIMILARITY: dissimilarity(problem)} if DISSIMILARITY in set(names) - set(own) else {}
     if EPOCH_GRAD2 not in names:
         return found | measures(problem, arrays, own) if own or not names else found
-    _epochs(lowered)
+    epochs_of_visits(lowered)
     of_points = tuple(n for n in own if n != EPOCH_GRAD2)
     slopes = measures(problem, arrays, ("grad2",))["grad2"]
     return found | (measures(problem, arrays, of_points) if of_points else {}) | {EPOCH_GRAD2: slopes}
@@ -292,25 +291,8 @@ def _inexactness(solves: Solves, runner: Runner, seeds: streams.Words, state: Fl
 def _returned(runner: Runner, seeds: streams.Words, state: Floats, leg: _Leg, lowered: Lowered) -> Floats:
     """The clients' models (S, n, d) at the end of the leg's one round, before they are averaged; at 0 the start."""
     if int(leg.stops[0]) == 0:
-        return state[:, 1:].copy()
+        return state[:, 1 : 1 + lowered.models].copy()
     return runner.returned(seeds, state, leg.first, lowered.largest)
-
-
-def _epochs(lowered: Lowered) -> int:
-    """The epochs of every visit (steps, where these use full gradients), for "epoch_grad2"."""
-    sizes = {len(c) for c in lowered.cohorts.fixed} if lowered.law is None else {lowered.law.largest}
-    certain = lowered.law is None or lowered.law.kind != "independent"
-    found: set[int] = set()
-    if certain and sizes == {1} and lowered.visits == 1 and not lowered.by_cohort:
-        for member in lowered.members(range(lowered.clients)):
-            per_epoch = 1 if lowered.whole else -(-lowered.known.sizes[member.client] // lowered.batch)
-            found.add(-(-member.steps[0] // per_epoch))
-    if len(found) != 1 or 0 in found:
-        raise Unsupported(
-            f"'{EPOCH_GRAD2}' is sampled for one client a round and epochs that are as many for every client; "
-            f"'{lowered.method.name}' is not of that kind."
-        )
-    return found.pop()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from boundcheck.methods.parts.aggregation import Aggregation, Average, Same, Set
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
-from boundcheck.methods.parts.momentum import Momentum
+from boundcheck.methods.parts.momentum import LocalMomentum, Momentum
 from boundcheck.methods.parts.participation import (
     Cyclic,
     Drawing,
@@ -47,6 +47,7 @@ __all__ = [
     "Importance",
     "Independent",
     "InverseCycle",
+    "LocalMomentum",
     "LocalWork",
     "LogHorizon",
     "Momentum",

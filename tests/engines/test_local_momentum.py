@@ -1,0 +1,272 @@
+"""Momentum of the clients' own steps, held against torch.optim.SGD, one client at a time in float64."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from neural_toys import Interrupted, Saving, classifier, perceptron
+from sampled_toys import random_toy
+
+from boundcheck.engines.curve import Floats
+from boundcheck.engines.neural import fast
+from boundcheck.engines.neural.kernels.words import usable
+from boundcheck.engines.neural.run import NeuralCurve, run_neural
+from boundcheck.engines.neural.settings import Settings
+from boundcheck.engines.sampled import plan, run_sampled
+from boundcheck.errors import Unsupported
+from boundcheck.methods.build import build
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Blocks,
+    Constant,
+    Correction,
+    EpochRange,
+    Epochs,
+    ExactSolve,
+    Full,
+    GradientSteps,
+    HandOver,
+    LocalMomentum,
+    NoStep,
+    Pattern,
+    Proximal,
+    Stale,
+    SumOne,
+    Unbiased,
+    Uniform,
+)
+from boundcheck.problems.problem import clients_of
+
+torch.set_num_threads(1)
+F = Fraction
+ROUNDS, SEEDS, ETA, RHO = 7, range(3, 5), 0.125, 0.9
+HEAVY: dict[str, Any] = {"momentum_l": "9/10"}
+BY_BLOCKS: dict[str, dict[str, Any]] = {
+    "periodic": {"kind": "periodic_averaging", "tau": 3, "eta": "1/8", "batch": 2, **HEAVY},
+    "partial": {"kind": "partial_averaging", "tau": 3, "eta": "1/8", "weights": "data", **HEAVY},
+    "handed over": {
+        "kind": "partial_averaging", "tau": 2, "eta": "1/8", **HEAVY, "hand_over": {"active": 3, "every": 2}
+    },
+    "averaged and handed over": {
+        "kind": "periodic_averaging", "tau": 2, "eta": "1/8", **HEAVY,
+        "hand_over": {"active": 3, "every": 3, "design": 1},
+    },
+    "whole gradients": {"kind": "periodic_averaging", "tau": 2, "eta": "1/8", "gradient": "full", **HEAVY},
+}  # fmt: skip
+BY_VISITS: dict[str, dict[str, Any]] = {
+    "reshuffled": {
+        "kind": "fedavg_rr", "eta_l": "1/8", "E": 2, "batch": 2, **HEAVY,
+        "participation": {"kind": "uniform", "size": 3},
+    },
+    "drawn anew": {"kind": "fedavg_sgd", "eta_l": "1/8", "E": 2, **HEAVY},
+    "whole gradients": {"kind": "fedavg", "eta": "1/8", "E": 3, "size": 2, **HEAVY},
+}  # fmt: skip
+STEP, OWN = Constant(F(1, 16)), LocalMomentum(F(9, 10))
+TIMES = Pattern(((0, 1), (), (2,), (1, 3, 4)), lead=((3,), (0, 1, 2)))
+COMPOSED: dict[str, Method] = {
+    "stale": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), local_momentum=OWN),
+    "proximal": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, local_momentum=OWN),
+    "corrected": Method(
+        "m", Uniform(3), Proximal(F(1, 2), GradientSteps(3)), STEP, correction=Correction(Full()), local_momentum=OWN
+    ),
+    "several steps": Method(
+        "m", Full(), Epochs(2, 2), STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1)), local_momentum=OWN
+    ),
+    "sums to one": Method("m", Uniform(2), Epochs(2), STEP, SumOne(), local_momentum=OWN),
+}
+
+
+class Alone:
+    """Clients trained by PyTorch's own optimiser, one after the other."""
+
+    def __init__(self, method: Method, seed: int) -> None:
+        self.method, self.problem = method, perceptron()
+        self.plan = plan(method, clients_of(self.problem), seed, ROUNDS)
+        self.inputs = torch.from_numpy(self.problem.inputs).double()
+        self.labels = torch.from_numpy(self.problem.labels)
+
+    def model(self, at: torch.Tensor) -> tuple[torch.nn.Module, torch.optim.SGD]:
+        net = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)).double()
+        torch.nn.utils.vector_to_parameters(at.clone(), net.parameters())
+        decay = float(self.problem.ridge)
+        return net, torch.optim.SGD(net.parameters(), lr=ETA, momentum=RHO, weight_decay=decay)
+
+    def visit(self, r: int, client: int, net: torch.nn.Module, optimiser: torch.optim.SGD) -> torch.Tensor:
+        for rows in self.plan.batches(r, client):
+            own = torch.tensor(rows) + self.problem.offsets[client]
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(net(self.inputs[own]), self.labels[own]).backward()
+            optimiser.step()
+        return flat(net)
+
+    def start(self) -> torch.Tensor:
+        return torch.from_numpy(self.problem.start_vector.copy())
+
+    def by_blocks(self) -> Floats:
+        """The mean models after each round; a model and its optimiser go to another client together."""
+        blocks, start = self.method.exchange, self.start()
+        assert isinstance(blocks, Blocks)
+        held = [self.model(start) for _ in self.plan.cohort(0)]
+        shares = torch.full((len(held),), 1 / len(held), dtype=torch.float64)
+        if blocks.weights == "data":
+            shares = torch.tensor([float(w) for w in self.problem.weights], dtype=torch.float64)
+        points = [start]
+        for r in range(ROUNDS):
+            cohort = self.plan.cohort(r)
+            models = torch.stack([self.visit(r, i, *own) for i, own in zip(cohort, held, strict=True)])
+            averaged = list(blocks.pattern(len(start))[r % blocks.tau])
+            moved = blocks.hand_over
+            if moved is not None and moved.design == 1 and (r + 1) % moved.every == 0:
+                averaged = list(range(len(start)))
+            models[:, averaged] = shares @ models[:, averaged]
+            for (net, _), at in zip(held, models, strict=True):
+                torch.nn.utils.vector_to_parameters(at.clone(), net.parameters())  # the optimiser stays
+            points.append(shares @ models)
+        return torch.stack(points).numpy()
+
+    def by_visits(self) -> Floats:
+        """The server's points; every visit has a new optimiser."""
+        x = self.start()
+        points = [x]
+        for r in range(ROUNDS):
+            cohort, after = self.plan.cohort(r), x.clone()
+            for i, factor in zip(cohort, self.method.factors(cohort, clients_of(self.problem)), strict=True):
+                after += float(factor) * (self.visit(r, i, *self.model(x)) - x)
+            x = after
+            points.append(x)
+        return torch.stack(points).numpy()
+
+
+def flat(net: torch.nn.Module) -> torch.Tensor:
+    return torch.nn.utils.parameters_to_vector(net.parameters()).detach().clone()
+
+
+def trained(method: Method, problem: Any = None, seeds: range = SEEDS, **more: Any) -> NeuralCurve:
+    settings = Settings(precision="float64", **more.pop("settings", {}))
+    own = perceptron() if problem is None else problem
+    return run_neural(method, own, ROUNDS, seeds, ["f"], None, settings, keep_points=True, **more)
+
+
+def points_of(curve: NeuralCurve) -> Floats:
+    assert curve.points is not None
+    return curve.points
+
+
+@pytest.mark.parametrize("way", ["together", "each in turn", "single"])
+@pytest.mark.parametrize("name", [*BY_BLOCKS, *BY_VISITS])
+def test_it_is_that_of_torch(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way == "single" and not usable():
+        pytest.skip("needs a processor with fused multiplication on wide words")
+    found_single = list[Any]()
+    monkeypatch.setattr(fast.Prepared, "alone", lambda self, width: way != "together")
+    if way == "each in turn":
+        monkeypatch.setattr(fast.Prepared, "single", lambda self, width: None)
+    else:
+        original = fast.Prepared.single
+        monkeypatch.setattr(
+            fast.Prepared, "single", lambda self, width: found_single.append(original(self, width)) or found_single[-1]
+        )
+    for spec, of in ((BY_BLOCKS, Alone.by_blocks), (BY_VISITS, Alone.by_visits)):
+        if name not in spec:
+            continue
+        method = build(spec[name])
+        wanted = np.stack([of(Alone(method, seed)) for seed in SEEDS])
+        found = points_of(trained(method))
+        assert np.abs(found - wanted).max() <= 1e-10
+        plain = points_of(trained(build({**spec[name], "momentum_l": 0})))
+        assert np.abs(found - plain).max() > 1e-3
+    if way == "single" and name != "whole gradients":
+        assert found_single
+        assert None not in found_single
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"{k}, blocks" for k in BY_BLOCKS), *(f"{k}, visits" for k in BY_VISITS), *COMPOSED]
+)
+def test_the_engines_agree(name: str) -> None:
+    kind, _, of = name.rpartition(", ")
+    method = COMPOSED[name] if name in COMPOSED else build((BY_BLOCKS if of == "blocks" else BY_VISITS)[kind])
+    problem, grid = classifier(), range(ROUNDS + 1)
+    names = ("gap", "grad2", "discrepancy") if isinstance(method.exchange, Blocks) else ("gap", "grad2")
+    one, other = (
+        run_sampled(method, problem, ROUNDS, SEEDS, names, grid, path=path)  # pyright: ignore
+        for path in ("numpy", "general")
+    )
+    neural = run_neural(method, problem, ROUNDS, SEEDS, names, None, Settings(precision="float64"))
+    for metric in names:
+        np.testing.assert_allclose(other.samples[metric], one.samples[metric], rtol=1e-11, atol=1e-28)
+        np.testing.assert_allclose(neural.samples[metric], one.samples[metric], rtol=1e-9, atol=1e-25)
+    again = run_sampled(replace(method, local_momentum=None), problem, ROUNDS, SEEDS, ("gap",), grid)
+    assert np.abs(again.samples["gap"] - one.samples["gap"]).max() > 1e-4
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "quadratic", "rows"])
+def test_the_compiled_path_is_the_reference(kind: str) -> None:
+    """A run in pieces, whose buffers are in the state, is the run in one."""
+    problem = random_toy(kind, 5, (3, 1, 4, 2, 3), 2)
+    for spec in BY_BLOCKS.values():
+        method = build({**spec, "eta": "1/32"})
+        one, other = (
+            run_sampled(method, problem, 20, 3, ("dist2",), [1, 7, 20], path=path)  # pyright: ignore
+            for path in ("numpy", "general")
+        )
+        np.testing.assert_allclose(other.samples["dist2"], one.samples["dist2"], rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", BY_BLOCKS)
+def test_lanes_and_seeds_change_nothing(name: str) -> None:
+    method = build(BY_BLOCKS[name])
+    whole = points_of(trained(method))
+    assert np.abs(points_of(trained(method, settings={"lanes": 2})) - whole).max() < 1e-13
+    alone = [points_of(trained(method, seeds=range(s, s + 1)))[0] for s in SEEDS]
+    assert np.abs(np.stack(alone) - whole).max() < 1e-13
+
+
+@pytest.mark.parametrize("name", BY_BLOCKS)
+def test_a_run_that_is_cut_off_goes_on(name: str) -> None:
+    method = build(BY_BLOCKS[name])
+    whole = points_of(trained(method))
+    checkpoint = Saving(2)
+    for _ in itertools.repeat(None, ROUNDS):
+        try:
+            found = trained(method, checkpoint=checkpoint)
+        except Interrupted:
+            checkpoint.after = 2
+            continue
+        assert np.array_equal(points_of(found), whole)
+        break
+    else:
+        pytest.fail("the run never ended")
+    assert checkpoint.kept is not None
+    assert np.abs(checkpoint.kept["buffers"]).max() > 0
+
+
+def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A buffer that a failed chunk has changed is not kept."""
+    method = COMPOSED["several steps"]
+    whole = points_of(trained(method))
+    original, calls = fast.Prepared.gradients, itertools.count()
+
+    def short(self: Any, task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
+        found = original(self, task, parameters, rows, mask)
+        if len(parameters) > 4 and next(calls) > 0:
+            raise MemoryError
+        return found
+
+    monkeypatch.setattr(fast.Prepared, "gradients", short)
+    curve = trained(method)
+    assert curve.info["notices"]
+    assert np.abs(points_of(curve) - whole).max() < 1e-13
+
+
+def test_exact_solves_have_none() -> None:
+    method = Method("m", Full(), ExactSolve(F(1)), NoStep(), local_momentum=OWN)
+    problem: Any = random_toy("rows", 3, (2, 2), 2)
+    with pytest.raises(Unsupported, match="exact solves have no steps that could have a local momentum"):
+        run_sampled(method, problem, 1, 1)

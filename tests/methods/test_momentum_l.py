@@ -1,0 +1,150 @@
+"""Momentum of the clients' own steps: what users write, what no statement about plain steps takes, who carries it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundcheck.engines import batch
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.run import run
+from boundcheck.engines.small_step import small_step_weights
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.evidence.claim import run_claim
+from boundcheck.evidence.spec import claims_from_text
+from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts import LocalMomentum
+from boundcheck.problems.build import build as build_problem
+from boundcheck.verdict import Outcome
+
+F = Fraction
+SPECS: list[dict[str, Any]] = [
+    {"kind": "periodic_averaging", "tau": 2, "eta": "1/100"},
+    {"kind": "partial_averaging", "tau": 2, "eta": "1/100"},
+    {"kind": "block_averaging", "tau": 2, "eta": "1/100"},
+    {"kind": "block_averaging", "tau": 2, "eta": "1/100", "partition": "whole"},
+    {"kind": "sync_sgd", "eta": "1/100"},
+    {"kind": "fedavg", "E": 2, "eta": "1/100"},
+    {"kind": "fedavg_reshuffled", "E": 2, "eta": "1/100"},
+    {"kind": "fedavg_rr", "E": 2, "eta_l": "1/100"},
+    {"kind": "fedavg_sgd", "E": 2, "eta_l": "1/100"},
+]
+LINE = {"kind": "quadratics", "clients": [{"A": 2, "b": 2}, {"A": 4, "b": -4}], "start": [1]}
+CLAIM = """schema = 1
+[[claim]]
+name = "Theorem 2"
+statement = "partial_averaging/theorem_2/weighted"
+engine = "sampled"
+seeds = 4
+problem = { kind = "coupled_blocks", clients = 3, d = 2, start = [1, 2] }
+method = { kind = "partial_averaging", tau = 2, eta = "1/1000", gradient = "full", momentum_l = "%s" }
+at = { K = [1, 5] }
+expect = "%s"
+"""
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda s: s["kind"])
+def test_every_kind_with_plain_steps_takes_it(spec: dict[str, Any]) -> None:
+    plain, method = build(spec), build({**spec, "momentum_l": "9/10"})
+    assert method.local_momentum == LocalMomentum(F(9, 10))
+    assert method.parameters() == {**plain.parameters(), "momentum_l": F(9, 10)}
+    assert method.to_dict()["local_momentum"] == {"part": "LocalMomentum", "rho": "9/10"}
+    assert build({**spec, "momentum_l": 0}) == plain
+    assert "local_momentum" not in plain.to_dict()
+    assert spec["kind"] in algorithms(plain)
+    assert not algorithms(method)
+    assert not method.is_plain
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": "fedshuffle", "eta_l": "1/10"},
+        {"kind": "fedshuffle_gen", "eta_l": "1/10"},
+        {"kind": "fedshuffle_mvr", "eta_l": "1/10", "a": "1/2", "warm_up": 2},
+        {"kind": "feddane", "mu": 1, "K": 2, "solver": {"steps": 2, "eta": "1/10"}},
+        {"kind": "fedfix", "K": 2, "eta_l": "1/10", "times": "f80", "dt": 1},
+    ],
+    ids=lambda s: s["kind"],
+)
+def test_no_composition_is_of_a_known_kind_with_it(spec: dict[str, Any]) -> None:
+    plain = build(spec)
+    assert algorithms(plain)
+    assert not algorithms(replace(plain, local_momentum=LocalMomentum(F(1, 2))))
+
+
+@pytest.mark.parametrize("value", [1, "-1/10", "3/2", "much", None, {"a": "1/10"}])
+def test_what_is_refused(value: Any) -> None:
+    for spec in (SPECS[0], SPECS[-1]):
+        with pytest.raises(BadInput, match="momentum_l"):
+            build({**spec, "momentum_l": value})
+
+
+def test_a_part_of_zero_is_none() -> None:
+    for rho in (F(0), F(1)):
+        with pytest.raises(BadInput, match=f"a local momentum of {rho} is not allowed"):
+            LocalMomentum(rho)
+
+
+def test_no_statement_about_plain_steps_takes_it() -> None:
+    (plain,) = claims_from_text(CLAIM % ("0", "HOLDS"))
+    assert run_claim(plain).verdict.outcome is not Outcome.OUT_OF_SCOPE
+    (claim,) = claims_from_text(CLAIM % ("9/10", "OUT_OF_SCOPE"))
+    result = run_claim(claim)
+    assert not result.failures
+    assert result.verdict.outcome is Outcome.OUT_OF_SCOPE
+    assert "the statement is about block_averaging, the run is no named method" in result.verdict.reason
+
+
+@pytest.mark.parametrize("spec", [SPECS[0], SPECS[5]], ids=lambda s: s["kind"])
+@pytest.mark.parametrize("problem", [LINE, {"kind": "huber"}], ids=lambda p: p["kind"])
+def test_the_exact_engine_says_so(spec: dict[str, Any], problem: dict[str, Any]) -> None:
+    method = build({**spec, "momentum_l": "1/2", **({} if spec["kind"] == "fedavg" else {"gradient": "full"})})
+    for arithmetic in (Arithmetic.RATIONAL, Arithmetic.FLOAT64):
+        with pytest.raises(
+            Unsupported, match=rf"carries no local momentum, which {method.name} has \(momentum_l = 1/2"
+        ):
+            run(method, build_problem(problem), rounds=[1], metrics=["grad2"], arithmetic=arithmetic)
+
+
+def test_the_batched_search_says_so() -> None:
+    with pytest.raises(Unsupported, match="the batched search cannot carry the method 'fedavg'"):
+        batch.cycle_map(build({**SPECS[5], "momentum_l": "1/2"}), np.ones((1, 2, 1, 1)), np.ones((1, 2, 1)), np.ones(1))
+
+
+def test_it_does_not_go_with_the_momentum_of_the_server() -> None:
+    method = build({**SPECS[-1], "momentum": "1/10", "momentum_l": "9/10"})
+    problem = build_problem({"kind": "fedshuffle_36"})
+    with pytest.raises(Unsupported, match="momentum does not go with a local momentum"):
+        run(method, problem, rounds=[1], metrics=["gap"], engine="sampled", seeds=1)
+
+
+def test_one_visit_by_hand() -> None:
+    """E = 3 steps on x^2 - 2 x and 2 x^2 + 4 x from 1, the buffers beginning at 0 in each of two rounds."""
+    problem, rho, eta = build_problem(LINE), F(9, 10), F(1, 10)
+    x = F(1)
+    for _ in range(2):
+        ends = list[F]()
+        for a, b in ((2, 2), (4, -4)):
+            y, v = x, F(0)
+            for _ in range(3):
+                v = rho * v + a * y - b
+                y -= eta * v
+            ends.append(y)
+        x = sum(ends, F(0)) / 2
+    method = build({"kind": "fedavg", "E": 3, "eta": "1/10", "momentum_l": "9/10"})
+    curve = run(method, problem, rounds=[2], metrics=["dist2"], engine="sampled", seeds=1)
+    assert curve.values["dist2"][0] == pytest.approx(float((x + F(1, 3)) ** 2), rel=1e-12)
+
+
+def test_weights_of_small_steps_count_what_is_repeated() -> None:
+    """Clients with 1 and 3 steps: a gradient is followed 1 and 1 + (1 + r) + (1 + r + r^2) times in all."""
+    clients = Clients([F(1, 2), F(1, 2)], [1, 3])
+    method = build({"kind": "fedavg_rr", "eta_l": 1, "momentum_l": "1/2"})
+    often = [F(1), 1 + F(3, 2) + F(7, 4)]
+    assert small_step_weights(method, clients) == [v / sum(often) for v in often]
