@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 
 from boundcheck.engines.neural.kernels import dense  # noqa: E402
-from boundcheck.engines.neural.kernels.bound import handed  # noqa: E402
+from boundcheck.engines.neural.kernels.bound import handed, numbers  # noqa: E402
 from boundcheck.engines.neural.kernels.dense import DenseKernel, compiled  # noqa: E402
 from boundcheck.engines.neural.kernels.words import usable  # noqa: E402
 
@@ -70,7 +70,7 @@ def test_a_layer_of_one_model(
     assert layer is not None
     given.x.normal_()
     into = [torch.full_like(a, torch.nan) for a in parameters]
-    own = layer.bind(parameters, into)
+    own = layer.bind([numbers(a) for a in parameters], [numbers(a) for a in into])
     layer.forth(own)
     wanted = torch.nn.functional.linear(given.x, *parameters)
     torch.testing.assert_close(layer.found.x, wanted, rtol=0, atol=1e3 * error)

@@ -44,7 +44,7 @@ def test_dense(shape: tuple[int, int, int], bias: bool, adding: bool, dtype: Any
         given.x.normal_()
         leaves = [a.clone().requires_grad_() for a in (given.x, *parameters)]
         y = torch.nn.functional.linear(*leaves)
-        own = layer.bind(parameters, into)
+        own = layer.bind([numbers(a) for a in parameters], [numbers(a) for a in into])
         layer.forth(own)
         assert_near(layer.found.x, y.detach())
         layer.found.g.normal_()
@@ -64,7 +64,7 @@ def test_gradients_go_into_the_weights_themselves() -> None:
     layer = DenseKernel().bound(given, [weight])
     assert layer is not None
     given.x.normal_()
-    before, own = weight.clone(), layer.bind([weight], [weight])
+    before, own = weight.clone(), layer.bind([numbers(weight)], [numbers(weight)])
     layer.forth(own)
     layer.found.g.normal_()
     layer.back(own, True)
@@ -78,7 +78,7 @@ def test_no_gradient_in_what_came_in() -> None:
     layer = DenseKernel().bound(given, [torch.randn(3, 6)])
     assert layer is not None
     layer.found.g.normal_()
-    layer.back(layer.bind([torch.randn(3, 6)], [into]), False)
+    layer.back(layer.bind([numbers(torch.randn(3, 6))], [numbers(into)]), False)
     assert_near(into, layer.found.g.T @ given.x)
 
 
@@ -97,7 +97,7 @@ def test_embedding(adding: bool, dtype: Any) -> None:
     into = torch.randn(7, 3, dtype=dtype) if adding else torch.full((7, 3), torch.nan, dtype=dtype)
     layer = EmbeddingKernel().bound(Handed(symbols, None), [weight])
     assert layer is not None
-    own = layer.bind([weight], [into])
+    own = layer.bind([numbers(weight)], [numbers(into)])
     layer.forth(own)
     assert torch.equal(layer.found.x, weight[symbols])
     layer.found.g.normal_()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise, starmap
 from typing import Any
 
 from boundcheck.engines.neural.kernels.bound import BoundChain
@@ -136,6 +137,12 @@ class Batched:
         sizes, shapes = self._slots
         parts = library().split(rows, sizes, dim=1)
         return tuple(part.view(rows.shape[0], *shape) for part, shape in zip(parts, shapes, strict=True))
+
+    @cached_property
+    def places(self) -> tuple[slice, ...]:
+        """Where each slot lies in a row."""
+        ends = list(accumulate(self._slots[0], initial=0))
+        return tuple(starmap(slice, pairwise(ends)))
 
     @cached_property
     def _slots(self) -> tuple[list[int], list[tuple[int, ...]]]:

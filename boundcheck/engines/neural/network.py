@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Back", "Bindable", "Bound", "Handed", "Kernel", "Network", "Tensor", "Traced"]
+__all__ = ["Back", "Bindable", "Bound", "Flat", "Handed", "Kernel", "Network", "Tensor", "Traced"]
 
 Tensor = Any  # torch.Tensor; torch is imported only where a run needs it
+Flat = Any  # NumPy's, in one piece
 
 # The way back through what was computed: given the gradient in its result, writes that in each parameter into arrays
 # (N, *shape) handed to it, or adds it to them (last argument), and returns that in its input, or None where that is not
@@ -43,8 +44,9 @@ class Traced(Protocol):
         """
         ...
 
-    def split(self, rows: Tensor) -> Sequence[Tensor]:
-        """The parameters (N, *shape) in rows (N, dim), without a copy."""
+    @property
+    def places(self) -> Sequence[slice]:
+        """Where each parameter lies among the dim numbers of a model."""
         ...
 
     def bound(self, parameters: Tensor, inputs: Tensor) -> Bound | None:
@@ -104,11 +106,11 @@ class Bound(Protocol):
     @property
     def size(self) -> int: ...
 
-    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+    def bind(self, parameters: Sequence[Flat], into: Sequence[Flat]) -> Any:
         """The arrays of a model as `forth` and `back` want them, for all its steps.
 
-        parameters: each (*shape), in one piece; into: places for the gradients, which may be the parameters
-        themselves: they are touched last.
+        parameters: flat arrays of NumPy, whose views cost a fraction of torch's; into: places for the gradients, which
+        may be the parameters themselves: they are touched last.
         """
         ...
 

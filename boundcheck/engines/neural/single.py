@@ -40,7 +40,8 @@ class _Batch:
 
     def bind(self, parameters: Tensor, into: Tensor) -> Any:
         """What `back` wants of a model (1, dim) whose gradients go into (1, dim)."""
-        return self.layers.bind(*([part[0] for part in self.network.split(a)] for a in (parameters, into)))
+        rows, places = (parameters[0].numpy(), into[0].numpy()), self.network.places
+        return self.layers.bind(*([row[place] for place in places] for row in rows))
 
     def back(self, own: Any, rows: Ints, factor: float, adding: bool) -> None:
         """The gradient of the mean loss of some samples, times a factor. own: see `bind`; adding: to what is there."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boundcheck.engines.neural.network import Bound, Handed, Tensor
+from boundcheck.engines.neural.network import Bound, Flat, Handed, Tensor
 
 __all__ = ["BoundChain", "handed", "numbers"]
 
@@ -37,7 +37,7 @@ class BoundChain:
         """Bytes that it holds."""
         return sum(layer.size for layer, _ in self.layers)
 
-    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> list[Any]:
+    def bind(self, parameters: Sequence[Flat], into: Sequence[Flat]) -> list[Any]:
         """See `Bound`."""
         found, place = list[Any](), 0
         for layer, count in self.layers:

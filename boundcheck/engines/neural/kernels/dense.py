@@ -8,7 +8,7 @@ from typing import Any
 from boundcheck.engines.neural.kernels.bound import handed, numbers
 from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Flat, Handed, Tensor
 
 __all__ = ["LARGE", "BoundSmall", "DenseKernel", "compiled", "product", "put_product"]
 
@@ -160,25 +160,25 @@ class _BoundDense:
         self.found = handed(weight, (*given.x.shape[:-1], len(weight)))
         self.x, self.y, self.gy = (a.view(-1, a.shape[-1]) for a in (given.x, self.found.x, self.found.g))
         self.gx = None if given.g is None else given.g.view(self.x.shape)
-        self.total = self.y.new_empty(len(weight))
+        gx = self.x.view(-1)[:0] if self.gx is None else self.gx
+        self.flat = [numbers(a) for a in (self.x, self.y, self.gy, gx)]
+        self.shape, self.total = weight.shape, self.y.new_empty(len(weight))
         self.passes = _Passes(self.x, weight, self.gx is not None) if compiled(weight[None]) else None
         through = _large(weight[None]) and (self.passes is None or len(self.x) > FEW)
         self.turned = self.y.new_empty(len(weight), len(self.x)) if through else None  # W x'
         self.size = self.found.size + (0 if self.passes is None else self.passes.size)
 
-    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
-        weight, bias, slope, arrays = parameters[0], None, None, ((), [])
-        if len(parameters) > 1:
-            bias, slope = parameters[1], into[1]
-        if self.passes is not None:
-            gx, none = (self.x.view(-1)[:0] if a is None else a for a in (self.gx, bias))
-            there = [numbers(a) for a in (self.x, weight, none, self.y)]
-            arrays = there, [numbers(a) for a in (self.gy, self.x, weight, into[0], gx)]
+    def bind(self, parameters: Sequence[Flat], into: Sequence[Flat]) -> Any:
+        torch, (x, y, gy, gx) = library(), self.flat
+        flat, bias = parameters[0], parameters[1] if len(parameters) > 1 else x[:0]
+        arrays = (x, flat, bias, y), (gy, x, flat, into[0], gx)  # of the compiled passes
+        weight, slope = (torch.from_numpy(a[0]).view(self.shape) for a in (parameters, into))
+        bias, total = (torch.from_numpy(a[1]) if len(a) > 1 else None for a in (parameters, into))
         if self.turned is None:
             factors = self.x, weight.mT, self.y
         else:
             factors, bias = (weight, self.x.mT, self.turned), None if bias is None else bias.unsqueeze(1)
-        return factors, bias, weight, into[0], slope, arrays
+        return factors, bias, weight, slope, total, arrays
 
     def forth(self, own: Any) -> None:
         torch, ((a, b, y), bias, *_, arrays) = library(), own
@@ -223,7 +223,7 @@ class BoundSmall:
         self.size = self.found.size + self.turned.nbytes + self.room.nbytes
 
     def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
-        return [(*(numbers(a) for a in some), self.none)[:2] for some in (parameters, into)]
+        return [(*some, self.none)[:2] for some in (parameters, into)]
 
     def forth(self, own: Any) -> None:
         (weight, bias), _ = own

@@ -8,7 +8,7 @@ from typing import Any
 
 from boundcheck.engines.neural.kernels.bound import handed
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Flat, Handed, Tensor
 
 __all__ = ["FlattenKernel", "LastKernel", "ReluKernel", "TanhKernel"]
 
@@ -120,7 +120,7 @@ class _Stateless:
         self.given, self.found = given, handed(given.x, shape, given.g is not None)
         self.size = self.found.size
 
-    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+    def bind(self, parameters: Sequence[Flat], into: Sequence[Flat]) -> Any:
         """There is nothing to take."""
 
 

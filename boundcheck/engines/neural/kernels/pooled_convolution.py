@@ -24,7 +24,7 @@ from boundcheck.engines.neural.kernels.convolution import ConvolutionKernel
 from boundcheck.engines.neural.kernels.elementwise import ReluKernel
 from boundcheck.engines.neural.kernels.pooling import MaxPoolKernel
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Flat, Handed, Tensor
 from boundcheck.problems.architectures import Convolution
 
 __all__ = [
@@ -117,8 +117,8 @@ class _BoundPass:
         gx = given.x.new_empty(0) if given.g is None else given.g
         self.x, self.y, self.g, self.gx = (numbers(a) for a in (given.x, self.found.x, self.found.g, gx))
 
-    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
-        return [[numbers(a) for a in some] for some in (parameters, into)]
+    def bind(self, parameters: Sequence[Flat], into: Sequence[Flat]) -> Any:
+        return parameters, into
 
     def forth(self, own: Any) -> None:
         self.one.forth(self.x, own[0], self.y)

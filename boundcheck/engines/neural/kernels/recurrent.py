@@ -25,7 +25,7 @@ from boundcheck.engines.neural.kernels.dense import product
 from boundcheck.engines.neural.kernels.plain import own, put
 from boundcheck.engines.neural.kernels.recurrent_passes import available, bound_model, traced_model
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Flat, Handed, Tensor
 from boundcheck.problems.architectures import LSTM
 
 __all__ = ["EmbeddingKernel", "LSTMKernel"]
@@ -74,8 +74,8 @@ class _BoundEmbedding:
         self.x, self.y, self.gy = (numbers(a) for a in (given.x, self.found.x, self.found.g))
         self.size = self.found.size
 
-    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
-        return numbers(parameters[0]), numbers(into[0])
+    def bind(self, parameters: Sequence[Flat], into: Sequence[Flat]) -> Any:
+        return parameters[0], into[0]
 
     def forth(self, own: Any) -> None:
         if not self.compiled.looked_up(self.x, own[0], self.y, self.width):

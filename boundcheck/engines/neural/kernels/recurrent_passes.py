@@ -10,7 +10,7 @@ from typing import Any
 from boundcheck.engines.neural.kernels.bound import BoundChain
 from boundcheck.engines.neural.kernels.plain import put
 from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.network import Back, Bound, Handed, Tensor
+from boundcheck.engines.neural.network import Back, Bound, Flat, Handed, Tensor
 from boundcheck.problems.architectures import LSTM
 
 __all__ = ["available", "bound_model", "traced_model"]
@@ -103,9 +103,9 @@ class _BoundLayer:
         ]
         self.size = self.found.size + sum(a.nbytes for a in self.parts) + sum(one.size for one in passes)
 
-    def bind(self, parameters: Sequence[Tensor], into: Sequence[Tensor]) -> Any:
+    def bind(self, parameters: Sequence[Flat], into: Sequence[Flat]) -> Any:
         ways = range(len(self.passes))
-        return [[tuple(map(_flat, some[4 * w : 4 * w + 4])) for w in ways] for some in (parameters, into)]
+        return [[tuple(some[4 * w : 4 * w + 4]) for w in ways] for some in (parameters, into)]
 
     def forth(self, own: Any) -> None:
         for one, (entry, _, _), parameters in zip(self.passes, self.strips, own[0], strict=True):
