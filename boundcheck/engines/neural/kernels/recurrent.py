@@ -9,9 +9,9 @@ Two ways to the same numbers of an LSTM, and how one is chosen:
     multiplication (`words.usable`), otherwise by torch's own LSTM, one call of oneDNN a layer.
 
 Measured on one thread of a processor with AVX-512 (`benchmarks/neural_cpu.py`), a step of SGD of a model with embedding
-8, 2 x 100 units, 80 times, in ms: 64 samples, a loop over torch's LSTM 111, the compiled passes 57; 10 samples, 17
-beside 12. The products alone are 3.78 and 0.59 GFLOP, and one large product ran at 109 GFLOP/s: at that speed 35 and
-5.4 ms.
+8, 2 x 100 units, 80 times, in ms: 64 samples, a loop over torch's LSTM 75, the compiled passes 40; 10 samples, 13.2
+beside 7.1. The products alone are 3.78 and 0.59 GFLOP, and one large product ran at 125 GFLOP/s: at that speed 30 and
+4.7 ms.
 """
 
 from __future__ import annotations
