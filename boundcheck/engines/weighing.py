@@ -43,9 +43,9 @@ def weight_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
 
 
 def _is_general(method: Method) -> bool:
-    from boundcheck.methods import fedshuffle_gen
+    from boundcheck.methods.build import algorithms
 
-    return fedshuffle_gen.matches(method)
+    return "fedshuffle_gen" in algorithms(method)
 
 
 def _unlike_data(problem: Problem, clients: Clients) -> str | None:

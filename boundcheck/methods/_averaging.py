@@ -72,7 +72,7 @@ def whole_numbers(values: Any, name: str) -> tuple[int, ...]:
 
 
 def is_averaging(method: Method) -> bool:
-    """Whether every worker takes one plain step from its own model, and models are averaged, whatever the pattern."""
+    """Whether every worker takes one step from its own model, and models are averaged, whatever the pattern."""
     local = method.local
     one_step = local == GradientSteps(1) or (isinstance(local, StochasticSteps) and local.steps == 1)
     return (
@@ -82,6 +82,5 @@ def is_averaging(method: Method) -> bool:
         and method.aggregation == Average()
         and method.server == ServerStep()
         and method.momentum is None
-        and method.local_momentum is None
         and method.correction is None
     )

@@ -46,7 +46,7 @@ def build(
 
 
 def matches(method: Method) -> bool:
-    """Whether every client takes part with one plain step of constant size, and no models are handed over."""
+    """Whether every client takes part with one step of constant size, and no models are handed over."""
     exchange = method.exchange
     return (
         is_averaging(method)

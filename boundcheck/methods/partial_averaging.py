@@ -52,7 +52,7 @@ def build(
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is partial averaging without momentum; with tau = 1 all coordinates are averaged."""
+    """Whether a composition is partial averaging; with tau = 1 it averages all coordinates after every step."""
     exchange = method.exchange
     return (
         is_averaging(method) and isinstance(exchange, Blocks) and (exchange.partition != "whole" or exchange.tau == 1)

@@ -36,7 +36,7 @@ def build(
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is periodic averaging without momentum, whatever its numbers."""
+    """Whether a composition is periodic averaging, whatever its numbers."""
     exchange = method.exchange
     return (
         is_averaging(method) and isinstance(exchange, Blocks) and (exchange.partition == "whole" or exchange.tau == 1)

@@ -26,5 +26,5 @@ def build(
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is synchronous SGD without momentum, whatever its step size."""
+    """Whether a composition is synchronous SGD, whatever its step size."""
     return is_averaging(method) and isinstance(method.exchange, Blocks) and method.exchange.tau == 1

@@ -72,7 +72,8 @@ def _dots(m: int, n: int) -> Any:
     return inserted(dots)
 
 
-_dots_5_5, _dots_5_1, _dots_1_1 = _dots(5, 5), _dots(5, 1), _dots(1, 1)
+# sums of as many rows and samples as a tile has words, and the words of both, fit into the registers
+_dots_square, _dots_column, _dots_one = _dots(WORDS, WORDS), _dots(WORDS, 1), _dots(1, 1)
 
 
 def _make_forth(version: int) -> Any:
@@ -82,18 +83,18 @@ def _make_forth(version: int) -> Any:
         inputs: a multiple of a word's numbers.
         """
         _, one = version, x.dtype.type(1)
-        for i in range(0, outputs, 5):
-            rows, first = min(5, outputs - i), i * inputs
-            whole = samples // 5 * 5 if rows == 5 else 0
-            for j in range(0, whole, 5):
-                _dots_5_5(weight, first, x, j * inputs, inputs, y, j * outputs + i, outputs)
+        for i in range(0, outputs, WORDS):
+            rows, first = min(WORDS, outputs - i), i * inputs
+            whole = samples // WORDS * WORDS if rows == WORDS else 0
+            for j in range(0, whole, WORDS):
+                _dots_square(weight, first, x, j * inputs, inputs, y, j * outputs + i, outputs)
             for j in range(whole, samples):
-                if rows == 5:
-                    _dots_5_1(weight, first, x, j * inputs, inputs, y, j * outputs + i, outputs)
+                if rows == WORDS:
+                    _dots_column(weight, first, x, j * inputs, inputs, y, j * outputs + i, outputs)
                 else:
                     for k in range(rows):
                         at = first + k * inputs
-                        _dots_1_1(weight, at, x, j * inputs, inputs, y, j * outputs + i + k, outputs)
+                        _dots_one(weight, at, x, j * inputs, inputs, y, j * outputs + i + k, outputs)
         for j in range(samples):
             put_more(bias, 0, y, j * outputs, len(bias), one)
 
