@@ -65,6 +65,7 @@ def large() -> tuple[Method, Any]:
 
 
 CASES = {"small": small, "large": large}
+ARITHMETICS = ("float64", "ball")
 
 
 def once(case: str, arithmetic: str) -> dict[str, float]:
@@ -162,6 +163,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--one", nargs=2, metavar=("CASE", "ARITHMETIC"))
     one = parser.parse_args().one
+    if one and (one[0] not in CASES or one[1] not in ARITHMETICS):
+        parser.error(f"--one takes {' or '.join(CASES)}, then {' or '.join(ARITHMETICS)}")
     if one:
         print(json.dumps(once(*one)))
     else:

@@ -285,6 +285,13 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--memory", nargs=2, metavar=("CASE", "SIDE"))
     options = parser.parse_args()
+    models, names = ({c.name.partition("-")[0] for c in CASES}, {c.name for c in CASES})
+    if unknown := sorted(set(options.models) - models):
+        parser.error(f"no model {', '.join(unknown)}; there are {', '.join(sorted(models))}")
+    if options.repeats < 1:
+        parser.error("--repeats is at least 1")
+    if options.memory and not (options.memory[0] in names and options.memory[1] in ("loop", "ours")):
+        parser.error(f"--memory takes {', '.join(sorted(names))}, then loop or ours")
     torch.set_num_threads(1)
     if options.memory:
         name, side = options.memory

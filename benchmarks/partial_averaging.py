@@ -35,6 +35,7 @@ from boundcheck.problems.quadratics import Component
 
 WORKERS, TAU, DIM, ROUNDS = 128, 8, 64, 100_000
 SMALL_DIM = 8  # of the rigorous run
+ARITHMETICS = ("float64", "ball")
 METRICS = ("discrepancy", "grad2")
 SECONDS, MEMORY, RATIO = 10.0, 500.0, 1.5
 ETA = Fraction(1, 16)
@@ -144,6 +145,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--one", nargs=2, metavar=("WORKERS", "ARITHMETIC"))
     one = parser.parse_args().one
+    if one and not (one[0].isdigit() and int(one[0]) > 0 and one[1] in ARITHMETICS):
+        parser.error(f"--one takes a number of workers, then {' or '.join(ARITHMETICS)}")
     if one:
         print(json.dumps(once(int(one[0]), one[1])))
     else:

@@ -8,6 +8,7 @@ number. Every number of clients is run in a fresh process.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -17,6 +18,7 @@ import time
 from fractions import Fraction
 from typing import Any
 
+MODELS = ("isotropic", "logistic")
 COUNTS = (10**4, 10**5, 10**6)
 ROUNDS, COHORT, SAMPLES, DIM = 50, 100, 50, 50
 
@@ -46,9 +48,9 @@ def main() -> None:
     print(f"{COHORT} clients of {SAMPLES} samples in each of {ROUNDS} rounds, d = {DIM}, one seed, one thread")
     heads = ("clients", "before, MB", "peak, MB", "seconds", "dist2 at the end")
     print("  model     " + "".join(f"{h:>{w}s}" for h, w in zip(heads, (10, 12, 10, 9, 18), strict=True)))
-    for model in ("isotropic", "logistic"):
+    for model in MODELS:
         for clients in COUNTS:
-            command = [sys.executable, os.path.abspath(__file__), model, str(clients)]
+            command = [sys.executable, os.path.abspath(__file__), "--one", model, str(clients)]
             found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
             print(
                 f"  {model:10s} {clients:9d} {found['before']:11.0f} {found['peak']:9.0f} {found['seconds']:8.2f} "
@@ -57,7 +59,12 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        print(json.dumps(run(sys.argv[1], int(sys.argv[2]))))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--one", nargs=2, metavar=("MODEL", "CLIENTS"))
+    one = parser.parse_args().one
+    if one and not (one[0] in MODELS and one[1].isdigit() and int(one[1]) >= 2 * COHORT):
+        parser.error(f"--one takes {' or '.join(MODELS)}, then a number of clients from {2 * COHORT} on")
+    if one:
+        print(json.dumps(run(one[0], int(one[1]))))
     else:
         main()

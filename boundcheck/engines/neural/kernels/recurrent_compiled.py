@@ -29,10 +29,12 @@ from boundcheck.engines.neural.kernels.recurrent_words import (
     packed,
     unit_of,
 )
-from boundcheck.engines.neural.kernels.words import put, put_more, rounded, stamp, turned_square
+from boundcheck.engines.neural.kernels.words import ahead, put, put_more, rounded, stamp, turned_square
 from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth"]
+
+FAR = 1 << 18  # numbers of the gates that do not stay in the nearer caches
 
 
 def _make_added(version: int) -> Any:
@@ -73,7 +75,7 @@ def _make_forth(version: int) -> Any:
         length, samples, given, hidden, lanes = sizes
         wide, panel = hidden + given + 1, TILE * lanes
         zr, gr = rounded(wide, lanes), rounded(4 * hidden, lanes)
-        one = z.dtype.type(1)
+        one, far = z.dtype.type(1), length * samples * gr > FAR
         packed(taken, kept, bias, other, forward, backward, given, hidden, lanes)
         cells[: samples * hidden] = 0.0
         for b in range(samples):
@@ -90,6 +92,9 @@ def _make_forth(version: int) -> Any:
             )  # fmt: skip
             for row in range(first, first + samples):
                 place = row * hidden
+                if far and s + 1 < length:  # a time before the product writes there
+                    for later in range((row + samples) * gr, (row + samples + 1) * gr, lanes):
+                        ahead(gates, later)
                 cell(
                     hidden, lanes, gates, row * gr, cells, place, place + samples * hidden, bent, place, z,
                     (row + samples) * zr,
