@@ -13,8 +13,11 @@ from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Back, Bound, Flat, Handed, Tensor
 from boundcheck.problems.architectures import LSTM
 
-__all__ = ["available", "bound_model", "traced_model"]
+__all__ = ["Model", "available", "bound_model", "traced_model"]
 
+# A layer's products are those of a processor's matrix unit from so many products of a time on, with MANY samples at
+# least, or FEW where the weights, laid out, stay in the nearer caches (`benchmarks/neural_recurrent.py`).
+UNIT, MANY, FEW, NEAR = 400_000, 32, 8, 1 << 17
 Strip = tuple[Any, int, int, int]  # a flat array, the first place of a pass and what lies between times and samples
 
 
@@ -34,21 +37,23 @@ def traced_model(layer: LSTM, x: Tensor, parameters: Sequence[Tensor]) -> tuple[
     key = (layer, samples, length, x.dtype)
     model, _FREE.model = _FREE.model, None
     if model is None or model.key != key:
-        model = _Model(*key)
+        model = Model(*key)
     return model.forth(x, parameters), model.back
 
 
-class _Model:
+class Model:
     """The passes of the layers with their memory, which one model after the other uses.
 
-    New memory costs as much time as a third of a pass: the system clears it page by page.
+    New memory costs as much time as a third of a pass: the system clears it page by page. unit: whether the products
+    are those of the processor's matrix unit, or None for the choice by UNIT.
     """
 
-    def __init__(self, layer: LSTM, samples: int, length: int, dtype: Tensor) -> None:
+    def __init__(self, layer: LSTM, samples: int, length: int, dtype: Tensor, unit: bool | None = None) -> None:
         self.key, self.ways = (layer, samples, length, dtype), 2 if layer.both else 1
         widths = [layer.inputs] + [layer.hidden * self.ways] * (layer.layers - 1)
         self.passes = [
-            [_Pass(samples, length, width, layer.hidden, dtype, bool(w)) for w in range(self.ways)] for width in widths
+            [_Pass(samples, length, width, layer.hidden, dtype, bool(w), unit) for w in range(self.ways)]
+            for width in widths
         ]
 
     def forth(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
@@ -75,7 +80,7 @@ def bound_model(layer: LSTM, given: Handed, dtype: Tensor) -> BoundChain:
     """The layers of one model on (samples, length, inputs), in arrays that stay."""
     samples, length, _ = given.x.shape
     layers, before = list[tuple[Bound, int]](), given
-    for ways in _Model(layer, samples, length, dtype).passes:
+    for ways in Model(layer, samples, length, dtype).passes:
         layers.append((_BoundLayer(ways, before), 4 * len(ways)))
         before = layers[-1][0].found
     return BoundChain(tuple(layers))
@@ -125,7 +130,7 @@ class _BoundLayer:
 class _Free(threading.local):
     """The passes that the thread's last model used, until the next takes them."""
 
-    model: _Model | None = None
+    model: Model | None = None
 
 
 _FREE = _Free()
@@ -134,12 +139,15 @@ _FREE = _Free()
 class _Pass:
     """One layer one way, there and back; backwards: the pass begins at the end of the sequence."""
 
-    def __init__(self, samples: int, length: int, inputs: int, hidden: int, dtype: Tensor, backwards: bool) -> None:
-        from boundcheck.engines.neural.kernels import recurrent_compiled
+    def __init__(
+        self, samples: int, length: int, inputs: int, hidden: int, dtype: Tensor, backwards: bool,
+        unit: bool | None = None,
+    ) -> None:  # fmt: skip
+        from boundcheck.engines.neural.kernels import matrix_unit, recurrent_compiled
         from boundcheck.engines.neural.kernels.recurrent_words import PANEL
         from boundcheck.engines.neural.kernels.words import BYTES, ready, whole
 
-        self.compiled, self.dtype, self.backwards, size = recurrent_compiled, dtype, backwards, dtype.itemsize
+        self.dtype, self.backwards, size = dtype, backwards, dtype.itemsize
         ready(size)
         lanes, panel = BYTES // size, PANEL // size
         zr, gr = whole(hidden + inputs + 1, size), whole(4 * hidden, size)
@@ -148,8 +156,15 @@ class _Pass:
         self.weights = tuple(self._array(n) for n in (-(-gr // panel) * zr * panel, -(-zr // panel) * gr * panel))
         self.kept = tuple(self._array(n) for n in (rows * gr, (rows + samples) * hidden, rows * hidden))
         self.room = tuple(self._array(n) for n in (samples * zr, samples * hidden, zr * gr, lanes * zr))
-        self.states, self.given = _Lent((rows + samples) * zr, dtype), _Lent(rows * inputs, dtype)
+        # words beyond the last row are read where rows and columns of z are exchanged
+        self.states, self.given = _Lent((rows + samples + lanes) * zr, dtype), _Lent(rows * inputs, dtype)
         self.z: Any = None
+        self.squares, self.ways = (), (recurrent_compiled.forth, recurrent_compiled.back)
+        weights = 4 * hidden * (hidden + inputs)
+        many = samples * weights >= UNIT and samples >= (FEW if weights <= NEAR else MANY)
+        if (many if unit is None else unit) and size == 4 and matrix_unit.usable():
+            self.ways = recurrent_compiled.forth_by_unit, recurrent_compiled.back_by_unit
+            self.squares = tuple(map(self._array, self._squares(recurrent_compiled.CHUNK)))
 
     def lent(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         """x (samples, length, inputs) to (samples, length, hidden)."""
@@ -177,17 +192,30 @@ class _Pass:
 
     def forth(self, entry: Strip, parameters: tuple[Any, ...]) -> None:
         """From what comes in to the states; flat parameters."""
-        self.compiled.forth(entry, parameters, (*self.weights, self.z, *self.kept), self.sizes)
+        self.ways[0](entry, parameters, (*self.weights, self.z, *self.kept), self.squares, self.sizes)
 
     def back(self, above: Strip, entry: Strip, into: tuple[Any, ...], wanted: bool, adding: bool) -> None:
         """From the gradient in the states to that in what came in, if wanted, and in the parameters."""
         arrays = (self.weights[1], self.z, *self.kept)
-        self.compiled.back(above, entry, into, arrays, self.room, self.sizes, (bool(wanted), bool(adding)))
+        flags = bool(wanted), bool(adding)
+        self.ways[1](above, entry, into, arrays, self.room, self.squares, self.sizes, flags)
+
+    def _squares(self, chunk: int) -> tuple[int, ...]:
+        """Numbers of the arrays of the matrix unit."""
+        from boundcheck.engines.neural.kernels.matrix_unit import left_size, right_size
+        from boundcheck.engines.neural.kernels.words import whole
+
+        length, samples, inputs, hidden, _ = self.sizes
+        wide, gates, rows = hidden + inputs + 1, 4 * hidden, min(length * samples, max(samples, chunk))
+        first = left_size(samples, wide), left_size(samples, gates), left_size(wide, rows)
+        there, back = right_size(wide, gates), right_size(gates, hidden + inputs)
+        return there, back, max(first), right_size(rows, gates), self.zr * whole(rows, 4)
 
     @property
     def size(self) -> int:
         """Bytes of the arrays that it begins with."""
-        return sum(a.nbytes for a in (*self.weights, *self.kept, *self.room)) + self.states.size * self.dtype.itemsize
+        own = (*self.weights, *self.kept, *self.room, *self.squares)
+        return sum(a.nbytes for a in own) + self.states.size * self.dtype.itemsize
 
     def _array(self, size: int) -> Any:
         """Zeros: those that fill up the weights to whole words stay."""

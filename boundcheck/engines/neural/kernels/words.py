@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 from boundcheck.engines.sampled.jit import UNCOUNTED, bare_inlined
 
 __all__ = ["BYTES", "I32", "I64", "WORDS", "Code", "Word", "ahead", "inner", "inserted", "ir",
-           "put", "put_more", "ready", "rounded", "stamp", "tiles", "turned_square", "usable", "whole",
+           "put", "put_more", "ready", "rounded", "stamp", "supports", "tiles", "turned_square", "usable", "whole",
            "written_out"]  # fmt: skip
 
 generation: Any = cgutils
@@ -40,6 +40,11 @@ _SIZES = ((), _LONG, _LONG, (7, *_SHORT), _SHORT, _SHORT) if _WIDE else ((), (8,
 WORDS = len(_SIZES) - 1
 # At 16 words + rows, for up to 15 rows that are left: how many the next tile takes.
 _FITTING = tuple(next((s for s in sizes if s <= left), 0) for sizes in _SIZES for left in range(16))
+
+
+def supports(*features: str) -> bool:
+    """Whether this processor has what LLVM calls so."""
+    return all(_FEATURES.get(name) for name in features)
 
 
 def usable() -> bool:
@@ -134,8 +139,8 @@ class Code:
 
     def first(self, count: Any) -> None:
         """From here on, `read` and `write` touch the first count numbers of a word."""
-        row = ir.Constant(ir.VectorType(I64, self.lanes), list(range(self.lanes)))
-        self.mask = self.builder.icmp_signed("<", row, self.same(count).value)
+        row = ir.Constant(ir.VectorType(I32, self.lanes), list(range(self.lanes)))
+        self.mask = self.builder.icmp_signed("<", row, self.same(self.builder.trunc(count, I32)).value)
 
     def ahead(self, place: Any) -> None:
         """Asks for a place in the first cache that is written to later."""
