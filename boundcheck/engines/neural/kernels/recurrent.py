@@ -6,7 +6,8 @@ Two ways to the same numbers of an LSTM, and how one is chosen:
     is to go through more than once.
 "each": one model after the other, on a processor in float32, where its work alone fills a core and stays in the
     caches. By the passes of `recurrent_compiled` where the processor has words of 32 or 64 bytes with fused
-    multiplication (`words.usable`), otherwise by torch's own LSTM, one call of oneDNN a layer.
+    multiplication (`words.usable`), of many samples by its matrix unit, if it has one (`matrix_unit`); otherwise by
+    torch's own LSTM, one call of oneDNN a layer.
 
 Measured on one thread of a processor with AVX-512 (`benchmarks/neural_cpu.py`), a step of SGD of a model with embedding
 8, 2 x 100 units, 80 times, in ms: 64 samples, a loop over torch's LSTM 75, the compiled passes 40; 10 samples, 13.2

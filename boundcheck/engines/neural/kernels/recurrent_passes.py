@@ -15,9 +15,9 @@ from boundcheck.problems.architectures import LSTM
 
 __all__ = ["Model", "available", "bound_model", "traced_model"]
 
-# A layer's products are those of a processor's matrix unit from so many products of a time on, with MANY samples at
-# least, or FEW where the weights, laid out, stay in the nearer caches (`benchmarks/neural_recurrent.py`).
-UNIT, MANY, FEW, NEAR = 400_000, 32, 8, 1 << 17
+# Samples, and products of a time, from which a layer's products are those of a processor's matrix unit. With few samples
+# it loses more where others share the core than it wins elsewhere (`benchmarks/neural_recurrent.py`).
+MANY, UNIT = 32, 1 << 18
 Strip = tuple[Any, int, int, int]  # a flat array, the first place of a pass and what lies between times and samples
 
 
@@ -45,7 +45,7 @@ class Model:
     """The passes of the layers with their memory, which one model after the other uses.
 
     New memory costs as much time as a third of a pass: the system clears it page by page. unit: whether the products
-    are those of the processor's matrix unit, or None for the choice by UNIT.
+    are those of the processor's matrix unit, or None for the choice by MANY and UNIT.
     """
 
     def __init__(self, layer: LSTM, samples: int, length: int, dtype: Tensor, unit: bool | None = None) -> None:
@@ -160,8 +160,7 @@ class _Pass:
         self.states, self.given = _Lent((rows + samples + lanes) * zr, dtype), _Lent(rows * inputs, dtype)
         self.z: Any = None
         self.squares, self.ways = (), (recurrent_compiled.forth, recurrent_compiled.back)
-        weights = 4 * hidden * (hidden + inputs)
-        many = samples * weights >= UNIT and samples >= (FEW if weights <= NEAR else MANY)
+        many = samples >= MANY and samples * 4 * hidden * (hidden + inputs) >= UNIT
         if (many if unit is None else unit) and size == 4 and matrix_unit.usable():
             self.ways = recurrent_compiled.forth_by_unit, recurrent_compiled.back_by_unit
             self.squares = tuple(map(self._array, self._squares(recurrent_compiled.CHUNK)))
