@@ -15,8 +15,8 @@ from boundcheck.problems.architectures import LSTM
 
 __all__ = ["Model", "available", "bound_model", "traced_model"]
 
-# Samples, and products of a time, from which a layer's products are those of a processor's matrix unit. With few samples
-# it loses more where others share the core than it wins elsewhere (`benchmarks/neural_recurrent.py`).
+# Samples, and products of a time, from which a layer's products are those of a processor's matrix unit. With fewer
+# samples it loses more where others share the core than it wins elsewhere (`benchmarks/neural_recurrent.py`).
 MANY, UNIT = 32, 1 << 18
 Strip = tuple[Any, int, int, int]  # a flat array, the first place of a pass and what lies between times and samples
 
