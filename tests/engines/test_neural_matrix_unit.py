@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,22 @@ def test_layers_are_those_of_words(layer: LSTM, samples: int, length: int) -> No
     """Sums of fewer and of more rows than the unit takes at once, remainders of squares of every kind."""
     for found, wanted in zip(*(there_and_back(layer, samples, length, unit) for unit in (True, False)), strict=True):
         assert float((found - wanted).abs().max()) <= 1e-5 * float(wanted.abs().max())
+
+
+def test_threads_at_once_find_the_same_bits() -> None:
+    """Each has the unit's registers for itself."""
+    layer = LSTM(8, 64)
+
+    def once(samples: int) -> tuple[torch.Tensor, ...]:
+        return there_and_back(layer, samples, 9, True)
+
+    sizes = (70, 64, 33, 10)
+    alone = [once(samples) for samples in sizes]
+    with ThreadPoolExecutor(len(sizes)) as pool:
+        together = [list(pool.map(once, sizes)) for _ in range(5)]
+    for found in together:
+        for one, other in zip(found, alone, strict=True):
+            assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def test_the_unit_is_taken_where_it_pays() -> None:
