@@ -1,8 +1,9 @@
 """One layer of long short-term memory of one model, there and back, by words and by the processor's matrix unit.
 
-`recurrent_passes` chooses between them by what this prints; both run in turns, in float32, on one thread:
-
     python benchmarks/neural_recurrent.py
+
+Both run in turns, in float32, on one thread. From how many samples and products `recurrent_passes` takes the unit was
+chosen by what this prints. No target.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def layer(inputs: int, hidden: int, samples: int, unit: bool) -> Callable[[], An
 def main() -> int:
     parser = argparse.ArgumentParser(description="LSTM by words and by the matrix unit, on one thread.")
     parser.add_argument("--repeats", type=int, default=15)
-    repeats = max(1, parser.parse_args().repeats)
+    repeats = parser.parse_args().repeats
+    if repeats < 1:
+        parser.error("--repeats is at least 1")
     torch.set_num_threads(1)
     if not matrix_unit.usable():
         print("this processor has no matrix unit, or the system does not lend it")

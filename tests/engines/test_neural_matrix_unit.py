@@ -67,7 +67,7 @@ def drawn(rows: int, depth: int, columns: int, seed: int = 0) -> tuple[Matrix, M
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_accuracy_is_that_of_single_precision(shape: tuple[int, int, int]) -> None:
-    """No product is off by more than float32's own rounding of the sum would be, all signs alike."""
+    """Errors grow with the root of the depth, as those of sums in float32 do, and are measured by the sum of sizes."""
     a, b = drawn(*shape)
     exact, size = a.astype(float) @ b.astype(float), np.abs(a).astype(float) @ np.abs(b).astype(float)
     eps = float(np.finfo(np.float32).eps)

@@ -26,7 +26,7 @@ from numba import types
 
 from boundcheck.engines.neural.kernels.words import BYTES, I32, I64, Code, Word, inner, inserted, ir, supports
 
-__all__ = ["BLOCK", "SIDE", "left", "left_size", "product", "right", "right_size", "usable"]
+__all__ = ["left", "left_size", "product", "right", "right_size", "usable"]
 
 SIDE = 16  # of a square
 BLOCK = 2 * SIDE  # of the common index
@@ -39,7 +39,7 @@ _PERMISSION, _TILES = 0x1023, 18  # of Linux's arch_prctl: a process asks for th
 @functools.cache
 def usable() -> bool:
     """Whether this processor has the unit and the system lets this process use it."""
-    if not supports("amx-tile", "amx-bf16", "avx512f") or sys.platform != "linux" or BYTES != 64:
+    if not supports("amx-tile", "amx-bf16") or sys.platform != "linux" or BYTES != 64:
         return False
     return ctypes.CDLL(None).syscall(158, _PERMISSION, _TILES) == 0
 
@@ -258,32 +258,38 @@ _squares_14, _squares_13, _squares_12, _squares_11 = (_squares(1, n) for n in (4
 
 
 @inner
+def _strips(
+    a: Any, b: Any, c: Any, c0: Any, cr: Any, start: Any, end: Any, some: Any, squares: Any, blocks: Any, adding: Any
+) -> None:
+    """Rows from start to end of a product, some at a time, 2 SIDE at most."""
+    _begun(some)
+    wide = 2 if some > SIDE else 4
+    for j in range(0, squares, wide):
+        n, second = min(wide, squares - j), j * blocks * _SQUARE
+        for i in range(start, end, some):
+            first, at = i * blocks * _ROW, c0 + i * cr + j * SIDE
+            if some > SIDE:
+                if n == 2:
+                    _squares_22(a, first, b, second, c, at, cr, blocks, adding)
+                else:
+                    _squares_21(a, first, b, second, c, at, cr, blocks, adding)
+            elif n == 4:
+                _squares_14(a, first, b, second, c, at, cr, blocks, adding)
+            elif n == 3:
+                _squares_13(a, first, b, second, c, at, cr, blocks, adding)
+            elif n == 2:
+                _squares_12(a, first, b, second, c, at, cr, blocks, adding)
+            else:
+                _squares_11(a, first, b, second, c, at, cr, blocks, adding)
+
+
+@inner
 def product(a: Any, b: Any, c: Any, c0: Any, cr: Any, rows: Any, columns: Any, depth: Any, adding: Any) -> None:
     """C (+)= A B of a `left` and a `right`; columns of C, whose rows are cr apart, are rounded up to whole words."""
     blocks, squares = (depth + BLOCK - 1) // BLOCK, (columns + SIDE - 1) // SIDE
-    i = 0
-    while i < rows:
-        whole = max(rows - i, 1) // (2 * SIDE)  # pairs of rows of squares, for which the unit is set up the same
-        some = 2 * SIDE if whole > 0 else rows - i
-        _begun(some)
-        wide = 2 if some > SIDE else 4
-        for j in range(0, squares, wide):
-            n, second = min(wide, squares - j), j * blocks * _SQUARE
-            for q in range(max(1, whole)):
-                first = (i + q * 2 * SIDE) * blocks * _ROW
-                at = c0 + (i + q * 2 * SIDE) * cr + j * SIDE
-                if some > SIDE:
-                    if n == 2:
-                        _squares_22(a, first, b, second, c, at, cr, blocks, adding)
-                    else:
-                        _squares_21(a, first, b, second, c, at, cr, blocks, adding)
-                elif n == 4:
-                    _squares_14(a, first, b, second, c, at, cr, blocks, adding)
-                elif n == 3:
-                    _squares_13(a, first, b, second, c, at, cr, blocks, adding)
-                elif n == 2:
-                    _squares_12(a, first, b, second, c, at, cr, blocks, adding)
-                else:
-                    _squares_11(a, first, b, second, c, at, cr, blocks, adding)
-        i += whole * 2 * SIDE if whole > 0 else some
+    whole = rows // (2 * SIDE) * (2 * SIDE)
+    if whole > 0:
+        _strips(a, b, c, c0, cr, 0, whole, 2 * SIDE, squares, blocks, adding)
+    if whole < rows:
+        _strips(a, b, c, c0, cr, whole, rows, rows - whole, squares, blocks, adding)
     _ended()

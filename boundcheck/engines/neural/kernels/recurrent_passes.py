@@ -141,7 +141,7 @@ class _Pass:
 
     def __init__(
         self, samples: int, length: int, inputs: int, hidden: int, dtype: Tensor, backwards: bool,
-        unit: bool | None = None,
+        unit: bool | None,
     ) -> None:  # fmt: skip
         from boundcheck.engines.neural.kernels import matrix_unit, recurrent_compiled
         from boundcheck.engines.neural.kernels.recurrent_words import PANEL

@@ -49,7 +49,7 @@ def supports(*features: str) -> bool:
 
 def usable() -> bool:
     """Whether this processor has the words that passes are written for (fused multiplication and addition)."""
-    return _WIDE or bool(_FEATURES.get("avx2") and _FEATURES.get("fma"))
+    return _WIDE or supports("avx2", "fma")
 
 
 def inner(function: Any) -> Any:
