@@ -25,10 +25,13 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     u_i is proportional to E[a_i^S * (local steps * their factor of the step size)], a step counting for all later ones
     in which a local momentum repeats it; FedShuffle's what_i (Appendix E)
     where the method is a FedShuffleGen. How old the points are from which clients start is of second order. Raises
-    Unsupported where cohorts matter and there are too many of them, and for a corrected local objective.
+    Unsupported where cohorts matter and there are too many of them, for a corrected local objective, and for steps
+    that follow another gradient than the objective's.
     """
     if method.correction is not None:
         raise Unsupported(f"the local objectives of {method.name} are corrected, so that no weights are its own.")
+    if method.sgd is not None and (method.sgd.clip is not None or method.sgd.weight_decay):
+        raise Unsupported(f"local steps of {method.name} have {method.sgd.words()}, so that no weights are its own.")
     if isinstance(method.exchange, Blocks):
         return list(method.exchange.of(clients.weights))
     n = clients.count
@@ -56,7 +59,7 @@ def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int
 def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:
     """The mean of a visit's steps times their factor of the step size."""
     visits = method.local.visits(client, cohort, clients)
-    rho = Fraction(0) if method.local_momentum is None else method.local_momentum.rho
+    rho = Fraction(0) if method.sgd is None else method.sgd.momentum
     return sum((p * _repeated(v.steps, rho) * v.scale for p, v in visits), Fraction(0))
 
 

@@ -18,6 +18,7 @@ from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Aggregation,
+    ClientSGD,
     Constant,
     Exchange,
     GradientSteps,
@@ -56,6 +57,7 @@ class Given:
 
     K: local steps. eta_l, eta_g: step sizes of clients and server. sampling: "full" (whole gradients; the default
     without a batch) or "replacement". batch: samples a step, drawn with replacement (1 where only sampling is given).
+    sgd: how local steps differ from plain ones.
     """
 
     K: Any
@@ -63,6 +65,7 @@ class Given:
     eta_g: Any = 1
     batch: Any = None
     sampling: Any = None
+    sgd: ClientSGD | None = None
 
 
 def times_from(given: Any) -> Times:
@@ -149,6 +152,7 @@ def compose(
         aggregation,
         ServerStep(as_fraction(given.eta_g, "eta_g")),
         exchange=exchange,
+        sgd=given.sgd,
     )
 
 

@@ -11,11 +11,12 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods._steps import count, local_momentum_from, step_from
+from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
     Blocks,
+    ClientSGD,
     Full,
     GradientSteps,
     HandOver,
@@ -30,19 +31,18 @@ GRADIENTS = ("sample", "full")
 _HAND_OVER = ("active", "every", "design")
 
 
-def averaging(name: str, exchange: Blocks, eta: Any, batch: Any, gradient: Any, momentum_l: Any) -> Method:
+def averaging(name: str, exchange: Blocks, eta: Any, batch: Any, gradient: Any, sgd: ClientSGD | None) -> Method:
     """Every worker takes one step from its own model, then models are averaged as the exchange says.
 
-    gradient: "sample" (of `batch` samples drawn with replacement) or "full". momentum_l: of each worker's steps, 0 for
-    plain ones (`LocalMomentum`). Raises BadInput and UnknownName.
+    gradient: "sample" (of `batch` samples drawn with replacement) or "full". sgd: how steps
+    differ from plain ones. Raises BadInput and UnknownName.
     """
     if gradient not in GRADIENTS:
         raise UnknownName("the gradient of a local step", str(gradient), GRADIENTS)
     if gradient == "full" and count(batch, "batch") != 1:
         raise BadInput('a step with gradient = "full" takes all samples; leave batch out.')
     local: LocalWork = GradientSteps(1) if gradient == "full" else StochasticSteps(1, count(batch, "batch"))
-    momentum = local_momentum_from(momentum_l)
-    return Method(name, Full(), local, step_from(eta, "eta"), exchange=exchange, local_momentum=momentum)
+    return Method(name, Full(), local, step_from(eta, "eta"), exchange=exchange, sgd=sgd)
 
 
 def hand_over_from(given: Any) -> HandOver | None:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods._participation import participation_from
-from boundcheck.methods._steps import count, local_momentum_from, step_from
+from boundcheck.methods._steps import count, step_from
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Aggregation, EpochRange, Epochs, Momentum, ServerStep, SumOne, Unbiased
+from boundcheck.methods.parts import Aggregation, ClientSGD, EpochRange, Epochs, Momentum, ServerStep, SumOne, Unbiased
 from boundcheck.methods.parts.local import SAMPLINGS
 
 __all__ = [
@@ -43,7 +43,7 @@ class Common:
     eta_g: Any
     participation: Any
     momentum: Any = None
-    momentum_l: Any = 0
+    sgd: ClientSGD | None = None
 
 
 def compose(name: str, local: Epochs, aggregation: Aggregation, given: Common) -> Method:
@@ -56,7 +56,7 @@ def compose(name: str, local: Epochs, aggregation: Aggregation, given: Common) -
         aggregation,
         ServerStep(as_fraction(given.eta_g, "eta_g")),
         momentum_from(given.momentum),
-        local_momentum=local_momentum_from(given.momentum_l),
+        sgd=given.sgd,
     )
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods.parts import Constant, Decaying, InverseCycle, LocalMomentum, LogHorizon, Schedule
+from boundcheck.methods.parts import ClientSGD, Constant, Decaying, InverseCycle, LogHorizon, Schedule
 
-__all__ = ["STEP_PARAMETERS", "count", "local_momentum_from", "schedule_from", "step_from"]
+__all__ = ["NONE", "STEP_PARAMETERS", "count", "schedule_from", "sgd_from", "step_from"]
 
 # Each way of giving the step size: the parameters that belong together.
 _WAYS = ({"eta"}, {"eta0"}, {"eta0", "rounds_per_cycle"}, {"ell", "T"})
 STEP_PARAMETERS = tuple(sorted(set().union(*_WAYS)))
+NONE = "none"  # gradients are not clipped
 _DECAY = ("value", "at", "factor", "warm_up")
 
 
@@ -26,12 +27,15 @@ def count(value: Any, name: str) -> int:
     return int(number)
 
 
-def local_momentum_from(value: Any) -> LocalMomentum | None:
-    """Momentum of the clients' local steps from `momentum_l`, a number from 0 (plain steps) to below 1, or BadInput."""
-    rho = as_fraction(value, "momentum_l")
-    if not 0 <= rho < 1:
-        raise BadInput(f"momentum_l = {value} is not allowed; it is at least 0 and below 1.")
-    return LocalMomentum(rho) if rho else None
+def sgd_from(momentum_l: Any = 0, weight_decay_l: Any = 0, clip_l: Any = NONE) -> ClientSGD | None:
+    """What differs from plain local steps, None where nothing does (`ClientSGD`).
+
+    momentum_l: at least 0 and below 1. weight_decay_l: at least 0. clip_l: the largest norm of a gradient, above 0, or
+    "none". Raises BadInput.
+    """
+    momentum, decay = as_fraction(momentum_l, "momentum_l"), as_fraction(weight_decay_l, "weight_decay_l")
+    clip = None if clip_l == NONE else as_fraction(clip_l, "clip_l")
+    return ClientSGD(momentum, decay, clip) if momentum or decay or clip is not None else None
 
 
 def step_from(value: Any, name: str) -> Schedule:

@@ -12,6 +12,7 @@ from typing import Any
 from boundcheck.errors import BadInput
 from boundcheck.methods import partial_averaging, periodic_averaging
 from boundcheck.methods._averaging import is_averaging
+from boundcheck.methods._steps import NONE
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Constant
 
@@ -28,6 +29,8 @@ def build(
     batch: Any = 1,
     gradient: Any = "sample",
     momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """Partial averaging, or with partition = "whole" periodic averaging; see `partial_averaging` for the parameters.
 
@@ -37,11 +40,12 @@ def build(
         if order is not None:
             raise BadInput('partition = "whole" is one block, which has no order; leave order out.')
         return periodic_averaging.build(
-            tau=tau, eta=eta, weights=weights, batch=batch, gradient=gradient, momentum_l=momentum_l
-        )
+            tau=tau, eta=eta, weights=weights, batch=batch, gradient=gradient, momentum_l=momentum_l,
+            weight_decay_l=weight_decay_l, clip_l=clip_l,
+        )  # fmt: skip
     return partial_averaging.build(
         tau=tau, eta=eta, partition=partition, order=order, weights=weights, batch=batch, gradient=gradient,
-        momentum_l=momentum_l,
+        momentum_l=momentum_l, weight_decay_l=weight_decay_l, clip_l=clip_l,
     )  # fmt: skip
 
 

@@ -52,8 +52,8 @@ def build(spec: Mapping[str, Any]) -> Method:
 def algorithms(method: Method) -> tuple[str, ...]:
     """The kinds of which a composition is an instance (gradient descent is also FedAvg with one step).
 
-    None with a local momentum: what is said of these kinds is said of plain local steps.
+    None with `ClientSGD`: what is said of these kinds is said of plain local steps.
     """
-    if method.local_momentum is not None:
+    if method.sgd is not None:
         return ()
     return tuple(kind for kind in kinds() if _module(kind).matches(method))

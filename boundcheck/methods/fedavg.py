@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.methods._steps import count, local_momentum_from, schedule_from
+from boundcheck.methods._steps import NONE, count, schedule_from, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Full, GradientSteps, ServerStep, Uniform
 
@@ -25,15 +25,17 @@ def build(
     ell: Any = None,
     T: Any = None,
     momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """FedAvg with E full local gradient steps; `size` clients a round at random (default: all clients).
 
-    momentum_l: of the steps of each visit, 0 for plain ones (`LocalMomentum`). Raises BadInput.
+    momentum_l, weight_decay_l, clip_l: of the local steps (`ClientSGD`). Raises BadInput.
     """
     steps = {"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle, "ell": ell, "T": T}
     cohort = Full() if size is None else Uniform(count(size, "size"))
-    work, momentum = GradientSteps(count(E, "E")), local_momentum_from(momentum_l)
-    return Method("fedavg", cohort, work, schedule_from(steps), local_momentum=momentum)
+    work, sgd = GradientSteps(count(E, "E")), sgd_from(momentum_l, weight_decay_l, clip_l)
+    return Method("fedavg", cohort, work, schedule_from(steps), sgd=sgd)
 
 
 def matches(method: Method) -> bool:

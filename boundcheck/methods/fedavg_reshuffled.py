@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.methods._steps import count, local_momentum_from, schedule_from
+from boundcheck.methods._steps import NONE, count, schedule_from, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Epochs, Full, ServerStep, Uniform
 
@@ -20,16 +20,18 @@ def build(
     eta0: Any = None,
     rounds_per_cycle: Any = None,
     momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """E reshuffled epochs with `batch` samples a step; `size` clients a round at random (default: all).
 
-    momentum_l: of the steps of each visit, 0 for plain ones (`LocalMomentum`). Raises BadInput.
+    momentum_l, weight_decay_l, clip_l: of the local steps (`ClientSGD`). Raises BadInput.
     """
     steps = {"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle}
     cohort = Full() if size is None else Uniform(count(size, "size"))
     local = Epochs(count(E, "E"), count(batch, "batch"))
-    momentum = local_momentum_from(momentum_l)
-    return Method("fedavg_reshuffled", cohort, local, schedule_from(steps), local_momentum=momentum)
+    sgd = sgd_from(momentum_l, weight_decay_l, clip_l)
+    return Method("fedavg_reshuffled", cohort, local, schedule_from(steps), sgd=sgd)
 
 
 def matches(method: Method) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from boundcheck.errors import UnknownName
 from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs, SumOne
 
@@ -29,18 +29,21 @@ def build(
     participation: Any = "full",
     momentum: Any = None,
     momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
     aggregation: str = "sum_one",
 ) -> Method:
     """FedAvgRR with E local epochs of step size eta_l a step and server step eta_g.
 
-    E, participation, momentum (of the server): see `methods._family`. momentum_l: of the steps of each visit, 0 for
-    plain ones (`LocalMomentum`). Raises BadInput and UnknownName.
+    E, participation, momentum (of the server): see `methods._family`. momentum_l, weight_decay_l, clip_l: of the local
+    steps (`ClientSGD`). Raises BadInput and UnknownName.
     """
     if aggregation not in AGGREGATIONS:
         raise UnknownName("the aggregation of fedavg_rr", aggregation, AGGREGATIONS)
+    given = Common(eta_l, eta_g, participation, momentum, sgd_from(momentum_l, weight_decay_l, clip_l))
     local = Epochs(epochs_from(E), count(batch, "batch"))
     parts = SumOne(per_share=aggregation == "printed")
-    return compose("fedavg_rr", local, parts, Common(eta_l, eta_g, participation, momentum, momentum_l))
+    return compose("fedavg_rr", local, parts, given)
 
 
 def matches(method: Method) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs, SumOne
 
@@ -21,14 +21,17 @@ def build(
     participation: Any = "full",
     momentum: Any = None,
     momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """FedAvg: as many steps as E local epochs have, every sample of a step drawn anew.
 
-    E, participation, momentum (of the server): see `methods._family`. momentum_l: of the steps of each visit, 0 for
-    plain ones (`LocalMomentum`). Raises BadInput and UnknownName.
+    E, participation, momentum (of the server): see `methods._family`. momentum_l, weight_decay_l, clip_l: of the local
+    steps (`ClientSGD`). Raises BadInput and UnknownName.
     """
+    given = Common(eta_l, eta_g, participation, momentum, sgd_from(momentum_l, weight_decay_l, clip_l))
     local = Epochs(epochs_from(E), count(batch, "batch"), sampling="replacement")
-    return compose("fedavg_sgd", local, SumOne(), Common(eta_l, eta_g, participation, momentum, momentum_l))
+    return compose("fedavg_sgd", local, SumOne(), given)
 
 
 def matches(method: Method) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.methods._asynchronous import Given, has_async_steps, ties_from, timed, weights_from, weights_of
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Stale, Timed
 from boundcheck.methods.schedules import Buffer
@@ -28,15 +28,19 @@ def build(
     ties: Any = "one_by_one",
     batch: Any = None,
     sampling: Any = None,
+    momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """FedBuff with a buffer of m updates, K local steps on the model that the client received last.
 
     A client that has delivered waits for the aggregation. times, weights, ties, batch: as of `fedavg_async`;
     "time_based" weights are p_i over the client's share of the rounds of a period, which the paper leaves open.
-    Raises BadInput and UnknownName.
+    momentum_l, weight_decay_l, clip_l: of the local steps (`ClientSGD`). Raises BadInput and UnknownName.
     """
+    given = Given(K, eta_l, eta_g, batch, sampling, sgd_from(momentum_l, weight_decay_l, clip_l))
     policy = Buffer(count(m, "m"), ties_from(ties))
-    return timed("fedbuff", times, policy, weights_from(weights), Given(K, eta_l, eta_g, batch, sampling))
+    return timed("fedbuff", times, policy, weights_from(weights), given)
 
 
 def matches(method: Method) -> bool:

@@ -9,19 +9,30 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.methods._family import Common, is_nova, nova
+from boundcheck.methods._steps import NONE, sgd_from
 from boundcheck.methods.method import Method
 
 __all__ = ["build", "matches"]
 
 
 def build(
-    *, eta_l: Any, eta_g: Any = 1, E: Any = 1, batch: Any = 1, participation: Any = "full", momentum: Any = None
+    *,
+    eta_l: Any,
+    eta_g: Any = 1,
+    E: Any = 1,
+    batch: Any = 1,
+    participation: Any = "full",
+    momentum: Any = None,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """The method with step size eta_l/c a local step, c the most local steps that any client takes.
 
-    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    E, participation, momentum: see `methods._family`. weight_decay_l, clip_l: of the local steps (`ClientSGD`).
+    Raises BadInput and UnknownName.
     """
-    return nova("fednova", "replacement", Common(eta_l, eta_g, participation, momentum), E, batch)
+    given = Common(eta_l, eta_g, participation, momentum, sgd_from(0, weight_decay_l, clip_l))
+    return nova("fednova", "replacement", given, E, batch)
 
 
 def matches(method: Method) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import UnknownName
 from boundcheck.methods._participation import participation_from
-from boundcheck.methods._steps import count, step_from
+from boundcheck.methods._steps import NONE, count, sgd_from, step_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs, ServerStep, Unbiased
 
@@ -28,11 +28,13 @@ def build(
     batch: Any = 1,
     participation: Any = "full",
     sign: str = "corrected",
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """FedShuffle with E local epochs of step size eta_l/|D_i| and server step eta_g.
 
     batch: samples a local step (|D_i| is then the number of steps of an epoch). participation: see
-    `methods._participation`. Raises BadInput and UnknownName.
+    `methods._participation`. weight_decay_l, clip_l: of the local steps (`ClientSGD`). Raises BadInput and UnknownName.
     """
     if sign not in SIGNS:
         raise UnknownName("the sign of the server step", sign, SIGNS)
@@ -43,6 +45,7 @@ def build(
         step_from(eta_l, "eta_l"),
         Unbiased(),
         ServerStep(as_fraction(eta_g, "eta_g"), sign == "printed"),
+        sgd=sgd_from(0, weight_decay_l, clip_l),
     )
 
 

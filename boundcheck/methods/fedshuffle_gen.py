@@ -9,7 +9,7 @@ from typing import Any
 
 from boundcheck.errors import UnknownName
 from boundcheck.methods._family import Common, compose, epochs_from, numbers
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs, SumOne, Unbiased
 
@@ -31,12 +31,15 @@ def build(
     normaliser: str = "inclusion",
     participation: Any = "full",
     momentum: Any = None,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """FedShuffleGen.
 
     c: "work" (E_i |D_i|), "max" (max_j E_j |D_j|), "size", "none" or one number a client. weights (wtilde): "data",
     "nova" or one number a client. normaliser (q_i^S): "inclusion" (p_i) or "sum_one" (sum over S of w_j).
-    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    E, participation, momentum: see `methods._family`. weight_decay_l, clip_l: of the local steps (`ClientSGD`).
+    Raises BadInput and UnknownName.
     """
     if normaliser not in NORMALISERS:
         raise UnknownName("the normaliser of fedshuffle_gen", normaliser, NORMALISERS)
@@ -46,7 +49,8 @@ def build(
     local = Epochs(epochs_from(E), count(batch, "batch"), divide=divide)
     tilde = weights if isinstance(weights, str) else numbers(weights, "weights")
     aggregation = Unbiased(tilde) if normaliser == "inclusion" else SumOne(tilde)
-    return compose("fedshuffle_gen", local, aggregation, Common(eta_l, eta_g, participation, momentum))
+    given = Common(eta_l, eta_g, participation, momentum, sgd_from(0, weight_decay_l, clip_l))
+    return compose("fedshuffle_gen", local, aggregation, given)
 
 
 def matches(method: Method) -> bool:

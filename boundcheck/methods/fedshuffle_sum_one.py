@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.methods._family import Common, compose, epochs_from, is_epochs
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs, SumOne
 
@@ -13,14 +13,24 @@ __all__ = ["build", "matches"]
 
 
 def build(
-    *, eta_l: Any, eta_g: Any = 1, E: Any = 1, batch: Any = 1, participation: Any = "full", momentum: Any = None
+    *,
+    eta_l: Any,
+    eta_g: Any = 1,
+    E: Any = 1,
+    batch: Any = 1,
+    participation: Any = "full",
+    momentum: Any = None,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
     """FedShuffle's local work (step size eta_l/|D_i|) with the aggregation whose weights sum to 1.
 
-    E, participation, momentum: see `methods._family`. Raises BadInput and UnknownName.
+    E, participation, momentum: see `methods._family`. weight_decay_l, clip_l: of the local steps (`ClientSGD`).
+    Raises BadInput and UnknownName.
     """
     local = Epochs(epochs_from(E), count(batch, "batch"), divide="size")
-    return compose("fedshuffle_sum_one", local, SumOne(), Common(eta_l, eta_g, participation, momentum))
+    given = Common(eta_l, eta_g, participation, momentum, sgd_from(0, weight_decay_l, clip_l))
+    return compose("fedshuffle_sum_one", local, SumOne(), given)
 
 
 def matches(method: Method) -> bool:

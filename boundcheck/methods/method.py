@@ -14,9 +14,9 @@ from boundcheck.methods.parts import (
     Aggregation,
     Average,
     Blocks,
+    ClientSGD,
     Correction,
     Exchange,
-    LocalMomentum,
     LocalWork,
     Momentum,
     Participation,
@@ -41,8 +41,8 @@ class Method:
     `local` work with the step size of `schedule` and returns y_i; the server moves to
     x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`. With `momentum` the
     local steps follow a direction that mixes gradients and the server's momentum; with a `correction` the local work is
-    on a shifted objective; with an `exchange` clients keep models of their own between rounds; with a `local_momentum`
-    clients step along buffers of their own (see these parts).
+    on a shifted objective; with an `exchange` clients keep models of their own between rounds; `sgd` says how
+    local steps differ from plain ones (see these parts).
 
     name: how reports call it; of which shipped compositions it is an instance is told by `build.algorithms`.
     """
@@ -56,12 +56,12 @@ class Method:
     momentum: Momentum | None = None
     correction: Correction | None = None
     exchange: Exchange | None = None
-    local_momentum: LocalMomentum | None = None
+    sgd: ClientSGD | None = None
 
     @property
     def is_plain(self) -> bool:
         """Whether every visit starts from the server's point and steps along gradients of the clients' objectives."""
-        own = self.exchange is None and self.local_momentum is None
+        own = self.exchange is None and self.sgd is None
         return own and self.momentum is None and self.correction is None
 
     def rounds_per_cycle(self, clients: Clients) -> int:
@@ -123,7 +123,7 @@ class Method:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
         found: dict[str, Fraction] = {}
         parts = (self.participation, self.local, self.schedule, self.aggregation, self.server, self.momentum)
-        for part in (*parts, self.exchange, self.local_momentum):
+        for part in (*parts, self.exchange, self.sgd):
             if part is None:
                 continue
             own = getattr(part, "parameters", None)

@@ -11,7 +11,7 @@ from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.methods._averaging import averaging, hand_over_from, is_averaging, whole_numbers
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 
@@ -28,13 +28,16 @@ def build(
     batch: Any = 1,
     gradient: Any = "sample",
     momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
     hand_over: Any = None,
 ) -> Method:
     """Partial averaging with interval tau and step size eta.
 
     partition: "even", "layer" or "channel" (of a network, engine = "neural") or tau lists of coordinates. order: which
-    block is averaged first, second, ... (default natural). weights: "uniform" or "data". batch, gradient, momentum_l:
-    see `methods._averaging`. hand_over: {active, every, design}.
+    block is averaged first, second, ... (default natural). weights: "uniform" or "data". batch, gradient: see
+    `methods._averaging`. momentum_l, weight_decay_l, clip_l: of the local steps (`ClientSGD`). hand_over: {active,
+    every, design}.
     Raises BadInput and UnknownName.
     """
     blocks: str | tuple[tuple[int, ...], ...]
@@ -48,7 +51,7 @@ def build(
         raise BadInput('partition must be "even", "layer", "channel" or a list of tau lists of coordinates.')
     visiting = None if order is None else whole_numbers(order, "order")
     exchange = Blocks(count(tau, "tau"), blocks, visiting, weights, hand_over_from(hand_over))
-    return averaging("partial_averaging", exchange, eta, batch, gradient, momentum_l)
+    return averaging("partial_averaging", exchange, eta, batch, gradient, sgd_from(momentum_l, weight_decay_l, clip_l))
 
 
 def matches(method: Method) -> bool:

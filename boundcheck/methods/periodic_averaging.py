@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.methods._averaging import averaging, hand_over_from, is_averaging
-from boundcheck.methods._steps import count
+from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 
@@ -25,6 +25,8 @@ def build(
     batch: Any = 1,
     gradient: Any = "sample",
     momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
     hand_over: Any = None,
 ) -> Method:
     """Periodic averaging with interval tau and step size eta; see `partial_averaging` for the parameters.
@@ -32,7 +34,7 @@ def build(
     Raises BadInput and UnknownName.
     """
     exchange = Blocks(count(tau, "tau"), "whole", None, weights, hand_over_from(hand_over))
-    return averaging("periodic_averaging", exchange, eta, batch, gradient, momentum_l)
+    return averaging("periodic_averaging", exchange, eta, batch, gradient, sgd_from(momentum_l, weight_decay_l, clip_l))
 
 
 def matches(method: Method) -> bool:

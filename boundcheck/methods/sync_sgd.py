@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.methods._averaging import averaging, is_averaging
+from boundcheck.methods._steps import NONE, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 
@@ -16,13 +17,21 @@ __all__ = ["build", "matches"]
 
 
 def build(
-    *, eta: Any, weights: Any = "uniform", batch: Any = 1, gradient: Any = "sample", momentum_l: Any = 0
+    *,
+    eta: Any,
+    weights: Any = "uniform",
+    batch: Any = 1,
+    gradient: Any = "sample",
+    momentum_l: Any = 0,
+    weight_decay_l: Any = 0,
+    clip_l: Any = NONE,
 ) -> Method:
-    """Synchronous SGD with step size eta; weights, batch, gradient, momentum_l: see `partial_averaging`.
+    """Synchronous SGD with step size eta; the other parameters: see `partial_averaging`.
 
     Raises BadInput and UnknownName.
     """
-    return averaging("sync_sgd", Blocks(1, "whole", None, weights), eta, batch, gradient, momentum_l)
+    sgd = sgd_from(momentum_l, weight_decay_l, clip_l)
+    return averaging("sync_sgd", Blocks(1, "whole", None, weights), eta, batch, gradient, sgd)
 
 
 def matches(method: Method) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact.rings import MAX_DIGITS
-from boundcheck.engines.exact.state import cohort_at, refuse_local_momentum
+from boundcheck.engines.exact.state import cohort_at, refuse_client_sgd
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -57,7 +57,7 @@ def run_oracle(
     Raises Unsupported for random methods, where balls are not to be had, and beyond `MAX_STEPS` gradients or
     `MAX_DIGITS` digits.
     """
-    refuse_local_momentum(method)
+    refuse_client_sgd(method)
     clients = clients_of(problem)
     if method.is_random(clients):
         raise Unsupported(

@@ -27,7 +27,7 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Stale
 from boundcheck.problems.problem import ComponentProblem, Problem, QuadraticProblem, clients_of
 
-__all__ = ["Exact", "Layout", "Samples", "cohort_at", "lower", "refuse_local_momentum", "repeats"]
+__all__ = ["Exact", "Layout", "Samples", "cohort_at", "lower", "refuse_client_sgd", "repeats"]
 
 
 @dataclass(frozen=True)
@@ -152,12 +152,12 @@ class Exact:
         return (0,) if self.alike else tuple(range(self.clients.count))
 
 
-def refuse_local_momentum(method: Method) -> None:
-    """Raises Unsupported for clients that step along buffers of their own, of which no state here has room."""
-    if method.local_momentum is not None:
+def refuse_client_sgd(method: Method) -> None:
+    """Raises Unsupported for local steps that are not plain: buffers have no room here, clipping is not linear."""
+    if method.sgd is not None:
         raise Unsupported(
-            f"the exact engine carries no local momentum, which {method.name} has (momentum_l = "
-            f"{method.local_momentum.rho}); take engine = 'sampled' or 'neural', or momentum_l = 0."
+            f"the exact engine carries plain local steps, and {method.name} has {method.sgd.words()}; "
+            "take engine = 'sampled' or 'neural', or leave that out."
         )
 
 
@@ -168,7 +168,7 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
     """
     if not isinstance(problem, QuadraticProblem):
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so its runs are no linear maps.")
-    refuse_local_momentum(method)
+    refuse_client_sgd(method)
     forms, d, names = problem.forms(), problem.dim, tuple(metrics)
     clients = clients_of(problem)
     centre = next((c for c, _ in forms.quadratic.values()), fmpq_mat(d, 1))

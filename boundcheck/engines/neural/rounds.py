@@ -214,7 +214,8 @@ class Rounds:
         if lowered.rho:
             buffer = torch.zeros_like(begun) if self.buffers is None else self.buffers[rows, slots - 1]
         keep = keep if reduced else 0.0
-        direction = Direction(visits.eta[own], visits.prox[own], slope, constant, keep, buffer, lowered.rho)
+        steps = visits.eta[own], visits.prox[own]
+        direction = Direction(*steps, slope, constant, keep, buffer, lowered.rho, lowered.decay, lowered.clip)
         y = begun.clone()
         if lowered.whole:
             train_whole(self.local, client, visits.steps[own], direction, y, tally)

@@ -8,7 +8,8 @@ and a step whose padding would exceed `WASTE` of its samples is computed in grou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +51,11 @@ class Work:
 
 @dataclass(frozen=True)
 class Direction:
-    """The direction of a local step: slope g(y) + constant - keep g(x) + prox (y - x), x the point that it began from.
+    """The direction of a local step: slope h(y) + constant - keep g(x) + prox (y - x), x the point that it began from.
 
-    constant: (N, dim), or None. eta, prox: (N,); keep: 0 where no step looks back at x. buffer: (N, dim), or None;
-    becomes rho times itself and the direction in every step, which then goes along it.
+    h(y) = g(y) min(1, clip/|g(y)|) + decay y. constant: (N, dim), or None. eta, prox: (N,); keep: 0 where no step looks
+    back at x. buffer: (N, dim), or None; becomes rho times itself and the direction in every step, and is then what
+    the step goes along.
     """
 
     eta: Floats
@@ -63,18 +65,20 @@ class Direction:
     keep: float = 0.0
     buffer: Tensor | None = None
     rho: float = 0.0
+    decay: float = 0.0
+    clip: float = inf
 
     @property
     def plain(self) -> bool:
         """Whether steps go along g(y) itself."""
-        looking = self.keep or self.prox.any()
-        return not looking and self.constant is None and self.slope == 1.0 and self.buffer is None
+        other = self.keep or self.prox.any() or self.decay or self.clip < inf
+        return not other and self.constant is None and self.slope == 1.0 and self.buffer is None
 
     def of(self, k: int) -> Direction:
         """That of one lane."""
         own = slice(k, k + 1)
         constant, buffer = (None if v is None else v[own] for v in (self.constant, self.buffer))
-        return Direction(self.eta[own], self.prox[own], self.slope, constant, self.keep, buffer, self.rho)
+        return replace(self, eta=self.eta[own], prox=self.prox[own], constant=constant, buffer=buffer)
 
 
 @dataclass(frozen=True)
@@ -235,6 +239,11 @@ def _move(
     begun: Tensor | None,
 ) -> None:  # fmt: skip
     """One step of some lanes: `at` moves against the direction, in place."""
+    if direction.clip < inf:
+        norm = library().linalg.vector_norm(slope, dim=1, keepdim=True)
+        slope.mul_((direction.clip / norm).clamp_(max=1.0))
+    if direction.decay:
+        slope.add_(at, alpha=direction.decay)
     if direction.slope != 1.0:
         slope.mul_(direction.slope)
     if direction.constant is not None:

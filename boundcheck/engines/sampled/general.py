@@ -17,6 +17,7 @@ from boundcheck.engines.sampled.lanes import (
     LANES,
     added,
     blended,
+    clipped,
     copied,
     exponentials,
     fused,
@@ -262,7 +263,8 @@ def _make_execute(version: int) -> Any:
         tables: clients, rows (of the clients' matrices), begins, ..., prox, one entry a visit. eta: (rounds,).
         common: whether coefficients are multiplied by a factor of their cohort, 1 over the sum of its entries of
         `weight`, times count_all over its size if that is not 0.
-        momentum: NONE, REDUCED or PRACTICAL, with a = fresh and 1 - a = keep, and rho of the local one, or 0.
+        momentum: NONE, REDUCED or PRACTICAL, with a = fresh and 1 - a = keep, rho of the local one, or 0, the
+            weight decay of local steps, or 0, and the largest norm of their gradients, or infinity.
         correction: NONE, OWN or PIPELINED, with c_t (rounds,) and the clients whose gradients it takes: how many
         (S, rounds), their numbers, rows, first components, sizes and weights (S, rounds, m').
         exchange: NONE, STALE or BLOCKS, with the models' weights, the coordinates that are averaged after round q:
@@ -273,7 +275,7 @@ def _make_execute(version: int) -> Any:
         counts, entry, often, place, sequence, every = plan
         clients, rows, begins, sizes, steps, scale, factor, share, weight, prox = tables
         shared, count_all = common
-        moving, fresh, keep, rho = momentum
+        moving, fresh, keep, rho, decay, clip = momentum
         correcting, by, asked, ask_client, ask_row, ask_begin, ask_size, ask_voice = correction
         exchanging, portions, cuts, coordinates = exchange
         work, slopes, residual = room
@@ -354,6 +356,10 @@ def _make_execute(version: int) -> Any:
                             mean_gradient(
                                 kind, classes, ridge, b, target, curvature, columns, y, sequence, at, count, residual, g
                             )  # fmt: skip
+                        if clip < np.inf:
+                            clipped(g, clip)
+                        if decay != 0.0:
+                            blended(g, 1.0, decay, y)
                         if moving == REDUCED:
                             if full:
                                 full_gradient(oracle, x, rows[e], begins[e], sizes[e], every, residual, anchor)

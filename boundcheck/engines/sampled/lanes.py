@@ -5,6 +5,7 @@ Points are padded with zeros to a multiple of 8 entries, a softmax point row by 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from numba import types
@@ -15,8 +16,8 @@ from numba.extending import intrinsic, register_model
 from boundcheck.engines.sampled.jit import bare_inlined
 
 __all__ = [
-    "LANES", "added", "blended", "copied", "exponentials", "fused", "loaded", "minus", "moved", "plus", "read",
-    "shifted", "spread", "stored", "summed", "times", "write", "zeros",
+    "LANES", "added", "blended", "clipped", "copied", "exponentials", "fused", "loaded", "minus", "moved", "plus",
+    "read", "shifted", "spread", "stored", "summed", "times", "write", "zeros",
 ]  # fmt: skip
 
 LANES = 8
@@ -207,6 +208,17 @@ def blended(y: Any, a: Any, b: Any, g: Any) -> None:
     """y := a y + b g."""
     for k in range(0, len(y), 8):
         stored(y, (k,), plus(times(spread(a), loaded(y, (k,))), times(spread(b), loaded(g, (k,)))))
+
+
+@bare_inlined
+def clipped(y: Any, most: Any) -> None:
+    """y := y min(1, most/|y|)."""
+    total = zeros()
+    for k in range(0, len(y), 8):
+        total = fused(loaded(y, (k,)), loaded(y, (k,)), total)
+    norm = math.sqrt(summed(total))
+    if norm > most:
+        blended(y, most / norm, 0.0, y)
 
 
 @bare_inlined

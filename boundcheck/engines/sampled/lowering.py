@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -98,9 +99,19 @@ class Lowered:
 
     @property
     def rho(self) -> float:
-        """The momentum of the clients' own steps; 0 where they are plain."""
-        own = self.method.local_momentum
-        return 0.0 if own is None else float(own.rho)
+        """The momentum of the clients' own steps; 0 where they have none."""
+        return 0.0 if self.method.sgd is None else float(self.method.sgd.momentum)
+
+    @property
+    def decay(self) -> float:
+        """The weight decay of the clients' steps; 0 where they have none."""
+        return 0.0 if self.method.sgd is None else float(self.method.sgd.weight_decay)
+
+    @property
+    def clip(self) -> float:
+        """The largest norm of a step's gradient; infinite where gradients are not clipped."""
+        own = self.method.sgd
+        return inf if own is None or own.clip is None else float(own.clip)
 
     @property
     def correction(self) -> Correction | None:

@@ -108,6 +108,10 @@ def _visit(
             return oracle.full(client, point) if own is None else oracle.mean(client, own, point)
 
         direction = gradient(y)
+        if lowered.clip < np.inf:
+            direction = direction * np.minimum(1.0, lowered.clip / np.linalg.norm(direction, axis=1, keepdims=True))
+        if lowered.decay:
+            direction = direction + lowered.decay * y
         if momentum is not None and momentum.variance_reduced:
             direction = direction + keep * (m - gradient(x))
         elif momentum is not None:

@@ -15,6 +15,7 @@ def check_parts(method: Method, known: Clients) -> None:
     """Raises Unsupported or BadInput where parts of a method do not go together."""
     law = method.participation.drawing(known)
     visit = method.local.visits(0, (0,), known)[0][1] if known.count else None
+    own = method.sgd
     name = f"the sampled engine does not carry out {method.name}:"
     if method.momentum is not None:
         others = [
@@ -22,13 +23,17 @@ def check_parts(method: Method, known: Clients) -> None:
             (method.exchange is not None, "models that clients keep"),
             (law is not None and law.kind == "replacement", "clients drawn with replacement"),
             (visit is not None and (visit.prox != 0 or visit.sampling == "exact"), "proximal local work"),
-            (method.local_momentum is not None, "a local momentum"),
+            (own is not None and own.momentum != 0, "a local momentum"),
         ]
         for there, what in others:
             if there:
                 raise Unsupported(f"{name} momentum does not go with {what}.")
-    if method.local_momentum is not None and visit is not None and visit.sampling == "exact":
-        raise Unsupported(f"{name} exact solves have no steps that could have a local momentum.")
+    if own is not None and visit is not None and visit.sampling == "exact":
+        raise Unsupported(f"{name} exact solves have no steps that could have {own.words()}.")
+    shaped = own is not None and (own.clip is not None or own.weight_decay != 0)
+    whole = method.correction is not None or (method.momentum is not None and method.momentum.variance_reduced)
+    if own is not None and shaped and whole:
+        raise Unsupported(f"{name} local steps that are corrected by whole gradients do not go with {own.words()}.")
     if method.correction is not None:
         if method.exchange is not None:
             raise Unsupported(f"{name} a gradient correction does not go with models that clients keep.")

@@ -360,7 +360,8 @@ class General:
             data.oracle, state, first, rounds, int(np.searchsorted(stops, first, side="right")), stops, points, starts,
             returned, (counts, entry, often, place, sequence, data.every), work,
             (shared, lowered.clients if per_share else 0), lowered.whole, lowered.batch, lowered.sizes_of_steps[cycle],
-            (self.kind, *self.constants, lowered.rho), self._correction(asked, data, first, rounds),
+            (self.kind, *self.constants, lowered.rho, lowered.decay, lowered.clip),
+            self._correction(asked, data, first, rounds),
             self._exchange(first, rounds, state.shape[-1]),
             _room(data.oracle, 0 if asked is None else asked.clients.shape[-1]),
         )  # fmt: skip

@@ -4,7 +4,7 @@ from boundcheck.methods.parts.aggregation import Aggregation, Average, Same, Set
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
-from boundcheck.methods.parts.momentum import LocalMomentum, Momentum
+from boundcheck.methods.parts.momentum import Momentum
 from boundcheck.methods.parts.participation import (
     Cyclic,
     Drawing,
@@ -26,12 +26,14 @@ from boundcheck.methods.parts.participation import (
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
 from boundcheck.methods.parts.schedule import Constant, Decaying, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.server import ServerStep
+from boundcheck.methods.parts.sgd import ClientSGD
 from boundcheck.methods.parts.timed import Sole, Timed
 
 __all__ = [
     "Aggregation",
     "Average",
     "Blocks",
+    "ClientSGD",
     "Constant",
     "Correction",
     "Cyclic",
@@ -47,7 +49,6 @@ __all__ = [
     "Importance",
     "Independent",
     "InverseCycle",
-    "LocalMomentum",
     "LocalWork",
     "LogHorizon",
     "Momentum",

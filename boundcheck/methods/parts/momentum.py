@@ -1,4 +1,4 @@
-"""Momentum of the server that enters every local step (FedShuffleMVR and "global momentum"), and of the clients."""
+"""Momentum of the server that enters every local step: FedShuffleMVR and "global momentum"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from boundcheck.errors import BadInput, UnknownName
 
-__all__ = ["LocalMomentum", "Momentum"]
+__all__ = ["Momentum"]
 
 STARTS = ("zero", "gradient", "sampled")
 
@@ -43,27 +43,3 @@ class Momentum:
             raise UnknownName("the start of the momentum", self.start, STARTS)
         if (self.start == "sampled") != (self.warm_up > 0):
             raise BadInput("warm_up, at least 1, goes with start = 'sampled' and with no other.")
-
-
-@dataclass(frozen=True)
-class LocalMomentum:
-    """Momentum SGD of the clients: a local step along d becomes v <- rho v + d, y <- y - eta*scale*v.
-
-    d: the direction of the step without it, the gradient g(y) of plain local SGD. v: the buffer, 0 when a visit begins.
-    Where clients keep models that are averaged (`Blocks`), each model keeps its buffer from round to round too; buffers
-    are not averaged, and one goes with the model that is handed to another client. It is PyTorch's SGD without
-    dampening, not Nesterov's; TensorFlow keeps eta*v, the same as long as the step size does not change.
-
-    S. Lee et al., "Partial Model Averaging in Federated Learning: Performance Guarantees and Benefits", Experimental
-    Settings, take "momentum SGD with a coefficient of 0.9" in TensorFlow; what becomes of the buffers is not said.
-    """
-
-    rho: Fraction
-
-    def __post_init__(self) -> None:
-        if not 0 < self.rho < 1:
-            raise BadInput(f"a local momentum of {self.rho} is not allowed; it lies between 0 and 1.")
-
-    def parameters(self) -> dict[str, Fraction]:
-        """rho as users write it."""
-        return {"momentum_l": self.rho}

@@ -1,4 +1,4 @@
-"""Momentum of the clients' own steps, held against torch.optim.SGD, one client at a time in float64."""
+"""Momentum, weight decay and clipping of clients' steps, held against torch.optim.SGD, one client at a time."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from boundcheck.methods.build import build
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Blocks,
+    ClientSGD,
     Constant,
     Correction,
     EpochRange,
@@ -32,7 +33,6 @@ from boundcheck.methods.parts import (
     Full,
     GradientSteps,
     HandOver,
-    LocalMomentum,
     NoStep,
     Pattern,
     Proximal,
@@ -45,8 +45,11 @@ from boundcheck.problems.problem import clients_of
 
 torch.set_num_threads(1)
 F = Fraction
-ROUNDS, SEEDS, ETA, RHO = 7, range(3, 5), 0.125, 0.9
+ROUNDS, SEEDS, ETA = 7, range(3, 5), 0.125
 HEAVY: dict[str, Any] = {"momentum_l": "9/10"}
+CLIP, DECAY = "3/4", "1/20"
+SHAPED: dict[str, Any] = {**HEAVY, "clip_l": CLIP, "weight_decay_l": DECAY}
+PLAIN: dict[str, Any] = {"momentum_l": 0, "clip_l": "none", "weight_decay_l": 0}
 BY_BLOCKS: dict[str, dict[str, Any]] = {
     "periodic": {"kind": "periodic_averaging", "tau": 3, "eta": "1/8", "batch": 2, **HEAVY},
     "partial": {"kind": "partial_averaging", "tau": 3, "eta": "1/8", "weights": "data", **HEAVY},
@@ -58,27 +61,41 @@ BY_BLOCKS: dict[str, dict[str, Any]] = {
         "hand_over": {"active": 3, "every": 3, "design": 1},
     },
     "whole gradients": {"kind": "periodic_averaging", "tau": 2, "eta": "1/8", "gradient": "full", **HEAVY},
+    "clipped": {"kind": "partial_averaging", "tau": 2, "eta": "1/8", **SHAPED},
 }  # fmt: skip
 BY_VISITS: dict[str, dict[str, Any]] = {
     "reshuffled": {
         "kind": "fedavg_rr", "eta_l": "1/8", "E": 2, "batch": 2, **HEAVY,
         "participation": {"kind": "uniform", "size": 3},
     },
+    "clipped": {"kind": "fedavg_rr", "eta_l": "1/8", "E": 2, "batch": 2, **SHAPED},
+    "clipped, no momentum": {"kind": "fedavg_sgd", "eta_l": "1/8", "E": 2, "clip_l": CLIP},
+    "decaying, no momentum": {"kind": "fedavg_rr", "eta_l": "1/8", "batch": 2, "weight_decay_l": DECAY},
+    "clipped whole gradients": {"kind": "fedavg", "eta": "1/8", "E": 3, **SHAPED},
     "drawn anew": {"kind": "fedavg_sgd", "eta_l": "1/8", "E": 2, **HEAVY},
     "whole gradients": {"kind": "fedavg", "eta": "1/8", "E": 3, "size": 2, **HEAVY},
 }  # fmt: skip
-STEP, OWN = Constant(F(1, 16)), LocalMomentum(F(9, 10))
+STEP, OWN = Constant(F(1, 16)), ClientSGD(F(9, 10))
+FIRM = ClientSGD(F(1, 2), F(1, 20), F(1, 2))
 TIMES = Pattern(((0, 1), (), (2,), (1, 3, 4)), lead=((3,), (0, 1, 2)))
 COMPOSED: dict[str, Method] = {
-    "stale": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), local_momentum=OWN),
-    "proximal": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, local_momentum=OWN),
+    "stale": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), sgd=OWN),
+    "proximal": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, sgd=OWN),
     "corrected": Method(
-        "m", Uniform(3), Proximal(F(1, 2), GradientSteps(3)), STEP, correction=Correction(Full()), local_momentum=OWN
+        "m", Uniform(3), Proximal(F(1, 2), GradientSteps(3)), STEP, correction=Correction(Full()), sgd=OWN
     ),
-    "several steps": Method(
-        "m", Full(), Epochs(2, 2), STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1)), local_momentum=OWN
+    "several steps": Method("m", Full(), Epochs(2, 2), STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1)), sgd=OWN),
+    "proximal, clipped": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(2, 2)), STEP, sgd=FIRM),
+    "normalised, clipped": build(
+        {"kind": "fednova_rr", "eta_l": "1/8", "E": [1, 2, 1, 3, 1], "participation": {"kind": "uniform", "size": 3}}
+        | {"clip_l": CLIP, "weight_decay_l": DECAY}
     ),
-    "sums to one": Method("m", Uniform(2), Epochs(2), STEP, SumOne(), local_momentum=OWN),
+    "server's momentum, clipped": build(
+        {"kind": "fedshuffle_gen", "eta_l": 2, "E": 2, "momentum": {"a": "1/10", "form": "practical"}}
+        | {"clip_l": CLIP, "weight_decay_l": DECAY}
+    ),
+    "stale, clipped": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), sgd=FIRM),
+    "sums to one": Method("m", Uniform(2), Epochs(2), STEP, SumOne(), sgd=OWN),
 }
 
 
@@ -90,18 +107,30 @@ class Alone:
         self.plan = plan(method, clients_of(self.problem), seed, ROUNDS)
         self.inputs = torch.from_numpy(self.problem.inputs).double()
         self.labels = torch.from_numpy(self.problem.labels)
+        own, self.norms = method.sgd, list[float]()
+        self.clip = None if own is None or own.clip is None else float(own.clip)
 
     def model(self, at: torch.Tensor) -> tuple[torch.nn.Module, torch.optim.SGD]:
         net = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)).double()
         torch.nn.utils.vector_to_parameters(at.clone(), net.parameters())
-        decay = float(self.problem.ridge)
-        return net, torch.optim.SGD(net.parameters(), lr=ETA, momentum=RHO, weight_decay=decay)
+        own = self.method.sgd
+        assert own is not None
+        momentum, decay = float(own.momentum), float(own.weight_decay)
+        return net, torch.optim.SGD(net.parameters(), lr=ETA, momentum=momentum, weight_decay=decay)
 
     def visit(self, r: int, client: int, net: torch.nn.Module, optimiser: torch.optim.SGD) -> torch.Tensor:
         for rows in self.plan.batches(r, client):
             own = torch.tensor(rows) + self.problem.offsets[client]
             optimiser.zero_grad()
-            torch.nn.functional.cross_entropy(net(self.inputs[own]), self.labels[own]).backward()
+            size = sum((p**2).sum() for p in net.parameters())
+            loss = torch.nn.functional.cross_entropy(net(self.inputs[own]), self.labels[own])
+            (loss + float(self.problem.ridge) / 2 * size).backward()
+            if self.clip is not None:
+                norm = torch.cat([p.grad.flatten() for p in net.parameters() if p.grad is not None]).norm()
+                self.norms.append(float(norm))
+                for p in net.parameters():
+                    assert p.grad is not None
+                    p.grad *= min(1.0, self.clip / float(norm))
             optimiser.step()
         return flat(net)
 
@@ -176,12 +205,16 @@ def test_it_is_that_of_torch(name: str, way: str, monkeypatch: pytest.MonkeyPatc
         if name not in spec:
             continue
         method = build(spec[name])
-        wanted = np.stack([of(Alone(method, seed)) for seed in SEEDS])
+        alone = [Alone(method, seed) for seed in SEEDS]
+        wanted = np.stack([of(one) for one in alone])
+        if "clip_l" in spec[name]:  # some gradients are shortened, and some are not
+            norms = [norm for one in alone for norm in one.norms]
+            assert min(norms) < float(F(CLIP)) < max(norms)
         found = points_of(trained(method))
         assert np.abs(found - wanted).max() <= 1e-10
-        plain = points_of(trained(build({**spec[name], "momentum_l": 0})))
+        plain = points_of(trained(build({**spec[name], **PLAIN})))
         assert np.abs(found - plain).max() > 1e-3
-    if way == "single" and name != "whole gradients":
+    if way == "single" and "whole gradients" not in name:
         assert found_single
         assert None not in found_single
 
@@ -202,7 +235,7 @@ def test_the_engines_agree(name: str) -> None:
     for metric in names:
         np.testing.assert_allclose(other.samples[metric], one.samples[metric], rtol=1e-11, atol=1e-28)
         np.testing.assert_allclose(neural.samples[metric], one.samples[metric], rtol=1e-9, atol=1e-25)
-    again = run_sampled(replace(method, local_momentum=None), problem, ROUNDS, SEEDS, ("gap",), grid)
+    again = run_sampled(replace(method, sgd=None), problem, ROUNDS, SEEDS, ("gap",), grid)
     assert np.abs(again.samples["gap"] - one.samples["gap"]).max() > 1e-4
 
 
@@ -266,7 +299,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
 
 
 def test_exact_solves_have_none() -> None:
-    method = Method("m", Full(), ExactSolve(F(1)), NoStep(), local_momentum=OWN)
+    method = Method("m", Full(), ExactSolve(F(1)), NoStep(), sgd=OWN)
     problem: Any = random_toy("rows", 3, (2, 2), 2)
-    with pytest.raises(Unsupported, match="exact solves have no steps that could have a local momentum"):
+    with pytest.raises(Unsupported, match="exact solves have no steps that could have momentum_l = 9/10"):
         run_sampled(method, problem, 1, 1)

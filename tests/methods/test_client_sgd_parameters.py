@@ -1,4 +1,4 @@
-"""Momentum of the clients' own steps: what users write, what no statement about plain steps takes, who carries it."""
+"""Clients' steps that are not plain: what users write, what no statement about plain steps takes, who carries them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from boundcheck.engines import batch
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.engines.small_step import small_step_weights
-from boundcheck.errors import BadInput, Unsupported
+from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts import LocalMomentum
+from boundcheck.methods.parts import ClientSGD
 from boundcheck.problems.build import build as build_problem
 from boundcheck.verdict import Outcome
 
@@ -33,7 +33,21 @@ SPECS: list[dict[str, Any]] = [
     {"kind": "fedavg_reshuffled", "E": 2, "eta": "1/100"},
     {"kind": "fedavg_rr", "E": 2, "eta_l": "1/100"},
     {"kind": "fedavg_sgd", "E": 2, "eta_l": "1/100"},
+    {"kind": "fedprox", "mu": 1, "E": 2, "eta": "1/100"},
+    {"kind": "fedavg_sync", "K": 2, "eta_l": "1/10"},
+    {"kind": "fedavg_async", "K": 2, "eta_l": "1/10", "times": "f80"},
+    {"kind": "fedfix", "K": 2, "eta_l": "1/10", "times": "f80", "dt": "1/2"},
+    {"kind": "fedbuff", "K": 2, "eta_l": "1/10", "times": "f80", "m": 2},
 ]
+# These divide by the number of steps or of samples, of which a momentum makes another number.
+BY_STEPS: list[dict[str, Any]] = [
+    {"kind": kind, "eta_l": "1/10", "E": 2}
+    for kind in (
+        *("fedshuffle", "fedshuffle_gen", "fedshuffle_sum_one"),
+        *("fednova", "fednova_rr", "fedavg_min", "fedavg_mean"),
+    )
+]
+SHAPED: dict[str, Any] = {"weight_decay_l": "1/10000", "clip_l": 5}
 LINE = {"kind": "quadratics", "clients": [{"A": 2, "b": 2}, {"A": 4, "b": -4}], "start": [1]}
 CLAIM = """schema = 1
 [[claim]]
@@ -42,7 +56,7 @@ statement = "partial_averaging/theorem_2/weighted"
 engine = "sampled"
 seeds = 4
 problem = { kind = "coupled_blocks", clients = 3, d = 2, start = [1, 2] }
-method = { kind = "partial_averaging", tau = 2, eta = "1/1000", gradient = "full", momentum_l = "%s" }
+method = { kind = "partial_averaging", tau = 2, eta = "1/1000", gradient = "full", %s }
 at = { K = [1, 5] }
 expect = "%s"
 """
@@ -51,14 +65,30 @@ expect = "%s"
 @pytest.mark.parametrize("spec", SPECS, ids=lambda s: s["kind"])
 def test_every_kind_with_plain_steps_takes_it(spec: dict[str, Any]) -> None:
     plain, method = build(spec), build({**spec, "momentum_l": "9/10"})
-    assert method.local_momentum == LocalMomentum(F(9, 10))
+    assert method.sgd == ClientSGD(F(9, 10))
     assert method.parameters() == {**plain.parameters(), "momentum_l": F(9, 10)}
-    assert method.to_dict()["local_momentum"] == {"part": "LocalMomentum", "rho": "9/10"}
+    assert method.to_dict()["sgd"] == {"part": "ClientSGD", "momentum": "9/10", "weight_decay": "0", "clip": None}
     assert build({**spec, "momentum_l": 0}) == plain
-    assert "local_momentum" not in plain.to_dict()
+    assert "sgd" not in plain.to_dict()
     assert spec["kind"] in algorithms(plain)
     assert not algorithms(method)
     assert not method.is_plain
+
+
+@pytest.mark.parametrize("spec", [*SPECS, *BY_STEPS], ids=lambda s: s["kind"])
+def test_gradients_may_be_clipped_and_weights_decay(spec: dict[str, Any]) -> None:
+    plain, method = build(spec), build({**spec, **SHAPED})
+    assert method.sgd == ClientSGD(F(0), F(1, 10000), F(5))
+    assert method.parameters() == {**plain.parameters(), "weight_decay_l": F(1, 10000), "clip_l": F(5)}
+    assert build({**spec, "weight_decay_l": 0, "clip_l": "none"}) == plain
+    for key, value in SHAPED.items():
+        assert not algorithms(build({**spec, key: value}))
+
+
+@pytest.mark.parametrize("spec", BY_STEPS, ids=lambda s: s["kind"])
+def test_no_momentum_where_work_is_divided_by_steps(spec: dict[str, Any]) -> None:
+    with pytest.raises(UnknownName, match="momentum_l"):
+        build({**spec, "momentum_l": "9/10"})
 
 
 @pytest.mark.parametrize(
@@ -75,7 +105,7 @@ def test_every_kind_with_plain_steps_takes_it(spec: dict[str, Any]) -> None:
 def test_no_composition_is_of_a_known_kind_with_it(spec: dict[str, Any]) -> None:
     plain = build(spec)
     assert algorithms(plain)
-    assert not algorithms(replace(plain, local_momentum=LocalMomentum(F(1, 2))))
+    assert not algorithms(replace(plain, sgd=ClientSGD(F(1, 2))))
 
 
 @pytest.mark.parametrize("value", [1, "-1/10", "3/2", "much", None, {"a": "1/10"}])
@@ -85,16 +115,28 @@ def test_what_is_refused(value: Any) -> None:
             build({**spec, "momentum_l": value})
 
 
-def test_a_part_of_zero_is_none() -> None:
-    for rho in (F(0), F(1)):
-        with pytest.raises(BadInput, match=f"a local momentum of {rho} is not allowed"):
-            LocalMomentum(rho)
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("weight_decay_l", "-1/10"), ("weight_decay_l", "much"), ("clip_l", 0), ("clip_l", "-1"), ("clip_l", "off")],
+)
+def test_what_is_refused_of_weight_decay_and_clipping(key: str, value: Any) -> None:
+    for spec in (SPECS[0], SPECS[-1], BY_STEPS[0]):
+        with pytest.raises(BadInput, match=key):
+            build({**spec, key: value})
 
 
-def test_no_statement_about_plain_steps_takes_it() -> None:
-    (plain,) = claims_from_text(CLAIM % ("0", "HOLDS"))
+def test_plain_steps_are_no_part() -> None:
+    with pytest.raises(BadInput, match="that are all left out are no part of a method"):
+        ClientSGD()
+    with pytest.raises(BadInput, match="momentum_l = 1 is not allowed"):
+        ClientSGD(F(1))
+
+
+@pytest.mark.parametrize("more", ['momentum_l = "9/10"', "clip_l = 1000000", 'weight_decay_l = "1/1000000"'])
+def test_no_statement_about_plain_steps_takes_it(more: str) -> None:
+    (plain,) = claims_from_text(CLAIM % ("momentum_l = 0", "HOLDS"))
     assert run_claim(plain).verdict.outcome is not Outcome.OUT_OF_SCOPE
-    (claim,) = claims_from_text(CLAIM % ("9/10", "OUT_OF_SCOPE"))
+    (claim,) = claims_from_text(CLAIM % (more, "OUT_OF_SCOPE"))
     result = run_claim(claim)
     assert not result.failures
     assert result.verdict.outcome is Outcome.OUT_OF_SCOPE
@@ -107,7 +149,7 @@ def test_the_exact_engine_says_so(spec: dict[str, Any], problem: dict[str, Any])
     method = build({**spec, "momentum_l": "1/2", **({} if spec["kind"] == "fedavg" else {"gradient": "full"})})
     for arithmetic in (Arithmetic.RATIONAL, Arithmetic.FLOAT64):
         with pytest.raises(
-            Unsupported, match=rf"carries no local momentum, which {method.name} has \(momentum_l = 1/2"
+            Unsupported, match=rf"the exact engine carries plain local steps, and {method.name} has momentum_l = 1/2;"
         ):
             run(method, build_problem(problem), rounds=[1], metrics=["grad2"], arithmetic=arithmetic)
 
@@ -118,7 +160,7 @@ def test_the_batched_search_says_so() -> None:
 
 
 def test_it_does_not_go_with_the_momentum_of_the_server() -> None:
-    method = build({**SPECS[-1], "momentum": "1/10", "momentum_l": "9/10"})
+    method = build({"kind": "fedavg_sgd", "eta_l": "1/100", "momentum": "1/10", "momentum_l": "9/10"})
     problem = build_problem({"kind": "fedshuffle_36"})
     with pytest.raises(Unsupported, match="momentum does not go with a local momentum"):
         run(method, problem, rounds=[1], metrics=["gap"], engine="sampled", seeds=1)
@@ -148,3 +190,37 @@ def test_weights_of_small_steps_count_what_is_repeated() -> None:
     method = build({"kind": "fedavg_rr", "eta_l": 1, "momentum_l": "1/2"})
     often = [F(1), 1 + F(3, 2) + F(7, 4)]
     assert small_step_weights(method, clients) == [v / sum(often) for v in often]
+
+
+def test_one_clipped_visit_by_hand() -> None:
+    """Gradients of 2 x^2 + 4 x and x^2 - 2 x beyond 2 are followed as 2; then x/5 is added."""
+    problem, eta = build_problem(LINE), F(1, 10)
+    x = F(1)
+    for _ in range(2):
+        ends = list[F]()
+        for a, b in ((2, 2), (4, -4)):
+            y = x
+            for _ in range(3):
+                g = a * y - b
+                y -= eta * (max(min(g, F(2)), F(-2)) + y / 5)
+            ends.append(y)
+        x = sum(ends, F(0)) / 2
+    spec = {"kind": "fedavg", "E": 3, "eta": "1/10", "clip_l": 2, "weight_decay_l": "1/5"}
+    curve = run(build(spec), problem, rounds=[2], metrics=["dist2"], engine="sampled", seeds=1)
+    assert curve.values["dist2"][0] == pytest.approx(float((x + F(1, 3)) ** 2), rel=1e-12)
+
+
+@pytest.mark.parametrize("more", [{"clip_l": 1}, {"weight_decay_l": "1/10"}], ids=["clip", "decay"])
+def test_steps_along_other_gradients_have_no_weights_of_their_own(more: dict[str, Any]) -> None:
+    method = build({"kind": "fedavg_rr", "eta_l": 1, **more})
+    with pytest.raises(Unsupported, match="so that no weights are its own"):
+        small_step_weights(method, Clients([F(1, 2), F(1, 2)], [1, 3]))
+
+
+def test_corrections_by_whole_gradients_do_not_go_with_clipped_ones() -> None:
+    reduced = build({"kind": "fedshuffle_gen", "eta_l": "1/10", "momentum": "1/10", **SHAPED})
+    corrected = build({"kind": "feddane", "mu": 1, "K": 2, "solver": {"steps": 2, "eta": "1/10"}})
+    problem = build_problem({"kind": "fedshuffle_36"})
+    for method in (reduced, replace(corrected, sgd=ClientSGD(clip=F(1)))):
+        with pytest.raises(Unsupported, match="that are corrected by whole gradients do not go with"):
+            run(method, problem, rounds=[1], metrics=["gap"], engine="sampled", seeds=1)
