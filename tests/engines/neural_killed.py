@@ -1,7 +1,7 @@
 """A stored neural run that may be killed.
 
-As a program it reads folders, one a line, and carries out the run in a process of its own for each, forked so that the
-imports are done once; it prints the number of the process, and how it ended.
+As a program, with the name of one of METHODS, it reads folders, one a line, and carries out the run in a process of its
+own for each, forked so that the imports are done once; it prints the number of the process, and how it ended.
 """
 
 from __future__ import annotations
@@ -30,9 +30,15 @@ PROBLEM = {
     "kind": "neural", "data": "digits", "model": {"name": "mlp", "hidden": [8]}, "clients": 6, "split": "dirichlet",
     "alpha": "1/2", "seed": 1, "samples": 60,
 }  # fmt: skip
-METHOD: dict[str, Any] = {
-    "kind": "fedavg_rr", "eta_l": "1/20", "batch": 5, "momentum": "1/2",
-    "participation": {"kind": "uniform", "size": 3},
+METHODS: dict[str, dict[str, Any]] = {
+    "momentum of the server": {
+        "kind": "fedavg_rr", "eta_l": "1/20", "batch": 5, "momentum": "1/2",
+        "participation": {"kind": "uniform", "size": 3},
+    },
+    "momentum of the clients": {
+        "kind": "partial_averaging", "tau": 3, "eta": "1/40", "batch": 5, "momentum_l": "9/10", "clip_l": 1,
+        "hand_over": {"active": 3, "every": 5},
+    },
 }  # fmt: skip
 
 
@@ -43,28 +49,28 @@ class Often(Store):
         return Checkpoint(self, key, 0.01)
 
 
-def work(folder: str) -> None:
+def work(method: dict[str, Any], folder: str) -> None:
     """Carry out the run, or what is left of it, into the store in a folder."""
     run_or_recall(
-        Often(Path(folder)), build_method(METHOD), build_problem(PROBLEM), METHOD, seeds=range(4), engine="neural",
+        Often(Path(folder)), build_method(method), build_problem(PROBLEM), method, seeds=range(4), engine="neural",
         rounds=list(range(0, ROUNDS + 1, 2)), metrics=["f", "accuracy"], neural={"lanes": 5},
     )  # fmt: skip
 
 
-def _prepare() -> None:
+def _prepare(spec: dict[str, Any]) -> None:
     """What a forked process finds done: the compiled plan is loaded, the code is digested."""
-    problem, method = build_problem(PROBLEM), build_method(METHOD)
-    code_digest(code_of(problem, METHOD))
+    problem, method = build_problem(PROBLEM), build_method(spec)
+    code_digest(code_of(problem, spec))
     offsets = np.concatenate([[0], np.cumsum(clients_of(problem).sizes)]).astype(np.int64)
     visits_of(lower(method, clients_of(problem), 1), offsets, np.zeros(1, dtype=np.uint64), 0)
 
 
-def _fork(folder: str) -> int:
+def _fork(method: dict[str, Any], folder: str) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
-        work(folder)
+        work(method, folder)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -77,8 +83,9 @@ def _tell(number: int) -> None:
 
 
 if __name__ == "__main__":
-    _prepare()
+    chosen = METHODS[sys.argv[1]]
+    _prepare(chosen)
     for line in sys.stdin:
-        pid = _fork(line.strip())
+        pid = _fork(chosen, line.strip())
         _tell(pid)
         _tell(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

@@ -12,6 +12,9 @@ import time
 from pathlib import Path
 from typing import IO
 
+import pytest
+from neural_killed import METHODS
+
 KILLS = 2
 
 
@@ -39,12 +42,13 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in found}
 
 
-def test_a_killed_run_ends_like_an_undisturbed_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_a_killed_run_ends_like_an_undisturbed_one(method: str, tmp_path: Path) -> None:
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
     chance, in_the_middle = random.Random(20261122), 0
     program = Path(__file__).with_name("neural_killed.py")
     with subprocess.Popen(
-        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, str(program), method], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         server = Server(process)
         assert server.run(tmp_path / "first") == 0  # waits for the imports
