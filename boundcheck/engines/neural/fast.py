@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,6 +48,7 @@ def environment(settings: Settings, device: Tensor) -> Generator[None]:
     before = [(kind, kind.fp32_precision) for kind in (*cuda, *cpu)]
     strict, fills = torch.get_deterministic_debug_mode(), memory.fill_uninitialized_memory
     tries, threads = backends.cudnn.benchmark, torch.get_num_threads()
+    own = torch.cuda.device(device) if device.type == "cuda" else nullcontext()  # streams and graphs are made there
     if device.type == "cuda":
         # cuBLAS reads it when the first product of the process is computed
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -60,7 +61,8 @@ def environment(settings: Settings, device: Tensor) -> Generator[None]:
         torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms(True) would import the compiler
         memory.fill_uninitialized_memory = False
         torch.set_num_threads(settings.threads)
-        yield
+        with own:
+            yield
     except RuntimeError as error:
         if "deterministic" not in str(error):
             raise

@@ -83,9 +83,13 @@ class Direction:
 
 @dataclass(frozen=True)
 class _Step:
-    """One step of a group of lanes. lanes: which, a slice or numbers on the device; widths: (n,) samples of each."""
+    """One step of a group of lanes.
+
+    lanes: which, a slice or numbers on the device; numbers: the same (n,), here; widths: (n,) samples of each.
+    """
 
     lanes: slice | Tensor
+    numbers: Ints
     rows: Tensor
     mask: Tensor | None
     widths: Ints
@@ -115,16 +119,18 @@ def _cut(rows: Tensor, mask: Tensor | None, widths: Ints, tally: Tally) -> Itera
     for lanes in _groups(widths):
         own = widths[lanes]
         at = library().from_numpy(lanes).to(rows.device)
-        yield _group(at, rows[at], None if mask is None else mask[at], own, int(own.max()), int(own.sum()), tally)
+        masked = None if mask is None else mask[at]
+        yield _group(at, lanes, rows[at], masked, own, int(own.max()), int(own.sum()), tally)
 
 
 def _group(
-    lanes: slice | Tensor, rows: Tensor, mask: Tensor | None, widths: Ints, widest: int, samples: int, tally: Tally
-) -> _Step:
+    lanes: slice | Tensor, numbers: Ints, rows: Tensor, mask: Tensor | None, widths: Ints, widest: int, samples: int,
+    tally: Tally,
+) -> _Step:  # fmt: skip
     computed = widest * len(widths)
     tally.add(Tally(computed, computed - samples))
     own = None if mask is None or samples == computed else mask[:, :widest]
-    return _Step(lanes, rows[:, :widest], own, widths)
+    return _Step(lanes, numbers, rows[:, :widest], own, widths)
 
 
 def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
@@ -154,7 +160,7 @@ def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
             own, place = widths[k, :count], rows_there[k, :count]
             masked = None if mask is None else mask[k, :count]
             if most * count - samples <= WASTE * most * count:
-                yield [_group(slice(0, count), place, masked, own, most, samples, tally)]
+                yield [_group(slice(0, count), np.arange(count), place, masked, own, most, samples, tally)]
             else:
                 yield list(_cut(place, masked, own, tally))
 
@@ -288,8 +294,7 @@ def whole_gradients(local: Prepared, clients: Ints, points: Tensor, tally: Tally
         for group in step:
             own = group.lanes
             _, slope = local.gradients(task, at[own], group.rows, group.mask)
-            numbers = own.cpu().numpy() if not isinstance(own, slice) else np.arange(len(size))[own]
-            share = column(task, group.widths / size[numbers])
+            share = column(task, group.widths / size[group.numbers])
             if isinstance(own, slice):
                 total[own].addcmul_(share, slope)
             else:

@@ -196,7 +196,8 @@ def _traced(x: Tensor, parameters: Sequence[Tensor], backwards: bool) -> tuple[T
     torch = library()
     lanes, (length, samples), hidden = len(parameters[0]), x.shape[1:3], parameters[1].shape[2]
     taken, kept, *biases = (_reordered(p) for p in parameters)
-    half = taken.new_tensor([0.5, 0.5, 0.5, 1.0]).repeat_interleave(hidden)
+    half = taken.new_full((4 * hidden,), 0.5)
+    half[3 * hidden :] = 1.0
     flat = x.flatten(1, 2)
     pre = product(flat, taken * half[:, None], (biases[0] + biases[1]) * half)
     pre = pre.view(lanes, length, samples, 4 * hidden)
