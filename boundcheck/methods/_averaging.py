@@ -34,8 +34,8 @@ _HAND_OVER = ("active", "every", "design")
 def averaging(name: str, exchange: Blocks, eta: Any, batch: Any, gradient: Any, sgd: ClientSGD | None) -> Method:
     """Every worker takes one step from its own model, then models are averaged as the exchange says.
 
-    gradient: "sample" (of `batch` samples drawn with replacement) or "full". sgd: how steps
-    differ from plain ones. Raises BadInput and UnknownName.
+    gradient: "sample" (of `batch` samples drawn with replacement) or "full". sgd: how steps differ from plain ones.
+    Raises BadInput and UnknownName.
     """
     if gradient not in GRADIENTS:
         raise UnknownName("the gradient of a local step", str(gradient), GRADIENTS)

@@ -303,3 +303,11 @@ def test_exact_solves_have_none() -> None:
     problem: Any = random_toy("rows", 3, (2, 2), 2)
     with pytest.raises(Unsupported, match="exact solves have no steps that could have momentum_l = 9/10"):
         run_sampled(method, problem, 1, 1)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_weight_decay_beyond_the_precision_diverges(precision: str) -> None:
+    spec = {"kind": "fedavg_rr", "eta_l": "1/8", "weight_decay_l": "1e300"}
+    curve = run_neural(build(spec), perceptron(), 3, 2, ["f"], None, Settings(precision=precision))
+    assert np.isfinite(curve.samples["f"][:, 0]).all()
+    assert np.isinf(curve.samples["f"][:, -1]).all()

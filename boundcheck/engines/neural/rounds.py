@@ -215,7 +215,8 @@ class Rounds:
             buffer = torch.zeros_like(begun) if self.buffers is None else self.buffers[rows, slots - 1]
         keep = keep if reduced else 0.0
         steps = visits.eta[own], visits.prox[own]
-        direction = Direction(*steps, slope, constant, keep, buffer, lowered.rho, lowered.decay, lowered.clip)
+        decay = min(lowered.decay, torch.finfo(task.dtype).max)
+        direction = Direction(*steps, slope, constant, keep, buffer, lowered.rho, decay, lowered.clip)
         y = begun.clone()
         if lowered.whole:
             train_whole(self.local, client, visits.steps[own], direction, y, tally)

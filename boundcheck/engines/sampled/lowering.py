@@ -105,13 +105,14 @@ class Lowered:
     @property
     def decay(self) -> float:
         """The weight decay of the clients' steps; 0 where they have none."""
-        return 0.0 if self.method.sgd is None else float(self.method.sgd.weight_decay)
+        own = self.method.sgd
+        return 0.0 if own is None else _double(own.weight_decay, "the weight decay", self.method)
 
     @property
     def clip(self) -> float:
         """The largest norm of a step's gradient; infinite where gradients are not clipped."""
         own = self.method.sgd
-        return inf if own is None or own.clip is None else float(own.clip)
+        return inf if own is None or own.clip is None else _double(own.clip, "clip_l", self.method)
 
     @property
     def correction(self) -> Correction | None:
