@@ -9,8 +9,8 @@ Two ways to the same numbers of an LSTM, and how one is chosen:
     multiplication (`words.usable`), of many samples by its matrix unit, if it has one (`matrix_unit`); otherwise by
     torch's own LSTM, one call of oneDNN a layer.
 
-Measured on one thread of a processor with AVX-512 and a matrix unit (`benchmarks/neural_cpu.py`, its best run), a step of SGD of a
-model with embedding 8, 2 x 100 units, 80 times, in ms: 64 samples, a loop over torch's LSTM 63, the compiled passes 31;
+Measured on one thread of a processor with AVX-512 and a matrix unit (`benchmarks/neural_cpu.py`, best run), a step of a
+model with embedding 8, 2 x 100 units, 80 times, in ms: 64 samples, a loop over torch's LSTM 63, compiled passes 31;
 10 samples, 14.3 beside 7.5. The products alone are 3.78 and 0.59 GFLOP, and one large product by torch ran at 123
 GFLOP/s: at that speed 31 and 4.8 ms.
 """
