@@ -94,7 +94,7 @@ def main() -> int:
         print("".join(f"{e:>13.1e}" for e in errors), flush=True)
     weight = torch.randn(1, 512, 3136, generator=source)
     elsewhere = torch.zeros(1 << 22)
-    for samples in (10, 32):
+    for samples in (10, 32, 64):
         x, g = torch.randn(samples, 3136, generator=source), 1e-6 * torch.randn(samples, 512, generator=source)
         _, back = DenseKernel().traced(x[None], (weight,))
         there = [a.reshape(-1).numpy() for a in (x, weight, weight[:, :0], g)]

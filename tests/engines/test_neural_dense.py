@@ -13,9 +13,10 @@ from boundcheck.engines.neural.kernels.words import usable  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not usable(), reason="needs a processor with fused multiplication on wide words")
 
-SIZES = {  # samples, inputs, outputs: whole panels and a rest, rows that are left over, one sample
-    "panels and a rest": (10, 368, 61),
-    "less than a panel": (33, 32, 30),
+SIZES = {  # samples, inputs, outputs: samples in groups, whole panels and a rest, rows that are left over, one sample
+    "panels and a rest": (10, 368, 141),
+    "groups of all sizes": (37, 96, 64),
+    "less than a panel": (33, 16, 30),
     "one sample": (1, 160, 7),
 }
 

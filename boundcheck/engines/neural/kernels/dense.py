@@ -12,12 +12,12 @@ from boundcheck.engines.neural.network import Back, Bound, Flat, Handed, Tensor
 
 __all__ = ["LARGE", "BoundSmall", "DenseKernel", "compiled", "product", "put_product"]
 
-# Numbers of a weight above which a processor multiplies W x' faster than x W', which it first turns around, and goes
-# back by the compiled pass. 512 x 3136 in float32, out of the nearer caches, in ms, two runs of
-# `benchmarks/neural_convolutions.py`: 10 samples 1.02 and 0.67 beside 2.00 and 1.36, back with a step of SGD 2.15 and
-# 1.29 beside 3.49 and 1.36; 32 samples 1.79 and 1.07 beside 2.50 and 1.82, back 3.85 and 2.70 beside 4.81 and 2.53.
-LARGE = 1 << 20
-FEW = 15  # samples up to which the compiled pass there is as fast as W x', which then has to be turned
+# Numbers of a weight above which a processor goes by the compiled passes, and samples up to which it does so on the way
+# there; with more it multiplies W x', not x W'. 512 x 3136 in float32, out of the nearer caches, in ms, three runs of
+# `benchmarks/neural_convolutions.py` on a Zen 4 at 3.6 GHz: 10 samples compiled 0.31 to 0.44, W x' 1.5 to 1.7, x W' 0.8
+# to 1.0, back with a step of SGD 0.8 to 1.0 beside 1.5 to 2.3 by two products; 32 samples 1.1 to 1.6, 1.5 to 1.7, 1.4
+# to 1.7, back 2.2 to 2.8 beside 2.9 to 4.7.
+LARGE, FEW = 1 << 20, 40
 SMALL = 1 << 17  # products of a layer of one model up to which calls of torch take longer
 
 
@@ -99,6 +99,7 @@ class _Passes:
         ready(weight.element_size())
         self.compiled, self.lanes, self.wanted = dense_compiled, BYTES // weight.element_size(), wanted
         self.room = [numbers(x.new_empty(len(x) if needed else 0, x.shape[1])) for needed in (True, wanted)]
+        self.room.append(numbers(x.new_empty(dense_compiled.ROWS, len(x))))
         self.sizes = (*x.shape, len(weight))
         self.size = sum(a.nbytes for a in self.room)
 

@@ -11,11 +11,11 @@ from typing import Any
 from numba import types
 
 from boundcheck.engines.neural.kernels.words import (
+    BYTES,
     I64,
     WORDS,
     Code,
     Word,
-    ahead,
     inner,
     inserted,
     ir,
@@ -27,7 +27,8 @@ from boundcheck.engines.sampled.jit import bare
 
 __all__ = ["back", "forth"]
 
-ROWS = 30  # of a weight at a time, whose words stay in the first cache
+ROWS = 64  # of a weight at a time, whose words stay in the first cache
+BESIDE = 2  # words of each row of it at a time
 
 
 def _dots(m: int, n: int) -> Any:
@@ -51,6 +52,8 @@ def _dots(m: int, n: int) -> Any:
                 [code.read(builder.gep(code.along(place, width, i), [k])) for i in range(count)]
                 for place, count in ((left, m), (right, n))
             )
+            for i in range(m):  # of the next rows
+                code.ahead(builder.gep(code.along(left, width, m + i), [k]), written=False)
             pairs = [(row, sample) for row in rows for sample in samples]
             new = [code.fused(*pair, Word(code, old)).value for pair, old in zip(pairs, sums, strict=True)]
             more = builder.add(k, I64(code.lanes))
@@ -117,35 +120,125 @@ def _panels(a: Any, rows: Any, columns: Any, wide: Any, panels: Any, back: Any) 
                     other[c] = one[c]
 
 
+def _more(m: int) -> Any:
+    """Makes code that adds outer products with BESIDE words of each of m samples, which stay in registers."""
+
+    def more(
+        typing: Any, w: Any, other: Any, w0: Any, width: Any, g: Any, g0: Any, samples: Any, x: Any, x0: Any, rows: Any
+    ) -> Any:  # fmt: skip
+        """w[w0 + i width + ..] += sum over j of g[g0 + i samples + j] x[x0 + j BESIDE lanes + ..], i < rows.
+
+        The words beside them, of w and other, are asked for on the way.
+        """
+
+        def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            code = Code(context, builder, signature.args[0].dtype)
+            place, beside = (code.place(signature.args[k], args[k], args[2]) for k in (0, 1))
+            slope = code.place(signature.args[4], args[4], args[5])
+            width, samples, rows = args[3], args[6], args[9]
+            sample = code.place(signature.args[7], args[7], args[8])
+            words = [[I64((j * BESIDE + k) * code.lanes) for k in range(BESIDE)] for j in range(m)]
+            given = [[code.read(builder.gep(sample, [at])) for at in row] for row in words]
+            here = builder.block
+            loop, done = (builder.append_basic_block(name) for name in ("loop", "done"))
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            starts = (I64(0), place, beside, slope)
+            phis = [builder.phi(start.type) for start in starts]
+            i, row, next_to, factor = phis
+            places = [builder.gep(row, [at]) for at in words[0]]
+            sums = [code.read(at) for at in places]
+            for j in range(m):
+                number = code.same(builder.load(builder.gep(factor, [I64(j)]), align=code.size))
+                sums = [code.fused(number, one, old) for one, old in zip(given[j], sums, strict=True)]
+            for start in (row, next_to):
+                for k in range(BESIDE):
+                    code.ahead(builder.gep(start, [I64((BESIDE + k) * code.lanes)]))
+            for at, word in zip(places, sums, strict=True):
+                code.write(word, at)
+            onwards = [builder.add(i, I64(1)), *(builder.gep(at, [width]) for at in (row, next_to))]
+            onwards.append(builder.gep(factor, [samples]))
+            builder.cbranch(builder.icmp_signed("<", onwards[0], rows), loop, done)
+            for phi, start, fresh in zip(phis, starts, onwards, strict=True):
+                phi.add_incoming(start, here)
+                phi.add_incoming(fresh, loop)
+            builder.position_at_end(done)
+            return context.get_dummy_value()
+
+        return types.void(w, other, w0, width, g, g0, samples, x, x0, rows), made
+
+    return inserted(more)
+
+
+# Of samples at once: with their words, those of a row and one more these are at most 32 or 16 registers.
+_GROUPS = (12, 10, 8, 4, 2, 1) if BYTES == 64 else (6, 5, 4, 3, 2, 1)
+_more_a, _more_b, _more_c, _more_d, _more_e, _more_f = map(_more, _GROUPS)
+
+
+@inner
+def _updated(
+    lanes: Any, w: Any, other: Any, w0: Any, width: Any, g: Any, x: Any, x0: Any, samples: Any, rows: Any
+) -> None:
+    """`_more` for any number of samples, g (rows, samples) and x (samples, BESIDE words)."""
+    j = 0
+    while j < samples:
+        left, at = samples - j, x0 + j * BESIDE * lanes
+        if left >= _GROUPS[0]:
+            _more_a(w, other, w0, width, g, j, samples, x, at, rows)
+            j += _GROUPS[0]
+        elif left >= _GROUPS[1]:
+            _more_b(w, other, w0, width, g, j, samples, x, at, rows)
+            j += _GROUPS[1]
+        elif left >= _GROUPS[2]:
+            _more_c(w, other, w0, width, g, j, samples, x, at, rows)
+            j += _GROUPS[2]
+        elif left >= _GROUPS[3]:
+            _more_d(w, other, w0, width, g, j, samples, x, at, rows)
+            j += _GROUPS[3]
+        elif left >= _GROUPS[4]:
+            _more_e(w, other, w0, width, g, j, samples, x, at, rows)
+            j += _GROUPS[4]
+        else:
+            _more_f(w, other, w0, width, g, j, samples, x, at, rows)
+            j += 1
+
+
 def _make_back(version: int, whole: int) -> Any:
     def back(
-        lanes: Any, g: Any, x: Any, weight: Any, into: Any, gx: Any, given: Any, found: Any, wanted: Any, adding: Any,
-        samples: Any, inputs: Any, outputs: Any,
+        lanes: Any, g: Any, x: Any, weight: Any, into: Any, gx: Any, given: Any, found: Any, slopes: Any, wanted: Any,
+        adding: Any, samples: Any, inputs: Any, outputs: Any,
     ) -> None:  # fmt: skip
         """gx (samples, inputs) = g W, if wanted, and into (outputs, inputs) (+)= g' x; into may be W itself.
 
-        g: (samples, outputs), x: (samples, inputs), all flat; inputs: a multiple of lanes. given, found: room for x
-        and gx.
+        g: (samples, outputs), x: (samples, inputs), all flat; inputs: a multiple of lanes. given, found, slopes: room
+        for x, for gx, and for ROWS columns of g.
         """
-        _ = version
-        wide = WORDS * lanes
+        _, wide = version, BESIDE * lanes
         _panels(x, samples, inputs, wide, given, False)
         for r in range(0, outputs, whole):
             some = min(whole, outputs - r)
+            for j in range(samples):
+                for i in range(some):
+                    slopes[i * samples + j] = g[j * outputs + r + i]
             for q in range(0, inputs, wide):
-                words = min(WORDS, (inputs - q) // lanes)
-                for i in range(r, r + some):
-                    for place in range(i * inputs + q + wide, i * inputs + min(q + 2 * wide, inputs), lanes):
-                        ahead(weight, place)
+                words, first, place = min(BESIDE, (inputs - q) // lanes), r * inputs + q, q * samples
                 if wanted:
                     tiles(
-                        samples, words, g, r, outputs, 1, 0, weight, r * inputs + q, inputs, 0, found, q * samples,
+                        samples, words, slopes, 0, 1, samples, 0, weight, first, inputs, 0, found, place,
                         words * lanes, some, 1, r > 0,
                     )  # fmt: skip
-                tiles(
-                    some, words, g, r, 1, outputs, 0, given, q * samples, words * lanes, 0, into, r * inputs + q,
-                    inputs, samples, 1, adding,
-                )  # fmt: skip
+                if not adding:
+                    for i in range(some):
+                        into[first + i * inputs : first + i * inputs + words * lanes] = 0.0
+                if words == BESIDE:
+                    _updated(
+                        lanes, into, weight if wanted else into, first, inputs, slopes, given, place, samples, some
+                    )
+                else:
+                    tiles(
+                        some, words, slopes, 0, samples, 1, 0, given, place, words * lanes, 0, into, first, inputs,
+                        samples, 1, 1,
+                    )  # fmt: skip
         if wanted:
             _panels(gx, samples, inputs, wide, found, True)
 

@@ -142,11 +142,11 @@ class Code:
         row = ir.Constant(ir.VectorType(I32, self.lanes), list(range(self.lanes)))
         self.mask = self.builder.icmp_signed("<", row, self.same(self.builder.trunc(count, I32)).value)
 
-    def ahead(self, place: Any) -> None:
-        """Asks for a place in the first cache that is written to later."""
+    def ahead(self, place: Any, written: bool = True) -> None:
+        """Asks for a place in the first cache that is written to later, or in the second that is read."""
         address = self.builder.bitcast(place, ir.IntType(8).as_pointer())
         fetch = self.known("llvm.prefetch.p0", ir.VoidType(), [address.type, I32, I32, I32])
-        self.builder.call(fetch, [address, I32(1), I32(3), I32(1)])
+        self.builder.call(fetch, [address, I32(1 if written else 0), I32(3 if written else 2), I32(1)])
 
     def read(self, place: Any) -> Word:
         place = self.builder.bitcast(place, self.type.as_pointer())
