@@ -120,59 +120,66 @@ def _panels(a: Any, rows: Any, columns: Any, wide: Any, panels: Any, back: Any) 
                     other[c] = one[c]
 
 
-def _more(m: int) -> Any:
-    """Makes code that adds outer products with BESIDE words of each of m samples, which stay in registers."""
-
-    def more(
-        typing: Any, w: Any, other: Any, w0: Any, width: Any, g: Any, g0: Any, samples: Any, x: Any, x0: Any, rows: Any
-    ) -> Any:  # fmt: skip
-        """w[w0 + i width + ..] += sum over j of g[g0 + i samples + j] x[x0 + j BESIDE lanes + ..], i < rows.
-
-        The words beside them, of w and other, are asked for on the way.
-        """
-
-        def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            code = Code(context, builder, signature.args[0].dtype)
-            place, beside = (code.place(signature.args[k], args[k], args[2]) for k in (0, 1))
-            slope = code.place(signature.args[4], args[4], args[5])
-            width, samples, rows = args[3], args[6], args[9]
-            sample = code.place(signature.args[7], args[7], args[8])
-            words = [[I64((j * BESIDE + k) * code.lanes) for k in range(BESIDE)] for j in range(m)]
-            given = [[code.read(builder.gep(sample, [at])) for at in row] for row in words]
-            here = builder.block
-            loop, done = (builder.append_basic_block(name) for name in ("loop", "done"))
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            starts = (I64(0), place, beside, slope)
-            phis = [builder.phi(start.type) for start in starts]
-            i, row, next_to, factor = phis
-            places = [builder.gep(row, [at]) for at in words[0]]
-            sums = [code.read(at) for at in places]
-            for j in range(m):
-                number = code.same(builder.load(builder.gep(factor, [I64(j)]), align=code.size))
-                sums = [code.fused(number, one, old) for one, old in zip(given[j], sums, strict=True)]
-            for start in (row, next_to):
-                for k in range(BESIDE):
-                    code.ahead(builder.gep(start, [I64((BESIDE + k) * code.lanes)]))
-            for at, word in zip(places, sums, strict=True):
-                code.write(word, at)
-            onwards = [builder.add(i, I64(1)), *(builder.gep(at, [width]) for at in (row, next_to))]
-            onwards.append(builder.gep(factor, [samples]))
-            builder.cbranch(builder.icmp_signed("<", onwards[0], rows), loop, done)
-            for phi, start, fresh in zip(phis, starts, onwards, strict=True):
-                phi.add_incoming(start, here)
-                phi.add_incoming(fresh, loop)
-            builder.position_at_end(done)
-            return context.get_dummy_value()
-
-        return types.void(w, other, w0, width, g, g0, samples, x, x0, rows), made
-
-    return inserted(more)
-
-
-# Of samples at once: with their words, those of a row and one more these are at most 32 or 16 registers.
+# Samples at once: with their words, those of a row and one more these are at most 32 or 16 registers. Each is code of
+# its own; of so many samples as are left, up to the most, the next take as many as `_FITTING` says.
 _GROUPS = (12, 10, 8, 4, 2, 1) if BYTES == 64 else (6, 5, 4, 3, 2, 1)
-_more_a, _more_b, _more_c, _more_d, _more_e, _more_f = map(_more, _GROUPS)
+_FITTING = tuple(next((m for m in _GROUPS if m <= left), 0) for left in range(_GROUPS[0] + 1))
+
+
+@inserted
+def _more(
+    typing: Any, m: Any, w: Any, other: Any, w0: Any, width: Any, g: Any, g0: Any, samples: Any, x: Any, x0: Any,
+    rows: Any,
+) -> Any:  # fmt: skip
+    """w[w0 + i width + ..] += sum over j < m of g[g0 + i samples + j] x[x0 + j BESIDE lanes + ..], i < rows.
+
+    m: one of _GROUPS, whose samples stay in registers. The words beside, of w and other, are asked for on the way.
+    """
+
+    def made(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature.args[1].dtype)
+        places = [code.place(signature.args[k], args[k], args[k + at]) for k, at in ((1, 2), (2, 1), (5, 1), (8, 1))]
+        end = builder.append_basic_block("end")
+        choice = builder.switch(args[0], end)
+        for m in _GROUPS:
+            block = builder.append_basic_block(f"samples_{m}")
+            choice.add_case(args[0].type(m), block)
+            builder.position_at_end(block)
+            _rows_more(code, m, places, args[4], args[7], args[10])
+            builder.branch(end)
+        builder.position_at_end(end)
+        return context.get_dummy_value()
+
+    return types.void(m, w, other, w0, width, g, g0, samples, x, x0, rows), made
+
+
+def _rows_more(code: Code, m: int, starts: list[Any], width: Any, samples: Any, rows: Any) -> None:
+    builder, (*rest, sample) = code.builder, starts
+    words = [[I64((j * BESIDE + k) * code.lanes) for k in range(BESIDE)] for j in range(m)]
+    given = [[code.read(builder.gep(sample, [at])) for at in row] for row in words]
+    here = builder.block
+    loop, done = (builder.append_basic_block(name) for name in ("loop", "done"))
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    phis = [builder.phi(kind) for kind in (I64, *(start.type for start in rest))]
+    i, row, next_to, factor = phis
+    places = [builder.gep(row, [at]) for at in words[0]]
+    sums = [code.read(at) for at in places]
+    for j in range(m):
+        number = code.same(builder.load(builder.gep(factor, [I64(j)]), align=code.size))
+        sums = [code.fused(number, one, old) for one, old in zip(given[j], sums, strict=True)]
+    for start in (row, next_to):
+        for k in range(BESIDE):
+            code.ahead(builder.gep(start, [I64((BESIDE + k) * code.lanes)]))
+    for at, word in zip(places, sums, strict=True):
+        code.write(word, at)
+    steps = zip((row, next_to, factor), (width, width, samples), strict=True)
+    onwards = [builder.add(i, I64(1)), *(builder.gep(at, [step]) for at, step in steps)]
+    builder.cbranch(builder.icmp_signed("<", onwards[0], rows), loop, done)
+    for phi, start, fresh in zip(phis, (I64(0), *rest), onwards, strict=True):
+        phi.add_incoming(start, here)
+        phi.add_incoming(fresh, loop)
+    builder.position_at_end(done)
 
 
 @inner
@@ -182,25 +189,9 @@ def _updated(
     """`_more` for any number of samples, g (rows, samples) and x (samples, BESIDE words)."""
     j = 0
     while j < samples:
-        left, at = samples - j, x0 + j * BESIDE * lanes
-        if left >= _GROUPS[0]:
-            _more_a(w, other, w0, width, g, j, samples, x, at, rows)
-            j += _GROUPS[0]
-        elif left >= _GROUPS[1]:
-            _more_b(w, other, w0, width, g, j, samples, x, at, rows)
-            j += _GROUPS[1]
-        elif left >= _GROUPS[2]:
-            _more_c(w, other, w0, width, g, j, samples, x, at, rows)
-            j += _GROUPS[2]
-        elif left >= _GROUPS[3]:
-            _more_d(w, other, w0, width, g, j, samples, x, at, rows)
-            j += _GROUPS[3]
-        elif left >= _GROUPS[4]:
-            _more_e(w, other, w0, width, g, j, samples, x, at, rows)
-            j += _GROUPS[4]
-        else:
-            _more_f(w, other, w0, width, g, j, samples, x, at, rows)
-            j += 1
+        m = _FITTING[min(_GROUPS[0], samples - j)]
+        _more(m, w, other, w0, width, g, j, samples, x, x0 + j * BESIDE * lanes, rows)
+        j += m
 
 
 def _make_back(version: int, whole: int) -> Any:
