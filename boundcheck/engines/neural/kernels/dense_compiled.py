@@ -154,6 +154,7 @@ def _more(
 
 
 def _rows_more(code: Code, m: int, starts: list[Any], width: Any, samples: Any, rows: Any) -> None:
+    """Writes `_more` for m samples. starts: where w, other, g and x begin."""
     builder, (*rest, sample) = code.builder, starts
     words = [[I64((j * BESIDE + k) * code.lanes) for k in range(BESIDE)] for j in range(m)]
     given = [[code.read(builder.gep(sample, [at])) for at in row] for row in words]
