@@ -13,7 +13,7 @@ FIGURES := feddane_figure_1 scgd_figure_1 scgd_figure_2 fedshuffle_figure_1 fedd
 # modules are parsed by the first process that imports them, not by each, whatever the surroundings say
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-all bench lint style lock clean
+.PHONY: report test test-all derivations bench lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,11 @@ test: style
 ## the sweeps of several minutes too: error rates over 10^4 replications, ten-minute searches
 test-all: lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+## all derivations checked anew, their records sealed anew: after a change of a statement, a derivation or the checker
+derivations: export OMP_NUM_THREADS := 1
+derivations: $(READY)
+	$(BIN)/boundcheck derive --all --record
 
 ## speed and memory against the rivals, as ratios in one run; fails at the end where a target was missed
 bench: $(READY)

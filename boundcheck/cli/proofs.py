@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundcheck.cli._output import json_float, line, print_json, progress, table
+from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
     from boundcheck.evidence.witness import Witness
@@ -30,49 +31,48 @@ def register(app: typer.Typer) -> None:
 
 
 def derive(
-    id: Id,
+    id: Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)] = "",
+    every: Annotated[bool, typer.Option("--all", help="All shipped derivations instead of one.")] = False,
     seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Limit of one solver call.")] = 10.0,
     record: Annotated[bool, typer.Option("--record", help="Also write the outcome beside the derivation.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="With --all, number of processes.", show_default="one a processor")
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Checks a derivation step by step.
 
     Its conclusion is compared with the statement's bound; --json has the certificates. Exit code 0
-    when every step is proved or assumed from a named source, 1 when one is refuted (the statement
-    may still be true), 3 when one is undecided or the conclusion is not the bound.
+    when every step is proved, 1 when one is refuted (the statement may still be true), 3 when one is
+    undecided, vacuous or assumed, or the conclusion is not the bound. With --all, exit code 1 when a
+    derivation that is recorded as proved no longer is, else 0.
 
     \b
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
     """
+    from boundcheck.cli._derivations import check_all, write_report
+
+    if every == bool(id):
+        raise BadInput("derive takes either the id of a statement or --all.")
+    if every:
+        return check_all(seconds, workers, record=record, as_json=as_json)
     from boundcheck.proof.discovery import derivation
     from boundcheck.proof.step import Status
 
     report = derivation(id).check(seconds)
     if record:
-        _record(report)
+        write_report(report)
     if as_json:
         print_json(report.to_dict())
     else:
         _derive_text(report)
     if report.status is Status.REFUTED:
         return 1
-    return 3 if report.status is Status.UNDECIDED else 0
-
-
-def _record(report: DerivationReport) -> None:
-    """Puts the outcome into the record beside the derivation, where `list` and `show` read it."""
-    from boundcheck.cli._files import write_whole
-    from boundcheck.proof.discovery import derived_readings, record_file, recorded
-
-    paper, name, reading = report.statement.split("/")
-    known = {**recorded(paper, name), reading: report.summary()}
-    kept = {r: known[r] for r in derived_readings(paper, name) if r in known}
-    text = json.dumps({"schema": 1, "statement": f"{paper}/{name}", "readings": kept}, indent=2)
-    write_whole(record_file(paper, name), (text + "\n").encode())
+    return 0 if report.status is Status.PROVED else 3
 
 
 def _derive_text(report: DerivationReport) -> None:
-    from boundcheck.report.words import shortened
+    from boundcheck.report.words import shortened, transcribed_words
 
     rows: list[list[str]] = []
     for r in report.results:
@@ -88,7 +88,7 @@ def _derive_text(report: DerivationReport) -> None:
     for remark in report.remarks:
         line(remark)
     line()
-    line("Trusted base, taken over as written:")
+    line(f"The derivation {transcribed_words(report.transcribed)}, taken over as written:")
     table(["from", "kind", "claim", "source"], [[x.name, x.kind, _cut(x.claim), x.source] for x in report.trusted])
     line()
     line(", ".join(f"{count} {status}" for status, count in report.counts.items()))

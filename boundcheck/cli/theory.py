@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from boundcheck.proof.records import Record
     from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
 
@@ -45,14 +46,15 @@ def _find(id: str) -> Statement:
     return statement(id)
 
 
-def _derivation(id: str) -> str:
-    """ "none", "unchecked", or what the record beside the derivation says of this reading."""
-    from boundcheck.proof.discovery import derived_readings, recorded
+def _derivation(id: str) -> Record | None:
+    from boundcheck.proof.records import record
 
-    paper, name, reading = id.split("/")
-    if reading not in derived_readings(paper, name):
-        return "none"
-    return str(recorded(paper, name).get(reading, {}).get("status", "unchecked"))
+    return record(id)
+
+
+def _status(derived: Record | None) -> str:
+    """ "none", "not checked", or the status on record."""
+    return "none" if derived is None else derived.status
 
 
 def _claims() -> dict[str, dict[str, int]]:
@@ -70,10 +72,27 @@ def _claims() -> dict[str, dict[str, int]]:
     return found
 
 
-def _evidence(id: str, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]) -> str:
+def _transcribed(derived: Record | None) -> dict[str, int]:
+    """Number of transcribed facts by kind; empty without a record that fits."""
+    return {} if derived is None else dict(derived.transcribed)
+
+
+def _derivation_cell(derived: Record) -> str:
+    """The status with what stands between it and a proof: steps that are not proved, facts taken over unchecked."""
+    if derived.proved:
+        total = sum(derived.transcribed.values())
+        return f"derivation {derived.status} ({total} transcribed {'fact' if total == 1 else 'facts'})"
+    if derived.status == "ASSUMED":
+        count = len(derived.failing)
+        return f"derivation ASSUMED, not proved ({count} unchecked {'step' if count == 1 else 'steps'})"
+    return f"derivation {derived.status}"
+
+
+def _evidence(
+    id: str, derived: Record | None, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]
+) -> str:
     """The evidence so far, in a few words: the recorded derivation, a shipped witness, the shipped claims."""
-    derived = _derivation(id)
-    parts = [] if derived == "none" else [f"derivation {derived}"]
+    parts = [] if derived is None else [_derivation_cell(derived)]
     if id in witnesses:
         parts.append("VIOLATED by a witness")
     for outcome, count in sorted(claims.get(id, {}).items()):
@@ -117,7 +136,7 @@ def list_statements(
         "statements": len({s.id.rpartition("/")[0] for s in chosen}),
         "dimensionally inconsistent": sum(bool(e) for e in errors.values()),
         "without dimensions": sum(s.metric.dimension is None for s in chosen),
-        "with a proved derivation": sum(status == "PROVED" for status in derived.values()),
+        "with a proved derivation": sum(d is not None and d.proved for d in derived.values()),
         "with a witness against them": sum(s.id in witnesses for s in chosen),
         "with a shipped claim": sum(s.id in claims for s in chosen),
     }
@@ -131,7 +150,8 @@ def list_statements(
                 "belief": s.belief.value,
                 "dimensions": _dimensions(s, errors[s.id]),
                 "dimension_errors": errors[s.id],
-                "derivation": derived[s.id],
+                "derivation": _status(derived[s.id]),
+                "transcribed": _transcribed(derived[s.id]),
                 "witness": str(witnesses[s.id]) if s.id in witnesses else None,
                 "claims": claims.get(s.id, {}),
                 "source": {"paper": s.source.paper, "number": s.source.number, "where": s.source.where},
@@ -147,7 +167,7 @@ def list_statements(
             s.kind.value,
             s.belief.value,
             _dimensions(s, errors[s.id]),
-            _evidence(s.id, witnesses, claims),
+            _evidence(s.id, derived[s.id], witnesses, claims),
         ]
         for s in chosen
     ]
@@ -187,20 +207,21 @@ def show(
     if latex:
         line(found.latex())
         return 0
-    witnesses, claims = shipped_witnesses(), _claims()
+    witnesses, claims, derived = shipped_witnesses(), _claims(), _derivation(found.id)
     if as_json:
         own = {k: v for k, v in found.to_dict().items() if k != "schema"}
         more = {
             "latex": found.latex(),
             "dimension_errors": found.dimension_errors(),
-            "derivation": _derivation(found.id),
+            "derivation": _status(derived),
+            "transcribed": _transcribed(derived),
             "witness": str(witnesses[found.id]) if found.id in witnesses else None,
             "claims": claims.get(found.id, {}),
         }
         print_json({**own, **more})
         return 0
     note_reading(id, found.id)
-    _show_text(found, _evidence(found.id, witnesses, claims))
+    _show_text(found, _evidence(found.id, derived, witnesses, claims))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -84,10 +85,20 @@ class DerivationReport:
         """Number of steps by status, zeros included."""
         return {s.value: sum(r.status is s for r in self.results) for s in Status}
 
+    @property
+    def transcribed(self) -> dict[str, int]:
+        """Number of facts that the proof takes over unchecked, by their kind; kinds without one are left out."""
+        return dict(sorted(Counter(t.kind for t in self.trusted).items()))
+
     def summary(self) -> dict[str, Any]:
-        """Status, counts and the steps that are not proved, for the record beside the derivation."""
+        """Status, counts, steps that are not proved and counts of transcribed facts, for the record."""
         failing = {r.step.name: r.status.value for r in self.results if r.status is not Status.PROVED}
-        return {"status": self.status.value, "counts": self.counts, "failing": failing}
+        return {
+            "status": self.status.value,
+            "counts": self.counts,
+            "failing": failing,
+            "transcribed": self.transcribed,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -99,6 +110,7 @@ class DerivationReport:
             "bound_matches": self.bound_matches,
             "conditions": list(self.conditions),
             "remarks": list(self.remarks),
+            "transcribed": self.transcribed,
             "trusted": [t.to_dict() for t in self.trusted],
             "facts": [{"name": f.name, "claim": str(f.claim), "kind": f.kind, "source": f.source} for f in self.facts],
             "steps": [r.to_dict() for r in self.results],

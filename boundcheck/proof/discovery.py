@@ -11,21 +11,30 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import fields
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.derivation import Derivation
 from boundcheck.theory.discovery import statement
 
-__all__ = ["derivation", "derived_readings", "folder", "record_file", "recorded"]
+if TYPE_CHECKING:
+    from boundcheck.proof.derivation import Derivation
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["citations", "derivation", "derived_readings", "folder"]
 
 GROUP = "boundcheck.derivations"
+ENDLESS = 50  # calls of one function of a derivation's file that are open at once
+
+_building: ContextVar[tuple[str, ...]] = ContextVar("derivations that are being built", default=())
+_built_from: dict[str, set[str]] = {}  # id -> ids of the derivations that were asked for while its own was built
 
 
 def folder() -> Path:
@@ -94,23 +103,28 @@ def _names_readings(node: ast.stmt) -> TypeGuard[ast.Assign]:
     return isinstance(node.targets[0], ast.Name) and node.targets[0].id == "READINGS"
 
 
-def record_file(paper: str, name: str) -> Path:
-    """Where the outcome of the last `derive --record` of a shipped derivation lies, beside the derivation."""
-    return folder() / paper / f"{name}.json"
-
-
-def recorded(paper: str, name: str) -> Mapping[str, Mapping[str, Any]]:
-    """Reading -> status, counts and failing steps as recorded; empty without a record. A test holds it fresh."""
-    path = record_file(paper, name)
-    return json.loads(path.read_text())["readings"] if path.is_file() else {}
-
-
 def derivation(statement_id: str) -> Derivation:
     """The derivation of a statement, by its id or, with a bare id, of its best reading.
 
-    Raises UnknownName for an unknown statement and BadInput for one without a derivation.
+    Raises UnknownName for an unknown statement and BadInput for one without a derivation, for a derivation that is
+    built from itself, and for one that carries another statement than the one asked for.
     """
     found = statement(statement_id)
+    outer = _building.get()
+    if outer:
+        _built_from.setdefault(outer[-1], set()).add(found.id)
+    if found.id in outer:
+        raise BadInput(f"{found.id} is cited in its own derivation: {' -> '.join((*outer, found.id))}.")
+    token = _building.set((*outer, found.id))
+    try:
+        return _build(found)
+    finally:
+        _building.reset(token)
+
+
+def _build(found: Statement) -> Derivation:
+    from boundcheck.proof.derivation import Derivation
+
     paper, name, reading = found.id.split("/")
     module = _module(paper, name)
     if module is None:
@@ -118,7 +132,67 @@ def derivation(statement_id: str) -> Derivation:
     if reading not in module.READINGS:
         there = ", ".join(module.READINGS)
         raise BadInput(f"{found.id} has no derivation; {paper}/{name} has one for the readings {there}.")
-    built = module.derivation(found)
-    if not isinstance(built, Derivation):
+    try:
+        built = module.derivation(found)
+    except RecursionError as error:
+        function = _endless(error, str(module.__file__))
+        if not function:
+            raise
+        raise BadInput(
+            f"the derivation of {found.id} cannot be built: the function '{function}' of its file calls itself "
+            "without end."
+        ) from error
+    if type(built) is not Derivation:
         raise BadInput(f"the derivation of {found.id} returns {type(built).__name__} instead of a Derivation.")
+    changed = _changed(built.statement, found)
+    if changed:
+        raise BadInput(
+            f"the derivation of {found.id} carries another statement, which differs in {changed}; it must carry the "
+            "statement that it is given."
+        )
     return built
+
+
+def _endless(error: RecursionError, file: str) -> str:
+    """The function of this file with the most open calls, where these are too many to be meant; empty otherwise."""
+    calls: Counter[str] = Counter()
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == file:
+            calls[code.co_name] += 1
+        trace = trace.tb_next
+    return next((name for name, count in calls.most_common(1) if count >= ENDLESS), "")
+
+
+def _changed(carried: Any, found: Statement) -> str:
+    """The parts in which a statement differs from the one that discovery found; empty where it is the same."""
+    if type(carried) is not type(found):
+        return f"its type, {type(carried).__name__}"
+    return ", ".join(f.name for f in fields(found) if getattr(carried, f.name) != getattr(found, f.name))
+
+
+def citations(statement_id: str) -> tuple[str, ...]:
+    """Full ids of all readings on whose derivations that of a statement rests, directly or through others, sorted.
+
+    These are the statements that its steps cite, and those whose derivations it is built from.
+    """
+    first = statement(statement_id).id
+    found: set[str] = set()
+    waiting = [first]
+    while waiting:
+        proof = derivation(waiting.pop())
+        own = {statement(id).id for step in proof.steps for id in _cited_by(step.by)}
+        own |= _built_from.get(proof.statement.id, set())
+        waiting += own - found
+        found |= own
+    return tuple(sorted(found - {first}))
+
+
+def _cited_by(method: Any) -> Iterator[str]:
+    """The id that a method cites, or the one inside it."""
+    while method is not None:
+        cited: Any = getattr(method, "statement", None)
+        if isinstance(cited, str):
+            yield cited
+        method = getattr(method, "by", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +22,7 @@ __all__ = [
     "shortened",
     "slug",
     "tightness",
+    "transcribed_words",
 ]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -105,22 +106,33 @@ def prose(text: str) -> str:
 
 
 def derivation_words(id: str) -> str:
-    """What the record of a statement's derivation says, such as "PROVED, 37 steps"; "" without a derivation."""
-    from boundcheck.proof.discovery import derived_readings, recorded
+    """What the record of a statement's derivation says, such as "PROVED, 37 steps ..."; "" without a derivation."""
+    from boundcheck.proof.records import NOT_CHECKED, record
 
-    paper, name, reading = id.split("/")
-    if reading not in derived_readings(paper, name):
-        return ""
-    found = recorded(paper, name).get(reading)
+    found = record(id)
     if found is None:
-        return "not checked yet"
-    open_steps = {step: status for step, status in found["failing"].items() if status != "ASSUMED"}
-    if open_steps:
-        named = ", ".join(f"{status} at {step}" for step, status in open_steps.items())
-        return named if len(named) <= 200 else f"{found['status']}: {len(open_steps)} steps are not proved"
-    count = sum(found["counts"].values())
-    assumed = found["counts"].get("ASSUMED", 0)
-    return f"{found['status']}, {count} steps" + (f", {assumed} of them assumed" if assumed else "")
+        return ""
+    if found.status == NOT_CHECKED:
+        return f"{NOT_CHECKED}: {found.reason}"
+    count = sum(found.counts.values())
+    if found.proved:
+        return f"{found.status}, {count} steps; {transcribed_words(found.transcribed, found.cites)}"
+    named = ", ".join(f"{status} at {step}" for step, status in found.failing.items())
+    if not named:
+        named = f"{found.status}, its conclusion is not shown to be the bound"
+    elif len(named) > 200:
+        named = f"{found.status}, {len(found.failing)} of {count} steps are not proved"
+    return f"not proved: {named}; {transcribed_words(found.transcribed, found.cites)}"
+
+
+def transcribed_words(transcribed: Mapping[str, int], cites: Sequence[str] = ()) -> str:
+    """What a derivation takes over unchecked, counted by kind, and the derivations on which it rests besides."""
+    total = sum(transcribed.values())
+    kinds = ", ".join(f"{kind}: {count}" for kind, count in transcribed.items())
+    text = f"rests on {total} transcribed {'fact' if total == 1 else 'facts'} ({kinds})"
+    if not cites:
+        return text
+    return f"{text} and on the derivation{'' if len(cites) == 1 else 's'} of {', '.join(cites)}"
 
 
 def shortened(text: str, limit: int = 60) -> str:

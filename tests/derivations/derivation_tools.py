@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from boundcheck.proof.derivation import DerivationReport
-from boundcheck.proof.discovery import derivation, recorded
+from boundcheck.proof.discovery import citations, derivation
+from boundcheck.proof.records import DIGEST, recorded
 
 
 @cache
@@ -13,5 +14,6 @@ def fresh(statement: str) -> DerivationReport:
     """What a check of the derivation finds; AssertionError where the record tells something else."""
     paper, name, reading = statement.split("/")
     found = derivation(statement).check()
-    assert dict(recorded(paper, name)[reading]) == found.summary()
+    content = {k: v for k, v in recorded(paper, name)[reading].items() if k != DIGEST}
+    assert content == {**found.summary(), "cites": list(citations(statement))}
     return found
