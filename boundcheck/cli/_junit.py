@@ -13,17 +13,25 @@ from boundcheck.cli._files import write_whole
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
+    from boundcheck.evidence.contradictions import Contradiction
 
 __all__ = ["junit_xml", "write_junit"]
 
 
-def junit_xml(done: Sequence[Done | Refused], suite: str) -> bytes:
-    """One test case a claim: a failure where an expectation was missed, an error where the claim is bad input."""
+def junit_xml(done: Sequence[Done | Refused], suite: str, against: Sequence[Contradiction] = ()) -> bytes:
+    """One test case a claim: a failure where an expectation was missed, an error where the claim is bad input.
+
+    against: contradictory evidence on their readings, each an error of a test case of its own, before the claims.
+    """
     failures = sum(isinstance(d, Done) and bool(d.result.failures) for d in done)
-    errors = sum(isinstance(d, Refused) for d in done)
-    counts = {"tests": str(len(done)), "failures": str(failures), "errors": str(errors), "skipped": "0"}
+    errors = sum(isinstance(d, Refused) for d in done) + len(against)
+    counts = {"tests": str(len(done) + len(against)), "failures": str(failures), "errors": str(errors), "skipped": "0"}
     root = ElementTree.Element("testsuites", counts)
     parent = ElementTree.SubElement(root, "testsuite", {"name": f"boundcheck {suite}", **counts})
+    for found in against:
+        about = {"classname": found.statement.replace("/", "."), "name": "contradictory evidence"}
+        case = ElementTree.SubElement(parent, "testcase", about)
+        ElementTree.SubElement(case, "error", {"message": _legal(str(found)), "type": "contradiction"})
     for d in done:
         claim = d.claim if isinstance(d, Refused) else d.result.claim
         case = ElementTree.SubElement(
@@ -61,6 +69,6 @@ def _legal(text: str) -> str:
     return "".join(c if c in "\n\t" or " " <= c <= "\ud7ff" or c >= "\ue000" else "?" for c in text)
 
 
-def write_junit(done: Sequence[Done | Refused], suite: str, path: Path) -> None:
+def write_junit(done: Sequence[Done | Refused], suite: str, path: Path, against: Sequence[Contradiction] = ()) -> None:
     """Writes the file whole; raises StoreError where the disk refuses."""
-    write_whole(path, junit_xml(done, suite))
+    write_whole(path, junit_xml(done, suite, against))

@@ -41,14 +41,18 @@ def report(
 ) -> int:
     """Pages of bounds against experiments.
 
-    HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts.
+    HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
+    that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
+    first.
 
     \b
     Example: boundcheck report examples/scgd.toml -o report
     """
+    from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import carry_out_report
     from boundcheck.cli._files import probe_folder
     from boundcheck.cli.runs import chosen_store
+    from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
@@ -63,13 +67,16 @@ def report(
     found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
     paths = write_report(found.results, folder, title=title, limits=found.limits, studies=found.studies)
     counts = count_by(r.verdict for r in found.results)
+    against = contradictions((), found.results)
     if as_json:
-        print_json({"files": [str(p) for p in paths], "counts": counts})
-        return 0
+        said = [c.to_dict() for c in against]
+        print_json({"contradictions": said, "files": [str(p) for p in paths], "counts": counts})
+        return 1 if against else 0
+    print_contradictions(against)
     for what, of in counts.items():
         line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
     line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
-    return 0
+    return 1 if against else 0
 
 
 def diff(

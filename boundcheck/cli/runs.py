@@ -14,6 +14,7 @@ from boundcheck.cli._output import json_float, line, print_json, short, table
 if TYPE_CHECKING:
     from boundcheck.cli._execute import Done, Refused
     from boundcheck.evidence.claim import Claim, ClaimResult
+    from boundcheck.evidence.contradictions import Contradiction
 
 __all__ = ["chosen_store", "register"]
 
@@ -174,13 +175,15 @@ def check(
     """The CI gate: whether every claim meets its expect.
 
     Exit code 0 only if every claim meets its expected outcome, tightness and rate. Tables of limits and
-    studies are read and not carried out.
+    studies are read and not carried out. A claim or a shipped witness that is VIOLATED although the
+    derivation of its reading is PROVED is stated first, whatever was expected; exit code 1.
 
     \b
     Example: boundcheck check examples/scgd.toml --junit boundcheck.xml
     """
-    from boundcheck.cli._execute import carry_out
+    from boundcheck.cli._execute import Done, carry_out
     from boundcheck.cli._files import probe_file
+    from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
@@ -191,14 +194,16 @@ def check(
     if junit is not None:
         probe_file(junit, "--junit")
     done = carry_out(asked, store=chosen_store(no_store), workers=workers)
+    against = contradictions((), [d.result for d in done if isinstance(d, Done)])
     if junit is not None:
         from boundcheck.cli._junit import write_junit
 
-        write_junit(done, str(claims), junit)
-    return _print_check(done, as_json)
+        write_junit(done, str(claims), junit, against)
+    return _print_check(done, against, as_json)
 
 
-def _print_check(done: Sequence[Done | Refused], as_json: bool) -> int:
+def _print_check(done: Sequence[Done | Refused], against: Sequence[Contradiction], as_json: bool) -> int:
+    from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import Done, Refused
 
     results = [d.result for d in done if isinstance(d, Done)]
@@ -207,8 +212,10 @@ def _print_check(done: Sequence[Done | Refused], as_json: bool) -> int:
     if as_json:
         bad = [{"claim": r.claim.label(), "problem": r.problem} for r in refused]
         met = {"met": len(results) - missed, "missed": missed, "bad input": len(bad)}
-        print_json({**_json_results(results), "expectations": met, "bad_input": bad})
+        said = [c.to_dict() for c in against]
+        print_json({"contradictions": said, **_json_results(results), "expectations": met, "bad_input": bad})
     else:
+        print_contradictions(against)
         cells = [[*_row(r), _expected(r.claim), "no" if r.failures else "yes"] for r in results]
         columns = ["claim", "outcome", "grade", "tightness", "expected", "met"]
         table(columns, cells, styles=["", "outcome", "", "", "", "outcome"])
@@ -219,7 +226,7 @@ def _print_check(done: Sequence[Done | Refused], as_json: bool) -> int:
         for r in refused:
             line(f"BAD INPUT {r.claim.label()}: {r.problem}")
         line(f"{len(results) - missed} of {len(done)} claims met their expectation.")
-    return 2 if refused else 1 if missed else 0
+    return 1 if against else 2 if refused else 1 if missed else 0
 
 
 def _expected(claim: Claim) -> str:

@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from boundcheck.cli._evidence import (
+    derivation_record,
+    derivation_status,
+    evidence_words,
+    print_contradictions,
+    transcribed,
+)
 from boundcheck.cli._output import json_float, json_number, line, note_reading, print_json, short, table
 from boundcheck.cli._values import parse_sets, parse_sweeps
 from boundcheck.core.numbers import format_exact
@@ -14,9 +21,7 @@ from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from boundcheck.proof.records import Record
     from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
 
@@ -46,61 +51,6 @@ def _find(id: str) -> Statement:
     return statement(id)
 
 
-def _derivation(id: str) -> Record | None:
-    from boundcheck.proof.records import record
-
-    return record(id)
-
-
-def _status(derived: Record | None) -> str:
-    """ "none", "not checked", or the status on record."""
-    return "none" if derived is None else derived.status
-
-
-def _claims() -> dict[str, dict[str, int]]:
-    """Full statement id -> outcome -> how many of the shipped claims expect it."""
-    from boundcheck.evidence.shipped import shipped_claims
-
-    found: dict[str, dict[str, int]] = {}
-    for id, outcomes in shipped_claims().items():
-        try:
-            own = found.setdefault(id if id.count("/") == 2 else _find(id).id, {})
-        except BadInput:  # a statement that does not load; `list` tells why
-            continue
-        for outcome, count in outcomes.items():
-            own[outcome] = own.get(outcome, 0) + count
-    return found
-
-
-def _transcribed(derived: Record | None) -> dict[str, int]:
-    """Number of transcribed facts by kind; empty without a record that fits."""
-    return {} if derived is None else dict(derived.transcribed)
-
-
-def _derivation_cell(derived: Record) -> str:
-    """The status with what stands between it and a proof: steps that are not proved, facts taken over unchecked."""
-    if derived.proved:
-        total = sum(derived.transcribed.values())
-        return f"derivation {derived.status} ({total} transcribed {'fact' if total == 1 else 'facts'})"
-    if derived.status == "ASSUMED":
-        count = len(derived.failing)
-        return f"derivation ASSUMED, not proved ({count} unchecked {'step' if count == 1 else 'steps'})"
-    return f"derivation {derived.status}"
-
-
-def _evidence(
-    id: str, derived: Record | None, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]
-) -> str:
-    """The evidence so far, in a few words: the recorded derivation, a shipped witness, the shipped claims."""
-    parts = [] if derived is None else [_derivation_cell(derived)]
-    if id in witnesses:
-        parts.append("VIOLATED by a witness")
-    for outcome, count in sorted(claims.get(id, {}).items()):
-        verb = "HOLD" if outcome == "HOLDS" and count > 1 else outcome
-        parts.append(f"{count} {'claim' if count == 1 else 'claims'} {verb}")
-    return "; ".join(parts) or "none"
-
-
 def list_statements(
     paper: Annotated[str, typer.Option("--paper", help="Only this paper.", show_default=False)] = "",
     reading: Annotated[str, typer.Option("--reading", help="Only this reading.", show_default=False)] = "",
@@ -114,11 +64,14 @@ def list_statements(
     against the statement is shipped (`boundcheck replay` runs it again), and what the shipped claims about it
     expect (`boundcheck check` runs them again)
 
+    A statement that is violated although its derivation is PROVED is stated first; exit code 1.
+
     \b
     Example: boundcheck list --paper scgd
     """
     from boundcheck.errors import UnknownName
-    from boundcheck.evidence.shipped import shipped_witnesses
+    from boundcheck.evidence.contradictions import contradictions
+    from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
     from boundcheck.theory.discovery import all_statements
 
     broken: list[BadInput] = []
@@ -129,8 +82,10 @@ def list_statements(
         raise UnknownName("the reading", reading, sorted({s.reading for s in every}))
     chosen = [s for s in every if reading in ("", s.reading)]
     errors = {s.id: s.dimension_errors() for s in chosen}
-    derived = {s.id: _derivation(s.id) for s in chosen}
-    witnesses, claims = shipped_witnesses(), _claims()
+    derived = {s.id: derivation_record(s.id) for s in chosen}
+    witnesses, claims = shipped_witnesses(), claims_by_id()
+    against = contradictions(s.id for s in chosen)
+    code = 1 if against else 2 if broken and paper else 0
     counts = {
         "readings": len(chosen),
         "statements": len({s.id.rpartition("/")[0] for s in chosen}),
@@ -150,16 +105,19 @@ def list_statements(
                 "belief": s.belief.value,
                 "dimensions": _dimensions(s, errors[s.id]),
                 "dimension_errors": errors[s.id],
-                "derivation": _status(derived[s.id]),
-                "transcribed": _transcribed(derived[s.id]),
+                "derivation": derivation_status(derived[s.id]),
+                "transcribed": transcribed(derived[s.id]),
                 "witness": str(witnesses[s.id]) if s.id in witnesses else None,
                 "claims": claims.get(s.id, {}),
                 "source": {"paper": s.source.paper, "number": s.source.number, "where": s.source.where},
             }
             for s in chosen
         ]
-        print_json({"statements": rows, "counts": counts, "broken": [str(error) for error in broken]})
-        return 2 if broken and paper else 0
+        said = [c.to_dict() for c in against]
+        faults = [str(error) for error in broken]
+        print_json({"contradictions": said, "statements": rows, "counts": counts, "broken": faults})
+        return code
+    print_contradictions(against)
     cells = [
         [
             s.id,
@@ -167,7 +125,7 @@ def list_statements(
             s.kind.value,
             s.belief.value,
             _dimensions(s, errors[s.id]),
-            _evidence(s.id, derived[s.id], witnesses, claims),
+            evidence_words(s.id, derived[s.id], witnesses, claims),
         ]
         for s in chosen
     ]
@@ -178,7 +136,7 @@ def list_statements(
     line(", ".join([f"{_many(counts, 'reading')} of {_many(counts, 'statement')}", *rest]) + ".")
     for error in broken:
         line(f"left out: {error}")
-    return 2 if broken and paper else 0
+    return code
 
 
 def _many(counts: Mapping[str, int], what: str) -> str:
@@ -201,28 +159,32 @@ def show(
     \b
     Example: boundcheck show scgd/theorem_3_3/corrected
     """
-    from boundcheck.evidence.shipped import shipped_witnesses
+    from boundcheck.evidence.contradictions import contradictions
+    from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
 
     found = _find(id)
     if latex:
         line(found.latex())
         return 0
-    witnesses, claims, derived = shipped_witnesses(), _claims(), _derivation(found.id)
+    witnesses, claims, derived = shipped_witnesses(), claims_by_id(), derivation_record(found.id)
+    against = contradictions([found.id])
     if as_json:
         own = {k: v for k, v in found.to_dict().items() if k != "schema"}
         more = {
+            "contradictions": [c.to_dict() for c in against],
             "latex": found.latex(),
             "dimension_errors": found.dimension_errors(),
-            "derivation": _status(derived),
-            "transcribed": _transcribed(derived),
+            "derivation": derivation_status(derived),
+            "transcribed": transcribed(derived),
             "witness": str(witnesses[found.id]) if found.id in witnesses else None,
             "claims": claims.get(found.id, {}),
         }
         print_json({**own, **more})
-        return 0
+        return 1 if against else 0
+    print_contradictions(against)
     note_reading(id, found.id)
-    _show_text(found, _evidence(found.id, derived, witnesses, claims))
-    return 0
+    _show_text(found, evidence_words(found.id, derived, witnesses, claims))
+    return 1 if against else 0
 
 
 def _show_text(found: Statement, evidence: str) -> None:

@@ -70,5 +70,5 @@ def imported_modules(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             waiting.extend(node.orelse)
-        elif isinstance(node, ast.Module | ast.If | ast.Try | ast.With | ast.ClassDef):
+        elif isinstance(node, ast.Module | ast.If | ast.Try | ast.ExceptHandler | ast.With | ast.ClassDef):
             waiting.extend(ast.iter_child_nodes(node))

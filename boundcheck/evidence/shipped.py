@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["shipped_claims", "shipped_witnesses"]
+from boundcheck.errors import BadInput
+
+__all__ = ["claims_by_id", "shipped_claims", "shipped_witnesses"]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -37,3 +39,21 @@ def shipped_claims() -> dict[str, Mapping[str, int]]:
             if "expect" in claim:
                 found.setdefault(str(claim["statement"]), Counter())[str(claim["expect"])] += 1
     return dict(found)
+
+
+def claims_by_id() -> dict[str, dict[str, int]]:
+    """Full statement id -> expected outcome -> number of shipped claims; a bare id counts for its best reading.
+
+    Claims about a statement that does not load are left out.
+    """
+    from boundcheck.theory.discovery import statement
+
+    found: dict[str, dict[str, int]] = {}
+    for id, outcomes in shipped_claims().items():
+        try:
+            own = found.setdefault(id if id.count("/") == 2 else statement(id).id, {})
+        except BadInput:
+            continue
+        for outcome, count in outcomes.items():
+            own[outcome] = own.get(outcome, 0) + count
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -22,6 +23,8 @@ from boundcheck.proof.vectors import Inner
 from boundcheck.theory.statement import Kind
 
 __all__ = ["Derivation", "DerivationReport", "scope_facts"]
+
+_asked: ContextVar[tuple[str, ...]] = ContextVar("derivations whose trusted base is being collected", default=())
 
 
 def scope_facts(statement: Any) -> tuple[Fact, ...]:
@@ -266,7 +269,20 @@ class Derivation:
         )
 
     def trusted(self) -> tuple[Trusted, ...]:
-        """What is taken over unchecked: facts that transcribe the paper, what the target is, and what rules presume."""
+        """What is taken over unchecked: facts that transcribe the paper, what the target is, and what rules presume.
+
+        Raises BadInput for a derivation with a step that cites its own statement, directly or through others.
+        """
+        outer, own = _asked.get(), self.statement.id
+        if own in outer:
+            raise BadInput(f"{own} is cited in its own derivation: {' -> '.join((*outer, own))}.")
+        token = _asked.set((*outer, own))
+        try:
+            return self._trusted()
+        finally:
+            _asked.reset(token)
+
+    def _trusted(self) -> tuple[Trusted, ...]:
         kinds = ("assumption", "metric", "algorithm", "count")
         found = [
             Trusted(f.name, f.kind, str(f.claim), f"{f.assumption}: {f.source}" if f.assumption else f.source)

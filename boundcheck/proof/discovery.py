@@ -112,9 +112,10 @@ def derivation(statement_id: str) -> Derivation:
     found = statement(statement_id)
     outer = _building.get()
     if outer:
-        _built_from.setdefault(outer[-1], set()).add(found.id)
+        _built_from[outer[-1]].add(found.id)
     if found.id in outer:
         raise BadInput(f"{found.id} is cited in its own derivation: {' -> '.join((*outer, found.id))}.")
+    _built_from[found.id] = set()
     token = _building.set((*outer, found.id))
     try:
         return _build(found)
@@ -183,7 +184,7 @@ def citations(statement_id: str) -> tuple[str, ...]:
     while waiting:
         proof = derivation(waiting.pop())
         own = {statement(id).id for step in proof.steps for id in _cited_by(step.by)}
-        own |= _built_from.get(proof.statement.id, set())
+        own |= _built_from[proof.statement.id]
         waiting += own - found
         found |= own
     return tuple(sorted(found - {first}))

@@ -85,7 +85,8 @@ def record(statement_id: str) -> Record | None:
         fits = False
     if not fits:
         return Record(NOT_CHECKED, "its record does not fit the statement, the derivation and the checker as they are")
-    return Record(**{**content, "cites": tuple(content["cites"])})
+    parts: dict[str, Any] = {**content, "cites": tuple(content["cites"])}
+    return Record(**parts)
 
 
 def write_record(paper: str, name: str, found: Mapping[str, Mapping[str, Any]]) -> None:

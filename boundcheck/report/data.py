@@ -42,8 +42,9 @@ _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started"
 def report_data(
     results: Sequence[ClaimResult], title: str, limits: Sequence[LimitStudy] = (), studies: Sequence[Study] = ()
 ) -> dict[str, Any]:
-    """The whole report: title, versions, counts of all outcomes and grades (zeros included), every claim, limit and
-    study."""
+    """The whole report: title, versions, contradictory evidence on a reading, counts of all outcomes and grades (zeros
+    included), every claim, limit and study."""
+    from boundcheck.evidence.contradictions import contradictions
     from boundcheck.report.limits import limits_data
     from boundcheck.report.studies import studies_data
 
@@ -53,11 +54,13 @@ def report_data(
         name = _unused(slug(result.claim.label()), used)
         claims.append({"page": f"{name}.html", "spec": f"{name}.toml", **claim_data(result)})
     met = [c["expectation"]["met"] for c in claims]
+    found = contradictions((), results)
     return {
         "schema": SCHEMA,
         "kind": KIND,
         "title": title,
         "versions": versions(),
+        "contradictions": [c.to_dict() for c in found],
         "counts": {
             **count_by(r.verdict for r in results),
             "expectation": {"met": met.count(True), "missed": met.count(False), "not stated": met.count(None)},

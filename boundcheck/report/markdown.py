@@ -13,8 +13,10 @@ _MET = {True: "met", False: "**missed**", None: "not stated"}
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """Counts, one table row a claim, and every missed expectation in full."""
+    """Contradictory evidence first, counts, one table row a claim, and every missed expectation in full."""
     lines = [f"# {_cell(report['title'])}", ""]
+    for found in report["contradictions"]:
+        lines += [f"**{_cell(found['sentence'])}**", ""]
     for name, counts in report["counts"].items():
         lines.append(f"- {name}: " + ", ".join(f"{count} {_cell(key)}" for key, count in counts.items()))
     lines += ["", "| claim | statement | outcome | grade | tightness | expectation | reason |", "|" + "---|" * 7]

@@ -1,0 +1,71 @@
+"""The evidence on a statement as commands print it: derivation, witness, claims, and what contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from boundcheck.cli._output import line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boundcheck.evidence.contradictions import Contradiction
+    from boundcheck.proof.records import Record
+
+__all__ = [
+    "derivation_record",
+    "derivation_status",
+    "evidence_words",
+    "print_contradictions",
+    "transcribed",
+]
+
+
+def derivation_record(id: str) -> Record | None:
+    """What is on record of a reading's derivation; None where it has none."""
+    from boundcheck.proof.records import record
+
+    return record(id)
+
+
+def derivation_status(derived: Record | None) -> str:
+    """ "none", "not checked", or the status on record."""
+    return "none" if derived is None else derived.status
+
+
+def transcribed(derived: Record | None) -> dict[str, int]:
+    """Number of transcribed facts by kind; empty without a record that fits."""
+    return {} if derived is None else dict(derived.transcribed)
+
+
+def _derivation_words(derived: Record) -> str:
+    """The status with what stands between it and a proof: steps that are not proved, facts taken over unchecked."""
+    if derived.proved:
+        total = sum(derived.transcribed.values())
+        return f"derivation {derived.status} ({total} transcribed {'fact' if total == 1 else 'facts'})"
+    count = sum(status == derived.status for status in derived.failing.values())
+    if not count or derived.status == "REFUTED":
+        return f"derivation {derived.status}"
+    return f"derivation {derived.status}, not proved ({count} {derived.status} {'step' if count == 1 else 'steps'})"
+
+
+def evidence_words(
+    id: str, derived: Record | None, witnesses: Mapping[str, Path], claims: Mapping[str, Mapping[str, int]]
+) -> str:
+    """The evidence so far, in a few words: the recorded derivation, a shipped witness, the shipped claims."""
+    parts = [] if derived is None else [_derivation_words(derived)]
+    if id in witnesses:
+        parts.append("VIOLATED by a witness")
+    for outcome, count in sorted(claims.get(id, {}).items()):
+        verb = "HOLD" if outcome == "HOLDS" and count > 1 else outcome
+        parts.append(f"{count} {'claim' if count == 1 else 'claims'} {verb}")
+    return "; ".join(parts) or "none"
+
+
+def print_contradictions(found: Sequence[Contradiction]) -> None:
+    """One line each, and an empty line after them; nothing where there is none."""
+    for one in found:
+        line(str(one))
+    if found:
+        line()

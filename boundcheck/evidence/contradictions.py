@@ -1,0 +1,79 @@
+"""Contradictory evidence: a reading that is proved for all instances and violated on one.
+
+One of the two is wrong, so neither may be shown without the other being named first. A statement that holds on one
+instance and is violated on another is no contradiction, nor is a derivation that is refuted at a step.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
+from boundcheck.proof.records import record
+from boundcheck.theory.discovery import statement
+from boundcheck.verdict import Outcome
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.claim import ClaimResult
+
+__all__ = ["Contradiction", "contradictions"]
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A reading with a complete proved derivation, and what shows it violated within its scope.
+
+    statement: full id; against: witnesses and claims, in words.
+    """
+
+    statement: str
+    against: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"CONTRADICTORY EVIDENCE on {self.statement}: its derivation is PROVED, but it is VIOLATED in scope by "
+            f"{' and '.join(self.against)}. One of the two is wrong."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
+        return {"statement": self.statement, "against": list(self.against), "sentence": str(self)}
+
+
+def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> tuple[Contradiction, ...]:
+    """The readings among `ids` and the statements of `results` on which the evidence contradicts itself, sorted.
+
+    ids: full ids, or bare ones for the best reading. results: claims that were carried out. The witnesses and claims
+    that come with boundcheck count too. Raises UnknownName for an unknown id.
+    """
+    violated: dict[str, list[str]] = {}
+    for result in results:
+        own = violated.setdefault(statement(result.claim.statement).id, [])
+        if result.verdict.outcome is Outcome.VIOLATED:
+            own.append(f"the claim '{result.claim.label()}'")
+    for id in ids:
+        violated.setdefault(statement(id).id, [])
+    proved = {id: against for id, against in violated.items() if _is_proved(id)}
+    if not proved:  # the usual case: nothing else is read
+        return ()
+    for id, path in shipped_witnesses().items():
+        if id in proved and _shows_violation(path.read_bytes()):
+            proved[id].append(f"the shipped witness {path.name}")
+    for id, outcomes in claims_by_id().items():
+        count = outcomes.get(Outcome.VIOLATED.value, 0)
+        if count and id in proved:
+            proved[id].append(f"{count} shipped {'claim' if count == 1 else 'claims'}")
+    return tuple(Contradiction(id, tuple(against)) for id, against in sorted(proved.items()) if against)
+
+
+def _is_proved(id: str) -> bool:
+    derived = record(id)
+    return derived is not None and derived.proved
+
+
+def _shows_violation(content: bytes) -> bool:
+    verdict: Any = json.loads(content)["verdict"]
+    return verdict["outcome"] == Outcome.VIOLATED.value
