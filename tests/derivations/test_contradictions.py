@@ -1,0 +1,142 @@
+"""A reading that is proved and violated: list, show, check and the report state it first and exit with 1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from record_tools import Shelf, shelf
+
+from boundcheck.cli import main
+from boundcheck.evidence.contradictions import contradictions
+from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
+from boundcheck.theory.discovery import all_ids
+
+__all__ = ["shelf"]  # the fixture
+
+WITNESSED = "scgd/theorem_3_3/as_printed_main"  # a witness against it is shipped, and its derivation is REFUTED
+CLAIMED = "scgd/example_app_c_scgd/as_printed"  # violated by the claim below, and by shipped ones
+
+CLAIMS = """
+[[claim]]
+name = "the printed cube"
+statement = "scgd/example_app_c_scgd/as_printed"
+problem = { kind = "scgd_appendix_c", cubic = true }
+method = { kind = "scgd", E = 2, eta = "1/10" }
+arithmetic = "rational"
+expect = "VIOLATED"
+"""
+
+
+Answer = tuple[int, str, str]
+
+
+@pytest.fixture
+def answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Answer]:
+    monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
+
+    def run(*arguments: str | Path) -> Answer:
+        code = main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "claims.toml"
+    path.write_text(CLAIMS)
+    return path
+
+
+def test_nothing_that_is_shipped_contradicts_itself() -> None:
+    ids = all_ids()
+    assert contradictions(ids) == ()
+    # and that is no empty question: some readings have a witness beside a derivation, others claims of both outcomes
+    assert set(shipped_witnesses()) & set(ids)
+    assert any({"HOLDS", "VIOLATED"} <= set(outcomes) for outcomes in claims_by_id().values())
+
+
+def test_list_and_show_state_a_witness_against_a_proof_first(shelf: Shelf, answer: Callable[..., Answer]) -> None:
+    code, out, _ = answer("list", "--paper", "scgd")
+    assert (code, "CONTRADICTORY" in out) == (0, False)
+    shelf.plant(WITNESSED)
+    said = (
+        f"CONTRADICTORY EVIDENCE on {WITNESSED}: its derivation is PROVED, but it is VIOLATED in scope by the shipped "
+        "witness scgd_theorem_3_3_as_printed_main.json"
+    )
+    for command in (["list", "--paper", "scgd"], ["show", WITNESSED]):
+        code, out, _ = answer(*command)
+        assert code == 1
+        assert out.startswith(said)
+        assert out.count("CONTRADICTORY") == 1
+        code, out, _ = answer(*command, "--json")
+        assert code == 1
+        (found,) = json.loads(out)["contradictions"]
+        assert found["statement"] == WITNESSED
+        assert found["sentence"].startswith(said)
+    assert answer("list", "--paper", "scgd", "--reading", "corrected")[0] == 0  # it concerns none that is listed
+    assert answer("show", "scgd/theorem_3_3/corrected")[0] == 0
+
+
+def test_a_derivation_that_is_not_proved_contradicts_nothing(shelf: Shelf) -> None:
+    for status in ("REFUTED", "ASSUMED", "UNDECIDED"):
+        shelf.plant(WITNESSED, status, {"a step": status})
+        assert contradictions([WITNESSED]) == ()
+    shelf.plant(WITNESSED)
+    assert [c.statement for c in contradictions([WITNESSED])] == [WITNESSED]
+    shelf.alter(WITNESSED, {**shelf.entry(WITNESSED), "cites": ["scgd/lemma_3_1/as_printed_main"]})  # edited by hand
+    assert contradictions([WITNESSED]) == ()
+
+
+def test_a_proof_whose_claims_hold_contradicts_nothing(shelf: Shelf) -> None:
+    holding = "scgd/theorem_3_3/conservative"
+    assert claims_by_id()[holding] == {"HOLDS": 1}
+    shelf.plant(holding)
+    assert contradictions([holding]) == ()
+
+
+def test_check_states_a_violated_claim_of_a_proved_reading_first(
+    shelf: Shelf, answer: Callable[..., Answer], spec: Path, tmp_path: Path
+) -> None:
+    junit = tmp_path / "junit.xml"
+    assert answer("check", spec)[0] == 0  # VIOLATED, as expected
+    shelf.plant(CLAIMED)
+    code, out, _ = answer("check", spec, "--junit", junit)
+    assert code == 1
+    assert out.startswith(f"CONTRADICTORY EVIDENCE on {CLAIMED}: its derivation is PROVED, but it is VIOLATED")
+    assert "the claim 'the printed cube'" in out.splitlines()[0]
+    assert "1 of 1 claims met their expectation." in out
+    code, out, _ = answer("check", spec, "--json")
+    assert (code, json.loads(out)["contradictions"][0]["statement"]) == (1, CLAIMED)
+    first = ElementTree.parse(junit).getroot()[0][0]
+    assert first.get("name") == "contradictory evidence"
+    assert "PROVED" in str(first[0].get("message"))
+    assert ElementTree.parse(junit).getroot().get("errors") == "1"
+
+
+def test_the_report_states_it_first(shelf: Shelf, answer: Callable[..., Answer], spec: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    shelf.plant(CLAIMED, "ASSUMED", {"a step": "ASSUMED"})
+    assert answer("report", spec, "-o", folder)[0] == 0
+    assert "CONTRADICTORY" not in (folder / "index.html").read_text()
+    page = (folder / "the-printed-cube.html").read_text()
+    assert "<dt>Derivation</dt><dd>not proved: ASSUMED at a step; rests on 1 transcribed fact (metric: 1) <" in page
+    shelf.plant(CLAIMED)
+    code, out, _ = answer("report", spec, "-o", folder)
+    assert code == 1
+    assert out.startswith(f"CONTRADICTORY EVIDENCE on {CLAIMED}")
+    data = json.loads((folder / "report.json").read_bytes())
+    assert [c["statement"] for c in data["contradictions"]] == [CLAIMED]
+    index = (folder / "index.html").read_text()
+    assert index.index("</h1>") < index.index("CONTRADICTORY EVIDENCE") < index.index("<p")
+    page = (folder / data["claims"][0]["page"]).read_text()
+    assert page.index("CONTRADICTORY EVIDENCE") < page.index("VIOLATED</span>")
+    lines = (folder / "report.md").read_text().splitlines()
+    assert lines[2].startswith("**CONTRADICTORY EVIDENCE on scgd/example")
