@@ -188,11 +188,12 @@ def compare(
 def derivation(statement: Statement | str) -> Derivation:
     """The derivation of a statement; its `check()` decides every step.
 
-    statement: object or id. Raises UnknownName for an unknown id, BadInput for a statement without a derivation.
+    statement: object or id. Raises UnknownName for an unknown id, BadInput for a statement without a derivation and for
+    an object that differs from the statement of its id.
     """
     from boundcheck.proof.discovery import derivation as find
 
-    return find(statement if isinstance(statement, str) else statement.id)
+    return find(statement)
 
 
 def falsify(

@@ -103,13 +103,19 @@ def _names_readings(node: ast.stmt) -> TypeGuard[ast.Assign]:
     return isinstance(node.targets[0], ast.Name) and node.targets[0].id == "READINGS"
 
 
-def derivation(statement_id: str) -> Derivation:
+def derivation(asked: Statement | str) -> Derivation:
     """The derivation of a statement, by its id or, with a bare id, of its best reading.
 
-    Raises UnknownName for an unknown statement and BadInput for one without a derivation, for a derivation that is
-    built from itself, and for one that carries another statement than the one asked for.
+    Raises UnknownName for an unknown statement and BadInput for one without a derivation, for an object that is not
+    the statement of its id, for a derivation that is built from itself, and for one that carries another statement
+    than the one asked for.
     """
-    found = statement(statement_id)
+    found = statement(asked if isinstance(asked, str) else asked.id)
+    changed = "" if isinstance(asked, str) else _changed(asked, found)
+    if changed:
+        raise BadInput(
+            f"the statement given as {found.id} is another one, which differs in {changed}; it has no derivation."
+        )
     outer = _building.get()
     if outer:
         _built_from[outer[-1]].add(found.id)

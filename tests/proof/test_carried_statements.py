@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import boundcheck as bc
 from boundcheck.cli import main
 from boundcheck.errors import BadInput
 from boundcheck.proof import discovery
@@ -67,6 +69,14 @@ def test_a_derivation_of_another_statement_is_refused(write: Write, other: str) 
     with pytest.raises(BadInput, match="the derivation of scgd/theorem_3_4/as_printed carries another") as refused:
         discovery.derivation("scgd/theorem_3_4/as_printed")
     assert CARRIED[other] in str(refused.value)
+
+
+def test_an_altered_statement_does_not_get_the_derivation_of_its_id() -> None:
+    found = bc.statement("partial_averaging/one_minus_a/sharp")
+    assert bc.derivation(found).statement is found
+    altered = replace(found, bound=found.bound / 2)
+    with pytest.raises(BadInput, match=f"the statement given as {found.id} is another one, which differs in bound"):
+        bc.derivation(altered)
 
 
 def test_a_false_statement_is_not_recorded_under_another_name(
