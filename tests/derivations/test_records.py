@@ -7,15 +7,16 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from record_tools import Shelf, forget, shelf
 
 from boundcheck.cli import main
 from boundcheck.errors import BadInput
-from boundcheck.proof import sources
+from boundcheck.proof import records, sources
 from boundcheck.proof.discovery import citations, derivation
-from boundcheck.proof.records import NOT_CHECKED, record, recorded, write_record
+from boundcheck.proof.records import NOT_CHECKED, record, recorded, seal, write_record
 from boundcheck.report.words import derivation_words
 
 __all__ = ["shelf"]  # the fixture
@@ -33,6 +34,10 @@ def status(id: str) -> str:
 def test_the_copy_is_believed(shelf: Shelf) -> None:
     assert [status(id) for id in (LEMMA, THEOREM, OTHER, REFUTED)] == ["PROVED", "PROVED", "PROVED", "REFUTED"]
     assert citations(THEOREM) == (LEMMA,) == record(THEOREM).cites
+
+
+def without_digest(entry: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in entry.items() if k != "digest"}
 
 
 EDITS = {
@@ -104,6 +109,14 @@ def test_a_changed_derivation_and_what_cites_it_are_not_checked(shelf: Shelf) ->
         "scgd/lemma_3_1.py", "sp.Le(norm2(g - gx), L**2 * norm2(drift))", "sp.Le(norm2(g - gx), L**2 * norm2(u))"
     )
     assert [status(id) for id in (LEMMA, THEOREM, OTHER)] == [NOT_CHECKED, NOT_CHECKED, "PROVED"]
+
+
+@pytest.mark.parametrize("part", ["kernel_digest", "derivation_digest", "statement_digest"])
+def test_each_part_is_in_the_digest(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    monkeypatch.setattr(records, part, lambda *names: "another" if names in ((), ("scgd/lemma_3_1",)) else "the same")
+    shelf.alter(OTHER, {**shelf.entry(OTHER), "digest": seal(OTHER, without_digest(shelf.entry(OTHER)))})
+    expected = {LEMMA: NOT_CHECKED, THEOREM: NOT_CHECKED, OTHER: "PROVED"}  # the theorem cites the lemma
+    assert {id: status(id) for id in expected} == expected
 
 
 def test_the_digest_of_the_checker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
