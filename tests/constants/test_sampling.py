@@ -10,6 +10,7 @@ from flint import fmpq_mat
 
 from boundcheck.constants.programme import sampling_by_programme
 from boundcheck.constants.sampling import (
+    admissible,
     full,
     general_sampling,
     independent,
@@ -237,11 +238,31 @@ def test_more_clients_never_cost_more():
         ([["1/2", "3/4"], ["3/4", "1/2"]], (F(1, 2),) * 2, "cannot both take part"),
         ([["1/2", 0], ["1/3", "1/2"]], (F(1, 2),) * 2, "symmetric"),
         ([["1/2", "1/8"], ["1/8", "1/2"]], (F(1), F(0)), "weights above 0"),
+        # below P(i) + P(j) - 1; and three events of probability 1/2, no two of which meet, whose pairs are admissible
+        ([["3/4", "1/3"], ["1/3", "3/4"]], (F(1, 2),) * 2, "cannot both take part"),
+        ([["1/2", 0, 0], [0, "1/2", 0], [0, 0, "1/2"]], (F(1, 3),) * 3, "covariance"),
     ],
 )
 def test_what_is_no_sampling_is_refused(pmat, weights, message):
     with pytest.raises(BadInput, match=message):
         sampling_constants(matrix(pmat), weights)
+
+
+@pytest.mark.parametrize(
+    ("cohorts", "n", "edge"),
+    [
+        (uniform_cohorts(3, 2), 3, [F(1, 2)] * 3),  # (n-b)/(n-1); the slack has rank one
+        ([(w, (i,)) for i, w in enumerate(RIGHT)], 3, [F(1)] * 3),
+        (independent_cohorts([2 * w for w in W]), 3, [1 - 2 * w for w in W]),  # a diagonal slack
+    ],
+)
+def test_an_s_below_the_edge_is_not_admissible(cohorts, n, edge):
+    pmat = pair_matrix(cohorts, n)
+    p = [F(int(pmat[i, i].p), int(pmat[i, i].q)) for i in range(n)]
+    assert admissible(pmat, p, edge)
+    assert admissible(pmat, p, [s + F(1, 7) for s in edge])
+    assert not admissible(pmat, p, [s - F(1, 10**9) for s in edge])
+    assert not admissible(pmat, p, [edge[0] - F(1, 5), *edge[1:]])
 
 
 def test_cohorts_that_leave_a_client_out_are_refused():

@@ -184,6 +184,19 @@ def test_an_undecidable_condition_is_neither() -> None:
     assert s.scope(a=4, b="2.0000000001").in_scope is True
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_one_condition_that_fails_is_enough_whatever_is_undecided_beside_it(order: tuple[int, int, int]) -> None:
+    a, b, c = (Symbol(name, "number", ONE, low=Fraction(0), low_open=True) for name in "abc")
+    relations = (sp.Le(sp.log(a.expr), 2 * sp.log(b.expr)), sp.Le(c.expr, 3), sp.Ge(c.expr, 2))
+    s = small(*(relations[k] for k in order), symbols=(a, b, c))
+    undecided = {"a": 4, "b": 2}
+    assert s.scope(**undecided, c="5/2").in_scope is None
+    assert s.scope(**undecided, c=4).in_scope is False
+    assert s.scope(**undecided, c=1).in_scope is False
+    assert [r.holds for r in s.scope(**undecided, c=4).conditions].count(None) == 1
+    assert s.evaluate(**undecided, c=4).in_scope is False
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
