@@ -106,6 +106,7 @@ def test_the_scope_shows_choices() -> None:
     row = missed.conditions[-1]
     assert (row.name, row.holds, missed.in_scope) == ("choice of eta", False, False)
     assert row.slack[0] == pytest.approx(0.25 - 1 / 8**0.5)
+    assert row.relative == pytest.approx(0.5**0.5 - 1)
     assert row.note == "The statement prescribes eta = 0.3535533906, and eta is 1/4."
     near = prescribed(TUNED, "eta", {"L": Fraction(2)})
     met = TUNED.scope(L=2, eta=near)

@@ -165,6 +165,12 @@ def test_several_rounded_floats_are_explained_by_their_decimals() -> None:
     found = s.scope(a=0.3, b=0.1, c=0.2)  # the binary values of 0.1 and 0.2 add up to more than that of 0.3
     assert found.in_scope is False
     assert "give" in found.conditions[0].note
+    # each binary value lies 0.44 to 0.48 units in the last place above its decimal, so that one unit is not enough
+    s = small(sp.Le(a.expr + b.expr + c.expr, sp.Rational(41, 20)), symbols=(a, b, c))
+    note = s.scope(a=0.56, b=0.81, c=0.68).conditions[0].note
+    assert "met by the decimals a = '0.56', b = '0.81', c = '0.68'" in note
+    assert s.scope(a="0.56", b="0.81", c="0.68").in_scope is True
+    assert s.scope(a=0.57, b=0.81, c=0.68).conditions[0].note == ""
 
 
 def test_an_undefined_side_fails_with_a_note() -> None:
