@@ -139,7 +139,9 @@ def sampling_constants(
     if found is None:
         # Pmat - p p' is the covariance of the clients' indicators
         if not is_positive_semidefinite(pmat - _outer(p)):
-            raise BadInput("the probabilities of the pairs belong to no sampling: their covariance is not semidefinite.")
+            raise BadInput(
+                "the probabilities of the pairs belong to no sampling: their covariance is not semidefinite."
+            )
         return least_sampling(pmat, weights)
     if not admissible(pmat, found.p, found.s):
         raise BadInput("the probabilities of the pairs belong to no sampling.")

@@ -67,7 +67,9 @@ class Result:
 
 def copies(count: int, folder: Path) -> queue.Queue[Path]:
     """Copies of the tracked files, one for each worker."""
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
     free: queue.Queue[Path] = queue.Queue()
     for k in range(count):
         copy = folder / str(k)
@@ -79,6 +81,13 @@ def copies(count: int, folder: Path) -> queue.Queue[Path]:
     return free
 
 
+def bare_star(spec: MutationSpec) -> bool:
+    """Whether the place is the star of a parameter list or of unpacking, which cosmic-ray takes for a product."""
+    row, column = spec.start_pos
+    before = spec.module_path.read_text().splitlines()[row - 1][:column].rstrip()
+    return "Mul" in spec.operator_name and before[-1:] in ("", "(", ",", "[", "{")
+
+
 def places(files: Iterable[str], seed: int, folder: Path) -> list[MutationSpec]:
     """All places of the files in random order, one change at each."""
     database = WorkDB(folder / "session.sqlite", WorkDB.Mode.create)
@@ -86,7 +95,7 @@ def places(files: Iterable[str], seed: int, folder: Path) -> list[MutationSpec]:
     found: dict[tuple[str, tuple[int, int]], list[MutationSpec]] = defaultdict(list)
     for item in database.work_items:
         (spec,) = item.mutations
-        if spec.operator_name in OPERATORS:
+        if spec.operator_name in OPERATORS and not bare_star(spec):
             found[str(spec.module_path), spec.start_pos].append(spec)
     database.close()
     source = random.Random(seed)
@@ -122,7 +131,9 @@ def named(change: dict[str, str], copy: Path, python: str, tests: Iterable[str],
     path = copy / change["file"]
     text = path.read_text()
     if text.count(change["old"]) != 1:
-        raise SystemExit(f"{change['file']} holds {text.count(change['old'])} times the text {change['old']!r}; once is needed.")
+        raise SystemExit(
+            f"{change['file']} holds {text.count(change['old'])} times the text {change['old']!r}; once is needed."
+        )
     begin = time.monotonic()
     path.write_text(text.replace(change["old"], change["new"]))
     try:
@@ -146,7 +157,9 @@ def carried_out(jobs: list[Callable[[Path], Result]], free: queue.Queue[Path], t
     with ThreadPoolExecutor(free.qsize()) as pool:
         for k, result in enumerate(pool.map(work, jobs), start=1):
             said = "noticed" if result.noticed else "PASSED "
-            print(f"{title} {k}/{len(jobs)} {said} {result.seconds:4.0f} s  {result.place}  {result.change}", flush=True)
+            print(
+                f"{title} {k}/{len(jobs)} {said} {result.seconds:4.0f} s  {result.place}  {result.change}", flush=True
+            )
             yield result
 
 
@@ -180,7 +193,9 @@ def main() -> int:
         sys.exit(f"deciding.toml names {', '.join(missing)}, which are not there.")
     with tempfile.TemporaryDirectory() as folder:
         free = copies(asked.workers, Path(folder))
-        unmutated([g for g in groups if any(asked.only in name for name in g["files"])], free, asked.python, asked.limit)
+        unmutated(
+            [g for g in groups if any(asked.only in name for name in g["files"])], free, asked.python, asked.limit
+        )
         jobs: list[Callable[[Path], Result]] = [
             lambda copy, c=change: named(c, copy, asked.python, c["tests"], asked.limit)
             for change in deciding["change"]

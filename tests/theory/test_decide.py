@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 from boundcheck.errors import BadInput
+from boundcheck.theory.balls import as_ball, ends
 from boundcheck.theory.decide import Point, Undefined, enclose, sign
 
 x, y, z, k = sp.symbols("x y z k", real=True)
@@ -122,6 +123,23 @@ def test_enclosures_hold_the_value_and_are_narrow() -> None:
     low, high = enclose(sp.sqrt(x + 1) - sp.sqrt(x), {"x": 10**60}, bits=64)
     assert Fraction(49, 100) < low * 10**30 <= high * 10**30 < Fraction(51, 100)
     assert (high - low) / low < Fraction(1, 2**63)
+
+
+def test_ends_of_balls_are_on_the_outside_beyond_any_double() -> None:
+    far = Fraction(2) ** 140_000
+    for ball, bits, expected in (
+        (as_ball(Fraction(0)), 64, (0, 0)),
+        (as_ball(Fraction(5, 8)), 64, (Fraction(5, 8), Fraction(5, 8))),
+        (as_ball(far), 64, (None, None)),
+        (as_ball(-far), 64, (None, None)),
+        (as_ball(1 / far), 64, (0, Fraction(1, 2**131072))),
+        (as_ball(-1 / far), 64, (-Fraction(1, 2**131072), 0)),
+    ):
+        assert ends(ball, bits) == expected
+    low, high = ends(as_ball(Fraction(1, 3)), 20)
+    assert low is not None
+    assert high is not None
+    assert low < Fraction(1, 3) < high
 
 
 def test_a_missing_symbol_and_an_unknown_function_are_named() -> None:
