@@ -73,7 +73,7 @@ def copies(count: int, folder: Path) -> queue.Queue[Path]:
     free: queue.Queue[Path] = queue.Queue()
     for k in range(count):
         copy = folder / str(k)
-        for name in filter(None, tracked):
+        for name in tracked:
             if (ROOT / name).is_file():
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, copy / name)
@@ -81,11 +81,12 @@ def copies(count: int, folder: Path) -> queue.Queue[Path]:
     return free
 
 
-def bare_star(spec: MutationSpec) -> bool:
-    """Whether the place is the star of a parameter list or of unpacking, which cosmic-ray takes for a product."""
+def idle(spec: MutationSpec) -> bool:
+    """Whether the place is a star that cosmic-ray takes for a product (of parameters, of unpacking), or an import."""
     row, column = spec.start_pos
-    before = spec.module_path.read_text().splitlines()[row - 1][:column].rstrip()
-    return "Mul" in spec.operator_name and before[-1:] in ("", "(", ",", "[", "{")
+    line = spec.module_path.read_text().splitlines()[row - 1]
+    star = "Mul" in spec.operator_name and line[:column].rstrip()[-1:] in ("", "(", ",", "[", "{")
+    return star or line == "if TYPE_CHECKING:"
 
 
 def places(files: Iterable[str], seed: int, folder: Path) -> list[MutationSpec]:
@@ -95,7 +96,7 @@ def places(files: Iterable[str], seed: int, folder: Path) -> list[MutationSpec]:
     found: dict[tuple[str, tuple[int, int]], list[MutationSpec]] = defaultdict(list)
     for item in database.work_items:
         (spec,) = item.mutations
-        if spec.operator_name in OPERATORS and not bare_star(spec):
+        if spec.operator_name in OPERATORS and not idle(spec):
             found[str(spec.module_path), spec.start_pos].append(spec)
     database.close()
     source = random.Random(seed)
