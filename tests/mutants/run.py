@@ -67,9 +67,8 @@ class Result:
 
 def copies(count: int, folder: Path) -> queue.Queue[Path]:
     """Copies of the tracked files, one for each worker."""
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
-        "\n"
-    )
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    tracked = listing.stdout.splitlines()
     free: queue.Queue[Path] = queue.Queue()
     for k in range(count):
         copy = folder / str(k)
