@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 from decimal import Context, Decimal, localcontext
@@ -14,7 +15,7 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.balls import as_ball, ends
 from boundcheck.theory.decide import Point, Undefined, enclose, sign
 
-x, y, z, k = sp.symbols("x y z k", real=True)
+x, y, z, k, a, b = sp.symbols("x y z k a b", real=True)
 TINY = Fraction(1, 10**40)
 
 
@@ -36,6 +37,8 @@ TINY = Fraction(1, 10**40)
         (x**k - y, {"x": "1/4", "k": "3/2", "y": "1/8"}, 0),
         (x**k - y, {"x": "1/4", "k": "-1/2", "y": 2}, 0),
         ((1 - x) ** k, {"x": 1, "k": 0}, 1),
+        (x * sp.exp(y), {"x": 0, "y": 1}, 0),
+        (x**k + y, {"x": -1, "k": 10**9 + 1, "y": 1}, 0),
         ((1 - x) ** sp.sqrt(k), {"x": 1, "k": 3}, 0),  # 0^sqrt(3) = 0
         ((1 - x) ** sp.sqrt(k) + 1 - y, {"x": 1, "k": 3, "y": 1}, 0),
         ((x - 1) ** (sp.sqrt(k) - sp.sqrt(y) * sp.sqrt(z)) - 1, {"x": 1, "k": 6, "y": 2, "z": 3}, 0),  # 0^0 = 1
@@ -66,6 +69,33 @@ def test_sums_of_square_roots_against_integer_arithmetic() -> None:
         rest = c - a - b
         expected = 1 if rest < 0 else (4 * a * b > rest**2) - (4 * a * b < rest**2)
         assert sign(sp.sqrt(x) + sp.sqrt(y) - sp.sqrt(z), {"x": a, "y": b, "z": c}) == expected
+
+
+N = 10**40  # n(n + 3) = (n + 1)(n + 2) - 2: products of roots that differ by about 1e-40, quotients by 1e-80
+NEXT = {"x": N, "y": N + 3, "z": N + 1, "k": N + 2}
+
+
+@pytest.mark.parametrize(
+    ("expr", "values", "expected"),
+    [
+        (sp.sqrt(x) * sp.sqrt(y) - sp.sqrt(z) * sp.sqrt(k), NEXT, -1),
+        (sp.sqrt(x) / sp.sqrt(z) - sp.sqrt(k) / sp.sqrt(y), NEXT, -1),
+        (sp.sqrt(z) / sp.sqrt(x) - sp.sqrt(y) / sp.sqrt(k), NEXT, 1),
+        (a * b + sp.sqrt(x) * sp.sqrt(y) - sp.sqrt(z) * sp.sqrt(k), {**NEXT, "a": 0, "b": 2}, -1),
+        (sp.sqrt(x) * sp.sqrt(y) - sp.sqrt(z) * sp.sqrt(k) + sp.sqrt(a) - sp.sqrt(b), {**NEXT, "a": 2, "b": 2}, -1),
+        (x ** sp.Rational(3, 2) - sp.sqrt(y), {"x": N, "y": N**3 + 1}, -1),
+        (x ** sp.Rational(-3, 2) - 1 / sp.sqrt(y), {"x": N, "y": N**3 + 1}, 1),
+        (x**a - y**b, {"x": N + 1, "y": (N + 1) ** 3 - 1, "a": "3/2", "b": "1/2"}, 1),
+        (x**a - y**b, {"x": N + 1, "y": (N + 1) ** 3 - 1, "a": "-3/2", "b": "-1/2"}, -1),
+        ((sp.sqrt(x) + 1) ** 2 - y - 2 * sp.sqrt(x), {"x": N + 1, "y": N + 2 + TINY}, -1),
+        (sp.sqrt(sp.sqrt(x) * y) - sp.sqrt(sp.sqrt(z) * k), {"x": 4 * N, "y": 1, "z": N + 1, "k": 2}, -1),
+        (sp.Abs(sp.sqrt(x) - y) - z, {"x": N**2 + 1, "y": N, "z": Fraction(1, 2 * N)}, -1),  # 1/(2n) - 1/(8n^3)
+    ],
+)
+def test_what_is_tiny_beside_its_parts_is_not_zero(expr: sp.Expr, values: dict, expected: int) -> None:
+    """Signs by integer arithmetic; a separation bound that is too short would take these values for 0."""
+    assert sign(expr, values) == expected
+    assert sign(-expr, values) == -expected
 
 
 def test_a_billion_cycles_go_through_balls() -> None:
@@ -106,11 +136,33 @@ def test_transcendental_equality_is_left_undecided() -> None:
         (x ** sp.sqrt(k), {"x": -1, "k": 3}),
         (x**k, {"x": -2, "k": "1/2"}),
         (y * sp.log(x), {"x": 0, "y": 0}),
+        (x**k, {"x": 0, "k": "-1/2"}),
+        (1 / (x**k), {"x": 0, "k": 2}),
     ],
 )
 def test_undefined_values_are_refused(expr: sp.Expr, values: dict) -> None:
     with pytest.raises(Undefined):
         sign(expr, values)
+    with pytest.raises(Undefined):
+        enclose(expr, values)
+    with contextlib.suppress(Undefined):
+        assert Point(expr, values).exact() is None
+
+
+def test_an_irrational_denominator_is_zero_or_only_small() -> None:
+    zero = sp.sqrt(x) + sp.sqrt(y) - sp.sqrt(5 + 2 * sp.sqrt(z))  # sqrt(2) + sqrt(3) = sqrt(5 + 2 sqrt(6))
+    with pytest.raises(Undefined):
+        sign(1 / zero, {"x": 2, "y": 3, "z": 6})
+    assert sign(1 / (zero - k), {"x": 2, "y": 3, "z": 6, "k": TINY}) == -1
+    low, high = enclose(1 / (zero - k), {"x": 2, "y": 3, "z": 6, "k": TINY})
+    assert low <= -1 / TINY <= high < low * (1 - Fraction(1, 10**30))
+
+
+def test_the_same_power_in_two_forms_stays_undecided_where_the_exponent_is_irrational() -> None:
+    assert sign(x ** sp.sqrt(y) - z ** (sp.sqrt(y) / 2), {"x": 2, "y": 2, "z": 4}) is None
+    assert sign(x ** sp.sqrt(y) - z ** (sp.sqrt(y) / 2), {"x": 2, "y": 2, "z": "4.000001"}) == -1
+    low, high = enclose(x * sp.exp(y), {"x": -1, "y": 1})
+    assert float(low) == float(high) == -math.e
 
 
 def test_enclosures_hold_the_value_and_are_narrow() -> None:

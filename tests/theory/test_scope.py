@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,7 @@ from boundcheck.theory import typeset
 from boundcheck.theory.assumptions import convexity
 from boundcheck.theory.dimension import ONE, VALUE
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.scope import Scope
+from boundcheck.theory.scope import Scope, float_above, float_below
 from boundcheck.theory.serial import expr_from_json, expr_to_json
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common
@@ -287,3 +288,13 @@ def test_whole_cycles_in_every_form() -> None:
     assert "⌊" in typeset.expr_mathml(condition.relation, s)
     assert expr_from_json(expr_to_json(condition.relation)) == condition.relation
     assert s.dimension_errors() == []
+
+
+def test_floats_around_a_fraction_beyond_the_range_of_doubles() -> None:
+    huge, largest = Fraction(10) ** 400, sys.float_info.max
+    assert (float_below(huge), float_above(huge)) == (largest, math.inf)
+    assert (float_below(-huge), float_above(-huge)) == (-math.inf, -largest)
+    third = Fraction(1, 3)
+    assert float_below(third) < third < float_above(third) == math.nextafter(float_below(third), 1)
+    assert float_below(Fraction(3, 8)) == float_above(Fraction(3, 8)) == 0.375
+    assert (float_below(1 / huge), float_above(1 / huge)) == (0.0, math.nextafter(0, 1))
