@@ -81,11 +81,11 @@ def copies(count: int, folder: Path) -> queue.Queue[Path]:
 
 
 def idle(spec: MutationSpec) -> bool:
-    """Whether the place is a star that cosmic-ray takes for a product (of parameters, of unpacking), or an import."""
+    """Whether the place decides nothing: an import for types, a keyword that only checks, a star that is no product."""
     row, column = spec.start_pos
     line = spec.module_path.read_text().splitlines()[row - 1]
     star = "Mul" in spec.operator_name and line[:column].rstrip()[-1:] in ("", "(", ",", "[", "{")
-    return star or line == "if TYPE_CHECKING:"
+    return star or line == "if TYPE_CHECKING:" or line[:column].endswith(("(frozen=", "strict="))
 
 
 def places(files: Iterable[str], seed: int, folder: Path) -> list[MutationSpec]:
