@@ -13,7 +13,7 @@ FIGURES := feddane_figure_1 scgd_figure_1 scgd_figure_2 fedshuffle_figure_1 fedd
 # modules are parsed by the first process that imports them, not by each, whatever the surroundings say
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-all derivations bench lint style lock clean
+.PHONY: report test test-all derivations bench mutants lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,13 @@ derivations: $(READY)
 ## speed and memory against the rivals, as ratios in one run; fails at the end where a target was missed
 bench: $(READY)
 	missed=0; for script in benchmarks/*.py; do $(BIN)/python $$script || missed=1; done; exit $$missed
+
+## the tests against a sample of changes in the files that decide (MUTANTS="--number 0": at every place, for days)
+MUTATING := build/mutants/venv/bin/python
+mutants: $(READY)
+	[ -x $(MUTATING) ] || $(PYTHON) -m venv build/mutants/venv
+	$(MUTATING) -m pip install --quiet --disable-pip-version-check --no-deps -r tests/mutants/requirements.lock
+	$(MUTATING) tests/mutants/run.py --python $(BIN)/python $(MUTANTS)
 
 lint: style
 	$(BIN)/pyright --warnings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Generator
@@ -16,6 +17,10 @@ from hypothesis import settings
 # tests carry no timing: a slow machine is not a failure
 settings.register_profile("boundcheck", deadline=None)
 settings.load_profile("boundcheck")
+
+# A shell starts background jobs with SIGINT ignored, and processes that tests start and interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def never_collected() -> bool:

@@ -30,6 +30,7 @@ __all__ = [
     "Cohorts",
     "GeneralSampling",
     "SamplingConstants",
+    "admissible",
     "full",
     "general_sampling",
     "independent",
@@ -136,8 +137,13 @@ def sampling_constants(
                 raise BadInput(f"clients {j} and {i} cannot both take part with probability {entries[i][j]}.")
     found = _recognised(entries, p, weights) if s == "known" else None
     if found is None:
+        # Pmat - p p' is the covariance of the clients' indicators
+        if not is_positive_semidefinite(pmat - _outer(p)):
+            raise BadInput(
+                "the probabilities of the pairs belong to no sampling: their covariance is not semidefinite."
+            )
         return least_sampling(pmat, weights)
-    if not _admissible(pmat, found.p, found.s):
+    if not admissible(pmat, found.p, found.s):
         raise BadInput("the probabilities of the pairs belong to no sampling.")
     return found
 
@@ -170,7 +176,8 @@ def _outer(v: Sequence[Fraction]) -> fmpq_mat:
     return column * column.transpose()
 
 
-def _admissible(pmat: fmpq_mat, p: Sequence[Fraction], s: Sequence[Fraction]) -> bool:
+def admissible(pmat: fmpq_mat, p: Sequence[Fraction], s: Sequence[Fraction]) -> bool:
+    """Whether Pmat - p p' <= diag(p_i s_i) in the Loewner order, exactly."""
     slack = _slack(pmat, p, s)
     if _rank_one(slack):
         return all(slack[i, i] >= 0 for i in range(len(p)))
@@ -213,7 +220,7 @@ def least_sampling(pmat: fmpq_mat, weights: Sequence[Fraction]) -> SamplingConst
     _check_weights(weights)
     M, exact = _least_bound(pmat - _outer(p), [v * v / w for v, w in zip(p, weights, strict=True)])
     s = [M * v / w for v, w in zip(p, weights, strict=True)]
-    if not _admissible(pmat, p, s):
+    if not admissible(pmat, p, s):
         raise BadInput("the probabilities of the pairs belong to no sampling.")
     excess = Fraction(0) if exact else Fraction(1, 10**12)
     return SamplingConstants(tuple(p), tuple(s), M, sum(p, Fraction(0)), "the least M, verified exactly", excess)

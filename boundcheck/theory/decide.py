@@ -215,7 +215,7 @@ class Point:
                 if direction == -1:
                     raise Undefined("a negative number is raised to an irrational power at these constants.")
                 if direction == 0:
-                    return self._zero_power(self.sign(exponent))
+                    return as_ball(self._zero_power(self.sign(exponent)))
             return (ball.log() * self.ball(precision, exponent)).exp()
         if power == 0:
             return as_ball(Fraction(1))
@@ -234,10 +234,10 @@ class Point:
             return 1 / result
         return result
 
-    def _zero_power(self, direction: int | None) -> Any:
+    def _zero_power(self, direction: int | None) -> Fraction:
         if direction is None or direction < 0:
             raise Undefined("zero is raised to a power that is not known to be positive at these constants.")
-        return as_ball(Fraction(1 if direction == 0 else 0))
+        return Fraction(direction == 0)
 
     # -- exact values ------------------------------------------------------------------------------
 
@@ -258,6 +258,8 @@ class Point:
                 self.ball(64, i)  # raises where another factor is undefined
                 return Fraction(0)
             return _fold(args, lambda x, y: x * y)
+        if node.op == "pow" and args[0] == 0 and args[1] is None:
+            return self._zero_power(self.sign(node.args[1]))
         if any(a is None for a in args):
             return None
         known = [a for a in args if a is not None]

@@ -7,6 +7,7 @@ from flint import fmpq_mat
 
 from boundcheck.constants import certify
 from boundcheck.constants.constant import Known
+from boundcheck.constants.definite import is_positive_semidefinite
 from boundcheck.core.linalg import column, fraction, identity, is_psd, matrix, range_projector, rational
 from boundcheck.core.numbers import parse_number
 
@@ -97,3 +98,24 @@ def test_squared_distance_to_an_affine_solution_set():
 def test_zero_dimension_of_the_range_has_no_mu():
     with pytest.raises(ValueError, match="positive semidefinite"):
         certify.quasi_convexity(fmpq_mat(2, 2), fmpq_mat(2, 2))
+
+
+def test_smoothness_of_diagonal_hessians_takes_either_sign():
+    for diagonals, largest in (([[1, 5], [2, 3]], 5), ([[-7, 5], [2, 3]], 7), ([[2, 1], [4, -6]], 6), ([[-1, -2]], 2)):
+        hessians = [matrix([[row[0], 0], [0, row[1]]]) for row in diagonals]
+        found = certify.smoothness(hessians)
+        assert (found.value, found.known) == (largest, Known.EXACT)
+
+
+@pytest.mark.parametrize("size", [3, 12, 13, 20])
+def test_semidefiniteness_of_singular_and_nearly_singular_matrices(size):
+    """The Gram matrix of integer columns, of rank 2, is semidefinite; less a little on the diagonal it is not."""
+    rows = [[Fraction(1 + (i * i + 3 * j) % 5), Fraction((2 * i + j) % 7 - 3)] for i, j in enumerate(range(size))]
+    gram = matrix([[a[0] * b[0] + a[1] * b[1] for b in rows] for a in rows])
+    one = identity(size)
+    tiny = rational(Fraction(1, 10**200))
+    assert gram.rank() == 2
+    assert is_positive_semidefinite(gram)
+    assert is_positive_semidefinite(gram + one * tiny)
+    assert not is_positive_semidefinite(gram - one * tiny)
+    assert not is_positive_semidefinite(-gram)

@@ -10,6 +10,7 @@ from flint import fmpq_mat
 
 from boundcheck.constants.programme import sampling_by_programme
 from boundcheck.constants.sampling import (
+    admissible,
     full,
     general_sampling,
     independent,
@@ -58,22 +59,23 @@ ODD = [(F(1, 2), (0, 1)), (F(1, 3), (1, 2)), (F(1, 6), (0, 2, 3))]  # a sampling
 
 
 @pytest.mark.parametrize(
-    ("cohorts", "weights", "M"),
+    ("cohorts", "weights", "M", "rule"),
     [
-        ([(F(1), (0, 1, 2))], W, F(0)),
-        (uniform_cohorts(3, 2), W, F(3, 8)),  # (n - b) n max(w)/((n - 1) b) = 3/2 * 1/2 / 2
-        (uniform_cohorts(3, 1), RIGHT, F(12, 5)),
-        ([(w, (i,)) for i, w in enumerate(RIGHT)], RIGHT, F(1)),
-        (independent_cohorts([2 * w for w in W]), W, F(1, 3)),  # 1/b - min w; (1 - min w)/b would be 5/12
-        (independent_cohorts(RIGHT), RIGHT, F(9, 10)),
-        (independent_cohorts([F(9, 10), F(1, 10)]), (F(9, 10), F(1, 10)), F(9, 10)),
-        (independent_cohorts([F(3, 4), F(1, 4)]), (F(9, 10), F(1, 10)), F(3, 10)),
+        ([(F(1), (0, 1, 2))], W, F(0), "full"),
+        (uniform_cohorts(3, 2), W, F(3, 8), "uniform"),  # (n - b) n max(w)/((n - 1) b) = 3/2 * 1/2 / 2
+        (uniform_cohorts(3, 1), RIGHT, F(12, 5), "one client"),  # n max(w)
+        ([(w, (i,)) for i, w in enumerate(RIGHT)], RIGHT, F(1), "one client"),
+        (independent_cohorts([2 * w for w in W]), W, F(1, 3), "independent"),  # 1/b - min w; not (1 - min w)/b = 5/12
+        (independent_cohorts(RIGHT), RIGHT, F(9, 10), "independent"),
+        (independent_cohorts([F(9, 10), F(1, 10)]), (F(9, 10), F(1, 10)), F(9, 10), "independent"),
+        (independent_cohorts([F(3, 4), F(1, 4)]), (F(9, 10), F(1, 10)), F(3, 10), "independent"),
     ],
 )
-def test_M_of_the_samplings_of_the_paper(cohorts, weights, M):
+def test_M_of_the_samplings_of_the_paper(cohorts, weights, M, rule):
     pmat = pair_matrix(cohorts, len(weights))
     found = sampling_constants(pmat, weights)
     assert found.M == M
+    assert found.rule.startswith(rule)
     assert found.b == sum(q * len(c) for q, c in cohorts)
     assert is_psd(slack(pmat, found.p, found.s))
     assert found.constants()["M"].value == M
@@ -132,6 +134,22 @@ def test_a_sampling_without_closed_form_takes_the_least_M():
     found = sampling_constants(pair_matrix(ODD, 4), weights)
     assert found == least_sampling(pair_matrix(ODD, 4), weights)
     assert found.excess in (0, F(1, 10**12))
+
+
+def test_how_far_the_least_M_may_be_from_the_least():
+    alike = sampling_constants(pair_matrix(uniform_cohorts(3, 1), 3), (F(1, 3),) * 3, "least")
+    assert (alike.M, alike.excess) == (1, 0)
+    # one client in {0, 1}, with 1/4 and 1/2, and client 2 of its own accord with 1/3: the least M is a root
+    cohorts = [
+        (q * (F(1, 3) if last else F(2, 3)), (*first, *((2,) if last else ())))
+        for q, first in ((F(1, 4), (0,)), (F(1, 2), (1,)), (F(1, 4), ()))
+        for last in (False, True)
+    ]
+    found = sampling_constants(pair_matrix(cohorts, 3), (F(1, 2), F(1, 3), F(1, 6)), "least")
+    # Pmat - p p' = M diag(p^2/w) on {0, 1}: (3/16 - M/8)(1/4 - 3M/4) = 1/64, M = (11 + sqrt(73))/12 is the larger root
+    square = (12 * found.M - 11) ** 2
+    assert found.excess == F(1, 10**12)
+    assert 73 <= square <= 73 * (1 + F(1, 10**11))
 
 
 def vectors(n, d, seed):
@@ -237,11 +255,31 @@ def test_more_clients_never_cost_more():
         ([["1/2", "3/4"], ["3/4", "1/2"]], (F(1, 2),) * 2, "cannot both take part"),
         ([["1/2", 0], ["1/3", "1/2"]], (F(1, 2),) * 2, "symmetric"),
         ([["1/2", "1/8"], ["1/8", "1/2"]], (F(1), F(0)), "weights above 0"),
+        # below P(i) + P(j) - 1; and three events of probability 1/2, no two of which meet, whose pairs are admissible
+        ([["3/4", "1/3"], ["1/3", "3/4"]], (F(1, 2),) * 2, "cannot both take part"),
+        ([["1/2", 0, 0], [0, "1/2", 0], [0, 0, "1/2"]], (F(1, 3),) * 3, "covariance"),
     ],
 )
 def test_what_is_no_sampling_is_refused(pmat, weights, message):
     with pytest.raises(BadInput, match=message):
         sampling_constants(matrix(pmat), weights)
+
+
+@pytest.mark.parametrize(
+    ("cohorts", "n", "edge"),
+    [
+        (uniform_cohorts(3, 2), 3, [F(1, 2)] * 3),  # (n-b)/(n-1); the slack has rank one
+        ([(w, (i,)) for i, w in enumerate(RIGHT)], 3, [F(1)] * 3),
+        (independent_cohorts([2 * w for w in W]), 3, [1 - 2 * w for w in W]),  # a diagonal slack
+    ],
+)
+def test_an_s_below_the_edge_is_not_admissible(cohorts, n, edge):
+    pmat = pair_matrix(cohorts, n)
+    p = [F(int(pmat[i, i].p), int(pmat[i, i].q)) for i in range(n)]
+    assert admissible(pmat, p, edge)
+    assert admissible(pmat, p, [s + F(1, 7) for s in edge])
+    assert not admissible(pmat, p, [s - F(1, 10**9) for s in edge])
+    assert not admissible(pmat, p, [edge[0] - F(1, 5), *edge[1:]])
 
 
 def test_cohorts_that_leave_a_client_out_are_refused():

@@ -24,8 +24,9 @@ from boundcheck.theory.assumptions import (
     smooth_samples,
     strongly_convex_samples,
 )
-from boundcheck.theory.choices import check_choices, prescribed
+from boundcheck.theory.choices import ROUNDED, check_choices, choice_relations, prescribed
 from boundcheck.theory.dimension import GRADIENT2, LENGTH2, ONE
+from boundcheck.theory.scope import holds
 from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common
 from boundcheck.verdict import Grade, Outcome
@@ -106,6 +107,7 @@ def test_the_scope_shows_choices() -> None:
     row = missed.conditions[-1]
     assert (row.name, row.holds, missed.in_scope) == ("choice of eta", False, False)
     assert row.slack[0] == pytest.approx(0.25 - 1 / 8**0.5)
+    assert row.relative == pytest.approx(0.5**0.5 - 1)
     assert row.note == "The statement prescribes eta = 0.3535533906, and eta is 1/4."
     near = prescribed(TUNED, "eta", {"L": Fraction(2)})
     met = TUNED.scope(L=2, eta=near)
@@ -117,6 +119,27 @@ def test_the_scope_shows_choices() -> None:
     mask = TUNED.evaluate(L=2, dist2_0=1, K=1, eta=["1/4", near, near * (1 + Fraction(1, 10**11))]).in_scope
     assert list(mask) == [False, True, False]
     assert r"\eta = \frac{\sqrt{2}}{2 L}" in TUNED.latex()
+
+
+def test_a_value_is_rounded_down_by_at_most_a_relative_1e_12() -> None:
+    claimed = replace(TUNED, choices=(("eta", 1 / (4 * L)),))
+    exact = Fraction(1, 8)
+    tiny = Fraction(1, 10**30)
+    edge = exact * (1 - ROUNDED)
+    for eta, met in (
+        (exact, True),
+        (exact + tiny, False),
+        (exact - tiny, True),
+        (edge, True),
+        (edge - tiny, False),
+        (exact / 2, False),
+    ):
+        (choice,) = check_choices(claimed, {"L": Fraction(2), "eta": eta})
+        assert (choice.met, choice.exact, choice.near) == (met, eta == exact, exact)
+        assert claimed.scope(L=2, eta=eta).in_scope is met
+        lower, higher = choice_relations(claimed, ["L", "eta"])
+        assert (holds(lower, {"L": Fraction(2), "eta": eta}) and holds(higher, {"L": Fraction(2), "eta": eta})) is met
+    assert Fraction(1, 10**12) == ROUNDED
 
 
 def test_the_largest_of_one_of_several_parameters_with_roots_in_the_condition() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import sympy as sp
@@ -16,7 +16,7 @@ from boundcheck.errors import BadInput, SpecError
 from boundcheck.evidence.assumptions import check_assumption, covers
 from boundcheck.evidence.claim import Claim, resolve_steps, run_claim
 from boundcheck.evidence.compare import compare
-from boundcheck.evidence.given import is_library
+from boundcheck.evidence.given import is_library, within_rounding
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.witness import check_writable, load_witness, replay, save_witness, stands
 from boundcheck.methods.build import build as build_method
@@ -131,6 +131,30 @@ def test_a_condition_missed_by_the_rounding_of_a_constant_is_undecided() -> None
     assert (near.outcome, "certification of mu" in near.reason) == (Outcome.UNDECIDED, True)
     far = demanding(Fraction(2))
     assert (far.outcome, far.grade) == (Outcome.OUT_OF_SCOPE, Grade.SUPPORTED)
+
+
+@pytest.mark.parametrize("magnitude", [Fraction(1, 1000), Fraction(3), Fraction(5000)])
+@pytest.mark.parametrize(("side", "inwards"), [("lower", 1), ("upper", -1)])
+def test_rounding_is_as_wide_as_a_certificate_says_at_every_magnitude(
+    magnitude: Fraction, side: Literal["lower", "upper"], inwards: int
+) -> None:
+    bound = Constant(magnitude, Known.CERTIFIED, side, "by hand")
+    width = magnitude * 2 / 10**12  # relative 2e-12, of `constants.certify`
+    exact = {"n": Constant(Fraction(7), Known.EXACT, "exact", "by hand")}
+    corners = list(within_rounding({"mu": bound, **exact}, ["mu", "n", "unknown"]))
+    assert corners == [{"mu": magnitude, "n": 7}, {"mu": magnitude + inwards * width, "n": 7}]
+    negative = Constant(-magnitude, Known.CERTIFIED, side, "by hand")
+    assert list(within_rounding({"mu": negative}, ["mu"]))[1] == {"mu": -magnitude + inwards * width}
+
+    theorem = statement(THEOREM)
+    curve = run(build_method(SCGD), build_problem(PAIR), rounds=[2, 10])
+    sigma2 = sp.Symbol("sigma2", real=True)
+    for share, outcome in (("99/100", Outcome.UNDECIDED), ("101/100", Outcome.OUT_OF_SCOPE)):
+        edge = magnitude + inwards * width * Fraction(share)
+        at_edge = sp.Rational(edge.numerator, edge.denominator)
+        relation = sigma2 >= at_edge if side == "lower" else sigma2 <= at_edge
+        wanted = replace(theorem, conditions=(Condition("edge", relation),))
+        assert compare(wanted, replace(curve, constants={**curve.constants, "sigma2": bound})).outcome is outcome
 
 
 def test_a_name_alone_is_no_assumption() -> None:

@@ -120,9 +120,16 @@ def test_the_general_theorem_at_w_1_is_theorem_5_1() -> None:
     """W = 1, M1 = M, and P^2, sigma^2 of Appendix E: those of Lemma C.2 over E^2, with E times the local step."""
     own = {**AT, "P2": 0}
     gen = {**own, "W": 1, "M1": own["M"], "P2_gen": 0, "sigma2_gen": Fraction(5, 3) / 4, "eta_l": Fraction(1, 72)}
-    for name, general in zip(FIXED, GENERAL, strict=True):
+    # et = 1/48, eta_g E = 3, H = 4*3 + 5/3 = 41/3, r/(1-r) = 9025/191 for r = (1 - 1/96)^2
+    middle = Fraction(41, 3) / 9 / 2304
+    by_hand = (
+        Fraction(7, 2) * Fraction(9025, 191) + Fraction(1, 16) + 10 * middle,
+        7 * 24 + Fraction(1, 16) + 10 * middle,
+        20 * 24 + Fraction(1, 4) + 24 * middle,
+    )
+    for name, general, expected in zip(FIXED, GENERAL, by_hand, strict=True):
         left, right = get(name, "sharp"), get(general, "sharp")
-        assert left.evaluate(**only(left, own)).exact == right.evaluate(**only(right, gen)).exact
+        assert left.evaluate(**only(left, own)).exact == right.evaluate(**only(right, gen)).exact == expected
 
 
 @pytest.mark.parametrize("name", GENERAL)

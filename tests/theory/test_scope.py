@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,7 @@ from boundcheck.theory import typeset
 from boundcheck.theory.assumptions import convexity
 from boundcheck.theory.dimension import ONE, VALUE
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.scope import Scope
+from boundcheck.theory.scope import Scope, float_above, float_below
 from boundcheck.theory.serial import expr_from_json, expr_to_json
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common
@@ -165,6 +166,12 @@ def test_several_rounded_floats_are_explained_by_their_decimals() -> None:
     found = s.scope(a=0.3, b=0.1, c=0.2)  # the binary values of 0.1 and 0.2 add up to more than that of 0.3
     assert found.in_scope is False
     assert "give" in found.conditions[0].note
+    # each binary value lies 0.44 to 0.48 units in the last place above its decimal, so that one unit is not enough
+    s = small(sp.Le(a.expr + b.expr + c.expr, sp.Rational(41, 20)), symbols=(a, b, c))
+    note = s.scope(a=0.56, b=0.81, c=0.68).conditions[0].note
+    assert "met by the decimals a = '0.56', b = '0.81', c = '0.68'" in note
+    assert s.scope(a="0.56", b="0.81", c="0.68").in_scope is True
+    assert s.scope(a=0.57, b=0.81, c=0.68).conditions[0].note == ""
 
 
 def test_an_undefined_side_fails_with_a_note() -> None:
@@ -182,6 +189,19 @@ def test_an_undecidable_condition_is_neither() -> None:
     assert s.scope(a=4, b=2).in_scope is None
     assert s.scope(a=4, b=2).conditions[0].holds is None
     assert s.scope(a=4, b="2.0000000001").in_scope is True
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_one_condition_that_fails_is_enough_whatever_is_undecided_beside_it(order: tuple[int, int, int]) -> None:
+    a, b, c = (Symbol(name, "number", ONE, low=Fraction(0), low_open=True) for name in "abc")
+    relations = (sp.Le(sp.log(a.expr), 2 * sp.log(b.expr)), sp.Le(c.expr, 3), sp.Ge(c.expr, 2))
+    s = small(*(relations[k] for k in order), symbols=(a, b, c))
+    undecided = {"a": 4, "b": 2}
+    assert s.scope(**undecided, c="5/2").in_scope is None
+    assert s.scope(**undecided, c=4).in_scope is False
+    assert s.scope(**undecided, c=1).in_scope is False
+    assert [r.holds for r in s.scope(**undecided, c=4).conditions].count(None) == 1
+    assert s.evaluate(**undecided, c=4).in_scope is False
 
 
 @pytest.mark.parametrize(
@@ -268,3 +288,13 @@ def test_whole_cycles_in_every_form() -> None:
     assert "⌊" in typeset.expr_mathml(condition.relation, s)
     assert expr_from_json(expr_to_json(condition.relation)) == condition.relation
     assert s.dimension_errors() == []
+
+
+def test_floats_around_a_fraction_beyond_the_range_of_doubles() -> None:
+    huge, largest = Fraction(10) ** 400, sys.float_info.max
+    assert (float_below(huge), float_above(huge)) == (largest, math.inf)
+    assert (float_below(-huge), float_above(-huge)) == (-math.inf, -largest)
+    third = Fraction(1, 3)
+    assert float_below(third) < third < float_above(third) == math.nextafter(float_below(third), 1)
+    assert float_below(Fraction(3, 8)) == float_above(Fraction(3, 8)) == 0.375
+    assert (float_below(1 / huge), float_above(1 / huge)) == (0.0, math.nextafter(0, 1))
