@@ -1,0 +1,157 @@
+"""Every formula of every reading against a table of formulas that were typed from the papers, not from the code.
+
+The tables in `tests/papers/values` hold, for each reading, its bound, both sides of each condition with their relation,
+prescribed step sizes, the trivial value, the printed rate, and the metric's scale, weights and rounds. Tables and
+statements are compared at points where all symbols are distinct and none is 1, so that a changed coefficient, exponent
+or symbol is noticed.
+"""
+
+import functools
+import inspect
+from collections.abc import Iterator
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+import mpmath
+import pytest
+from values.arithmetic import DIGITS, value
+
+from boundcheck.theory.decide import enclose
+from boundcheck.theory.discovery import all_statements
+from boundcheck.theory.statement import ROUND, Statement
+
+PAPERS = {
+    "scgd": ("scgd",),
+    "feddane": ("feddane",),
+    "classics": ("classics",),
+}
+RELATIONS = {"<=", ">=", "<", ">", "==", "!="}
+TOLERANCE = Fraction(1, 10**25)
+STATEMENTS = {s.id: s for s in all_statements() if s.id.split("/")[0] in PAPERS}
+
+
+@functools.cache
+def table(paper: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for module in PAPERS[paper]:
+        entries = import_module(f"values.{module}").VALUES
+        assert not set(entries) & set(found)
+        found |= entries
+    return found
+
+
+@functools.cache
+def points(paper: str) -> tuple[dict[str, Fraction], ...]:
+    lines = import_module(f"values.{PAPERS[paper][0]}").POINTS
+    return tuple({n: Fraction(v) for n, v in (item.split("=") for item in line.split())} for line in lines)
+
+
+def points_of(statement: Statement) -> list[dict[str, Fraction]]:
+    """The paper's points, restricted to the symbols of the statement."""
+    paper = statement.id.split("/")[0]
+    names = {s.name for s in statement.symbols} | {ROUND.name}
+    return [{n: v for n, v in point.items() if n in names} for point in points(paper)]
+
+
+def entry(statement: Statement) -> dict[str, Any]:
+    paper, name = statement.id.split("/", 1)
+    assert name in table(paper), f"tests/papers/values has no values of {statement.id}"
+    return table(paper)[name]
+
+
+def parts(statement: Statement) -> Iterator[tuple[str, Any]]:
+    """Every expression of a statement under its name in the tables."""
+    yield "bound", statement.bound
+    for condition in statement.conditions:
+        yield condition.name, condition.relation
+    for name, expr in statement.choices:
+        yield f"choice of {name}", expr
+    metric = statement.metric
+    optional = {
+        "trivial": statement.trivial,
+        "rate": statement.printed_rate,
+        "scale": None if metric.scale == 1 else metric.scale,
+        "rounds": None if metric.rounds == 0 else metric.rounds,
+        "weights": metric.weights,
+    }
+    yield from ((name, expr) for name, expr in optional.items() if expr is not None)
+
+
+def differs(expr: Any, point: dict[str, Fraction], expected: Any) -> str:
+    """How the value of an expression differs from the expected one; empty where it does not."""
+    low, high = enclose(expr, point)
+    if isinstance(expected, Fraction):
+        same = low <= expected <= high and high - low <= TOLERANCE * abs(expected)
+    else:
+        with mpmath.workdps(DIGITS):
+            ends = [mpmath.mpf(e.numerator) / e.denominator for e in (low, high)]
+            margin = abs(expected) * mpmath.mpf(10) ** -25
+            same = ends[0] - margin <= expected <= ends[1] + margin and ends[1] - ends[0] <= margin
+    return "" if same else f"{float(low)!r} instead of {float(expected)!r} at {point}"
+
+
+@pytest.mark.parametrize("id", STATEMENTS)
+def test_every_formula_has_the_value_of_the_table(id: str) -> None:
+    statement = STATEMENTS[id]
+    expected = entry(statement)
+    found = dict(parts(statement))
+    assert set(expected) - {"domain"} == set(found)
+    assert expected.get("domain", ()) == tuple(str(r) for r in statement.domain)
+    wrong: list[str] = []
+    for point in points_of(statement):
+        for name, expr in found.items():
+            told = value(expected[name], point)
+            if not isinstance(told, tuple):
+                wrong += [f"{name}: {d}" for d in [differs(expr, point, told)] if d]
+                continue
+            left, relation, right = told
+            assert relation == expr.rel_op, (name, expr.rel_op)
+            sides = [differs(expr.lhs, point, left), differs(expr.rhs, point, right)]
+            wrong += [f"{name}, {side} side: {d}" for side, d in zip(("left", "right"), sides, strict=True) if d]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("id", STATEMENTS)
+def test_evaluation_gives_the_value_of_the_table(id: str) -> None:
+    statement = STATEMENTS[id]
+    for point in points_of(statement):
+        expected = value(entry(statement)["bound"], point)
+        values = {n: v for n, v in point.items() if n != ROUND.name}
+        found = statement.evaluate(**values)
+        if isinstance(found.exact, Fraction):
+            assert found.exact == expected
+        else:
+            assert found.exact is not None
+            with mpmath.workdps(DIGITS):
+                low, high = (mpmath.mpf(e.numerator) / e.denominator for e in (found.exact.low, found.exact.high))
+                assert low <= expected <= high
+                assert high - low <= mpmath.mpf(10) ** -25 * abs(expected)
+
+
+@pytest.mark.parametrize("id", STATEMENTS)
+def test_every_symbol_of_the_bound_counts(id: str) -> None:
+    """A symbol that could be changed without changing the value would not be tested at all."""
+    statement = STATEMENTS[id]
+    formula = entry(statement)["bound"]
+    names = {s.name for s in statement.bound.free_symbols}
+    assert set(inspect.signature(formula).parameters) == names
+    for name in names:
+        step = Fraction(2) if statement.symbol(name).integer else Fraction(23, 22)
+        assert any(
+            value(formula, point) != value(formula, point | {name: point[name] * step})
+            for point in points_of(statement)
+        ), name
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_points_tell_symbols_apart(paper: str) -> None:
+    for point in points(paper):
+        assert Fraction(1) not in point.values()
+        assert Fraction(0) not in point.values()
+        assert len(set(point.values())) == len(point)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_entry_of_a_table_is_without_a_statement(paper: str) -> None:
+    assert {f"{paper}/{name}" for name in table(paper)} == {id for id in STATEMENTS if id.startswith(f"{paper}/")}
