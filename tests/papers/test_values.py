@@ -25,6 +25,7 @@ PAPERS = {
     "scgd": ("scgd",),
     "feddane": ("feddane",),
     "classics": ("classics",),
+    "partial_averaging": ("partial_averaging",),
 }
 RELATIONS = {"<=", ">=", "<", ">", "==", "!="}
 TOLERANCE = Fraction(1, 10**25)
