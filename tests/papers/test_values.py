@@ -26,6 +26,7 @@ PAPERS = {
     "feddane": ("feddane",),
     "classics": ("classics",),
     "partial_averaging": ("partial_averaging",),
+    "fedshuffle": ("fedshuffle", "fedshuffle_lemmas", "fedshuffle_general"),
 }
 RELATIONS = {"<=", ">=", "<", ">", "==", "!="}
 TOLERANCE = Fraction(1, 10**25)
@@ -45,14 +46,20 @@ def table(paper: str) -> dict[str, dict[str, Any]]:
 @functools.cache
 def points(paper: str) -> tuple[dict[str, Fraction], ...]:
     lines = import_module(f"values.{PAPERS[paper][0]}").POINTS
-    return tuple({n: Fraction(v) for n, v in (item.split("=") for item in line.split())} for line in lines)
+    return tuple(read(line) for line in lines)
+
+
+def read(line: str) -> dict[str, Fraction]:
+    """A point, written as "L=7/3 K=4"."""
+    return {name: Fraction(text) for name, text in (item.split("=") for item in line.split())}
 
 
 def points_of(statement: Statement) -> list[dict[str, Fraction]]:
-    """The paper's points, restricted to the symbols of the statement."""
+    """The paper's points and those of the entry, restricted to the symbols of the statement."""
     paper = statement.id.split("/")[0]
     names = {s.name for s in statement.symbols} | {ROUND.name}
-    return [{n: v for n, v in point.items() if n in names} for point in points(paper)]
+    more = [points(paper)[0] | read(line) for line in entry(statement).get("more points", ())]
+    return [{n: v for n, v in point.items() if n in names} for point in (*points(paper), *more)]
 
 
 def entry(statement: Statement) -> dict[str, Any]:
@@ -72,9 +79,9 @@ def parts(statement: Statement) -> Iterator[tuple[str, Any]]:
     optional = {
         "trivial": statement.trivial,
         "rate": statement.printed_rate,
-        "scale": None if metric.scale == 1 else metric.scale,
-        "rounds": None if metric.rounds == 0 else metric.rounds,
-        "weights": metric.weights,
+        "metric scale": None if metric.scale == 1 else metric.scale,
+        "metric rounds": None if metric.rounds == 0 else metric.rounds,
+        "metric weights": metric.weights,
     }
     yield from ((name, expr) for name, expr in optional.items() if expr is not None)
 
@@ -97,7 +104,7 @@ def test_every_formula_has_the_value_of_the_table(id: str) -> None:
     statement = STATEMENTS[id]
     expected = entry(statement)
     found = dict(parts(statement))
-    assert set(expected) - {"domain"} == set(found)
+    assert set(expected) - {"domain", "more points"} == set(found)
     assert expected.get("domain", ()) == tuple(str(r) for r in statement.domain)
     wrong: list[str] = []
     for point in points_of(statement):
@@ -131,23 +138,26 @@ def test_evaluation_gives_the_value_of_the_table(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", STATEMENTS)
-def test_every_symbol_of_the_bound_counts(id: str) -> None:
-    """A symbol that could be changed without changing the value would not be tested at all."""
+def test_every_symbol_counts(id: str) -> None:
+    """A symbol that could be changed without changing a value would not be tested at all."""
     statement = STATEMENTS[id]
-    formula = entry(statement)["bound"]
-    names = {s.name for s in statement.bound.free_symbols}
-    assert set(inspect.signature(formula).parameters) == names
-    for name in names:
-        step = Fraction(2) if statement.symbol(name).integer else Fraction(23, 22)
-        assert any(
-            value(formula, point) != value(formula, point | {name: point[name] * step})
-            for point in points_of(statement)
-        ), name
+    for part, expr in parts(statement):
+        formula = entry(statement)[part]
+        names = {s.name for s in expr.free_symbols}
+        assert set(inspect.signature(formula).parameters) == names, part
+        for name in names:
+            whole = name == ROUND.name or statement.symbol(name).integer
+            step = Fraction(2) if whole else Fraction(23, 22)
+            assert any(
+                value(formula, point) != value(formula, point | {name: point[name] * step})
+                for point in points_of(statement)
+            ), (part, name)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_points_tell_symbols_apart(paper: str) -> None:
-    for point in points(paper):
+    more = [points(paper)[0] | read(line) for e in table(paper).values() for line in e.get("more points", ())]
+    for point in (*points(paper), *more):
         assert Fraction(1) not in point.values()
         assert Fraction(0) not in point.values()
         assert len(set(point.values())) == len(point)

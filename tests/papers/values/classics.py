@@ -20,8 +20,8 @@ def _mean_of_extremes(eta, mu, L):
 CONVEX = {"trivial": lambda L, dist2_0: L * dist2_0 / 2}
 NONCONVEX = {"trivial": lambda L, gap_0: 2 * L * gap_0}
 STRONGLY = {"trivial": lambda dist2_0: dist2_0, "domain": ("mu <= L",)}
-STEPS = {"rounds": lambda k: k}
-MEAN = {**STEPS, "weights": lambda: 1}
+STEPS = {"metric rounds": lambda k: k}
+MEAN = {**STEPS, "metric weights": lambda: 1}
 
 
 def _slow(k):
@@ -87,8 +87,8 @@ VALUES = {
     },
     "local_gd_convex/sharp": {
         **CONVEX,
-        "rounds": lambda R: R,
-        "weights": lambda: 1,
+        "metric rounds": lambda R: R,
+        "metric weights": lambda: 1,
         "step size": lambda E, eta, L: (E * eta, "<=", 1 / (4 * L)),
         "bound": _local_gd,
     },

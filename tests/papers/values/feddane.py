@@ -57,7 +57,7 @@ def _trivial(gap_0):
     return gap_0
 
 
-ONE_ITERATION = {"trivial": _trivial, "rounds": lambda: 1}
+ONE_ITERATION = {"trivial": _trivial, "metric rounds": lambda: 1}
 PROXIMAL = {"proximal weight": lambda mu, lam: (mu, ">", lam)}
 
 
@@ -145,7 +145,7 @@ def _corollary(rho):
 
 
 ONE_OF_TWO = {
-    "rounds": lambda T: T,
+    "metric rounds": lambda T: T,
     "exact solutions": lambda gamma: (gamma, "==", 0),
     "one gradient": lambda K: (K, "==", 1),
     "one solver": lambda K2: (K2, "==", 1),
@@ -250,25 +250,25 @@ VALUES = {
     "theorem_5/sharp": THEOREM_5_SHARP,
     "theorem_6/corrected": {
         **POSITIVE_5,
-        "rounds": lambda T: T,
-        "weights": lambda: 1,
+        "metric rounds": lambda T: T,
+        "metric weights": lambda: 1,
         "rate": lambda T: 1 / T,
         "bound": lambda L, lam, mu, gamma, B2, gap_0, T: gap_0 / (rho_nonconvex(L, lam, mu, gamma, B2) * T),
     },
     "theorem_6/as_printed": {
         **POSITIVE_5,
-        "rounds": lambda T: T + 1,
-        "weights": lambda: 1,
+        "metric rounds": lambda T: T + 1,
+        "metric weights": lambda: 1,
         "rate": lambda T: 1 / T,
-        "scale": lambda T: (T + 1) / T,
+        "metric scale": lambda T: (T + 1) / T,
         "bound": lambda L, lam, mu, gamma, B2, gap_0, grad2_0, T: (
             gap_0 / (rho_nonconvex(L, lam, mu, gamma, B2) * T) + grad2_0 / T
         ),
     },
     "theorem_6/sharp": {
         **POSITIVE_5_SHARP,
-        "rounds": lambda T: T,
-        "weights": lambda: 1,
+        "metric rounds": lambda T: T,
+        "metric weights": lambda: 1,
         "rate": lambda T: 1 / T,
         "bound": lambda L, lam, mu, gamma, B2, K, gap_0, T: (
             gap_0 / (rho_sharp(L, lam, mu, gamma, 1 + (B2 - 1) / K) * T)

@@ -43,7 +43,7 @@ def _until_k(K):
     return K
 
 
-MEAN = {"rounds": _until_k, "weights": lambda: 1}
+MEAN = {"metric rounds": _until_k, "metric weights": lambda: 1}
 ONE_STEP = {"step size": lambda eta, Lmax: (eta * Lmax, "<=", 1)}
 HALF_STEP = {"step size": lambda eta, Lmax: (eta * Lmax, "<=", q(1, 2))}
 INTERVAL = {
@@ -102,14 +102,14 @@ VALUES = {
     },
     "communication_messages/as_printed_periodic": {"bound": lambda: 1},
     "discrepancy_partial/derived": {
-        "rounds": lambda k: k,
+        "metric rounds": lambda k: k,
         "after the first period": lambda k, tau: (k, ">=", tau),
         "bound": lambda m, tau, eta, sigma2: sum(
             eta**2 * (sigma2 / tau) * (m - 1) / m * age for age in range(int(tau))
         ),
     },
     "discrepancy_periodic/derived": {
-        "rounds": lambda k: k,
+        "metric rounds": lambda k: k,
         "bound": lambda m, tau, eta, sigma2, k: (k - tau * floor(k / tau)) * eta**2 * sigma2 * (m - 1) / m,
     },
     "equation_11/corrected": {**SMALL_EXAMPLE, "bound": lambda: q(1, 2)},

@@ -49,7 +49,7 @@ def _horizon(steps):
     """Hypotheses of the step ell*log(T)/T; `steps` is the number that E*mu*ell reaches."""
     found = {
         "domain": ("mu <= L",),
-        "rounds": lambda T: T,
+        "metric rounds": lambda T: T,
         "step size": lambda n, E, ell, T, mu, L: (n * E * ell * log(T) / T, "<=", c_appendix(mu, L)),
         "whole cycles": lambda T, n: (T / n, "==", floor(T / n)),
     }
@@ -85,7 +85,7 @@ def scgd_factor(eta, E):
 def _converges(factor, rounds):
     return {
         "bound": lambda: 0,
-        "rounds": rounds,
+        "metric rounds": rounds,
         "factor below 1": lambda eta, E: (factor(eta, E), "<", 1),
         "factor above -1": lambda eta, E: (factor(eta, E), ">", -1),
     }
@@ -156,28 +156,28 @@ VALUES = {
     "example_app_b/as_printed": {"bound": lambda: q(5, 6) - log(q(9, 4))},
     "example_app_c_fedavg/corrected": {
         "bound": lambda eta, E, x_0, K: x_0 * fedavg_factor(eta, E) ** int(K),
-        "rounds": lambda K: K,
+        "metric rounds": lambda K: K,
     },
     "example_app_c_fedavg/as_printed": {
         **PRINTED_SETTING,
         "bound": lambda: (q(144, 100) + q(144, 100) + q(16, 100)) / 3,
-        "rounds": lambda: 1,
+        "metric rounds": lambda: 1,
     },
     "example_app_c_fedavg_converges/corrected": _converges(fedavg_factor, lambda K: K),
     "example_app_c_scgd/corrected": {
         "bound": lambda eta, E, x_0, K: x_0 * scgd_factor(eta, E) ** int(K),
-        "rounds": lambda K: 3 * K,
+        "metric rounds": lambda K: 3 * K,
     },
     "example_app_c_scgd/as_printed": {
         **PRINTED_SETTING,
         "bound": lambda: q(12, 10) ** 4 * q(4, 10) ** 2,
-        "rounds": lambda: 3,
+        "metric rounds": lambda: 3,
     },
     "example_app_c_scgd_converges/corrected": _converges(scgd_factor, lambda K: 3 * K),
     "fedavg_full_participation/corrected": {
         "domain": ("mu <= L",),
         "trivial": _start,
-        "rounds": lambda R: R,
+        "metric rounds": lambda R: R,
         "step size": lambda E, eta, mu, L: (E * eta, "<=", c_appendix(mu, L)),
         "bound": lambda mu, L, E, eta, sigma2, dist2_0, R: (
             (1 - mu * E * eta / 3) ** int(R) * dist2_0 + 12 * L**2 * E**2 * eta**2 / mu**2 * sigma2
@@ -187,7 +187,7 @@ VALUES = {
         f"lemma_3_1/{reading}": {
             "domain": ("mu <= L",),
             "trivial": _start,
-            "rounds": lambda n: n,
+            "metric rounds": lambda n: n,
             "step size": _step(constant),
             "bound": lambda mu, L, n, E, eta, sigma2, dist2_0: (
                 (1 - mu * n * E * eta / 3) * dist2_0 + 4 * L**2 * (n * E * eta) ** 3 / mu * sigma2
@@ -199,8 +199,8 @@ VALUES = {
         f"lemma_3_2/{reading}": {
             "bound": _chung,
             "contraction": lambda a: (a, ">", 2),
-            "scale": lambda k: k**2,
-            "rounds": lambda k: k,
+            "metric scale": lambda k: k**2,
+            "metric rounds": lambda k: k,
         }
         for reading in ("corrected", "as_printed")
     },
@@ -208,7 +208,7 @@ VALUES = {
         f"theorem_3_3/{reading}": {
             "domain": ("mu <= L",),
             "trivial": _start,
-            "rounds": lambda n, K: n * K,
+            "metric rounds": lambda n, K: n * K,
             "step size": _step(constant),
             "bound": lambda mu, L, n, E, eta, sigma2, dist2_0, K: (
                 (1 - mu * n * E * eta / 3) ** int(K) * dist2_0 + 12 * L**2 * n**2 * E**2 * eta**2 / mu**2 * sigma2
@@ -220,8 +220,8 @@ VALUES = {
         f"theorem_3_4/{reading}": {
             "domain": ("mu <= L",),
             "first step": lambda mu, n, E, eta0: (mu * n * E * eta0 / 3, ">", 2),
-            "scale": lambda K: K**2,
-            "rounds": lambda n, K: n * (K - 1),
+            "metric scale": lambda K: K**2,
+            "metric rounds": lambda n, K: n * (K - 1),
             "rate": lambda K: 1 / K**2,
             "bound": bound,
         }
