@@ -10,7 +10,7 @@ POINTS = (
     "together=11/6 d=13/7 q_i=8/7 single=10/9 qt_max=9/11 inner=-6/5 Rn=13/8 Sn=15/7 Qs=12/7 Z=16/5 sg1=17/6 sg2=14/9 "
     "Xi=-9/4 Z_mean=20/7 nu=12 rate_sum=11/3 tau_i=13/4 d_i=15/4 p_i=1/6 dt=6/7 X=80 tau_M=21/4 tau_0=16/7 p_max=5/11 "
     "T=40 updates=10 chance=3/8 visits_lcm=18 m=14",
-    "L=4/5 K=4 eta_l=2/9 eta_g=1/50 period=3 rho=16/9 alpha=3/7 beta=5/4 tau=5 R=7/9 S1=3/8 S2=9/5 Sigma=11/7 "
+    "L=4/5 K=4 eta_l=2/9 eta_g=1/60 period=3 rho=17/16 alpha=3/7 beta=5/4 tau=5 R=7/9 S1=3/8 S2=9/5 Sigma=11/7 "
     "dist2_0=8/3 q_min=2/3 q_max=7/6 q_bar=8/5 s=6 W=9 N=12 M=8 B=5/6 eta_unit=13/4 chi2=9/4 chi2_max=7/8 P=11/9 "
     "U=10/3 F_het=5/7 a=2/7 b=1/9 c=10 ratio=14/3 q=5/8 chi2_n=4/9 gap_n=11/4 spread_n=6/7 absent=5/3 beta_det=2/11 "
     "n=7 phi=3/5 theta_opt=-7/3 theta_n1=15/4 theta_n=9/7 j=11 q_1=12/7 q_2=10/9 theta_1=-13/3 theta_2=17/6 own=13/9 "
@@ -20,10 +20,10 @@ POINTS = (
     "L=5/6 K=7 eta_l=3/8 eta_g=9/2 period=4 rho=10/7 alpha=1/6 beta=2/7 tau=9 R=11/9 S1=14/5 S2=6/7 Sigma=5/8 "
     "dist2_0=7/3 q_min=3/5 q_max=2/9 q_bar=9/8 s=5 W=6 N=20 M=11 B=15/7 eta_unit=4/7 chi2=8/9 chi2_max=12/5 P=13/4 "
     "U=7/8 F_het=16/5 a=3/4 b=4/5 c=8 ratio=17/8 q=11/6 chi2_n=10/3 gap_n=5/9 spread_n=18/7 absent=8/11 "
-    "beta_det=4/9 n=12 phi=-2/3 theta_opt=19/4 theta_n1=20/9 theta_n=-3/7 j=3 q_1=1/11 q_2=2/13 theta_1=9/4 theta_2=21/5 "
-    "own=22/7 together=23/8 d=24/5 q_i=25/7 single=3/11 qt_max=5/11 inner=26/9 Rn=27/8 Sn=29/6 Qs=28/9 Z=31/7 sg1=32/9 "
-    "sg2=33/8 Xi=34/9 Z_mean=35/8 nu=15 rate_sum=37/9 tau_i=38/7 d_i=39/8 p_i=6/13 dt=7/13 X=30 tau_M=41/9 tau_0=43/8 "
-    "p_max=8/13 T=60 updates=21 chance=9/13 visits_lcm=22 m=10",
+    "beta_det=4/9 n=12 phi=-2/3 theta_opt=19/4 theta_n1=20/9 theta_n=-3/7 j=3 q_1=1/11 q_2=2/13 theta_1=9/4 "
+    "theta_2=21/5 own=22/7 together=23/8 d=24/5 q_i=25/7 single=3/11 qt_max=5/11 inner=26/9 Rn=27/8 Sn=29/6 Qs=28/9 "
+    "Z=31/7 sg1=32/9 sg2=33/8 Xi=34/9 Z_mean=35/8 nu=15 rate_sum=37/9 tau_i=38/7 d_i=39/8 p_i=6/13 dt=7/13 X=30 "
+    "tau_M=41/9 tau_0=43/8 p_max=8/13 T=60 updates=21 chance=9/13 visits_lcm=22 m=10",
 )
 
 
@@ -204,6 +204,7 @@ VALUES = {
             "delay": lambda b, c: (b, "<", c),
             "step": lambda c: (c, "<", 1),
             "bound": bound,
+            "never decides": ("-c",) if reading == "as_printed" else (),  # a is not negative
             "more points": ("a=2/7 b=1/9 c=7/11", "a=1/9 b=5/12 c=1/2"),
         }
         for reading, bound in {

@@ -144,7 +144,7 @@ VALUES = {
         **ONE_SERVER_STEP,
         **_constant(0),
     },
-    "example_1_radius/corrected": {"bound": radius},
+    "example_1_radius/corrected": {"bound": radius, "more points": ("K=16 eta_l=9/4",)},
     "example_1_recursion/corrected": {
         "bound": lambda eta_g, theta_opt, theta_n1, theta_n, phi: theta_n1 + eta_g * phi * (theta_opt - theta_n)
     },
@@ -161,7 +161,11 @@ VALUES = {
     "lemma_1/corrected": {"bound": lambda alpha, own, together: own + alpha * together},
     "lemma_1/as_printed": {**OPEN_ALPHA, "bound": lambda alpha, own, together: own + alpha * together},
     "lemma_1_gamma/corrected": {"domain": ("q_i <= d",), "bound": _gamma},
-    "lemma_1_gamma/as_printed": {"domain": ("q_i <= d",), "bound": _gamma},
+    "lemma_1_gamma/as_printed": {
+        "domain": ("q_i <= d",),
+        "never decides": ("0",),  # alpha is at most 1
+        "bound": _gamma,
+    },
     "lemma_1_jensen/corrected": {"bound": lambda together, single: together - single},
     "lemma_1_jensen/as_printed": {"bound": lambda together, qt_max: (1 - qt_max) * together},
     "lemma_2/corrected": {

@@ -29,6 +29,8 @@ def c_conservative(mu, L):
     return min(1 / (2 * L), (sqrt(b**2 + 4 * a * c) - b) / (2 * a))
 
 
+# the positive root is below mu/(12 L^2), and mu is at most L
+ROOT_DECIDES = {"never decides": ("1/(2*L)",)}
 CONSTANTS = {
     "corrected": c_appendix,
     "as_printed_main": c_main,
@@ -41,6 +43,10 @@ def _step(constant):
     return lambda n, E, eta, mu, L: (n * E * eta, "<=", constant(mu, L))
 
 
+def _idle(constant):
+    return {} if constant is c_main else ROOT_DECIDES
+
+
 def _start(dist2_0):
     return dist2_0
 
@@ -48,6 +54,7 @@ def _start(dist2_0):
 def _horizon(steps):
     """Hypotheses of the step ell*log(T)/T; `steps` is the number that E*mu*ell reaches."""
     found = {
+        **ROOT_DECIDES,
         "domain": ("mu <= L",),
         "metric rounds": lambda T: T,
         "step size": lambda n, E, ell, T, mu, L: (n * E * ell * log(T) / T, "<=", c_appendix(mu, L)),
@@ -149,7 +156,7 @@ VALUES = {
         ),
     },
     **{
-        f"equation_2/{reading}": {"domain": ("mu <= L",), "bound": constant}
+        f"equation_2/{reading}": {**_idle(constant), "domain": ("mu <= L",), "bound": constant}
         for reading, constant in CONSTANTS.items()
         if reading != "corrected"
     },
@@ -177,6 +184,7 @@ VALUES = {
     "fedavg_full_participation/corrected": {
         "domain": ("mu <= L",),
         "trivial": _start,
+        **ROOT_DECIDES,
         "metric rounds": lambda R: R,
         "step size": lambda E, eta, mu, L: (E * eta, "<=", c_appendix(mu, L)),
         "bound": lambda mu, L, E, eta, sigma2, dist2_0, R: (
@@ -187,6 +195,7 @@ VALUES = {
         f"lemma_3_1/{reading}": {
             "domain": ("mu <= L",),
             "trivial": _start,
+            **_idle(constant),
             "metric rounds": lambda n: n,
             "step size": _step(constant),
             "bound": lambda mu, L, n, E, eta, sigma2, dist2_0: (
@@ -208,6 +217,7 @@ VALUES = {
         f"theorem_3_3/{reading}": {
             "domain": ("mu <= L",),
             "trivial": _start,
+            **_idle(constant),
             "metric rounds": lambda n, K: n * K,
             "step size": _step(constant),
             "bound": lambda mu, L, n, E, eta, sigma2, dist2_0, K: (
