@@ -117,11 +117,11 @@ def test_every_formula_has_the_value_of_the_table(id: str) -> None:
     wrong: list[str] = []
     for point in points_of(statement):
         for name, expr in found.items():
-            told = value(expected[name], point)
-            if not isinstance(told, tuple):
-                wrong += [f"{name}: {d}" for d in [differs(expr, point, told)] if d]
+            wanted = value(expected[name], point)
+            if not isinstance(wanted, tuple):
+                wrong += [f"{name}: {d}" for d in [differs(expr, point, wanted)] if d]
                 continue
-            left, relation, right = told
+            left, relation, right = wanted
             assert relation == expr.rel_op, (name, expr.rel_op)
             sides = [differs(expr.lhs, point, left), differs(expr.rhs, point, right)]
             wrong += [f"{name}, {side} side: {d}" for side, d in zip(("left", "right"), sides, strict=True) if d]

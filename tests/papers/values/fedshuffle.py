@@ -115,33 +115,33 @@ def strongly_order(B2, E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2):
     return M * G2 / (mu * R) + middle + mu * dist2_0**2 * exp(-mu * R / (8 * beta(B2, P2, M) * L))
 
 
-def _convex(first, second, third_, spread):
+def _convex(first, second, noise, spread):
     return lambda L, E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2: (
         first * dist2_0 / (E * eta_g * eta_l * R)
         + second * M * G2 * E * eta_g * eta_l
-        + third_ * L * spread(E, P2, G2, sigma2) * eta_l**2
+        + noise * L * spread(E, P2, G2, sigma2) * eta_l**2
     )
 
 
-def _nonconvex(first, second, third_, spread):
+def _nonconvex(first, second, noise, spread):
     return lambda L, E, G2, M, P2, R, gap_0, eta_g, eta_l, sigma2: (
         first * gap_0 / (E * eta_g * eta_l * R)
         + second * M * L * G2 * E * eta_g * eta_l
-        + third_ * L**2 * spread(E, P2, G2, sigma2) * eta_l**2
+        + noise * L**2 * spread(E, P2, G2, sigma2) * eta_l**2
     )
 
 
-def _strongly(first, second, third_, spread):
+def _strongly(first, second, noise, spread):
     return lambda L, mu, E, G2, M, P2, R, dist2_0, eta_g, eta_l, sigma2: (
         first * mu * dist2_0 * contracted(mu, E * eta_g * eta_l, R)
         + second * M * G2 * E * eta_g * eta_l
-        + third_ * L * spread(E, P2, G2, sigma2) * eta_l**2
+        + noise * L * spread(E, P2, G2, sigma2) * eta_l**2
     )
 
 
-def _convex_tuned(first, second, third_, spread, part=1):
+def _convex_tuned(first, second, noise, spread, part=1):
     def constants(B2, E, G2, L, M, P2, R, dist2_0, eta_g, sigma2):
-        c2 = third_ * L * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
+        c2 = noise * L * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
         return 1 / (4 * beta(B2, P2 / part, M) * L), first * dist2_0, second * M * G2, c2, R
 
     return {
@@ -160,9 +160,9 @@ def _convex_tuned(first, second, third_, spread, part=1):
     }
 
 
-def _nonconvex_tuned(first, second, third_, spread, part=1):
+def _nonconvex_tuned(first, second, noise, spread, part=1):
     def constants(B2, E, G2, L, M, P2, R, gap_0, eta_g, sigma2):
-        c2 = third_ * L**2 * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
+        c2 = noise * L**2 * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
         return 1 / (4 * beta(B2, P2 / part, M) * L), first * gap_0, second * M * L * G2, c2, R
 
     return {
@@ -181,9 +181,9 @@ def _nonconvex_tuned(first, second, third_, spread, part=1):
     }
 
 
-def _strongly_tuned(first, second, third_, spread, part=1):
+def _strongly_tuned(first, second, noise, spread, part=1):
     def constants(E, G2, L, M, P2, R, dist2_0, eta_g, mu, sigma2):
-        c2 = third_ * L * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
+        c2 = noise * L * spread(E, P2, G2, sigma2) / (eta_g * E) ** 2
         return first * dist2_0, second * M * G2, c2, R
 
     return {
@@ -268,10 +268,10 @@ MOMENTUM_PROOF = {
 }
 
 
-def _proof_bound(power_):
+def _proof_bound(degree):
     return lambda E, G2, L, R, delta, gap_0, sigma2: (
         318 * G2 / R
-        + 390 * cbrt(gap_0**power_ * (delta**2 * G2 + sigma2 * L**2 / E**2) / R**2)
+        + 390 * cbrt(gap_0**degree * (delta**2 * G2 + sigma2 * L**2 / E**2) / R**2)
         + 20 * (L + 10 * delta * E) * gap_0 / (E * R)
     )
 

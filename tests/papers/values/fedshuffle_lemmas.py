@@ -65,7 +65,7 @@ def _recursion(gap_share, noise_share, spread):
     }
 
 
-def _recursion_nonconvex(share, noise_share, power_, spread):
+def _recursion_nonconvex(share, noise_share, degree, spread):
     return {
         **ONE_ROUND,
         **THIRD_STEP,
@@ -73,7 +73,7 @@ def _recursion_nonconvex(share, noise_share, power_, spread):
         "bound": lambda L, G2, P2, sigma2, M, E, eta_l, eta_g, gap_0, grad2_0: (
             gap_0
             - share() * E * eta_g * eta_l * grad2_0
-            + noise_share() * L**power_ * E * eta_g * eta_l**3 * spread(E, P2, G2, sigma2)
+            + noise_share() * L**degree * E * eta_g * eta_l**3 * spread(E, P2, G2, sigma2)
             + (E * eta_g * eta_l) ** 2 * M * G2 * L
         ),
     }
