@@ -164,6 +164,7 @@ VALUES = {
     "lemma_1_gamma/as_printed": {
         "domain": ("q_i <= d",),
         "never decides": ("0",),  # alpha is at most 1
+        "more points": ("d=5/4",),
         "bound": _gamma,
     },
     "lemma_1_jensen/corrected": {"bound": lambda together, single: together - single},

@@ -161,7 +161,7 @@ VALUES = {
     "section_4_2_sum_one/as_printed_client_3": {"bound": lambda: q(9, 20)},
     "section_5_full_participation/corrected": {
         "domain": ("b <= n",),
-        "more points": ("n=2 b=1",),
+        "more points": ("n=2 b=1", "n=1 b=1"),
         "bound": lambda n, b, w_max: (n - b) * n * w_max / (max(1, n - 1) * b),
     },
     "section_5_full_participation/as_printed": {

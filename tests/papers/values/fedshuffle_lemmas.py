@@ -173,14 +173,14 @@ VALUES = {
     "lemma_b_4/as_printed": {"bound": lambda weighted_squares: weighted_squares},
     "lemma_b_4/uniform": {
         "domain": ("b <= n", "norm2_sum <= n*squares"),
-        "more points": ("n=2 b=1 norm2_sum=5/4",),
+        "more points": ("n=2 b=1 norm2_sum=5/4", "n=1 b=1 norm2_sum=5/4"),
         "bound": lambda n, b, squares, norm2_sum: (
             n**2 * (n - b) / (b * max(1, n - 1)) * (squares / n - norm2_sum / n**2)
         ),
     },
     "lemma_b_5/corrected": {
         "domain": ("k <= n",),
-        "more points": ("n=2 k=1",),
+        "more points": ("n=2 k=1", "n=1 k=1"),
         "bound": lambda n, k, sigma2: (n - k) * sigma2 / (k * max(1, n - 1)),
     },
     "lemma_b_5/as_printed": {"domain": ("k <= n",), "bound": lambda n, k, sigma2: (n - k) * sigma2 / (k * (n - 1))},

@@ -29,8 +29,8 @@ def c_conservative(mu, L):
     return min(1 / (2 * L), (sqrt(b**2 + 4 * a * c) - b) / (2 * a))
 
 
-# the positive root is below mu/(12 L^2), and mu is at most L
-ROOT_DECIDES = {"never decides": ("1/(2*L)",)}
+# the positive root is below mu/(11 L^2), and mu is at most L; the point nears that edge
+ROOT_DECIDES = {"never decides": ("1/(2*L)",), "more points": ("mu=9/4 L=7/3",)}
 CONSTANTS = {
     "corrected": c_appendix,
     "as_printed_main": c_main,
