@@ -1,0 +1,403 @@
+"""Values of the theorems, corollaries and rates on asynchronous federated learning, from the paper's text."""
+
+from values.arithmetic import floor, power, q, sqrt
+
+POINTS = (
+    "L=7/3 K=3 eta_l=1/90 eta_g=8/5 period=5 rho=9/7 alpha=2/5 beta=3/4 tau=2 R=13/6 S1=11/4 S2=5/8 Sigma=17/9 "
+    "dist2_0=19/7 q_min=4/5 q_max=6/11 q_bar=7/5 s=7 W=4 N=15 M=19 B=12/5 eta_unit=2/11 chi2=3/10 chi2_max=8/9 P=5/7 "
+    "U=4/9 F_het=10/7 a=1/7 b=2/9 c=13 ratio=11/5 q=3/2 chi2_n=5/6 gap_n=7/6 spread_n=9/8 absent=7/4 beta_det=1/8 "
+    "n=8 phi=1/5 theta_opt=14/5 theta_n1=-7/4 theta_n=16/3 j=9 q_1=3/7 q_2=5/9 theta_1=23/4 theta_2=-8/3 own=7/9 "
+    "together=11/6 d=13/7 q_i=8/7 single=10/9 qt_max=9/11 inner=-6/5 Rn=13/8 Sn=15/7 Qs=12/7 Z=16/5 sg1=17/6 sg2=14/9 "
+    "Xi=-9/4 Z_mean=20/7 nu=12 rate_sum=11/3 tau_i=13/4 d_i=15/4 p_i=1/6 dt=6/7 X=80 tau_M=21/4 tau_0=16/7 p_max=5/11 "
+    "T=40 updates=10 chance=3/8 visits_lcm=18 m=14",
+    "L=4/5 K=4 eta_l=2/9 eta_g=1/60 period=3 rho=17/16 alpha=3/7 beta=5/4 tau=5 R=7/9 S1=3/8 S2=9/5 Sigma=11/7 "
+    "dist2_0=8/3 q_min=2/3 q_max=7/6 q_bar=8/5 s=6 W=9 N=12 M=8 B=5/6 eta_unit=13/4 chi2=9/4 chi2_max=7/8 P=11/9 "
+    "U=10/3 F_het=5/7 a=2/7 b=1/9 c=10 ratio=14/3 q=5/8 chi2_n=4/9 gap_n=11/4 spread_n=6/7 absent=5/3 beta_det=2/11 "
+    "n=7 phi=3/5 theta_opt=-7/3 theta_n1=15/4 theta_n=9/7 j=11 q_1=12/7 q_2=10/9 theta_1=-13/3 theta_2=17/6 own=13/9 "
+    "together=12/11 d=14/5 q_i=7/4 single=15/8 qt_max=1/3 inner=16/7 Rn=8/9 Sn=13/5 Qs=14/9 Z=9/8 sg1=17/5 sg2=19/6 "
+    "Xi=11/5 Z_mean=21/8 nu=14 rate_sum=13/7 tau_i=23/5 d_i=8/11 p_i=3/11 dt=6/5 X=20 tau_M=19/3 tau_0=20/9 p_max=1/6 "
+    "T=50 updates=13 chance=4/7 visits_lcm=16 m=2",
+    "L=5/6 K=7 eta_l=3/8 eta_g=9/2 period=4 rho=10/7 alpha=1/6 beta=2/7 tau=9 R=11/9 S1=14/5 S2=6/7 Sigma=5/8 "
+    "dist2_0=7/3 q_min=3/5 q_max=2/9 q_bar=9/8 s=5 W=6 N=20 M=11 B=15/7 eta_unit=4/7 chi2=8/9 chi2_max=12/5 P=13/4 "
+    "U=7/8 F_het=16/5 a=3/4 b=4/5 c=8 ratio=17/8 q=11/6 chi2_n=10/3 gap_n=5/9 spread_n=18/7 absent=8/11 "
+    "beta_det=4/9 n=12 phi=-2/3 theta_opt=19/4 theta_n1=20/9 theta_n=-3/7 j=3 q_1=1/11 q_2=2/13 theta_1=9/4 "
+    "theta_2=21/5 own=22/7 together=23/8 d=24/5 q_i=25/7 single=3/11 qt_max=5/11 inner=26/9 Rn=27/8 Sn=29/6 Qs=28/9 "
+    "Z=31/7 sg1=32/9 sg2=33/8 Xi=34/9 Z_mean=35/8 nu=15 rate_sum=37/9 tau_i=38/7 d_i=39/8 p_i=6/13 dt=7/13 X=30 "
+    "tau_M=41/9 tau_0=43/8 p_max=8/13 T=60 updates=21 chance=9/13 visits_lcm=22 m=10",
+)
+
+
+def step_98(K, L, eta_g, rho, tau):
+    """(98), the largest local step size."""
+    return min(q(1, 1), q(1, 3) / (rho**2 * eta_g * (tau + 1))) / (48 * K * L)
+
+
+def work(K, L, eta_l):
+    """D = 6 eta_l^2 (K-1)^2 L^2."""
+    return 6 * eta_l**2 * (K - 1) ** 2 * L**2
+
+
+def printed_errors(L, K, eta_l, eta_g, rounds, rho, alpha, beta, tau, R, S1, S2, dist2_0):
+    """eps_F + eps_K + eps_alpha + eps_beta with the constants of (93) and (94)."""
+    et, e = eta_g * eta_l, eta_l**2 * (K - 1) ** 2
+    bracket = et + 16 * rho * L * et**2 * K**2 * tau**2
+    return (
+        dist2_0 / (et * K * rounds)
+        + 24 * e * L**2 * R
+        + (6 * rho + 12 * alpha) * e * L * S1
+        + alpha * bracket * (24 * rho * L * R + 6 * rho**2 * S2)
+        + beta * bracket * (12 * rho * L * R + 6 * rho**2 * S1)
+    )
+
+
+def errors(L, K, eta_l, eta_g, rounds, rho, alpha, beta, tau, R, S1, S2, dist2_0):
+    """The same argued for whole rounds, of step h = K et."""
+    h, e = K * eta_g * eta_l, eta_l**2 * (K - 1) ** 2
+    bracket = h + 16 * rho * L * h**2 * tau**2
+    return (
+        dist2_0 / (h * rounds)
+        + 24 * e * L**2 * R
+        + (12 * rho + 24 * alpha) * e * L * S1
+        + alpha * bracket * (24 * rho * L * R + 6 * rho**2 * S2 / K)
+        + beta * bracket * (12 * rho * L * R + 6 * rho**2 * S1)
+    )
+
+
+def share(L, K, eta_l, h, rho, alpha, beta, tau):
+    """What (92) takes off 2: 4D + 12 rho (2 alpha + beta) (h + 16 rho L h^2 tau^2) L."""
+    return 4 * work(K, L, eta_l) + 12 * rho * (2 * alpha + beta) * (h + 16 * rho * L * h**2 * tau**2) * L
+
+
+def sharp_gap(K, L, R, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau):
+    """(93) for whole rounds, divided by 2 - c, plus R."""
+    h, e = K * eta_g * eta_l, eta_l**2 * (K - 1) ** 2
+    c = share(L, K, eta_l, h, rho, alpha, beta, tau)
+    noise = 12 * rho * e * L * S1 + 6 * rho**2 * (h + 16 * rho * L * h**2 * tau**2) * (
+        (alpha * work(K, L, eta_l) + beta) * S1 + alpha * S2 / K
+    )
+    return R + (dist2_0 / (h * period * s) + c * R + noise) / (2 - c)
+
+
+STEP_98 = {
+    "step size (98)": lambda eta_l, K, L, eta_g, rho, tau: (eta_l, "<=", step_98(K, L, eta_g, rho, tau)),
+}
+BETA = {"beta": lambda beta, rho: (beta, "<=", 9 * rho)}
+CORRECTED = {**STEP_98, **BETA}
+OPEN_ALPHA = {"alpha above 0": lambda alpha: (alpha, ">", 0), "alpha below 1": lambda alpha: (alpha, "<", 1)}
+PRINTED = {**STEP_98, **OPEN_ALPHA}
+PERIODS = {"metric rounds": lambda period, s: period * s}
+PERIODIC = {**PERIODS, "metric weights": lambda: 1}
+ROUND_GAP = {**PERIODIC, "trivial": lambda L, R, dist2_0, q_bar: R + q_bar * L * dist2_0 / 2}
+SCALED = {"metric scale": lambda q_bar: q_bar}
+SURROGATE = {**PERIODIC, **SCALED, "trivial": lambda L, dist2_0, q_bar: L * dist2_0 * q_bar / 2}
+PLAIN_GAP = {**PERIODIC, "trivial": lambda L, dist2_0: L * dist2_0 / 2}
+ONE_SERVER_STEP = {"server step size": lambda eta_g: (eta_g, "==", 1)}
+NO_DELAY = {"no delay": lambda tau: (tau, "==", 0)}
+SUM_ONE = {"weights": lambda rho: (rho, "==", 1)}
+HORIZON = {
+    **ONE_SERVER_STEP,
+    **STEP_98,
+    "metric rounds": lambda N: N,
+    "metric weights": lambda: 1,
+    "choice of eta_l": lambda eta_unit, K, N: eta_unit / sqrt(K * N),
+}
+WHOLE = {"whole periods": lambda N, period: (floor(N / period), "==", N / period)}
+
+
+def order_33(K, M, N, Sigma, dist2_0):
+    """(33), as printed."""
+    return dist2_0 / sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sqrt(K * N))
+
+
+def order_38(K, M, N, R, Sigma, W, dist2_0, ratio):
+    """(38), as printed."""
+    asynchronous = ratio * (R + Sigma) / sqrt(K * N) + ratio**3 * K * M**2 * (R + Sigma) / N
+    return dist2_0 / sqrt(K * N) + (K - 1) * Sigma / N + asynchronous + (W - 1) / sqrt(K * N)
+
+
+def order_42(K, M, N, R, Sigma, W, c, dist2_0):
+    """(42), as printed."""
+    first = dist2_0 / sqrt(K * N) + (K - 1) * (R + Sigma) / N
+    return first + (1 / sqrt(K * N) + c**2 * K / N) * (R + c * Sigma / M) + (W - 1) / sqrt(K * N)
+
+
+def order_108(K, M, N, Sigma, W, dist2_0, eta_g, eta_l):
+    """(108), as printed: (33) and the window."""
+    return order_33(K, M, N, Sigma, dist2_0) + eta_g * eta_l * (W - 1) * K
+
+
+def window_error(K, W, eta_g, eta_l, q_bar, rho, B):
+    """eps_W with the sum q(n) of the weights, at most rho."""
+    return q_bar * rho * eta_g * eta_l * K * (W - 1) * B**2
+
+
+def surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau):
+    """Theorem 3 for whole rounds."""
+    most = errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
+    return most + window_error(K, W, eta_g, eta_l, q_bar, rho, B)
+
+
+def printed_surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau):
+    """Theorem 3 as printed."""
+    most = printed_errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
+    return most + window_error(K, W, eta_g, eta_l, q_bar, 1, B)
+
+
+def _at_horizon(B, K, L, N, R, S1, S2, W, alpha, beta, dist2_0, eta_unit, q_bar, rho, tau):
+    eta_l = eta_unit / sqrt(K * N)
+    return surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, 1, eta_l, 1, q_bar, rho, N, tau)
+
+
+def surrogate_gradient(
+    B, F_het, K, L, R, S1, S2, W, alpha, beta, chi2, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau
+):
+    """The second claim of Theorem 3, with the constants that its proof gives."""
+    gap = surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau)
+    return (4 * L * (chi2 + 1) * gap + 4 * L * chi2 * F_het) / q_bar
+
+
+def printed_surrogate_gradient(
+    B, F_het, K, L, R, S1, S2, W, alpha, beta, chi2, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau
+):
+    """(27): eps without a factor, and the constant of (105) for the one under O(.)."""
+    gap = printed_surrogate(B, K, L, R, S1, S2, W, alpha, beta, dist2_0, eta_g, eta_l, period, q_bar, rho, s, tau)
+    return gap + 4 * L * chi2 * F_het
+
+
+def federated_gradient(K, L, P, R, S1, S2, U, alpha, beta, chi2_max, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau):
+    """Theorem 2 by twice (99) and twice the gradient of the round's problem."""
+    gap = R + errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
+    return 4 * L * (2 * chi2_max + 1) / q_min * gap + 8 * L * P + 8 * L * U
+
+
+def printed_federated_gradient(
+    K, L, P, R, S1, S2, U, alpha, beta, chi2_max, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau
+):
+    """Theorem 2 by (105) as printed."""
+    gap = R + printed_errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
+    return 4 * L * (chi2_max / q_min + 1 / q_min**2) * gap + 4 * L * P + 4 * L * U
+
+
+def residual_1(L, R, Sigma, q_min):
+    """(96) for weights whose sum may be below 1."""
+    return (4 * L * R + 2 * Sigma) / q_min
+
+
+VALUES = {
+    "corollary_1/corrected": {
+        **PLAIN_GAP,
+        **CORRECTED,
+        "bound": lambda K, L, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau: (
+            errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, 0, S1, S2, dist2_0) / q_min
+        ),
+    },
+    "corollary_1/as_printed": {
+        **PLAIN_GAP,
+        **PRINTED,
+        "bound": lambda K, L, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau: printed_errors(
+            L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, 0, S1, S2, dist2_0
+        ),
+    },
+    **{
+        f"corollary_2/{reading}": {
+            "window": lambda a, c: (a, "<", c),
+            "delay": lambda b, c: (b, "<", c),
+            "step": lambda c: (c, "<", 1),
+            "bound": bound,
+            "never decides": ("-c",) if reading == "as_printed" else (),  # a is not negative
+            "more points": ("a=2/7 b=1/9 c=7/11", "a=1/9 b=5/12 c=1/2"),
+        }
+        for reading, bound in {
+            "as_printed": lambda N, a, b, c: power(N, max(a - c, c - 1, b - c, -c)),
+            "sharp": lambda N, a, b, c: power(N, max(a - c, c - 1, 2 * (b - c))),
+        }.items()
+    },
+    "equation_105/corrected": {
+        "bound": lambda L, q, chi2_n, gap_n, spread_n, absent: (
+            4 * L * (2 * chi2_n / q + 1 / q) * gap_n + 8 * L * chi2_n / q * spread_n + 8 * L * absent
+        )
+    },
+    "equation_105/corrected_every_type": {
+        "bound": lambda L, q, chi2_n, gap_n, spread_n: (
+            4 * L * (chi2_n / q + 1 / q) * gap_n + 4 * L * chi2_n / q * spread_n
+        )
+    },
+    "equation_105/as_printed": {
+        "bound": lambda L, q, chi2_n, gap_n, spread_n, absent: (
+            4 * L * (chi2_n / q + 1 / q**2) * gap_n + 4 * L * chi2_n / q * spread_n + 4 * L * absent
+        )
+    },
+    "equation_106/corrected": {
+        **PERIODIC,
+        **ONE_SERVER_STEP,
+        "step size (98)": lambda eta_l, L: (eta_l, "<=", step_98(1, L, 1, 1, 0)),
+        "local steps": lambda K: (K, "==", 1),
+        "bound": lambda K, Sigma, dist2_0, eta_l, period, s: dist2_0 / (eta_l * K * period * s) + 6 * eta_l * Sigma,
+    },
+    "equation_106/as_printed": {
+        **PERIODIC,
+        **ONE_SERVER_STEP,
+        "step size (98)": lambda eta_l, K, L: (eta_l, "<=", step_98(K, L, 1, 1, 1)),
+        "bound": lambda K, Sigma, dist2_0, eta_l, period, s: dist2_0 / (eta_l * K * period * s) + 6 * eta_l * Sigma,
+    },
+    "equation_107/corrected": {
+        **PERIODIC,
+        **CORRECTED,
+        **NO_DELAY,
+        **SUM_ONE,
+        "bound": lambda K, L, M, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, s: errors(
+            L, K, eta_l, eta_g, period * s, 1, alpha, beta, 0, 0, Sigma, Sigma / M, dist2_0
+        ),
+    },
+    "equation_107/as_printed": {
+        **PERIODIC,
+        **PRINTED,
+        **NO_DELAY,
+        **SUM_ONE,
+        "bound": lambda K, L, M, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, s: printed_errors(
+            L, K, eta_l, eta_g, period * s, 1, alpha, beta, 0, 0, Sigma, Sigma / M, dist2_0
+        ),
+    },
+    "equation_108/corrected": {
+        **PERIODIC,
+        **SCALED,
+        **CORRECTED,
+        **NO_DELAY,
+        "alpha": lambda alpha: (alpha, "==", 1),
+        "certain cohorts": lambda beta: (beta, "==", 0),
+        "bound": lambda B, K, L, R, S1, S2, W, dist2_0, eta_g, eta_l, period, q_bar, rho, s: surrogate(
+            B, K, L, R, S1, S2, W, 1, 0, dist2_0, eta_g, eta_l, period, q_bar, rho, s, 0
+        ),
+    },
+    "equation_108/as_printed": {"bound": order_108, "rate": order_108},
+    "equation_33/corrected": {
+        **HORIZON,
+        **NO_DELAY,
+        **SUM_ONE,
+        "everyone": lambda beta: (beta, "==", 0),
+        "bound": lambda K, L, M, N, Sigma, dist2_0, eta_unit: errors(
+            L, K, eta_unit / sqrt(K * N), 1, N, 1, 1, 0, 0, 0, Sigma, Sigma / M, dist2_0
+        ),
+    },
+    "equation_33/as_printed": {"bound": order_33, "rate": order_33},
+    "equation_38/corrected": {**HORIZON, **BETA, **WHOLE, **SCALED, "bound": _at_horizon},
+    "equation_38/as_printed": {"bound": order_38, "rate": order_38},
+    "equation_42/corrected": {
+        **HORIZON,
+        **WHOLE,
+        **SCALED,
+        "alpha": lambda alpha: (alpha, "==", 1),
+        "beta": lambda beta: (beta, "==", 0),
+        "bound": lambda B, K, L, N, R, S1, S2, W, dist2_0, eta_unit, q_bar, rho, tau: _at_horizon(
+            B, K, L, N, R, S1, S2, W, 1, 0, dist2_0, eta_unit, q_bar, rho, tau
+        ),
+    },
+    "equation_42/as_printed": {"bound": order_42, "rate": order_42},
+    "theorem_1/corrected": {
+        **ROUND_GAP,
+        **CORRECTED,
+        "bound": lambda K, L, R, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau: (
+            R + errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
+        ),
+    },
+    "theorem_1/corrected_sigma": {
+        **ROUND_GAP,
+        **CORRECTED,
+        "bound": lambda K, L, R, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, q_max, q_min, rho, s, tau: (
+            R
+            + errors(
+                L,
+                K,
+                eta_l,
+                eta_g,
+                period * s,
+                rho,
+                alpha,
+                beta,
+                tau,
+                R,
+                residual_1(L, R, Sigma, q_min),
+                min(1, q_max / q_min) * residual_1(L, R, Sigma, q_min),
+                dist2_0,
+            )
+        ),
+    },
+    "theorem_1/corrected_certain": {
+        **ROUND_GAP,
+        **STEP_98,
+        "certain cohorts": lambda beta_det: (beta_det, "==", 0),
+        "bound": lambda K, L, R, S1, S2, dist2_0, eta_g, eta_l, period, rho, s, tau: (
+            R + errors(L, K, eta_l, eta_g, period * s, rho, 1, 0, tau, R, S1, S2, dist2_0)
+        ),
+    },
+    "theorem_1/sharp": {
+        **ROUND_GAP,
+        "drift": lambda K, L, eta_l: (work(K, L, eta_l), "<=", q(1, 2)),
+        "delays": lambda K, L, alpha, beta, eta_g, eta_l, rho, tau: (
+            12 * rho**2 * (alpha + beta) * (K * eta_g * eta_l) ** 2 * tau**2 * L**2,
+            "<=",
+            q(1, 2),
+        ),
+        "movement": lambda K, L, alpha, beta, eta_g, eta_l, rho: (
+            3 * rho * (alpha + beta) * K * eta_g * eta_l * L,
+            "<=",
+            1,
+        ),
+        "contraction": lambda K, L, alpha, beta, eta_g, eta_l, rho, tau: (
+            share(L, K, eta_l, K * eta_g * eta_l, rho, alpha, beta, tau),
+            "<=",
+            1,
+        ),
+        "bound": sharp_gap,
+    },
+    **{
+        f"theorem_1/{reading}": {
+            **ROUND_GAP,
+            **conditions,
+            "bound": lambda K, L, R, S1, S2, alpha, beta, dist2_0, eta_g, eta_l, period, rho, s, tau: (
+                R + printed_errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0)
+            ),
+        }
+        for reading, conditions in {"as_printed": PRINTED, "as_printed_used": STEP_98}.items()
+    },
+    "theorem_1/as_printed_sigma": {
+        **ROUND_GAP,
+        **PRINTED,
+        "bound": lambda K, L, R, Sigma, alpha, beta, dist2_0, eta_g, eta_l, period, q_max, rho, s, tau: (
+            R
+            + printed_errors(
+                L,
+                K,
+                eta_l,
+                eta_g,
+                period * s,
+                rho,
+                alpha,
+                beta,
+                tau,
+                R,
+                4 * L * R + 2 * Sigma,
+                q_max * (4 * L * R + 2 * Sigma),
+                dist2_0,
+            )
+        ),
+    },
+    "theorem_2/corrected": {**PERIODIC, **CORRECTED, "bound": federated_gradient},
+    "theorem_2/corrected_every_type": {
+        **PERIODIC,
+        **CORRECTED,
+        "bound": lambda K, L, P, R, S1, S2, alpha, beta, chi2_max, dist2_0, eta_g, eta_l, period, q_min, rho, s, tau: (
+            4
+            * L
+            * (chi2_max + 1)
+            / q_min
+            * (R + errors(L, K, eta_l, eta_g, period * s, rho, alpha, beta, tau, R, S1, S2, dist2_0))
+            + 4 * L * P
+        ),
+    },
+    "theorem_2/as_printed": {**PERIODIC, **PRINTED, "bound": printed_federated_gradient},
+    "theorem_3/corrected": {**SURROGATE, **CORRECTED, "bound": surrogate},
+    "theorem_3/as_printed": {**SURROGATE, **PRINTED, "bound": printed_surrogate},
+    "theorem_3_gradient/corrected": {**PERIODIC, **CORRECTED, "bound": surrogate_gradient},
+    "theorem_3_gradient/as_printed": {**PERIODIC, **PRINTED, "bound": printed_surrogate_gradient},
+}
