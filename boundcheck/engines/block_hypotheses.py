@@ -33,7 +33,6 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         "averages_uniformly": None
         if all(w == Fraction(1, m) for w in view.averaging)
         else "the models are not averaged with equal weights.",
-        "iid_clients": _unlike(view),
         "block_variance": view.noise if isinstance(view.noise, str) else None,
         "total_dissimilarity": view.unlike,
     }
@@ -58,17 +57,6 @@ def _smoothness(view: BlockView) -> dict[str, str | None]:
             None if pair is None else f"the Hessian of client {pair[0]} couples the blocks {pair[1]} and {pair[2]}."
         )
     return found
-
-
-def _unlike(view: BlockView) -> str | None:
-    weights = view.problem.weights
-    if any(w != weights[0] for w in weights):
-        return "its clients have different weights."
-    if view.maps is None:
-        return None if view.clients.count == 1 else "its clients are not known to have the same objective."
-    first = view.maps[0]
-    bad = next((i for i, own in enumerate(view.maps) if own is not first and own != first), None)
-    return None if bad is None else f"the objective of client {bad} is not that of client 0."
 
 
 def _not_only_noise(view: BlockView) -> str | None:

@@ -178,6 +178,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
     from boundcheck.engines.async_hypotheses import async_hypotheses
     from boundcheck.engines.block_hypotheses import block_hypotheses
+    from boundcheck.engines.client_hypotheses import client_hypotheses
     from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
     from boundcheck.engines.weighing import weight_hypotheses
 
@@ -193,7 +194,8 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
             decided[name] = "sampled" if seen(name) else "decided"
         else:
             broken[name] = objection
-    joint = {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
+    joint, inexact = client_hypotheses(problem)
+    joint |= {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
     joint |= cohort_hypotheses(method, problem)
     joint |= async_hypotheses(method, problem)
     for name, objection in joint.items():
@@ -201,6 +203,8 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
             decided[name] = "sampled" if seen(name) else "decided"
         else:
             broken[name] = objection
+            if name in inexact:
+                decided[name] = "sampled"  # it was seen to fail in double precision
     told = getattr(problem, "told", "")  # along which run constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
     return replace(

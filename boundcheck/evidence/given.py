@@ -22,6 +22,7 @@ from boundcheck.theory.symbols import common
 
 __all__ = [
     "CERTIFIED_WIDTH",
+    "UNCHECKED",
     "check_parameters",
     "given_constants",
     "is_library",
@@ -31,6 +32,8 @@ __all__ = [
     "within_rounding",
 ]
 
+# How a given value is known that neither the problem nor the method has.
+UNCHECKED = "given, and not checked against the run"
 # A certified constant lies within this relative distance of the true one (`constants.certify`).
 CERTIFIED_WIDTH = Fraction(2, 10**12)
 
@@ -91,7 +94,7 @@ def given_constants(
             found[name] = Constant(amount, Known.EXACT, "exact", "given")
         else:
             side = "exact" if mine is None else mine.side
-            found[name] = Constant(amount, Known.ESTIMATED, side, "given, and not checked against the run")
+            found[name] = Constant(amount, Known.ESTIMATED, side, UNCHECKED)
     return found
 
 
