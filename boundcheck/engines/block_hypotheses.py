@@ -10,7 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boundcheck.engines.joint_blocks import BlockView, block_view
+from boundcheck.engines.joint_blocks import UNKNOWN_NOISE, BlockView, block_view
+from boundcheck.errors import UnknownName
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -33,9 +34,12 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         "averages_uniformly": None
         if all(w == Fraction(1, m) for w in view.averaging)
         else "the models are not averaged with equal weights.",
-        "block_variance": view.noise if isinstance(view.noise, str) else None,
-        "total_dissimilarity": view.unlike,
     }
+    if view.noise != UNKNOWN_NOISE:
+        found["block_variance"] = view.noise if isinstance(view.noise, str) else None
+    told = _answer(view, "gradient_dissimilarity")
+    if told is not None or view.unlike is None:
+        found["total_dissimilarity"] = told
     blocks = view.dissimilarity
     if blocks is not None:
         free = blocks.free_block
@@ -48,9 +52,21 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
     return found
 
 
+def _answer(view: BlockView, name: str) -> str | None:
+    """Why the problem breaks a hypothesis; None where it meets it or cannot tell."""
+    try:
+        return view.problem.violations(name)
+    except UnknownName:
+        return None
+
+
 def _smoothness(view: BlockView) -> dict[str, str | None]:
     """The four readings of Assumption 1, with the constants that the instance has in each."""
-    found: dict[str, str | None] = dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), view.unsmooth)
+    told = _answer(view, "smooth_clients")
+    known = told is not None or view.unsmooth is None
+    found: dict[str, str | None] = (
+        dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), told) if known else {}
+    )
     if view.maps is not None:
         pair = view.coupled
         found["smooth_separable"] = (

@@ -18,7 +18,6 @@ from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import CLASSES, QUANTITIES, Assumption
 from boundcheck.theory.statement import Statement
-from boundcheck.theory.symbols import common
 
 __all__ = [
     "CERTIFIED_WIDTH",
@@ -90,7 +89,7 @@ def given_constants(
             _refuse(claimed, name, amount, mine, name in methods)
         if number is not None:
             found[name] = number
-        elif name in tested or _is_free(claimed, name):
+        elif name in tested or symbol.free:
             found[name] = Constant(amount, Known.EXACT, "exact", "given")
         else:
             side = "exact" if mine is None else mine.side
@@ -109,14 +108,6 @@ def _refuse(claimed: Statement, name: str, amount: Fraction, mine: Constant, of_
         f"{claimed.best_id}: the constant {name} = {format_short(amount)} contradicts {whose}, where {name} is "
         f"{shown}; leave it out."
     )
-
-
-def _is_free(claimed: Statement, name: str) -> bool:
-    """Whether a symbol is a choice of the statement alone (such as eps): no quantity of a problem or a method."""
-    parameters = () if claimed.algorithm is None else claimed.algorithm.parameters
-    # names of values at the start end in _0; what papers share, or problems know by another name, are those of runs
-    own = name.endswith("_0") or getattr(common, name, None) is not None or claimed.symbol(name).key != name
-    return name not in parameters and not own
 
 
 def check_parameters(claimed: Statement, methods: Iterable[str]) -> None:

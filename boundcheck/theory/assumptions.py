@@ -68,6 +68,7 @@ __all__ = [
     "two_alternating_clients",
     "unbiased_gradient_cohort",
     "unbiased_gradients",
+    "unbiased_solver_cohort",
     "whole_times",
     "window_property",
 ]
@@ -319,6 +320,10 @@ unbiased_gradient_cohort = Assumption(
     "The mean gradient g of S_t, taken at the point of the round, has the mean grad F: a client's expected share in it "
     "is its weight.",
 )
+unbiased_solver_cohort = Assumption(
+    "unbiased_solver_cohort",
+    "S'_t is drawn in every round by the same law, and a device's expected share in the mean over it is its weight.",
+)
 gradient_cohort_variance = Assumption(
     "gradient_cohort_variance",
     "E|g - grad F|^2 is at most (sum of w_i |grad f_i|^2 - |grad F|^2)/K for the mean gradient g of S_t, whatever the "
@@ -348,6 +353,6 @@ CLASSES: Mapping[str, Assumption] = {
         *(fixed_times, one_by_one, whole_times, slowest_at_an_end, time_based, own_minimisers),
         *(two_alternating_clients, four_alternating_clients),
         *(client_smoothness, lower_curvature, dissimilarity_at_start, bounded_dissimilarity, inexact_solves),
-        *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts),
+        *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts, unbiased_solver_cohort),
     )
 }
