@@ -219,14 +219,16 @@ def _planned(claim: Claim, claimed: Statement, problem: Problem) -> tuple[Method
 
 def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str, Constant]) -> str | None:
     """Which assumption the problem breaks, where it therefore lacks the metric or a constant; None: it can be run."""
-    known = {*own, *claim.constants, *claimed.parameters, str(claimed.metric.index)}
+    method = build_method(placeholder(claim.method))
+    parameters = claimed.known(dict.fromkeys(method.parameters()))
+    known = {*own, *claim.constants, *claimed.parameters, *parameters, str(claimed.metric.index)}
     lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
     quantity = claimed.metric.quantity
     if constant_of(claimed) is None and quantity not in problem.metrics and not is_round_metric(quantity):
         lacking.append(f"the metric {claimed.metric.quantity}")
     if not lacking:
         return None
-    broken = broken_assumption(claimed, build_method(placeholder(claim.method)), problem)
+    broken = broken_assumption(claimed, method, problem)
     return None if broken is None else f"Out of scope: {broken}. There is no {', '.join(lacking)}."
 
 

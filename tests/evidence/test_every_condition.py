@@ -136,14 +136,14 @@ def test_hardly_any_condition_is_implied_by_the_domain() -> None:
 
 
 def without_conditions(s: Statement) -> Statement:
-    """The statement without conditions and prescribed values, and without the symbols that only these use."""
+    """The statement without conditions, prescribed and trivial values, and without the symbols that only these use."""
     metric = s.metric
     parts = [s.bound, metric.scale, metric.rounds, *s.domain]
-    parts += [e for e in (metric.weights, s.trivial, s.printed_rate) if e is not None]
+    parts += [e for e in (metric.weights, s.printed_rate) if e is not None]
     used = {str(n) for e in parts for n in e.free_symbols} | {str(metric.index)}
     algorithm = None if s.algorithm is None else replace(s.algorithm, parameters=())
     symbols = tuple(y for y in s.symbols if y.name in used)
-    return replace(s, conditions=(), choices=(), symbols=symbols, algorithm=algorithm)
+    return replace(s, conditions=(), choices=(), trivial=None, symbols=symbols, algorithm=algorithm)
 
 
 @pytest.mark.parametrize("s", COMPARED, ids=lambda s: s.id)
