@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from boundcheck.engines.alternating import alternation_hypotheses
 from boundcheck.engines.expected_weights import Expected, data_kinds, expected_weights
 from boundcheck.engines.joint_times import time_hypotheses
+from boundcheck.methods.parts import StochasticSteps
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 
 if TYPE_CHECKING:
@@ -30,15 +31,16 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
     that who takes part is independent of how old a model is, too.
     """
     clients = clients_of(problem)
+    examples = alternation_hypotheses(method, problem)
     expected = expected_weights(method, clients)
     if expected is None or not expected.full_kinds:
-        return {}
+        return examples
     data = data_kinds(problem)
     # an empty round weighs nothing: that is the matter of "no_empty_rounds"
     unlike = next((k for k in expected.full_kinds if data.chi_square(k.q) or not data.complete(k.q)), None)
     missing = next((k for k in expected.kinds if not k.q or not data.complete(k.q)), None)
     found: dict[str, str | None] = {
-        "unbiased_gradients": None,
+        "unbiased_gradients": _biased_steps(method, problem),
         "independent_weights": None,
         "covariance_of_weights": None
         if expected.covariance is not None
@@ -52,13 +54,23 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         "time_based": _time_based(expected, clients.weights),
         "own_minimisers": None if len(data.shares) == clients.count else "some clients have the same kind of data.",
         **time_hypotheses(method, clients),
-        **alternation_hypotheses(method, problem),
+        **examples,
     }
     if isinstance(problem, QuadraticProblem):
         curved = next((i for i, (a, _) in enumerate(problem.forms().maps) if a.rank()), None)
         if curved is not None:
             found["bounded_gradients"] = f"client {curved} is a quadratic, whose gradient grows without bound."
     return found
+
+
+def _biased_steps(method: Method, problem: Problem) -> str | None:
+    """Why the sampled gradient of a step has another mean than the client's own, None where it has not."""
+    samples = getattr(problem, "samples", None)
+    if not isinstance(method.local, StochasticSteps) or not isinstance(problem, QuadraticProblem) or samples is None:
+        return None
+    pairs = zip(samples(), problem.forms().maps, strict=True)
+    bad = next((i for i, (own, client) in enumerate(pairs) if own.mean() != client), None)
+    return None if bad is None else f"client {bad} is the sum of its samples, and its steps follow single ones."
 
 
 def _window(expected: Expected) -> str | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boundcheck.engines.joint_blocks import BlockView, block_view
+from boundcheck.engines.joint_blocks import UNKNOWN_NOISE, BlockView, block_view
+from boundcheck.errors import UnknownName
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -33,10 +34,12 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
         "averages_uniformly": None
         if all(w == Fraction(1, m) for w in view.averaging)
         else "the models are not averaged with equal weights.",
-        "iid_clients": _unlike(view),
-        "block_variance": view.noise if isinstance(view.noise, str) else None,
-        "total_dissimilarity": view.unlike,
     }
+    if view.noise != UNKNOWN_NOISE:
+        found["block_variance"] = view.noise if isinstance(view.noise, str) else None
+    told = _answer(view, "gradient_dissimilarity")
+    if told is not None or view.unlike is None:
+        found["total_dissimilarity"] = told
     blocks = view.dissimilarity
     if blocks is not None:
         free = blocks.free_block
@@ -49,26 +52,27 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
     return found
 
 
+def _answer(view: BlockView, name: str) -> str | None:
+    """Why the problem breaks a hypothesis; None where it meets it or cannot tell."""
+    try:
+        return view.problem.violations(name)
+    except UnknownName:
+        return None
+
+
 def _smoothness(view: BlockView) -> dict[str, str | None]:
     """The four readings of Assumption 1, with the constants that the instance has in each."""
-    found: dict[str, str | None] = dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), view.unsmooth)
+    told = _answer(view, "smooth_clients")
+    known = told is not None or view.unsmooth is None
+    found: dict[str, str | None] = (
+        dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), told) if known else {}
+    )
     if view.maps is not None:
         pair = view.coupled
         found["smooth_separable"] = (
             None if pair is None else f"the Hessian of client {pair[0]} couples the blocks {pair[1]} and {pair[2]}."
         )
     return found
-
-
-def _unlike(view: BlockView) -> str | None:
-    weights = view.problem.weights
-    if any(w != weights[0] for w in weights):
-        return "its clients have different weights."
-    if view.maps is None:
-        return None if view.clients.count == 1 else "its clients are not known to have the same objective."
-    first = view.maps[0]
-    bad = next((i for i, own in enumerate(view.maps) if own is not first and own != first), None)
-    return None if bad is None else f"the objective of client {bad} is not that of client 0."
 
 
 def _not_only_noise(view: BlockView) -> str | None:

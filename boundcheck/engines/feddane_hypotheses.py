@@ -2,7 +2,8 @@
 
 T. Li et al., "FedDANE: A Federated Newton-Type Method": the mean gradient g of S_t must have the mean grad F
 ("unbiased_gradient_cohort"), its variance falls like 1/K for some laws of S_t ("gradient_cohort_variance"), Theorem 7
-needs S'_t independent of S_t ("independent_cohorts"), and there are solutions, all gamma-inexact ("inexact_solves").
+needs S'_t independent of S_t ("independent_cohorts"), equation (3) that the mean over S'_t weighs devices as F does
+("unbiased_solver_cohort"), and there are solutions, all gamma-inexact ("inexact_solves").
 
 g is the sum over S_t of a_k grad f_k with a_k a function of S_t alone. So E g = grad F for all gradients exactly where
 E a_k = w_k, and with D = diag(w) - w w' the variance has the bound for all gradients exactly where D/K minus the
@@ -29,6 +30,7 @@ __all__ = ["cohort_hypotheses"]
 
 MAX_CLIENTS = 100  # whose covariance is decided
 MAX_COHORTS = 20_000  # that are gone through one by one
+_ALIKE = "the cohorts of different rounds are not drawn alike."
 
 Law = Sequence[tuple[Fraction, Sequence[int]]]
 
@@ -41,8 +43,11 @@ def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     correction = method.correction
     if correction is None:
         return {}
-    found: dict[str, str | None] = {"independent_cohorts": _independent(method, correction, clients_of(problem))}
     clients = clients_of(problem)
+    found: dict[str, str | None] = {
+        "independent_cohorts": _independent(method, correction, clients),
+        **_solver_cohort(method.participation, clients, problem.weights),
+    }
     if _may_be_empty(method.participation, clients):
         found["inexact_solves"] = "S'_t may be empty, so that no device solves its subproblem."
     elif certifies_solves(method, problem):
@@ -58,8 +63,7 @@ def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     except (BadInput, Unsupported):  # too many cohorts
         return found
     if law is None:
-        why = "the cohorts of different rounds are not drawn alike."
-        return {**found, "unbiased_gradient_cohort": why, "gradient_cohort_variance": why}
+        return {**found, "unbiased_gradient_cohort": _ALIKE, "gradient_cohort_variance": _ALIKE}
     shares = [(p, _shares(s, clients, correction.weights)) for p, s in law]
     empty = any(not s for _, s in law)
     if empty:
@@ -80,6 +84,22 @@ def _independent(method: Method, correction: Correction, clients: Clients) -> st
     if correction.pipelined:
         return None  # S_t is the cohort of the round before
     return "S_t is S'_t, the devices that do the local work." if correction.participation is None else None
+
+
+def _solver_cohort(cohort: Participation, clients: Clients, weights: Sequence[Fraction]) -> dict[str, str | None]:
+    """The hypothesis about the law of S'_t; empty where the cohorts are too many to go through."""
+    name = "unbiased_solver_cohort"
+    if _by_formula(cohort, clients, weights):
+        return {name: None}
+    try:
+        law = _law(cohort, clients)
+    except (BadInput, Unsupported):
+        return {}
+    if law is None:
+        return {name: _ALIKE}
+    if any(not s for _, s in law):
+        return {name: "S'_t may be empty, and then has no mean."}
+    return {name: _biased([(p, _shares(s, clients, "uniform")) for p, s in law], weights, "mean over S'_t")}
 
 
 def _may_be_empty(cohort: Participation, clients: Clients) -> bool:
@@ -131,7 +151,9 @@ def _shares(cohort: Sequence[int], clients: Clients, weights: str) -> dict[int, 
     return found
 
 
-def _biased(shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction]) -> str | None:
+def _biased(
+    shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction], of: str = "mean gradient"
+) -> str | None:
     mean = [Fraction(0)] * len(weights)
     for p, own in shares:
         for k, share in own.items():
@@ -139,7 +161,7 @@ def _biased(shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Seq
     bad = next((k for k, w in enumerate(weights) if mean[k] != w), None)
     if bad is None:
         return None
-    return f"client {bad} has the weight {weights[bad]}, but the expected share {mean[bad]} in the mean gradient."
+    return f"client {bad} has the weight {weights[bad]}, but the expected share {mean[bad]} in the {of}."
 
 
 def _spread(

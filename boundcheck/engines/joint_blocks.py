@@ -53,10 +53,11 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["SUFFIXES", "BlockView", "block_makers", "block_view"]
+__all__ = ["SUFFIXES", "UNKNOWN_NOISE", "BlockView", "block_makers", "block_view"]
 
 SUFFIXES = {"B": "blocks", "S": "separable", "W": "weighted", "G": "global"}
 MAX_WORKERS = 1000
+UNKNOWN_NOISE = "the variance of a sample's gradient is not known at every point."  # says nothing of the hypothesis
 
 Maker = Callable[[], Constant]
 
@@ -158,7 +159,7 @@ class BlockView:
                 found.append(tuple(v * share for v in seen))
                 continue
             if self.maps is None or not hasattr(self.problem, "samples"):
-                return "the variance of a sample's gradient is not known at every point."
+                return UNKNOWN_NOISE
             if samples is None:
                 samples = getattr(self.problem, "samples")()  # noqa: B009  (no protocol names it)
             key = (id(getattr(samples[i], "parts", samples[i])), id(self.maps[i]))

@@ -31,6 +31,7 @@ __all__ = [
     "check_engine",
     "describe",
     "describe_constants",
+    "hypotheses_of",
     "is_neural",
     "is_round_metric",
     "needed_for",
@@ -175,32 +176,8 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
 
 
 def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] = ()) -> Curve:
-    """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
-    from boundcheck.engines.async_hypotheses import async_hypotheses
-    from boundcheck.engines.block_hypotheses import block_hypotheses
-    from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
-    from boundcheck.engines.weighing import weight_hypotheses
-
-    decided: dict[str, str] = {}
-    broken: dict[str, str] = {}
-    seen = getattr(problem, "holds_by_estimates", _on_none)
-    for name in dict.fromkeys([*_known_assumptions(problem), *assumptions]):
-        try:
-            objection = problem.violations(name)
-        except UnknownName:  # a hypothesis that this problem cannot decide
-            continue
-        if objection is None:
-            decided[name] = "sampled" if seen(name) else "decided"
-        else:
-            broken[name] = objection
-    joint = {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
-    joint |= cohort_hypotheses(method, problem)
-    joint |= async_hypotheses(method, problem)
-    for name, objection in joint.items():
-        if objection is None:
-            decided[name] = "sampled" if seen(name) else "decided"
-        else:
-            broken[name] = objection
+    """The curve with the constants of problem and method, their answers to hypotheses and the algorithm's names."""
+    decided, broken = hypotheses_of(method, problem, assumptions)
     told = getattr(problem, "told", "")  # along which run constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
     return replace(
@@ -214,6 +191,46 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         parameters=tuple(method.parameters()),
         rounded_steps=not method.exact_steps(),
     )
+
+
+def hypotheses_of(
+    method: Method, problem: Problem, assumptions: Iterable[str] = ()
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What problem and method answer to hypotheses, as in `Curve`: how each is known to hold, and why it fails.
+
+    A hypothesis that fails in double precision only is in both. assumptions: names that the problem is asked about
+    besides the shipped ones. Hypotheses that neither can decide are left out.
+    """
+    from boundcheck.engines.async_hypotheses import async_hypotheses
+    from boundcheck.engines.block_hypotheses import block_hypotheses
+    from boundcheck.engines.client_hypotheses import client_hypotheses
+    from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
+    from boundcheck.engines.weighing import weight_hypotheses
+
+    seen = getattr(problem, "holds_by_estimates", _on_none)
+    decided: dict[str, str] = {}
+    broken: dict[str, str] = {}
+    for name in dict.fromkeys([*_known_assumptions(problem), *assumptions]):
+        try:
+            objection = problem.violations(name)
+        except UnknownName:  # a hypothesis that this problem cannot decide
+            continue
+        if objection is None:
+            decided[name] = "sampled" if seen(name) else "decided"
+        else:
+            broken[name] = objection
+    joint, inexact = client_hypotheses(problem)
+    joint |= {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
+    joint |= cohort_hypotheses(method, problem)
+    joint |= async_hypotheses(method, problem)
+    for name, objection in joint.items():
+        if objection is None:
+            decided[name] = "sampled" if seen(name) else "decided"
+        else:
+            broken[name] = objection
+            if name in inexact:
+                decided[name] = "sampled"  # it was seen to fail in double precision
+    return decided, broken
 
 
 def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
-from boundcheck.evidence.constant_claims import constant_of, curve_of_constant
+from boundcheck.evidence.constant_claims import broken_assumption, constant_of, curve_of_constant
 from boundcheck.evidence.estimated import along_a_run
 from boundcheck.evidence.given import given_constants, is_library, key_of
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
@@ -219,24 +219,17 @@ def _planned(claim: Claim, claimed: Statement, problem: Problem) -> tuple[Method
 
 def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str, Constant]) -> str | None:
     """Which assumption the problem breaks, where it therefore lacks the metric or a constant; None: it can be run."""
-    known = {*own, *claim.constants, *claimed.parameters, str(claimed.metric.index)}
+    method = build_method(placeholder(claim.method))
+    parameters = claimed.known(dict.fromkeys(method.parameters()))
+    known = {*own, *claim.constants, *claimed.parameters, *parameters, str(claimed.metric.index)}
     lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
     quantity = claimed.metric.quantity
     if constant_of(claimed) is None and quantity not in problem.metrics and not is_round_metric(quantity):
         lacking.append(f"the metric {claimed.metric.quantity}")
     if not lacking:
         return None
-    for assumption in claimed.assumptions:
-        if not is_library(assumption):
-            continue
-        try:
-            objection = problem.violations(assumption.name)
-        except UnknownName:  # the problem cannot tell
-            continue
-        if objection is not None:
-            why = objection.rstrip(".")
-            return f"Out of scope: assumption {assumption.name} fails: {why}. There is no {', '.join(lacking)}."
-    return None
+    broken = broken_assumption(claimed, method, problem)
+    return None if broken is None else f"Out of scope: {broken}. There is no {', '.join(lacking)}."
 
 
 def _values(claim: Claim, claimed: Statement, own: Mapping[str, Constant], method: Method) -> dict[str, Fraction]:

@@ -28,6 +28,7 @@ from boundcheck.evidence.given import (
     rounded,
     within_rounding,
 )
+from boundcheck.evidence.granted import untested
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.evidence.resolution import from_below, low_precision
@@ -47,7 +48,17 @@ _MISSED = "condition "  # how the reason of a step condition begins
 # How `Curve.assumptions` says that a hypothesis was decided for the constants of a claim, not only for the run's own.
 DECIDED_HERE = "decided for the given constants"
 
-__all__ = ["DECIDED_HERE", "Points", "compare", "hypotheses", "objection_of", "points_of", "resolve", "standing"]
+__all__ = [
+    "DECIDED_HERE",
+    "Points",
+    "compare",
+    "hypotheses",
+    "objection_of",
+    "points_of",
+    "resolve",
+    "standing",
+    "untested",
+]
 
 
 def resolve(
@@ -162,7 +173,8 @@ def compare(
     constants and how each is known, the scope with slacks, `assumptions` (name -> broken, decided, sampled or granted),
     `taken_for_granted` (the names that are not decided), `violations`, `negligible` (how many points were left out
     because both sides are below 1e-300) and for sampled runs `statistics`.
-    Where constants were estimated along a run, the reason ends with a sentence that names them.
+    What was neither decided nor sampled is named at the end of the reason ("Taken for granted: ..."), and the grade is
+    then at most SUPPORTED. Where constants were estimated along a run, another sentence names them.
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
@@ -212,6 +224,7 @@ def _compared(
     }
     base = Verdict(statement.best_id, Outcome.UNDECIDED, None, "", details=details)
     points = None
+    undecided_choices: list[str] = []
     if out is None or statement.metric.quantity in curve.values:  # a run out of scope may lack the metric
         try:
             points = points_of(statement, curve, values, at)
@@ -225,7 +238,7 @@ def _compared(
         if failure is not None and (out is None or len(points)):
             return replace(base, outcome=Outcome.FAILED, reason=failure)
         if out is None and len(points):
-            out, rounded_choices = _along(statement, points)
+            out, rounded_choices, undecided_choices = _along(statement, points)
             if rounded_choices:
                 details["rounded_choices"] = rounded_choices
     if out is not None:
@@ -241,12 +254,14 @@ def _compared(
     assert points is not None
     base = replace(base, points=len(points), tightness=None if statement.kind is Kind.LIMIT else tightness_of(points))
     if scope.in_scope is None:
-        return replace(base, reason="A condition could not be decided, so neither can the claim.")
+        open_ = " and ".join(f"'{c.name}' ({c.relation})" for c in scope.conditions if c.holds is None)
+        return replace(base, reason=f"It could not be decided whether this is in scope: condition {open_} is open.")
+    granted = untested(statement, curve, known, assumed, undecided_choices)
     found = judge(points, level, limit)
     grade = found.grade
     if grade is not None:
         grade = grade.at_most(_ceiling(curve, points)).at_most(_weakest(known.values()))
-        if not all(state == "decided" for state in assumed.values()):
+        if granted or not all(state == "decided" for state in assumed.values()):
             grade = grade.at_most(Grade.SUPPORTED)
         if curve.rounded_steps:
             details["rounded_steps"] = "The run's step size is the statement's, rounded down by about 1e-13."
@@ -264,11 +279,12 @@ def _compared(
         details["limit"] = limit.why if isinstance(limit, NoLimit) else format_exact(limit)
     if found.statistics:
         details["statistics"] = plain(found.statistics)
+    reason = f"{found.reason} Taken for granted: {'; '.join(granted)}." if granted else found.reason
     return replace(
         base,
         outcome=found.outcome,
         grade=grade,
-        reason=found.reason,
+        reason=reason,
         witness={} if found.at is None else {**points.witness(found.at), **_limit_points(statement, limit)},
         points=len(points) - found.negligible,
     )
@@ -309,9 +325,11 @@ def _outside(
     return f"no compared {index_name(statement)} meets condition {named}"
 
 
-def _along(statement: Statement, points: Points) -> tuple[str | None, dict[str, str]]:
-    """Why a prescribed value is not met at one of the compared points, and which ones were met by rounding down."""
+def _along(statement: Statement, points: Points) -> tuple[str | None, dict[str, str], list[str]]:
+    """Why a prescribed value is not met at one of the compared points, which ones were met by rounding down, and the
+    symbols for which neither could be decided."""
     rounded_choices: dict[str, str] = {}
+    undecided: list[str] = []
     name = index_name(statement)
     moves = any(s.name == name for _, expr in statement.choices for s in expr.free_symbols)
     for k in points.index if moves else points.index[:1]:
@@ -319,11 +337,13 @@ def _along(statement: Statement, points: Points) -> tuple[str | None, dict[str, 
         for choice in check_choices(statement, values):
             where = f" at {name} = {format_short(k)}" if moves else ""
             if choice.met is False:
-                return choice.objection(values[choice.name]) + where, {}
+                return choice.objection(values[choice.name]) + where, {}, []
+            if choice.met is None and choice.name not in undecided:
+                undecided.append(choice.name)
             if not choice.exact:
                 how = "rounded down by at most a relative 1e-12" if choice.met else "not told apart from it"
                 rounded_choices[choice.name] = f"{choice.name} is the prescribed value, {how}{where}."
-    return None, rounded_choices
+    return None, rounded_choices, undecided
 
 
 def _out_of_scope(statement: Statement, base: Verdict, out: str, known: Mapping[str, Constant]) -> Verdict:

@@ -19,12 +19,13 @@ import numpy as np
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.constants.lazy import LazyConstants
 from boundcheck.core.linalg import float_down, float_up
+from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.joint import general
-from boundcheck.engines.run import describe, describe_constants
+from boundcheck.engines.run import describe, describe_constants, hypotheses_of
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.evidence.compare import DECIDED_HERE
-from boundcheck.evidence.given import key_of
+from boundcheck.evidence.given import is_library, key_of
 from boundcheck.methods.parts import SumOne
 from boundcheck.problems.problem import clients_of
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 
-__all__ = ["PREFIX", "constant_of", "constants_for", "curve_of_constant"]
+__all__ = ["HYPOTHESES", "PREFIX", "broken_assumption", "constant_of", "constants_for", "curve_of_constant"]
 
 PREFIX = "constant:"
 MAX_LISTED = 100  # clients whose weights (w_1, ...; what_1, ... under the method) have names
@@ -106,6 +107,20 @@ def curve_of_constant(claimed: Statement, method: Method, problem: Problem, aske
     return _with_hypotheses(curve, claimed, method, clients_of(problem))
 
 
+def broken_assumption(claimed: Statement, method: Method, problem: Problem) -> str | None:
+    """Which assumption of a statement problem and method break, and why, as the rest of a sentence; None: none is
+    known to be broken, without a look at given constants."""
+    asked = [a for a in claimed.assumptions if is_library(a)]
+    _, broken = hypotheses_of(method, problem, [a.name for a in asked])
+    for assumption in claimed.assumptions:
+        objection = broken.get(assumption.name) if assumption in asked else None
+        if assumption.name in HYPOTHESES:
+            objection = HYPOTHESES[assumption.name](method, clients_of(problem))
+        if objection is not None:
+            return f"assumption {assumption.name} fails: {objection.rstrip('.')}"
+    return None
+
+
 def _sides(constant: Constant) -> tuple[float, float, Arithmetic]:
     """Doubles that enclose the constant, as far as it is known, and the arithmetic that this amounts to.
 
@@ -156,6 +171,18 @@ def _smallest_of_two(method: Method, clients: Clients) -> str | None:
     return None
 
 
+def _equal_work(method: Method, clients: Clients) -> str | None:
+    """Whether all clients do equally much local work: steps times their factor of the step size."""
+    gen = general(method, clients)
+    if gen is None:
+        return "the method is none of the FedShuffleGen family."
+    work = [steps / c for steps, c in zip(gen.steps, gen.c, strict=True)]
+    bad = next((i for i, v in enumerate(work) if v != work[0]), None)
+    if bad is None:
+        return None
+    return f"client {bad} does {format_short(work[bad] / work[0])} times as much local work as client 0."
+
+
 def _pairs_of_three(method: Method, clients: Clients) -> str | None:
     total = sum(clients.weights)
     if clients.count != 3 or [w / total * 6 for w in clients.weights] != [1, 2, 3]:
@@ -169,7 +196,7 @@ def _pairs(method: Method, clients: Clients) -> str | None:
     drawing = method.participation.drawing(clients)
     if drawing is None or drawing.kind != "uniform" or drawing.size != 2:
         return "the cohorts are not two clients drawn uniformly."
-    return None if method.aggregation == SumOne() else "the aggregation is not Sum-One."
+    return _equal_work(method, clients) if method.aggregation == SumOne() else "the aggregation is not Sum-One."
 
 
 HYPOTHESES: Mapping[str, Callable[[Method, Clients], str | None]] = {

@@ -18,10 +18,10 @@ from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import CLASSES, QUANTITIES, Assumption
 from boundcheck.theory.statement import Statement
-from boundcheck.theory.symbols import common
 
 __all__ = [
     "CERTIFIED_WIDTH",
+    "UNCHECKED",
     "check_parameters",
     "given_constants",
     "is_library",
@@ -31,6 +31,8 @@ __all__ = [
     "within_rounding",
 ]
 
+# How a given value is known that neither the problem nor the method has.
+UNCHECKED = "given, and not checked against the run"
 # A certified constant lies within this relative distance of the true one (`constants.certify`).
 CERTIFIED_WIDTH = Fraction(2, 10**12)
 
@@ -87,11 +89,11 @@ def given_constants(
             _refuse(claimed, name, amount, mine, name in methods)
         if number is not None:
             found[name] = number
-        elif name in tested or _is_free(claimed, name):
+        elif name in tested or symbol.free:
             found[name] = Constant(amount, Known.EXACT, "exact", "given")
         else:
             side = "exact" if mine is None else mine.side
-            found[name] = Constant(amount, Known.ESTIMATED, side, "given, and not checked against the run")
+            found[name] = Constant(amount, Known.ESTIMATED, side, UNCHECKED)
     return found
 
 
@@ -106,14 +108,6 @@ def _refuse(claimed: Statement, name: str, amount: Fraction, mine: Constant, of_
         f"{claimed.best_id}: the constant {name} = {format_short(amount)} contradicts {whose}, where {name} is "
         f"{shown}; leave it out."
     )
-
-
-def _is_free(claimed: Statement, name: str) -> bool:
-    """Whether a symbol is a choice of the statement alone (such as eps): no quantity of a problem or a method."""
-    parameters = () if claimed.algorithm is None else claimed.algorithm.parameters
-    # names of values at the start end in _0; what papers share, or problems know by another name, are those of runs
-    own = name.endswith("_0") or getattr(common, name, None) is not None or claimed.symbol(name).key != name
-    return name not in parameters and not own
 
 
 def check_parameters(claimed: Statement, methods: Iterable[str]) -> None:

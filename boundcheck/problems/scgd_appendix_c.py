@@ -67,6 +67,10 @@ class Cubic(ScalarInstance):
             "smooth_samples": own["smooth_clients"],
             "convex_samples": own["convex_clients"],
             "strongly_convex_samples": own["convex_clients"],
+            "client_smoothness": own["smooth_clients"],
+            "lower_curvature": "f_3 has the second derivative 18x, which has no lower bound.",
+            "hessian_similarity": "f_3 has the second derivative 18x, whose difference from that of F has no bound.",
+            "bounded_dissimilarity": "F has the slope 0 at x = 4/9, where no client has it.",
             "bounded_below": unbounded,
             "relaxed_dissimilarity": unbounded,
         }

@@ -60,6 +60,7 @@ __all__ = [
     "smooth_samples",
     "smooth_separable",
     "smooth_weighted",
+    "start_at_zero",
     "strong_quasi_convexity",
     "strongly_convex_samples",
     "time_based",
@@ -67,6 +68,7 @@ __all__ = [
     "two_alternating_clients",
     "unbiased_gradient_cohort",
     "unbiased_gradients",
+    "unbiased_solver_cohort",
     "whole_times",
     "window_property",
 ]
@@ -184,6 +186,7 @@ plain_mean = Assumption(
     "F is the plain mean of the clients' objectives: all clients have the weight 1/n.",
 )
 
+start_at_zero = Assumption("start_at_zero", "The run starts at x^0 = 0.")
 data_weights = Assumption(
     "data_weights",
     "Every client has its share of all samples as its weight: w_i = |D_i|/|D|, in F and in what the method is told.",
@@ -317,6 +320,10 @@ unbiased_gradient_cohort = Assumption(
     "The mean gradient g of S_t, taken at the point of the round, has the mean grad F: a client's expected share in it "
     "is its weight.",
 )
+unbiased_solver_cohort = Assumption(
+    "unbiased_solver_cohort",
+    "S'_t is drawn in every round by the same law, and a device's expected share in the mean over it is its weight.",
+)
 gradient_cohort_variance = Assumption(
     "gradient_cohort_variance",
     "E|g - grad F|^2 is at most (sum of w_i |grad f_i|^2 - |grad F|^2)/K for the mean gradient g of S_t, whatever the "
@@ -336,7 +343,7 @@ CLASSES: Mapping[str, Assumption] = {
     a.name: a
     for a in (
         *(strong_quasi_convexity, smooth_clients, finite_gradient_noise, convexity, plain_mean),
-        *(data_weights, followed_objective),
+        *(data_weights, followed_objective, start_at_zero),
         *(smooth_samples, strongly_convex_samples, convex_samples, bounded_below),
         *(gradient_dissimilarity, relaxed_dissimilarity, local_variance, hessian_similarity),
         *(smooth_blocks, smooth_separable, smooth_weighted, smooth_globally, iid_clients, pure_noise, even_noise),
@@ -346,6 +353,6 @@ CLASSES: Mapping[str, Assumption] = {
         *(fixed_times, one_by_one, whole_times, slowest_at_an_end, time_based, own_minimisers),
         *(two_alternating_clients, four_alternating_clients),
         *(client_smoothness, lower_curvature, dissimilarity_at_start, bounded_dissimilarity, inexact_solves),
-        *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts),
+        *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts, unbiased_solver_cohort),
     )
 }

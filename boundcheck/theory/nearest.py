@@ -57,7 +57,8 @@ def nearest_guarantee(
             for direction in ("up", "down"):
                 value = _move(statement, values, statement.symbol(name), direction)
                 if value is not None:
-                    change = value / values[name] if direction == "up" else values[name] / value
+                    ends = (value, values[name]) if direction == "up" else (values[name], value)
+                    change = ends[0] / ends[1] if ends[1] else Fraction(2) ** POWERS[-1]  # down to 0
                     # a factor above 1 moves a negative number down
                     told = "up" if value > values[name] else "down"
                     found.append((abs(change), Near(name, value, told)))

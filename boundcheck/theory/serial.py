@@ -118,6 +118,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
         "symbols": [
             {
                 **_plain(s, _SYMBOL_PLAIN),
+                **({"free": True} if s.free else {}),
                 "dimension": _dimension(s.dimension),
                 "low": _fraction_text(s.low),
                 "high": _fraction_text(s.high),
@@ -183,6 +184,7 @@ def _statement(data: Mapping[str, Any]) -> Statement:
         symbols=tuple(
             Symbol(
                 **{name: s[name] for name in _SYMBOL_PLAIN},
+                free=bool(s.get("free", False)),
                 dimension=dimension(s["dimension"]),
                 low=fraction(s["low"]),
                 high=fraction(s["high"]),

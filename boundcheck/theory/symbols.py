@@ -23,7 +23,9 @@ class Symbol:
     integer: only whole numbers. low, high: end points of the domain (None: unbounded); low_open, high_open:
     whether the end point itself is excluded. index: the statement holds for every value of it (K, T, ...).
     latex: how to typeset it. A value outside is bad input, not "out of scope". constant: the name under which problems
-    and methods know the value, where another paper uses the symbol's own name for something else.
+    and methods know the value, where another paper uses the symbol's own name for something else. free: whether a
+    reader chooses the value (a target accuracy, a number of rounds set beforehand); a given value of any other symbol
+    describes a run, and is checked against it or named as taken for granted.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Symbol:
     index: bool = False
     latex: str = ""
     constant: str = ""
+    free: bool = False
 
     @property
     def key(self) -> str:

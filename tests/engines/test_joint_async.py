@@ -258,7 +258,7 @@ def test_hypotheses() -> None:
 def test_other_methods_have_none_of_it() -> None:
     assert set(KINDS) <= set(kinds())
     scgd = build({"kind": "scgd", "E": 2, "eta": "1/4"})
-    assert async_hypotheses(scgd, alike(3)) == {}
+    assert set(async_hypotheses(scgd, alike(3))) == {"two_alternating_clients", "four_alternating_clients"}
     assert "R_loss" not in describe_constants(scgd, alike(3))
 
 
@@ -315,3 +315,13 @@ def test_a_period_too_long_to_go_through_leaves_out_what_it_hides() -> None:
     assert found["window"] > 10**12
     assert found["q_bar"] == 1
     assert found["R_loss"] == sum((F(19, 2) - t) ** 2 for t in range(20)) / 40
+
+
+def test_single_samples_of_a_client_that_is_their_sum() -> None:
+    client = {"components": [{"A": [[1]], "b": [1]}, {"A": [[1]], "b": [-3]}]}
+    sums, means = (problem({"kind": "quadratics", "clients": [client] * 2, "reduction": r}) for r in ("sum", "mean"))
+    method = {"kind": "fedavg_sync", "times": [1, 1], "K": 1, "eta_l": "1/10"}
+    sampled, full = build({**method, "batch": 1}), build(method)
+    assert async_hypotheses(sampled, sums)["unbiased_gradients"] is not None
+    for steps, of in ((full, sums), (sampled, means), (full, means)):
+        assert async_hypotheses(steps, of)["unbiased_gradients"] is None

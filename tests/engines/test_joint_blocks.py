@@ -74,7 +74,7 @@ def test_hypotheses() -> None:
     unlike = quadratics(clients=[{"A": [[1]], "b": [0]}, {"A": [[1]], "b": [1]}], weights=["3/4", "1/4"])
     found = block_hypotheses(partial(1), unlike)
     broken = {name for name, why in found.items() if why is not None}
-    assert broken == {"averages_as_objective", "iid_clients", "pure_noise"}
+    assert broken == {"averages_as_objective", "pure_noise"}
     found = block_hypotheses(partial(1, weights="data"), unlike)
     assert found["averages_as_objective"] is None
     assert found["averages_uniformly"] is not None

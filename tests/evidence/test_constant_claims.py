@@ -201,8 +201,12 @@ def test_a_constant_that_the_method_has_not() -> None:
     with pytest.raises(BadInput, match="is about the constant Mu, which this method has not on this problem"):
         run_claim(Claim("mine", P36, UNIFORM), claimed=other)
     cyclic = {"kind": "scgd", "E": 1, "eta": "1/10"}  # its rounds are not alike, so that it has no M
+    bare = replace(about(assumptions=()), symbols=(), bound=sp.S.One, domain=())
     with pytest.raises(BadInput, match="is about the constant M, which this method has not on this problem"):
-        run_claim(Claim("fedshuffle/section_5_full_participation", P36, cyclic))
+        run_claim(Claim("mine", P36, cyclic), claimed=bare)
+    found = run_claim(Claim("fedshuffle/section_5_full_participation", P36, cyclic)).verdict
+    assert found.outcome is Outcome.OUT_OF_SCOPE  # its cohorts are not drawn, so that it has no expected size b either
+    assert "assumption uniform_participation fails" in found.reason
 
 
 def test_mistakes_in_a_file() -> None:

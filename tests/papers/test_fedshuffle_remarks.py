@@ -27,7 +27,7 @@ def only(s: Statement, values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in names}
 
 
-LIMIT = {"sigma2": "7/36", "eta_g": 1, "dist2_0": "1/6", "batch": 1, "b": 3, "d": 6}
+LIMIT = {"sigma2": "7/36", "eta_g": 1, "batch": 1, "b": 3, "d": 6}
 
 
 def enumerated_gap(eta: Fraction, E: int, rounds: int) -> Fraction:

@@ -114,3 +114,19 @@ def test_what_guarantees_something_is_in_scope_and_not_vacuous() -> None:
                 assert guarantees(claimed, point) is (found.in_scope is True and not found.vacuous)
                 answers.add(guarantees(claimed, point))
         assert answers == {True, False}
+
+
+def test_a_count_that_moves_down_to_nothing() -> None:
+    delay = sp.Symbol("delay", real=True)
+    late = Statement(
+        source=Source("a paper", "Theorem 2", "here"),
+        reading="as_printed",
+        title="delayed updates",
+        symbols=(Symbol("delay", "delay", ONE, integer=True, low=Fraction(0)), _positive("gap_0", VALUE)),
+        metric=Metric("gap", VALUE, rounds=sp.S.One),
+        bound=gap_0 * (delay + sp.Rational(1, 2)),
+        trivial=gap_0,
+        name="theorem_2",
+    )
+    (near,) = nearest_guarantee(late, {"delay": Fraction(3), "gap_0": Fraction(1)})
+    assert (near.name, near.value, near.direction) == ("delay", 0, "down")

@@ -66,10 +66,12 @@ _DECLARED = (
     count("K", "local steps of a client", constant="local_steps"),
     positive("eta_l", "local step size", STEP, latex=r"\eta_l"),
     positive("eta_g", "server step size", latex=r"\eta_g"),
-    positive("eta_unit", "step size times the root of K N: the step sizes go to 0 in proportion to it", STEP),
+    positive(
+        "eta_unit", "step size times the root of K N: the step sizes go to 0 in proportion to it", STEP, free=True
+    ),
     count("W", "window: rounds in which the expected weights have their means (Assumption 6)", constant="window"),
     count("period", "rounds after which the cohorts repeat; 1 where they are drawn", latex=r"\varpi"),
-    count("N", "rounds, set beforehand"),
+    count("N", "rounds, set beforehand", free=True),
     Symbol("rho", "largest sum q(n) of a round's expected weights, at least 1", ONE, low=Fraction(1), latex=r"\rho"),
     share("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha"),
     nonnegative("beta", "largest d_i - alpha q_i over the clients that can take part", latex=r"\beta"),

@@ -12,7 +12,12 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.papers.feddane._shared import DEVICES, PAPER, SYMBOLS, K, Reading, T, gap_0, mu
-from boundcheck.theory.assumptions import independent_cohorts, instance
+from boundcheck.theory.assumptions import (
+    independent_cohorts,
+    instance,
+    unbiased_gradient_cohort,
+    unbiased_solver_cohort,
+)
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
@@ -46,7 +51,12 @@ def _statement(reading: Reading, factor: Any) -> Statement:
             Condition("one gradient", sp.Eq(K, 1)),
             Condition("one solver", sp.Eq(_SOLVERS.expr, 1)),
         ),
-        assumptions=(instance("feddane_1d"), independent_cohorts),
+        assumptions=(
+            instance("feddane_1d"),
+            independent_cohorts,
+            unbiased_gradient_cohort,
+            unbiased_solver_cohort,
+        ),
         belief=reading.belief,
         replaces=reading.replaces,
         why=reading.why,

@@ -97,7 +97,7 @@ NONCONVEX_TERMS = {
 # the last display on strong convexity: c1 = 4MG^2, c2 = 18(...) and d = 10D do not follow from the line before
 PRINTED_END = Terms(10 * dist2_0, 4 * M * G2, 18 * H_main / TO_E2)
 
-HORIZON = SYMBOLS["R"].but(index=False, meaning="communication rounds, set beforehand")
+HORIZON = SYMBOLS["R"].but(index=False, meaning="communication rounds, set beforehand", free=True)
 
 
 def beta_of(reading: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.papers.fedshuffle._shared import COHORTS_AND_ORDERS, PAPER, SYMBOLS, E, R, Reading, eta_l
-from boundcheck.theory.assumptions import instance
+from boundcheck.theory.assumptions import instance, start_at_zero
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
@@ -58,10 +58,9 @@ _CONDITIONS = (
     Condition("batch", sp.Eq(_BATCH.expr, 1)),
     Condition("dimension", sp.Eq(_DIMENSION.expr, _ALL), "six samples"),
     Condition("sizes", sp.Eq(SYMBOLS["sigma2"].expr, sp.Rational(7, 36)), "of six samples only 1 + 2 + 3 have this"),
-    Condition("start", sp.Eq(SYMBOLS["dist2_0"].expr, sp.Rational(1, 6)), "x^0 = 0"),
 )
 _ROUNDS = SYMBOLS["R"].but(low=Fraction(0))
-_NAMES = ("sigma2", "E", "eta_g", "dist2_0")
+_NAMES = ("sigma2", "E", "eta_g")
 
 
 def _statement(reading: Reading, title: str, bound: Any, kind: Kind, *more: Condition) -> Statement:
@@ -76,7 +75,7 @@ def _statement(reading: Reading, title: str, bound: Any, kind: Kind, *more: Cond
         kind=kind,
         algorithm=Algorithm("fedavg_rr", parameters),
         conditions=(*_CONDITIONS, *more),
-        assumptions=(instance("fedshuffle_36"),),
+        assumptions=(instance("fedshuffle_36"), start_at_zero),
         belief=reading.belief,
         replaces=reading.replaces,
         why=reading.why,

@@ -37,7 +37,8 @@ STATEMENTS = (
         assumptions=(
             Assumption(
                 "sum_one_pairs",
-                "Two of three clients are drawn uniformly and their weights are normalised to sum to 1.",
+                "Two of three clients are drawn uniformly, their weights are normalised to sum to 1, and all do "
+                "equally much local work.",
             ),
         ),
         belief=Belief.TRUE,
@@ -57,8 +58,8 @@ STATEMENTS = (
             assumptions=(
                 Assumption(
                     "sum_one_pairs_of_three",
-                    "Three clients weigh 1/6, 1/3 and 1/2, two of them are drawn uniformly and their weights are "
-                    "normalised to sum to 1.",
+                    "Three clients weigh 1/6, 1/3 and 1/2, two of them are drawn uniformly, their weights are "
+                    "normalised to sum to 1, and all do equally much local work.",
                 ),
             ),
             belief=Belief.TRUE,

@@ -67,7 +67,7 @@ def at_tuned_step(
     step: Any,
 ) -> Statement:
     """The bound at a step size that the number of iterations, set beforehand, prescribes."""
-    horizon = SYMBOLS["K"].but(index=False, meaning="iterations, set beforehand")
+    horizon = SYMBOLS["K"].but(index=False, meaning="iterations, set beforehand", free=True)
     metric = of_average()
     return Statement(
         source=Source(PAPER, number, "linear speed-up, eta = sqrt(m)/sqrt(K)"),

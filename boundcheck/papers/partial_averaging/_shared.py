@@ -71,7 +71,7 @@ _DECLARED = (
     _nonnegative("d", "numbers of a model", ONE, integer=True),
     Symbol("k", "iterations that are done", ONE, integer=True, low=Fraction(0), index=True),
     Symbol("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, low=Fraction(0), low_open=True,
-           latex=r"\eta_1"),
+           latex=r"\eta_1", free=True),
     _nonnegative("L2_discrepancy", "mean over iterations and workers of sum of L_j^2 E|u_j - x_ij|^2, as measured",
                  GRADIENT2),
     _nonnegative("local_grad2", "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured", GRADIENT2),

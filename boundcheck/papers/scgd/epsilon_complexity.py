@@ -15,7 +15,7 @@ from boundcheck.theory.symbols import Symbol, common
 
 BEST = "corrected"
 
-_eps = Symbol("eps", "target for dist2", LENGTH2, low=Fraction(0), low_open=True, latex=r"\varepsilon")
+_eps = Symbol("eps", "target for dist2", LENGTH2, low=Fraction(0), low_open=True, latex=r"\varepsilon", free=True)
 # each of the two terms of the rate is at most eps/2
 _noise_rounds = sp.sqrt(24) * L * ell * E * n * sp.sqrt(sigma2) / (mu * sp.sqrt(_eps.expr))
 _start_rounds = Condition(

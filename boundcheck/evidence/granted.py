@@ -1,0 +1,40 @@
+"""What a comparison takes for granted: what was neither decided nor sampled, as phrases for the reason of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from boundcheck.evidence.given import UNCHECKED
+
+if TYPE_CHECKING:
+    from boundcheck.constants.constant import Constant
+    from boundcheck.engines.curve import Curve
+    from boundcheck.theory.statement import Statement
+
+__all__ = ["untested"]
+
+
+def untested(
+    statement: Statement,
+    curve: Curve,
+    known: Mapping[str, Constant],
+    assumed: Mapping[str, str],
+    choices: Sequence[str] = (),
+) -> list[str]:
+    """What a comparison takes for granted, as phrases: assumptions, the method of the run, values of constants.
+
+    assumed: see `standing`. choices: symbols that may not have the value that the statement prescribes. The list is
+    empty for a run of an engine whose hypotheses were all decided or sampled.
+    """
+    found: list[str] = []
+    granted = [name for name, state in assumed.items() if state == "granted"]
+    if granted:
+        found.append(f"assumption{'s' if len(granted) > 1 else ''} {', '.join(granted)}")
+    if statement.algorithm is not None and curve.algorithms is None:
+        found.append(f"that the run is {statement.algorithm.kind}")
+    found += [f"that {name} has the prescribed value" for name in choices]
+    unchecked = [name for name, constant in known.items() if constant.how == UNCHECKED]
+    if unchecked:
+        found.append(f"the given value{'s' if len(unchecked) > 1 else ''} of {', '.join(unchecked)}")
+    return found

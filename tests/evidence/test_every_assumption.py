@@ -1,0 +1,121 @@
+"""Every assumption of every statement: an instance that breaks it, or why no run can test it.
+
+`pytest -s` prints the table. The names are those of the statements; nothing here lists them a second time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from boundcheck.engines.run import hypotheses_of, is_round_metric
+from boundcheck.evidence.claim import Claim
+from boundcheck.evidence.constant_claims import HYPOTHESES, constant_of
+from boundcheck.evidence.given import is_library
+from boundcheck.evidence.spec import load_claims
+from boundcheck.evidence.steps import placeholder
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.theory.discovery import all_statements, statement
+from boundcheck.theory.statement import Kind, Statement
+from boundcheck.verdict import Outcome, Verdict
+from tests.evidence.assumption_breaks import BREAKS, UNTESTABLE
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FILES = ("classics", "scgd", "feddane", "fedshuffle", "fedshuffle_constants", "async_fl", "partial_averaging")
+POINTWISE = ("dist2", "gap", "grad2", "x")
+
+
+@cache
+def named() -> Mapping[str, tuple[Statement, ...]]:
+    """Assumption -> the statements that make it."""
+    found: defaultdict[str, list[Statement]] = defaultdict(list)
+    for s in all_statements():
+        for assumption in s.assumptions:
+            found[assumption.name].append(s)
+    return {name: tuple(of) for name, of in sorted(found.items())}
+
+
+def measured(s: Statement) -> bool:
+    """Whether a run, or method and problem without a run, give the statement's metric."""
+    quantity = s.metric.quantity
+    return s.kind is not Kind.FORMULA and (
+        quantity in POINTWISE or is_round_metric(quantity) or constant_of(s) is not None
+    )
+
+
+def test_every_name_is_broken_or_said_to_be_untestable() -> None:
+    assert set(named()) == set(BREAKS) | set(UNTESTABLE)
+    assert not set(BREAKS) & set(UNTESTABLE)
+    assert len(UNTESTABLE) < len(BREAKS) / 3
+    assert all(why for why in UNTESTABLE.values())
+    for name, case in BREAKS.items():
+        assert case.statement in {s.id for s in named()[name]}
+
+
+def test_what_is_untestable_is_of_lemmas_without_a_run_or_has_a_reason_of_its_own() -> None:
+    of_runs = {name for name in UNTESTABLE if any(measured(s) for s in named()[name])}
+    assert of_runs == {"independent_weights", "iid_data"}
+
+
+@cache
+def verdict_of(name: str) -> Verdict:
+    return BREAKS[name].verdict(name)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_broken_assumption_is_out_of_scope(name: str) -> None:
+    found = verdict_of(name)
+    assert found.outcome is Outcome.OUT_OF_SCOPE, found.reason
+    assert f"assumption {name} fails" in found.reason
+
+
+def test_the_table_of_assumptions() -> None:
+    rows = {name: (case.words, verdict_of(name).outcome.value) for name, case in BREAKS.items()}
+    rows |= {name: ("-", f"not testable: {why}") for name, why in UNTESTABLE.items()}
+    wide = [max(map(len, column)) for column in (rows, [words for words, _ in rows.values()])]
+    print(f"\n{'assumption':{wide[0]}}  {'instance that breaks it':{wide[1]}}  verdict")  # noqa: T201
+    for name in named():
+        words, verdict = rows.pop(name)
+        print(f"{name:{wide[0]}}  {words:{wide[1]}}  {verdict}")  # noqa: T201
+    assert not rows
+
+
+# --- each assumption of each statement is asked of the runs that the statement is about ----------------------------
+
+
+@cache
+def shipped() -> tuple[Claim, ...]:
+    return tuple(c for name in FILES for c in load_claims(EXAMPLES / f"{name}.toml") if c.engine != "neural")
+
+
+@cache
+def answered(number: int) -> frozenset[str]:
+    """The hypotheses that problem and method of a shipped claim answer."""
+    claim = shipped()[number]
+    method, problem = build_method(placeholder(claim.method)), build_problem(claim.problem)
+    decided, broken = hypotheses_of(method, problem)
+    return frozenset((*decided, *broken, *HYPOTHESES))
+
+
+def runs_for(s: Statement) -> list[int]:
+    """Shipped claims about this statement, then about others on the same method, then about the same paper."""
+    paper, kind = s.id.split("/")[0], None if s.algorithm is None else s.algorithm.kind
+    own = [k for k, c in enumerate(shipped()) if statement(c.statement).id == s.id]
+    algorithms = [(k, statement(c.statement).algorithm) for k, c in enumerate(shipped())]
+    alike = [k for k, a in algorithms if kind is not None and a is not None and a.kind == kind]
+    same = [k for k, c in enumerate(shipped()) if kind is None and c.statement.startswith(paper + "/")]
+    return [*own, *alike, *same][:12]
+
+
+@pytest.mark.parametrize("s", [s for s in all_statements() if s.assumptions and measured(s)], ids=lambda s: s.id)
+def test_the_runs_of_a_statement_answer_its_assumptions(s: Statement) -> None:
+    asked = {a.name for a in s.assumptions if is_library(a) or a.name in HYPOTHESES} - set(UNTESTABLE)
+    asked = {name for name in asked if not name.startswith("instance:")}
+    missing = {k: asked - answered(k) for k in runs_for(s)}
+    assert missing, f"no shipped claim runs {s.algorithm}"
+    assert any(not lacking for lacking in missing.values()), min(missing.values(), key=len)
