@@ -16,7 +16,7 @@ import numpy as np
 from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.core.places import is_special
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import BadInput, BoundcheckError, StoreError
+from boundcheck.errors import BadInput, BoundcheckError, StoreError, shown
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind, Statement
@@ -123,7 +123,7 @@ def load_witness(path: Path) -> Witness:
         raise BadInput(f"the witness file {path} is not JSON: {error}.") from error
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
-        raise BadInput(f"the witness file {path} has schema {schema!r}; this version reads {SCHEMA}.")
+        raise BadInput(f"the witness file {path} has schema {shown(repr(schema))}; this version reads {SCHEMA}.")
     try:
         return Witness(
             str(data["statement"]),

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import boundcheck.problems
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems.problem import Problem
 
 __all__ = ["build", "check_names", "kinds"]
@@ -61,5 +61,5 @@ def check_names(spec: Mapping[str, Any]) -> Callable[..., Problem]:
     for name, value in parameters.items():
         asked = str(signature.parameters[name].annotation)
         if asked.startswith("Sequence") and value is not None and not hasattr(value, "__iter__"):
-            raise BadInput(f"the problem '{kind}': {name} = {value} is not allowed; it must be a list.")
+            raise BadInput(f"the problem '{kind}': {name} = {shown(repr(value))} is not allowed; it must be a list.")
     return make

@@ -18,7 +18,7 @@ from flint import fmpq_mat
 
 from boundcheck.core.linalg import matrix, nearest_float, rational
 from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._quadratic import QuadraticInstance, check_weights
 from boundcheck.problems.problem import Arrays
 
@@ -133,7 +133,7 @@ class Quadratics(QuadraticInstance):
 
 def _vector(values: Any, name: str) -> tuple[Fraction, ...]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise BadInput(f"{name} = {values!r} must be a list of numbers.")
+        raise BadInput(f"{name} = {shown(repr(values))} must be a list of numbers.")
     return tuple(as_fraction(v, name) for v in values)
 
 
