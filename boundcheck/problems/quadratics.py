@@ -7,7 +7,7 @@ F = sum_i w_i f_i. Where F has no minimiser, `violations` says why and the const
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -169,7 +169,14 @@ def build(
         raise BadInput("clients must be a list with one table a client, such as [{A = [[1]], b = [0]}].")
     parts: list[tuple[Component, ...]] = []
     for i, client in enumerate(clients):
-        inner: Any = client.get("components") if isinstance(client, Mapping) and "components" in client else [client]
+        inner: Any = [client]
+        if isinstance(client, Mapping) and "components" in client:
+            inner = client["components"]
+            if len(client) > 1 or isinstance(inner, str | Mapping) or not isinstance(inner, Iterable):
+                raise BadInput(
+                    f"client {i} must be one table {{A = ..., b = ...}} or {{components = [a list of such tables]}}; "
+                    f"got {shown(repr(client))}."
+                )
         parts.append(tuple(_component(c, f"client {i}") for c in inner))
     return _assemble(tuple(parts), reduction, weights, start, name)
 
