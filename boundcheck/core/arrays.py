@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -30,6 +31,7 @@ MALFORMED = (
     SyntaxError,
     TypeError,
     ValueError,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
@@ -64,11 +66,11 @@ def unpack_arrays(content: bytes, *, frozen: bool = True) -> dict[str, NDArray[A
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: cast("NDArray[Any]", archive[name]) for name in archive.files}
+        for array in arrays.values():
+            array.setflags(write=not frozen)
+        return arrays
     except MALFORMED:
         return None
-    for array in arrays.values():
-        array.setflags(write=not frozen)
-    return arrays
 
 
 def frozen_copy(array: NDArray[Any]) -> NDArray[Any]:

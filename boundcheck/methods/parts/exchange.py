@@ -79,9 +79,7 @@ class Blocks:
         if self.tau < 1:
             raise BadInput(f"tau = {self.tau} is not allowed; the interval of averaging is at least 1.")
         if self.tau > MAX_PERIOD:
-            raise BadInput(
-                f"tau = {self.tau} is not allowed; the interval of averaging is at most {MAX_PERIOD} rounds."
-            )
+            raise BadInput(f"tau = {self.tau} is not allowed; the interval is at most {MAX_PERIOD} rounds.")
         if isinstance(self.partition, str):
             if self.partition not in PARTITIONS:
                 raise UnknownName("the partition of the model", self.partition, PARTITIONS)
