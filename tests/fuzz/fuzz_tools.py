@@ -9,7 +9,7 @@ import inspect
 import io
 import json
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 
 from boundcheck.cli import main
 from boundcheck.errors import LONGEST_LINE
+from boundcheck.methods.build import kinds as methods
+from boundcheck.theory.discovery import all_ids, statement
 
 ROOT = Path(__file__).parent.parent.parent
 QUICK, THOROUGH = 1, 10  # times the examples of each fuzzer: 200 in all, and 2000
@@ -47,7 +49,7 @@ class Answer:
 
 
 def call(arguments: Sequence[str]) -> Answer:
-    """Runs a command in this process; an error that nothing foresaw is raised as it is, not turned into exit code 70."""
+    """Runs a command in this process; an error that nothing foresaw is raised here instead of becoming exit code 70."""
 
     def unforeseen(error: BaseException, _: object) -> str:
         raise AssertionError(f"boundcheck {' '.join(arguments)[:300]}: {type(error).__name__}") from error
@@ -118,9 +120,10 @@ def shipped_witnesses() -> tuple[dict[str, Any], ...]:
 
 
 @cache
-def parameters(package: str, kind: str) -> tuple[str, ...]:
-    """Names of the parameters of a kind of problem or method."""
-    return tuple(inspect.signature(importlib.import_module(f"boundcheck.{package}.{kind}").build).parameters)
+def parameters(package: str, kind: str) -> dict[str, bool]:
+    """The parameters of a kind of problem or method, and whether each is needed."""
+    known = inspect.signature(importlib.import_module(f"boundcheck.{package}.{kind}").build).parameters
+    return {name: p.default is inspect.Parameter.empty for name, p in known.items()}
 
 
 # --- junk --------------------------------------------------------------------------------------------------
@@ -233,8 +236,54 @@ def _set_known(draw: st.DrawFn, tree: dict[str, Any], more: Sequence[Any]) -> No
     if not isinstance(table, dict) or not isinstance(table.get("kind"), str):
         return
     with contextlib.suppress(ImportError, AttributeError, ValueError):
-        name = draw(st.sampled_from(parameters(package, table["kind"])))
+        name = draw(st.sampled_from(list(parameters(package, table["kind"]))))
         table[name] = draw(junk(*more))
+
+
+PLAUSIBLE: Mapping[str, Any] = {
+    "clients": [{"A": 1, "b": 1}, {"A": 2, "b": 0}],
+    "eta": "1/10",
+    "eta_l": "1/10",
+    "eta_g": 1,
+    "eta0": "1/2",
+    "mu": 1,
+    "E": 2,
+    "K": 2,
+    "tau": 2,
+    "size": 1,
+    "times": [1, 2],
+    "steps": 2,
+    "T": 2,
+    "ell": 1,
+    "k": 2,
+    "R": 1,
+    "L": 1,
+    "start": [1],
+    "weights": ["1/2", "1/2"],
+}
+
+
+@st.composite
+def written(draw: st.DrawFn, *more: Any) -> dict[str, Any]:
+    """A claim from scratch: any statement, a kind of problem and of method, and parameters that these have."""
+    claim: dict[str, Any] = {"statement": draw(st.sampled_from(all_ids()))}
+    for part, package, kinds in (("problem", "problems", CHEAP), ("method", "methods", methods())):
+        kind = draw(st.sampled_from(kinds))
+        claim[part] = {"kind": kind}
+        for name, needed in parameters(package, kind).items():
+            which = draw(st.integers(0, 12))
+            if which == 0:
+                claim[part][name] = draw(junk(*more))
+            elif (needed and which > 1) or (name in PLAUSIBLE and which < 3):
+                claim[part][name] = copy.deepcopy(PLAUSIBLE.get(name, 1))
+    index = statement(claim["statement"]).metric.index
+    if index is not None:
+        claim["at"] = {index: [1, 2]}
+    for name in ("constants", "arithmetic", "engine", "level", "tightness", "rate", "name", "at"):
+        if draw(st.integers(0, 40)) == 0:
+            claim[name] = draw(junk(*more))
+    claim["expect"] = draw(st.sampled_from(("HOLDS", "VIOLATED", "OUT_OF_SCOPE")))
+    return claim
 
 
 # --- TOML --------------------------------------------------------------------------------------------------
