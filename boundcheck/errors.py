@@ -1,12 +1,14 @@
 """Every error that boundcheck raises on purpose.
 
 Each message is one sentence for the user: which statement or file, which quantity, which value,
-what is allowed. `exit_code` is what the command line returns for it.
+what is allowed. `exit_code` is what the command line returns for it. Values that users wrote are quoted with `shown`;
+`shortened`, which every message passes, cuts what is long all the same.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 __all__ = [
@@ -19,13 +21,22 @@ __all__ = [
     "UnknownName",
     "Unsupported",
     "nearest",
+    "shortened",
+    "shown",
 ]
+
+LONGEST_VALUE = 60  # characters of a value that a message quotes
+LONGEST_WORD = 240  # characters of a message without a space: room for a path
+LONGEST_LINE = 2500  # characters of one line of a message: room for the list of a paper's statements
 
 
 class BoundcheckError(Exception):
     """Base of all deliberate errors; never raised itself."""
 
     exit_code = 2
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(shortened(a) if isinstance(a, str) else a for a in arguments))
 
 
 class BadInput(BoundcheckError, ValueError):
@@ -36,11 +47,11 @@ class UnknownName(BadInput, LookupError):
     """A name that does not exist; the message lists the nearest ones."""
 
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
-        self.name = str(name)  # users write numbers, too, where a name is asked for
+        self.name = name if isinstance(name, str) else shown(name)  # users write numbers, too, where a name is due
         self.known = tuple(known)
         self.what = what
         hint = nearest(self.name, self.known)
-        super().__init__(f"{what} '{self.name}' is unknown{hint}" + ("" if hint.endswith("?") else "."))
+        super().__init__(f"{what} '{shown(name)}' is unknown{hint}" + ("" if hint.endswith("?") else "."))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (UnknownName, (self.what, self.name, self.known))
@@ -51,7 +62,7 @@ class SpecError(BadInput):
 
     def __init__(self, path: str, problems: Iterable[tuple[int, str]]) -> None:
         self.path = path
-        self.problems = tuple(sorted(problems))
+        self.problems = tuple(sorted((line, shortened(text)) for line, text in problems))
         lines = [f"{path}:{line}: {text}" if line else f"{path}: {text}" for line, text in self.problems]
         super().__init__("\n".join(lines))
 
@@ -84,9 +95,37 @@ class Unsupported(BoundcheckError, TypeError):
 def nearest(name: object, known: Iterable[str], limit: int = 3) -> str:
     """A clause such as "; did you mean 'mu'?" with the nearest known names, or what is known."""
     names = list(known)
-    close = difflib.get_close_matches(str(name), names, n=limit, cutoff=0.5)
+    close = difflib.get_close_matches(shown(name), names, n=limit, cutoff=0.5)
     if close:
         return "; did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
     if names and len(names) <= 12:
         return "; known: " + ", ".join(names)
     return ""
+
+
+def shown(value: object, most: int = LONGEST_VALUE) -> str:
+    """A value that a user wrote, on one line of at most `most` characters; text as it is, anything else as its repr."""
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except (ValueError, RecursionError):  # integers of more digits than Python prints, lists inside themselves
+        text = f"a value of type {type(value).__name__} that is too long to be shown"
+    return _cut(" ".join(text.split()), most, 0)
+
+
+def shortened(message: str) -> str:
+    """The message with its long words and long lines cut in the middle; a message of usual length as it is."""
+    if len(message) <= LONGEST_WORD:
+        return message
+    lines = (re.sub(rf"\S{{{LONGEST_WORD + 1},}}", _short_word, line) for line in message.split("\n"))
+    return "\n".join(_cut(line, LONGEST_LINE, LONGEST_LINE // 3) for line in lines)
+
+
+def _short_word(match: re.Match[str]) -> str:
+    return _cut(match[0], LONGEST_WORD, LONGEST_WORD // 3)
+
+
+def _cut(text: str, most: int, end: int) -> str:
+    """At most `most` characters of a text, `end` of them its last ones."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most - end - 3]}...{text[len(text) - end :]}"

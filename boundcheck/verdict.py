@@ -7,9 +7,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, cast
+from functools import partial
+from typing import Any, TypeVar, cast
 
-__all__ = ["Grade", "Outcome", "Tightness", "Verdict", "count_by", "plain"]
+from boundcheck.errors import BadInput, UnknownName, shown
+
+__all__ = ["Grade", "Outcome", "Tightness", "Verdict", "count_by", "entry", "plain"]
 
 
 class Outcome(StrEnum):
@@ -116,17 +119,19 @@ class Verdict:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Verdict:
-        """Inverse of `to_dict`."""
-        tight = data.get("tightness")
+        """Inverse of `to_dict`. Raises BadInput for a missing entry and for one of the wrong type."""
+        read = partial(entry, data, "a verdict")
+        tight = None if data.get("tightness") is None else read("tightness", Mapping)
+        grade = read("grade", str, None)
         return Verdict(
-            statement=data["statement"],
-            outcome=Outcome(data["outcome"]),
-            grade=None if data["grade"] is None else Grade(data["grade"]),
-            reason=data["reason"],
-            witness=data.get("witness", {}),
+            statement=read("statement", str),
+            outcome=_word(Outcome, read("outcome", str)),
+            grade=None if grade is None else _word(Grade, grade),
+            reason=read("reason", str),
+            witness=read("witness", Mapping, {}),
             tightness=None if tight is None else _tightness(tight),
-            points=data.get("points", 0),
-            details=data.get("details", {}),
+            points=read("points", int, 0),
+            details=read("details", Mapping, {}),
         )
 
     def __repr__(self) -> str:
@@ -138,9 +143,47 @@ class Verdict:
         return f"<b>{self.outcome}</b>{grade} <code>{html.escape(self.statement)}</code>: {html.escape(self.reason)}"
 
 
+_TYPES: Mapping[type, str] = {str: "text", int: "an integer", Mapping: "a table"}
+
+
+def entry(data: Mapping[str, Any], what: str, name: str, kind: type, default: Any = ...) -> Any:
+    """The entry `name` of a JSON object, which `what` names in messages; `default` where it is absent or null.
+
+    Raises BadInput for a missing entry without a default, and for one that is not of the type `kind` (str, int or
+    Mapping).
+    """
+    value = data.get(name)
+    if value is None:
+        if default is ...:
+            raise BadInput(f"{what} lacks the entry '{name}'; it must be {_TYPES[kind]}.")
+        return default
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadInput(f"{what}: {name} = {shown(repr(value))} is not allowed; it must be {_TYPES[kind]}.")
+    return value
+
+
+W = TypeVar("W", bound=StrEnum)
+
+
+def _word(known: type[W], text: str) -> W:
+    if text not in list(known):
+        raise UnknownName(f"a verdict: the {known.__name__.lower()}", text, [w.value for w in known])
+    return known(text)
+
+
 def _tightness(data: Mapping[str, Any]) -> Tightness:
     decrease = data.get("decrease")
-    return Tightness(float(data["ratio_min"]), float(data["ratio_max"]), None if decrease is None else float(decrease))
+    return Tightness(
+        _float(data, "ratio_min"), _float(data, "ratio_max"), None if decrease is None else _float(data, "decrease")
+    )
+
+
+def _float(data: Mapping[str, Any], name: str) -> float:
+    try:
+        return float(cast("Any", data.get(name)))
+    except (TypeError, ValueError, OverflowError):
+        text = shown(repr(data.get(name)))
+        raise BadInput(f"a verdict: {name} = {text} of its tightness is not a number.") from None
 
 
 def count_by(verdicts: Iterable[Verdict]) -> dict[str, dict[str, int]]:

@@ -19,8 +19,9 @@ from boundcheck.core.toml_lines import parse_toml
 from boundcheck.engines.run import ENGINES, ROUND_METRICS
 from boundcheck.errors import UnknownName
 from boundcheck.evidence.claim import run_claim
+from boundcheck.evidence.claim_spec import ClaimSpec, RateSpec, TightnessSpec
 from boundcheck.evidence.limits import Limits, load_limits
-from boundcheck.evidence.spec import ClaimSpec, RateSpec, TightnessSpec, claims_from_text
+from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.studies import KINDS, carry_out_study, load_studies
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems

@@ -1,7 +1,8 @@
 """The command line: `main` is the entry point, every error becomes a sentence and an exit code here.
 
 Exit codes: 0 all hold, or the command did its work; 1 a claim is violated, refuted or lost its grade; 2 bad input
-or usage; 3 undecided or out of scope where a decision was asked for; 130 interrupted, with what is finished kept.
+or usage; 3 undecided or out of scope where a decision was asked for; 70 an error of boundcheck itself, whose traceback
+is in a file; 130 interrupted, with what is finished kept.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TextIO, cast
 
-from boundcheck.errors import BadInput, BoundcheckError, SpecError
+from boundcheck.errors import BadInput, BoundcheckError, SpecError, shortened
 
 __all__ = ["main"]
 
+OWN_ERROR = 70  # EX_SOFTWARE of sysexits.h
 INTERRUPTED = 130
 KEEPING = ("run", "compare", "check", "report")  # the commands whose finished runs are in the result store
 
@@ -24,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; argv: the arguments without the program's name."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -36,20 +39,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BoundcheckError as error:
         return _refuse(error, as_json)
     except BrokenPipeError:  # the reader (head, less) has seen enough
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _to_null_device(sys.stdout)
         return 0
     except OSError as error:
         from boundcheck.core.places import reason
 
         where = f"'{error.filename}': " if error.filename else ""
-        return _say(f"{where}{reason(error)}.", 2, as_json)
+        code = _say(f"{where}{reason(error)}.", 2, as_json)
+        _drop_unwritable_output()
+        return code
     except MemoryError:
         return _say("there is not enough memory for this; ask for fewer points, rounds or seeds.", 2, as_json)
     except RecursionError:
         return _say("the input is nested too deeply; write it in a flatter form.", 2, as_json)
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except Exception as error:
+        from boundcheck.cli._own_error import sentence
+
+        return _say(sentence(error, arguments), OWN_ERROR, as_json, kind="OwnError")
     if code == INTERRUPTED:
         return _say(_interrupted(arguments), code, as_json)
     return code
@@ -108,10 +116,13 @@ def _refuse(error: BoundcheckError, as_json: bool) -> int:
 def _say(
     text: str, code: int, as_json: bool, kind: str = "", problems: Sequence[Mapping[str, object]] | None = None
 ) -> int:
-    with contextlib.suppress(OSError):  # a closed stderr or stdout must not hide the exit code
+    text = shortened(text)
+    with contextlib.suppress(OSError):  # a closed stdout must not hide the sentence
         sys.stdout.flush()
+    with contextlib.suppress(OSError):  # nor a closed stderr the exit code
         sys.stderr.write(f"boundcheck: {text}\n")
         sys.stderr.flush()
+    with contextlib.suppress(OSError):
         if as_json:
             import json
 
@@ -123,3 +134,31 @@ def _say(
             sys.stdout.write(json.dumps(body, indent=2) + "\n")
             sys.stdout.flush()
     return code
+
+
+def _open_closed_streams() -> None:
+    """Opens the null device in the place of a standard stream that the caller has closed (`boundcheck list >&-`).
+
+    The low file numbers are filled, too, so that no file that a command opens becomes the standard output.
+    """
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        stream: TextIO | None = getattr(sys, name)  # None: closed before Python began
+        if stream is not None and not stream.closed:
+            continue
+        opened = number if stream is not None else -1
+        while opened < number:
+            opened = os.open(os.devnull, os.O_RDWR)
+        setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (it stays open)
+
+
+def _drop_unwritable_output() -> None:
+    """Leaves what a full disk did not take, so that Python's own flush at its end does not change the exit code."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _to_null_device(sys.stdout)
+
+
+def _to_null_device(stream: TextIO) -> None:
+    with contextlib.suppress(OSError):  # a stream in memory has no file number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

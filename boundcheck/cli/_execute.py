@@ -12,6 +12,7 @@ from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
+from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies import Asked, Study, carry_out_study
 from boundcheck.verdict import Outcome, Verdict
 
@@ -42,12 +43,15 @@ class Refused:
     claim: Claim
     problem: str
 
+    absent: bool = False  # because a data set or an optional package is not on this machine
+
 
 @dataclass(frozen=True)
 class _NoStudy:
     """The same of a study."""
 
     problem: str
+    absent: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Reported:
     results: list[ClaimResult]
     limits: list[LimitStudy]
     studies: list[Study]
+    not_run: list[NotRun]
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,8 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
             return carry_out_study(what, tell, store)
         result = run_claim(what, store, tell)
     except (BadInput, MissingExtra, Unsupported) as error:  # a StoreError concerns all jobs and is passed on
-        return Refused(what, str(error)) if isinstance(what, Claim) else _NoStudy(str(error))
+        absent = is_absence(error)
+        return Refused(what, str(error), absent) if isinstance(what, Claim) else _NoStudy(str(error), absent)
     if store is None:
         return Done(result)
     return Done(result, tuple(str(store.path / key) for key in store.used))
@@ -177,7 +183,8 @@ def carry_out_report(
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
 
     What is bad input does not stop the others; at the end it raises BadInput listing all of it, or WorkerLost where
-    nothing is missing but studies whose processes were ended.
+    nothing is missing but studies whose processes were ended. What needs a data set or an optional package that is not
+    on this machine is no mistake: it stands in `not_run`.
     """
     jobs = [_Job(what, store) for what in (*claims, *limits, *studies)]
     titles = [_count(len(claims), "claim", "claims")] if claims else []
@@ -187,14 +194,28 @@ def carry_out_report(
     done = [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found[: len(claims)], strict=True)]
     rest = found[len(claims) :]
     names = [*(asked.name for asked in limits), *(asked.name for asked in studies)]
+    kinds = [*("limits" for _ in limits), *(asked.kind for asked in studies)]
+    not_run = [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
+    not_run += [
+        NotRun(kind, name, r.problem)
+        for kind, name, r in zip(kinds, names, rest, strict=True)
+        if isinstance(r, _NoStudy) and r.absent
+    ]
+    done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
     bad = _refusals(done)
-    bad += [f"study '{n}': {r.problem}" for n, r in zip(names, rest, strict=True) if isinstance(r, _NoStudy)]
+    bad += [
+        f"study '{n}': {r.problem}"
+        for n, r in zip(names, rest, strict=True)
+        if isinstance(r, _NoStudy) and not r.absent
+    ]
     gone = [f"study '{n}': {_ended(r)}" for n, r in zip(names, rest, strict=True) if isinstance(r, Lost)]
     if bad:
         raise BadInput("\n".join([*bad, *gone]))
     if gone:
         raise WorkerLost("\n".join(gone))
-    return Reported(results_of(done), rest[: len(limits)], rest[len(limits) :])
+    limit_studies = [r for r in rest[: len(limits)] if not isinstance(r, _NoStudy)]
+    found_studies = [r for r in rest[len(limits) :] if not isinstance(r, _NoStudy)]
+    return Reported(results_of(done), limit_studies, found_studies, not_run)
 
 
 def _count(number: int, one: str, many: str) -> str:

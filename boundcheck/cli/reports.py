@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +44,7 @@ def report(
 
     HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
     that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
-    first.
+    first. What needs a data set or an optional package that is not on this machine gets a page that says how to get it.
 
     \b
     Example: boundcheck report examples/scgd.toml -o report
@@ -54,27 +55,35 @@ def report(
     from boundcheck.cli.runs import chosen_store
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
+    from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
     from boundcheck.report import write_report
     from boundcheck.verdict import count_by
 
     files = specs or [default_spec()]
-    claims = [claim for spec in files for claim in load_claims(spec, need_claims=False)]
-    wanted = [limits for spec in files for limits in load_limits(spec)]
-    asked = [study for spec in files for study in load_studies(spec)]
+    not_run: list[NotRun] = []
+    claims = [claim for spec in files for claim in load_claims(spec, need_claims=False, not_run=not_run)]
+    wanted = [limits for spec in files for limits in load_limits(spec, not_run)]
+    asked = [study for spec in files for study in load_studies(spec, not_run)]
     folder = probe_folder(out, "--out")
     found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
-    paths = write_report(found.results, folder, title=title, limits=found.limits, studies=found.studies)
+    not_run += found.not_run
+    paths = write_report(
+        found.results, folder, title=title, limits=found.limits, studies=found.studies, not_run=not_run
+    )
     counts = count_by(r.verdict for r in found.results)
     against = contradictions((), found.results)
     if as_json:
         said = [c.to_dict() for c in against]
-        print_json({"contradictions": said, "files": [str(p) for p in paths], "counts": counts})
+        missing = [asdict(n) for n in not_run]
+        print_json({"contradictions": said, "files": [str(p) for p in paths], "counts": counts, "not_run": missing})
         return 1 if against else 0
     print_contradictions(against)
     for what, of in counts.items():
         line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
+    for missing in not_run:
+        line(f"NOT RUN {missing.name}: {missing.why}")
     line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
     return 1 if against else 0
 

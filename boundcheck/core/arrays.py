@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -14,9 +16,25 @@ from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput
 
-__all__ = ["Arrays", "frozen_copy", "pack_arrays", "unpack_arrays"]
+__all__ = ["MALFORMED", "Arrays", "frozen_copy", "pack_arrays", "unpack_arrays"]
 
 Arrays = Mapping[str, NDArray[Any]]
+# What reading bytes raises that are no .npz file or hold other members than they say, a header that asks for more
+# memory than there is among it; and what parsing JSON of the wrong shape raises.
+MALFORMED = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _PART = r"[A-Za-z_][A-Za-z0-9_.:-]*"  # a metric such as "discrepancy:2" has a colon
 _NAME = re.compile(f"{_PART}(?:/{_PART})*")  # never an absolute path, never ".."
 
@@ -48,11 +66,11 @@ def unpack_arrays(content: bytes, *, frozen: bool = True) -> dict[str, NDArray[A
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: cast("NDArray[Any]", archive[name]) for name in archive.files}
-    except (ValueError, zipfile.BadZipFile):
+        for array in arrays.values():
+            array.setflags(write=not frozen)
+        return arrays
+    except MALFORMED:
         return None
-    for array in arrays.values():
-        array.setflags(write=not frozen)
-    return arrays
 
 
 def frozen_copy(array: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Set
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, shown
 
 __all__ = [
     "Number",
@@ -36,6 +36,7 @@ type_names = "an integer, a decimal such as 1e-3, or a ratio such as 1/3"
 Number = int | float | str | Fraction
 
 MAX_TEXT = 4000  # characters of one number
+MAX_DIGITS = 4300  # above and below the line of a number that a user types; Python prints no more at once
 MAX_EXPONENT = 4000  # |power of ten|; larger ones would take the machine, not the user, by surprise
 
 _DIGITS = r"[0-9]+(?:_[0-9]+)*"
@@ -46,6 +47,7 @@ _NUMBER = re.compile(rf"\s*([+-]?)({_DECIMAL})(?:\s*/\s*({_DECIMAL}))?\s*")
 # low as 640 digits), so long ones are split at a power of ten.
 _CHUNK_DIGITS = 600
 _CHUNK_BITS = 1990
+_MAX_BITS = int(MAX_DIGITS * math.log2(10))
 
 
 def _integer(digits: str) -> int:
@@ -65,17 +67,11 @@ def _integer_text(value: int) -> str:
     return _integer_text(high) + _integer_text(low).rjust(half, "0")
 
 
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def _decimal(text: str, name: str) -> Fraction:
     mantissa, _, exponent = text.replace("_", "").lower().partition("e")
     power = _integer(exponent.lstrip("+-")) if exponent else 0
     if power > MAX_EXPONENT:
-        raise BadInput(f"{name} = '{_shown(text)}' has an exponent beyond {MAX_EXPONENT}, the largest allowed.")
+        raise BadInput(f"{name} = '{shown(text)}' has an exponent beyond {MAX_EXPONENT}, the largest allowed.")
     whole, _, part = mantissa.partition(".")
     value = Fraction(_integer((whole or "0") + part), 10 ** len(part))
     return value / 10**power if exponent.startswith("-") else value * 10**power
@@ -87,20 +83,25 @@ def parse_number(text: str, name: str = "number", *, max_text: int = MAX_TEXT) -
     `max_text` is the most characters that are read; what a user types keeps the default, a file that
     boundcheck wrote itself may hold longer fractions.
     Raises BadInput for anything outside the grammar (so `9**9`, `sqrt(2)` and code are refused), for
-    more than `max_text` characters and for exponents beyond 4000.
+    more than `max_text` characters, for exponents beyond 4000 and, unless `max_text` is larger, for fractions of more
+    than 4300 digits above or below the line.
     """
     if len(text) > max_text:
         raise BadInput(f"{name} has {len(text)} characters; at most {max_text} are allowed.")
     match = _NUMBER.fullmatch(text)
     if match is None:
-        raise BadInput(f"{name} = '{_shown(text)}' is not a number; write {type_names}.")
+        raise BadInput(f"{name} = '{shown(text)}' is not a number; write {type_names}.")
     sign, top, bottom = match.groups()
     value = _decimal(top, name)
     if bottom is not None:
         divisor = _decimal(bottom, name)
         if divisor == 0:
-            raise BadInput(f"{name} = '{_shown(text)}' divides by zero; write a ratio with a positive denominator.")
+            raise BadInput(f"{name} = '{shown(text)}' divides by zero; write a ratio with a positive denominator.")
         value /= divisor
+    if max_text <= MAX_TEXT and max(value.numerator, value.denominator).bit_length() > _MAX_BITS:
+        raise BadInput(
+            f"{name} = '{shown(text)}' is a fraction of more than {MAX_DIGITS} digits; write a shorter number."
+        )
     return -value if sign == "-" else value
 
 
@@ -128,9 +129,9 @@ def as_fraction(value: Any, name: str = "number") -> Fraction:
             return Fraction(*ratio())
         as_float = float(value)
         if as_float != value:
-            raise BadInput(f"{name} = {_shown(value)} is no double-precision number; write it as text.")
+            raise BadInput(f"{name} = {shown(value)} is no double-precision number; write it as text.")
         return Fraction(as_float)
-    raise BadInput(f"{name} = {_shown(value)} is not a number; write {type_names}.")
+    raise BadInput(f"{name} = {shown(value)} is not a number; write {type_names}.")
 
 
 def parse_grid(value: Any, name: str = "grid", *, integer: bool = False) -> list[Fraction]:
@@ -145,18 +146,18 @@ def parse_grid(value: Any, name: str = "grid", *, integer: bool = False) -> list
     if isinstance(value, str) and ":" in value:
         pieces = [piece.strip() for piece in value.split(":")]
         if len(pieces) != 4 or pieces[0] not in ("log", "lin"):
-            raise BadInput(f"{name} = '{_shown(value)}' is not of the form log:low:high:count or lin:low:high:count.")
+            raise BadInput(f"{name} = '{shown(value)}' is not of the form log:low:high:count or lin:low:high:count.")
         low, high = (parse_number(p, name) for p in pieces[1:3])
         count = parse_number(pieces[3], f"the count of {name}")
         if count.denominator != 1 or not 2 <= count <= 10**6:
-            asked = f"{name} = '{_shown(value)}' asks for {_shown(pieces[3])} points"
+            asked = f"{name} = '{shown(value)}' asks for {shown(pieces[3])} points"
             raise BadInput(f"{asked}; an integer from 2 to 1000000 is allowed.")
         if low >= high or (pieces[0] == "log" and low <= 0):
-            raise BadInput(f"{name} = '{_shown(value)}' needs {'0 < ' if pieces[0] == 'log' else ''}low < high.")
+            raise BadInput(f"{name} = '{shown(value)}' needs {'0 < ' if pieces[0] == 'log' else ''}low < high.")
         if integer:
             low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
             if low > high:
-                raise BadInput(f"{name} = '{_shown(value)}' contains no integer; only integers are allowed.")
+                raise BadInput(f"{name} = '{shown(value)}' contains no integer; only integers are allowed.")
         points = _spread(low, high, int(count), log=pieces[0] == "log", integer=integer)
     elif isinstance(value, Iterable) and not isinstance(value, str | Mapping | Set):
         points = [as_fraction(v, name) for v in value]

@@ -3,12 +3,13 @@
     <store>/<key>/spec.json          specification and what the run says of its result
     <store>/<key>/curve.npz          the arrays; equal arrays give equal bytes
     <store>/<key>/environment.json   versions and time; exempt from byte identity
-    <store>/<key>/done.json          SHA-256 of spec.json and curve.npz
+    <store>/<key>/done.json          SHA-256 of spec.json and curve.npz, and their seal where a key is set
     <store>/.checkpoint/<key>        the newest checkpoint of an unfinished run
     <store>/.partial/...             what writers are writing now
 
 A run is written to `.partial`, flushed to the disk and renamed, so that a folder is there as a whole or
-not at all. A folder whose checksums disagree (a damaged disk) counts as absent and is replaced.
+not at all. A folder whose checksums disagree (a damaged disk) counts as absent and is replaced; so does one whose
+content does not parse or lacks the seal that `core.seal` asks for, with a notice in the log `boundcheck.store`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import contextlib
 import functools
 import hashlib
 import json
+import logging
 import os
 import platform
 import re
@@ -25,44 +27,28 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from boundcheck.core.arrays import Arrays, frozen_copy, pack_arrays, unpack_arrays
+from boundcheck.core.arrays import MALFORMED, Arrays, frozen_copy, pack_arrays, unpack_arrays
 from boundcheck.core.digest import decode, encode, package_version
 from boundcheck.core.places import MARKER, prepare, reason
+from boundcheck.core.seal import is_sealed, seal
+from boundcheck.core.stored_run import SCHEMA, Stored, check_schema, checksums, json_bytes, read_run, unreadable
 from boundcheck.errors import BadInput, StoreError
 
 __all__ = ["AnyCheckpoint", "Checkpoint", "NullCheckpoint", "Store", "Stored", "run_stored"]
 
-SCHEMA = 1
 CHECKPOINT_INTERVAL = 5.0  # seconds; with a look at `due()` at least as often, no checkpoint is older than 10 s
 _LEFTOVER_AGE = 86400.0  # seconds after which a partial folder of an unknown writer is removed
 _CHECKPOINT_AGE = 30 * 86400.0  # seconds after which a checkpoint that nobody resumed is removed
 _KEY = re.compile(r"[0-9a-f]{16,128}")
+_LOG = logging.getLogger("boundcheck.store")
 _CHECKPOINT_HEAD = b"boundcheck checkpoint %d " % SCHEMA
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A finished run.
-
-    arrays: read-only, little-endian, C-ordered; meta: what the computation says of its result;
-    environment: versions and time of the run; path: its folder, or None where it is not stored;
-    reused: whether it was there before and was not computed now.
-    """
-
-    key: str
-    spec: Any
-    arrays: Arrays
-    meta: Mapping[str, Any]
-    environment: Mapping[str, Any]
-    path: Path | None
-    reused: bool
 
 
 class AnyCheckpoint(Protocol):
@@ -80,6 +66,10 @@ class AnyCheckpoint(Protocol):
         """Replaces what was saved last."""
         ...
 
+    def refuse(self, error: Exception) -> None:
+        """Drops what was loaded, because the computation met this error in reading it."""
+        ...
+
 
 class NullCheckpoint:
     """The checkpoint of a run that is not stored: never there, never due."""
@@ -93,6 +83,9 @@ class NullCheckpoint:
 
     def save(self, arrays: Arrays) -> None:
         """Keeps nothing."""
+
+    def refuse(self, error: Exception) -> None:
+        """Drops nothing: nothing was loaded."""
 
 
 class Checkpoint:
@@ -114,13 +107,16 @@ class Checkpoint:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error) from error
         head, _, body = content.partition(b"\n")
-        match = re.fullmatch(rb"boundcheck checkpoint ([0-9]{1,9}) ([0-9a-f]{64})", head)
+        match = re.fullmatch(rb"boundcheck checkpoint ([0-9]{1,9}) ([0-9a-f]{64})(?: ([0-9a-f]{64}))?", head)
         if match is None:
             return None
-        _check_schema(int(match[1]), self.path)
+        check_schema(int(match[1]), self.path)
         if hashlib.sha256(body).hexdigest().encode("ascii") != match[2]:
+            return None
+        if not is_sealed((match[3] or b"").decode("ascii"), *self._sealed(body)):
+            _notice(self.path, "it does not carry the seal of the key in BOUNDCHECK_STORE_KEY")
             return None
         return unpack_arrays(body, frozen=False)
 
@@ -131,7 +127,8 @@ class Checkpoint:
     def save(self, arrays: Arrays) -> None:
         """Replaces what was saved last, atomically; raises StoreError and keeps the old one where that fails."""
         body = pack_arrays(arrays)
-        head = _CHECKPOINT_HEAD + hashlib.sha256(body).hexdigest().encode("ascii") + b"\n"
+        marks = [hashlib.sha256(body).hexdigest(), *filter(None, [seal(*self._sealed(body))])]
+        head = _CHECKPOINT_HEAD + " ".join(marks).encode("ascii") + b"\n"
 
         def put(folder: Path) -> None:
             _write(folder / "checkpoint", head + body)
@@ -141,12 +138,20 @@ class Checkpoint:
         self._store.write(put)
         self._last = time.monotonic()
 
+    def refuse(self, error: Exception) -> None:
+        """Says that what `load` has returned is not what the run had saved, and removes it."""
+        _notice(self.path, f"it does not parse ({type(error).__name__})")
+        self.remove()
+
     def remove(self) -> None:
         """Removes the file, if it is there."""
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             raise _unwritable(self.path, error) from error
+
+    def _sealed(self, body: bytes) -> tuple[bytes, ...]:
+        return b"checkpoint", self.path.name.encode("ascii"), body
 
 
 class Store:
@@ -165,14 +170,28 @@ class Store:
         try:
             return sorted(name for name in os.listdir(self.path) if _KEY.fullmatch(name))
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error) from error
 
     def get(self, key: str) -> Stored | None:
-        """The run named `key`, or None where it is absent or damaged.
+        """The run named `key`, or None where it is absent, damaged, does not parse or lacks its seal.
 
         Raises StoreError where it cannot be read (permissions) or comes from a newer boundcheck.
         """
-        return _read_run(self.path / _checked(key), key)
+        found = read_run(self.path / _checked(key), key)
+        if isinstance(found, str):
+            _notice(self.path / key, found)
+            return None
+        return found
+
+    def discard(self, key: str, error: Exception) -> None:
+        """Removes a run that `get` has returned and that is not what its reader had stored."""
+        _notice(self.path / _checked(key), f"it does not parse ({type(error).__name__})")
+
+        def move(folder: Path) -> None:
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(self.path / key, folder / key)
+
+        self.write(move)
 
     def put(self, key: str, spec: Any, arrays: Arrays, meta: Mapping[str, Any]) -> Stored:
         """Stores a finished run, removes its checkpoint and returns the run as `get` will.
@@ -183,9 +202,11 @@ class Store:
         """
         _checked(key)
         tree = {"schema": SCHEMA, "key": key, "spec": encode(spec), "meta": encode(meta, "meta")}
-        files = {"spec.json": _json(tree), "curve.npz": pack_arrays(arrays)}
-        done = {"schema": SCHEMA, "sha256": _checksums(files)}
-        files |= {"environment.json": _json(_environment()), "done.json": _json(done)}
+        files = {"spec.json": json_bytes(tree), "curve.npz": pack_arrays(arrays)}
+        done: dict[str, Any] = {"schema": SCHEMA, "sha256": checksums(files)}
+        sealed = seal(b"run", key.encode("ascii"), *files.values())
+        done |= {} if sealed is None else {"hmac": sealed}
+        files |= {"environment.json": json_bytes(_environment()), "done.json": json_bytes(done)}
 
         def place(parent: Path) -> None:
             folder = parent / key
@@ -203,7 +224,7 @@ class Store:
             return stored
         # Emptied or damaged by somebody else in this very moment; the result is still good.
         same = {name: frozen_copy(array) for name, array in arrays.items()}
-        return Stored(key, decode(tree["spec"]), same, decode(tree["meta"]), _environment(), None, reused=False)
+        return Stored(key, decode(tree["spec"]), same, _as_stored(meta), _environment(), None, reused=False)
 
     def checkpoint(self, key: str) -> Checkpoint:
         """The checkpoint of the unfinished run named `key`."""
@@ -262,7 +283,7 @@ class Store:
             aside = folder.parent / f"aside-{secrets.token_hex(6)}"
             with contextlib.suppress(FileNotFoundError):
                 os.rename(final, aside)
-                if _read_run(aside, key) is not None:
+                if isinstance(read_run(aside, key), Stored):
                     with contextlib.suppress(OSError):  # a third process has put its own there
                         os.rename(aside, final)
         raise StoreError(f"the damaged run in {final} cannot be replaced; remove it.")
@@ -273,76 +294,37 @@ def run_stored(
     key: str,
     spec: Any,
     compute: Callable[[AnyCheckpoint], tuple[Arrays, Mapping[str, Any]]],
+    check: Callable[[Stored], object] | None = None,
 ) -> Stored:
     """The run named `key`: read where it is stored, otherwise computed (resuming from its checkpoint) and stored.
 
-    Without a store it is computed and returned in the same form.
+    Without a store it is computed and returned in the same form, the order of `meta` included. `check` parses a run
+    that is read; where it raises one of `arrays.MALFORMED` the run is computed again and replaced, with a notice.
     """
     if store is None:
         arrays, meta = compute(NullCheckpoint())
         same = {name: frozen_copy(array) for name, array in arrays.items()}
-        return Stored(key, spec, same, dict(meta), _environment(), None, reused=False)
+        return Stored(key, spec, same, _as_stored(meta), _environment(), None, reused=False)
     found = store.get(key)
     if found is not None:
-        return found
+        try:
+            if check is not None:
+                check(found)
+        except MALFORMED as error:
+            store.discard(key, error)
+        else:
+            return found
     arrays, meta = compute(store.checkpoint(key))
     return replace(store.put(key, spec, arrays, meta), reused=False)
 
 
-def _read_run(folder: Path, key: str) -> Stored | None:
-    try:
-        done = _read_json(folder / "done.json")
-        if done is None:
-            return None
-        files = {name: (folder / name).read_bytes() for name in ("spec.json", "curve.npz")}
-        environment = _read_json(folder / "environment.json")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except StoreError:
-        raise
-    except OSError as error:
-        raise _unreadable(folder, error) from error
-    if environment is None or done.get("sha256") != _checksums(files):
-        return None
-    spec = _parse(files["spec.json"], folder / "spec.json")
-    arrays = unpack_arrays(files["curve.npz"])
-    if spec is None or arrays is None or spec.get("key") != key:  # another key: somebody renamed the folder
-        return None
-    return Stored(key, decode(spec["spec"]), arrays, decode(spec["meta"]), environment, folder, reused=True)
+def _as_stored(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The meta data as a stored run has them: in the order of its file, tuples as lists."""
+    return decode(json.loads(json_bytes(encode(meta, "meta"))))
 
 
-def _read_json(path: Path) -> dict[str, Any] | None:
-    return _parse(path.read_bytes(), path)
-
-
-def _parse(content: bytes, path: Path) -> dict[str, Any] | None:
-    try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError):  # damaged; ValueError includes broken UTF-8
-        return None
-    if not isinstance(parsed, dict):
-        return None
-    members = cast("dict[str, Any]", parsed)
-    if not isinstance(members.get("schema"), int):
-        return None
-    _check_schema(members["schema"], path)
-    return members
-
-
-def _check_schema(schema: int, path: Path) -> None:
-    if schema > SCHEMA:
-        raise StoreError(
-            f"{path} has schema {schema}, and this boundcheck reads schema {SCHEMA} at most; "
-            "install a newer boundcheck, or name another store with BOUNDCHECK_STORE."
-        )
-
-
-def _checksums(files: Mapping[str, bytes]) -> dict[str, str]:
-    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-
-
-def _json(tree: Any) -> bytes:
-    return (json.dumps(tree, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")
+def _notice(path: Path, why: str) -> None:
+    _LOG.warning("boundcheck: what is stored in %s is not used, because %s; it is computed again.", path, why)
 
 
 def _environment() -> dict[str, Any]:
@@ -389,10 +371,6 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
         f"the result store {path} cannot be written: {reason(error)}; free some space or mend the permissions, "
         "run `boundcheck clean`, or name another folder with BOUNDCHECK_STORE."
     )
-
-
-def _unreadable(path: Path, error: OSError) -> StoreError:
-    return StoreError(f"the result store cannot read {path}: {reason(error)}.")
 
 
 @functools.cache

@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from boundcheck.core.places import reason
-from boundcheck.errors import BadInput, SpecError
+from boundcheck.errors import BadInput, SpecError, shown
 
 __all__ = ["KeyPath", "TomlFile", "load_toml", "parse_toml"]
 
 KeyPath = tuple[str | int, ...]
 
 MAX_BYTES = 5_000_000
+MAX_BITS = 13_288  # of an integer: 4000 decimal digits, as of a number in text (`core.numbers`)
+_TOO_LONG = "a number has too many digits to be read; write it as text or with an exponent."
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,30 @@ def parse_toml(text: str, name: str = "<text>", parse_float: Callable[[str], Any
     text = text.replace("\r\n", "\n")
     try:
         data = tomllib.loads(text, parse_float=parse_float)
-        return TomlFile(name, data, _Scanner(text).lines)
+        file = TomlFile(name, data, _Scanner(text).lines)
     except RecursionError as error:
         raise SpecError(name, [(0, "the values are nested too deeply to be read.")]) from error
     except ValueError as error:  # TOMLDecodeError, and integers of thousands of digits
         raise SpecError(name, [_toml_problem(str(error), text)]) from error
+    # decimal integers of more than 4300 digits are refused above; hexadecimal ones of that size are not
+    long = [place for place, value in _leaves(data, ()) if isinstance(value, int) and value.bit_length() > MAX_BITS]
+    if long:
+        raise SpecError(name, [(file.line_of(place), _TOO_LONG) for place in long])
+    return file
+
+
+def _leaves(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
+    """Every value that is neither table nor list, with its key path."""
+    inner: Iterable[tuple[Any, Any]]
+    if isinstance(value, dict):
+        inner = cast("dict[str, Any]", value).items()
+    elif isinstance(value, list):
+        inner = enumerate(cast("list[Any]", value))
+    else:
+        yield place, value
+        return
+    for part, member in inner:
+        yield from _leaves(member, (*place, part))
 
 
 def _toml_problem(message: str, text: str) -> tuple[int, str]:
@@ -95,13 +116,12 @@ def _toml_problem(message: str, text: str) -> tuple[int, str]:
     if match is None:  # Python's limit of digits; no statement of the file can be that long otherwise
         digits = re.search(r"[0-9][0-9_]{500,}", text)
         line = 0 if digits is None else text.count("\n", 0, digits.start()) + 1
-        return line, "a number has too many digits to be read; write it as text or with an exponent."
+        return line, _TOO_LONG
     said = match[1][:1].lower() + match[1][1:]
     if match[2] is None:
         return max(text.count("\n", 0, len(text.rstrip())) + 1, 1), f"{said}, at the end of the file."
-    shown = text.split("\n")[int(match[2]) - 1].strip()
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    return int(match[2]), f"{said}, at column {match[3]} of: {shown}"
+    line = text.split("\n")[int(match[2]) - 1]
+    return int(match[2]), f"{said}, at column {match[3]} of: {shown(line)}"
 
 
 _SPACE = re.compile(r"(?:[ \t\n]|#[^\n]*)*")

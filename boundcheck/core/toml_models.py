@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 from pydantic import BaseModel, ValidationError
 
 from boundcheck.core.toml_lines import KeyPath, TomlFile
-from boundcheck.errors import SpecError, nearest
+from boundcheck.errors import SpecError, nearest, shown
 
 __all__ = ["problems_of", "validate"]
 
@@ -235,8 +235,7 @@ def _shown(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, dict):
         return "a table"
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return shown(repr(value) if isinstance(value, str) else value)
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
@@ -314,8 +314,10 @@ def round_grid(rounds: int | Sequence[int]) -> list[int]:
 def _named(metrics: Any) -> tuple[str, ...]:
     """The names of metrics that are asked for."""
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        shown = [metrics] if isinstance(metrics, str) else ["f"]
-        raise BadInput(f"metrics = {metrics!r} is not allowed; it must be a list of names, such as {shown!r}.")
+        example = [metrics] if isinstance(metrics, str) else ["f"]
+        raise BadInput(
+            f"metrics = {shown(repr(metrics))} is not allowed; it must be a list of names, such as {example!r}."
+        )
     names: tuple[Any, ...] = tuple(metrics)
     for name in names:
         if not isinstance(name, str):

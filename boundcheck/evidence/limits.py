@@ -26,6 +26,7 @@ from boundcheck.engines.exact.growing import stays_away
 from boundcheck.engines.small_step import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
 from boundcheck.evidence.judging import NoLimit
+from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.points import index_name
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks
@@ -102,9 +103,10 @@ class LimitStudy:
     curves: tuple[LimitCurve, ...]
 
 
-def load_limits(path: Path | str) -> list[Limits]:
+def load_limits(path: Path | str, not_run: list[NotRun] | None = None) -> list[Limits]:
     """The `[[limits]]` tables of a specification file, validated; [] where it has none.
 
+    not_run: where given, tables whose data set is not on this machine are appended to it and left out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
     file = load_toml(path, parse_float=str)
@@ -121,14 +123,18 @@ def load_limits(path: Path | str) -> list[Limits]:
         except SpecError as error:
             mistakes += error.problems
             continue
-        found.append(limits)
         try:
             values = _values(limits)
             problem = _problem(limits)
             for method in limits.methods:
                 _built(limits, problem, method, values[0])
         except BoundcheckError as error:
-            mistakes.append((file.line_of(("limits", k)), str(error)))
+            if not_run is not None and is_absence(error):
+                not_run.append(NotRun("limits", limits.name, str(error)))
+            else:
+                mistakes.append((file.line_of(("limits", k)), str(error)))
+            continue
+        found.append(limits)
     if mistakes:
         raise SpecError(file.path, mistakes)
     return found

@@ -8,26 +8,25 @@ Decimal numbers mean exactly what they say (0.1 is 1/10), as text does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from typing import Any
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.absent import why_absent
-from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import ENGINES, check_engine, is_neural, round_grid
-from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName, nearest
-from boundcheck.evidence.claim import Claim, RateClaim
+from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
+from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
+from boundcheck.evidence.claim_spec import SpecFile
 from boundcheck.evidence.estimated import check_estimate
 from boundcheck.evidence.given import check_parameters, given_constants
+from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
@@ -39,117 +38,21 @@ from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Outcome
 
-__all__ = ["ClaimSpec", "claims_from_text", "load_claims"]
-
-MAX_CLAIMS = 10_000
+__all__ = ["claims_from_text", "load_claims"]
 
 
-def _number(value: Any) -> Fraction:
-    return as_fraction(value, "the number")
-
-
-def _one_of(known: tuple[str, ...], what: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if value not in known:
-            raise ValueError(f"{what} '{value}' is unknown{nearest(str(value), known)}")
-        return value
-
-    return check
-
-
-_ARITHMETICS = tuple(a.value for a in Arithmetic if a is not Arithmetic.SAMPLED)
-Number = Annotated[Fraction, BeforeValidator(_number)]
-Table = dict[str, Any]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-class TightnessSpec(_Model):
-    """Allowed bound over metric at the closest compared point."""
-
-    at_least: Number | None = None
-    at_most: Number | None = None
-
-
-class RateSpec(_Model):
-    """The log-log slope of `metric` over the last share `last` of the log range of rounds."""
-
-    metric: str
-    slope: Annotated[list[Number], Field(min_length=2, max_length=2)]
-    last: Number = Fraction(1, 2)
-
-
-class ClaimSpec(_Model):
-    """One `[[claim]]` table; see `evidence.claim.Claim` for the meaning of each key."""
-
-    statement: str
-    problem: Table
-    method: Table
-    name: str = ""
-    at: Table = Field(default_factory=dict)
-    constants: Table = Field(default_factory=dict)
-    engine: Annotated[str, BeforeValidator(_one_of(ENGINES, "the engine"))] = "exact"
-    arithmetic: Annotated[str | None, BeforeValidator(_one_of(_ARITHMETICS, "the arithmetic"))] = None
-    seeds: Annotated[int | None, Field(strict=True, ge=1, le=10**9)] = None
-    level: Number = Fraction(999, 1000)
-    expect: Outcome | None = None
-    tightness: TightnessSpec | None = None
-    rate: RateSpec | None = None
-    estimate: bool | Table = False
-    neural: Table | None = None
-
-    def to_claim(self, number: int) -> Claim:
-        """The claim that the table describes; number: its place in the file, from 1."""
-        tight = self.tightness or TightnessSpec()
-        limits = [None if v is None else float(v) for v in (tight.at_least, tight.at_most)]
-        rate = None
-        if self.rate is not None:
-            rate = RateClaim(self.rate.metric, self.rate.slope[0], self.rate.slope[1], self.rate.last)
-        return Claim(
-            statement=self.statement,
-            problem=self.problem,
-            method=self.method,
-            name=self.name,
-            at=self.at,
-            constants=self.constants,
-            engine=self.engine,
-            arithmetic=self.arithmetic,
-            seeds=self.seeds,
-            level=float(self.level),
-            expect=self.expect,
-            tightness=(limits[0], limits[1]),
-            rate=rate,
-            neural=self.neural,
-            estimate={} if self.estimate is True else (self.estimate or None),
-            number=number,
-        )
-
-
-class SpecFile(_Model):
-    """The whole file. schema: version of the format. limits and the kinds of `evidence.studies`: tables that these read
-    and check themselves.
-    """
-
-    claim: Annotated[list[ClaimSpec], Field(default_factory=list, min_length=1, max_length=MAX_CLAIMS)]
-    limits: list[Any] = Field(default_factory=list)
-    methods_compared: list[Any] = Field(default_factory=list)
-    proximal_weight: list[Any] = Field(default_factory=list)
-    schemes: list[Any] = Field(default_factory=list)
-    cycles: list[Any] = Field(default_factory=list)
-    training: list[Any] = Field(default_factory=list)
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
-
-
-def load_claims(path: Path | str, *, need_expect: bool = False, need_claims: bool = True) -> list[Claim]:
+def load_claims(
+    path: Path | str, *, need_expect: bool = False, need_claims: bool = True, not_run: list[NotRun] | None = None
+) -> list[Claim]:
     """The claims of a specification file; need_expect: whether each must say what it expects.
 
-    need_claims: whether a file of tables of limits and studies alone is refused.
+    need_claims: whether a file of tables of limits and studies alone is refused. not_run: where given, claims whose
+    data set or optional package is not on this machine, and that have no other mistake, are appended to it and left out
+    of the result.
 
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line otherwise.
     """
-    return _claims(load_toml(path, parse_float=str), need_expect, need_claims)
+    return _claims(load_toml(path, parse_float=str), need_expect, need_claims, not_run)
 
 
 def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = False) -> list[Claim]:
@@ -157,7 +60,9 @@ def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = Fal
     return _claims(parse_toml(text, name, parse_float=str), need_expect)
 
 
-def _claims(file: TomlFile, need_expect: bool, need_claims: bool = True) -> list[Claim]:
+def _claims(
+    file: TomlFile, need_expect: bool, need_claims: bool = True, not_run: list[NotRun] | None = None
+) -> list[Claim]:
     if file.data.keys() <= {"schema"}:
         raise SpecError(file.path, [(0, "the file has no [[claim]].")])
     others = SpecFile.model_fields.keys() - {"claim", "schema_version"}
@@ -170,15 +75,22 @@ def _claims(file: TomlFile, need_expect: bool, need_claims: bool = True) -> list
         found = validate(SpecFile, file)
     except SpecError as error:
         problems.update(dict.fromkeys(error.problems))
-    for place in _meaning(file, need_expect):
-        problems[place] = None
+    absent: dict[int, str] = {}
+    for checker in _meaning(file, need_expect):
+        if not_run is not None and checker.only_absent:
+            absent[checker.number] = checker.problems[0][1]
+        else:
+            problems.update(dict.fromkeys(checker.problems))
     if problems or found is None:
         raise SpecError(file.path, problems)
-    return [spec.to_claim(number) for number, spec in enumerate(found.claim, 1)]
+    claims = [spec.to_claim(number) for number, spec in enumerate(found.claim, 1)]
+    if not_run is not None:
+        not_run += [NotRun("claim", c.label(), absent[n]) for n, c in enumerate(claims, 1) if n in absent]
+    return [claim for number, claim in enumerate(claims, 1) if number not in absent]
 
 
-def _meaning(file: TomlFile, need_expect: bool) -> Iterator[tuple[int, str]]:
-    """What is wrong beyond the shape of the file; parts of the wrong shape are passed over here."""
+def _meaning(file: TomlFile, need_expect: bool) -> Iterator[_Checker]:
+    """Each claim with what is wrong beyond its shape; parts of the wrong shape are passed over here."""
     claims = file.data.get("claim")
     if not isinstance(claims, list):
         return
@@ -186,7 +98,7 @@ def _meaning(file: TomlFile, need_expect: bool) -> Iterator[tuple[int, str]]:
         if isinstance(raw, Mapping):
             checker = _Checker(file, ("claim", i), raw)
             checker.check(need_expect)
-            yield from checker.problems
+            yield checker
 
 
 class _Checker:
@@ -198,7 +110,13 @@ class _Checker:
         self.number = int(path[-1]) + 1
         self.raw = raw
         self.problems: list[tuple[int, str]] = []
+        self._absent = 0  # how many of them say that something is not on this machine
         self._resolved: set[str] = set()  # parameters whose size is found when it runs
+
+    @property
+    def only_absent(self) -> bool:
+        """Whether a data set or package that is not on this machine is all that is wrong."""
+        return len(self.problems) == self._absent > 0
 
     def check(self, need_expect: bool) -> None:
         claimed = self._statement()
@@ -259,6 +177,7 @@ class _Checker:
                 if getattr(error, "name", "") == name or re.match(rf"{re.escape(name)}\b", text):
                     keys = (*keys, name)
                     break
+            self._absent += is_absence(error)
             self._add(keys, text)
 
     def _table(self, key: str) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import Undigestible, package_version, run_key
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
@@ -20,7 +21,7 @@ from boundcheck.engines.run import describe, run
 from boundcheck.engines.sampled import concatenate
 
 if TYPE_CHECKING:
-    from boundcheck.core.store import Store
+    from boundcheck.core.store import Store, Stored
     from boundcheck.engines.neural.settings import Settings
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
@@ -90,12 +91,20 @@ def meta_of(curve: Curve) -> dict[str, Any]:
 
 
 def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> Curve:
-    """Inverse of `arrays_of` and `meta_of`; the time of a recalled run is 0."""
+    """Inverse of `arrays_of` and `meta_of`; the time of a recalled run is 0.
+
+    Raises one of `core.arrays.MALFORMED` for arrays and meta data that those functions do not make.
+    """
     parts: dict[str, dict[str, Any]] = {"values": {}, "low": {}, "high": {}, "samples": {}, "exact": {}}
+    points = arrays["rounds"].shape
     for key, array in arrays.items():
         if key == "rounds":
             continue
         part, _, name = key.partition("/")
+        if array.shape[-1:] != points or array.ndim != (2 if part == "samples" else 1):
+            raise ValueError(f"{key} has the shape {array.shape} at {points} rounds")
+        if array.dtype.kind != ("U" if part == "exact" else "f"):
+            raise ValueError(f"{key} holds numbers of type {array.dtype}")
         parts[part][name] = tuple(_fraction(str(q)) for q in array) if part == "exact" else array
     return Curve(
         rounds=arrays["rounds"],
@@ -149,11 +158,37 @@ def run_or_recall(
         key = "" if store is None else run_key(spec, code_of(problem, method_spec))
     except Undigestible as error:
         store, key, why = None, "", str(error)
-    stored = run_stored(store, key, spec, compute)
-    curve = curve_from(stored.arrays, stored.meta)
+    recalled: list[Curve] = []
+
+    def check(found: Stored) -> None:
+        curve = curve_from(found.arrays, found.meta)
+        _check_asked(curve, how, seeds if sampled or neural else None)
+        recalled.append(curve)
+
+    stored = run_stored(store, key, spec, compute, check)
+    curve = recalled[0] if recalled else curve_from(stored.arrays, stored.meta)
     if why is not None:
         curve = replace(curve, info={**curve.info, "not_stored": why})
     return describe(curve, method, problem, assumptions)
+
+
+def _check_asked(curve: Curve, how: Mapping[str, Any], seeds: range | None) -> None:
+    """Raises ValueError (or KeyError) where a stored curve is not one of this run: other rounds, metrics or seeds."""
+    if curve.rounds.dtype.kind != "i" or np.any(np.diff(curve.rounds) <= 0):
+        raise ValueError("the rounds do not increase")
+    asked = how["rounds"]
+    if not isinstance(asked, int) and list(curve.rounds) != [int(r) for r in asked]:
+        raise ValueError("other rounds than those of this run")
+    if not set(how.get("metrics") or ()) <= set(curve.values):
+        raise ValueError("a metric is missing")
+    if seeds is not None:
+        count = _count(curve)
+        if count != len(seeds) or any(len(rows) != count for rows in curve.samples.values()):
+            raise ValueError("other seeds than those of this run")
+    if curve.arithmetic is Arithmetic.RATIONAL and not set(curve.values) <= set(curve.exact):
+        raise ValueError("the exact values are missing")
+    if curve.arithmetic is Arithmetic.BALL and not set(curve.values) <= set(curve.low) & set(curve.high):
+        raise ValueError("the enclosures are missing")
 
 
 def measured_or_recall(
@@ -165,11 +200,13 @@ def measured_or_recall(
     settings: Settings,
     effort: Mapping[str, Any],
     measure: Callable[[NDArray[np.float64]], Mapping[str, Any]],
+    read: Callable[[Mapping[str, Any]], object],
 ) -> Mapping[str, Any]:
     """What is measured at the server's points (G, dim) of seed 0 of a neural run after the rounds of a grid.
 
     measure: what `engines.neural.probing` says at these points, JSON-able, with this effort. Both the points and what
-    is measured go through the store.
+    is measured go through the store. read: what is done with it later; where that fails with one of
+    `core.arrays.MALFORMED` on what is stored, it is measured again.
     """
     from boundcheck.engines.neural.run import run_neural
 
@@ -185,7 +222,12 @@ def measured_or_recall(
         return {"points": curve.points[0]}, {}
 
     def compute_measured(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any]]:
-        return {}, measure(np.asarray(run_stored(store, keys[0], spec, compute).arrays["points"]))
+        return {}, measure(np.asarray(run_stored(store, keys[0], spec, compute, check_points).arrays["points"]))
+
+    def check_points(found: Stored) -> None:
+        points = found.arrays["points"]
+        if points.shape != (len(grid), problem.dim) or points.dtype.kind != "f":
+            raise ValueError(f"points of shape {points.shape}")
 
     try:
         code = () if store is None else code_of(problem, method_spec)
@@ -193,7 +235,7 @@ def measured_or_recall(
         keys = ("", "") if store is None else (run_key(spec, code), run_key(effort_spec, (*code, more)))
     except Undigestible:
         store, keys = None, ("", "")
-    return run_stored(store, keys[1], effort_spec, compute_measured).meta
+    return run_stored(store, keys[1], effort_spec, compute_measured, lambda found: read(found.meta)).meta
 
 
 def _sampled(
@@ -203,8 +245,7 @@ def _sampled(
     on_progress: Callable[[float], None] | None,
 ) -> Curve:
     """The curve of a range of seeds, in chunks; the checkpoint holds the leading rows. Rows do not depend on chunks."""
-    saved = checkpoint.load()
-    curve = None if saved is None else _unpacked(saved)
+    curve = _resumed(checkpoint, seeds)
     size = 1
     while curve is None or _count(curve) < len(seeds):
         first = 0 if curve is None else _count(curve)
@@ -222,6 +263,21 @@ def _sampled(
         if checkpoint.due() and _count(curve) < len(seeds):
             checkpoint.save(_packed(curve))
     return curve
+
+
+def _resumed(checkpoint: AnyCheckpoint, seeds: range) -> Curve | None:
+    """The leading seeds of an unfinished run; None where there are none or their checkpoint does not parse."""
+    saved = checkpoint.load()
+    if saved is None:
+        return None
+    try:
+        curve = _unpacked(saved)
+        if not 0 < _count(curve) < len(seeds) or any(len(r) != _count(curve) for r in curve.samples.values()):
+            raise ValueError("other seeds than those of this run")
+        return curve
+    except MALFORMED as error:
+        checkpoint.refuse(error)
+        return None
 
 
 def _count(curve: Curve) -> int:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,11 @@ import numpy as np
 from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.core.places import is_special
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import BadInput, BoundcheckError, StoreError
+from boundcheck.errors import BadInput, BoundcheckError, StoreError, shown
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind, Statement
-from boundcheck.verdict import Grade, Outcome, Verdict, plain
+from boundcheck.verdict import Grade, Outcome, Verdict, entry, plain
 
 __all__ = [
     "Witness",
@@ -119,24 +120,20 @@ def load_witness(path: Path) -> Witness:
         raise BadInput(f"the witness file {path} has more than {MAX_READ // 2**20} MiB, which is more than is read.")
     try:
         data = json.loads(content)
+    except RecursionError as error:
+        raise BadInput(f"the witness file {path} is nested too deeply to be read.") from error
     except ValueError as error:
         raise BadInput(f"the witness file {path} is not JSON: {error}.") from error
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
-        raise BadInput(f"the witness file {path} has schema {schema!r}; this version reads {SCHEMA}.")
+        raise BadInput(f"the witness file {path} has schema {shown(repr(schema))}; this version reads {SCHEMA}.")
+    read = partial(entry, data, "a witness")
     try:
-        return Witness(
-            str(data["statement"]),
-            dict(data["problem"]),
-            dict(data["method"]),
-            dict(data["at"]),
-            Verdict.from_dict(data["verdict"]),
-            dict(data["provenance"]),
-        )
-    except KeyError as error:
-        raise BadInput(f"the witness file {path} lacks the entry {error}.") from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"the witness file {path} holds something else than a witness does: {error}.") from error
+        tables = [dict(read(name, Mapping)) for name in ("problem", "method", "at", "verdict", "provenance")]
+        verdict = Verdict.from_dict(tables[3])
+        return Witness(read("statement", str), tables[0], tables[1], tables[2], verdict, tables[4])
+    except BadInput as error:
+        raise BadInput(f"the witness file {path} holds something else than a witness does: {error}") from error
 
 
 def replay(witness: Witness) -> Verdict:

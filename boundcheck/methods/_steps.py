@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.core.numbers import as_fraction
+from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.parts import ClientSGD, Constant, Decaying, InverseCycle, LogHorizon, Schedule
 
@@ -15,15 +15,18 @@ __all__ = ["NONE", "STEP_PARAMETERS", "count", "schedule_from", "sgd_from", "ste
 # Each way of giving the step size: the parameters that belong together.
 _WAYS = ({"eta"}, {"eta0"}, {"eta0", "rounds_per_cycle"}, {"ell", "T"})
 STEP_PARAMETERS = tuple(sorted(set().union(*_WAYS)))
+MAX_COUNT = 10**15
 NONE = "none"  # gradients are not clipped
 _DECAY = ("value", "at", "factor", "warm_up")
 
 
 def count(value: Any, name: str) -> int:
-    """A whole number of at least 1, or BadInput."""
+    """A whole number from 1 to 10^15 (as many rounds as a run may have), or BadInput."""
     number = as_fraction(value, name)
     if number.denominator != 1 or number < 1:
-        raise BadInput(f"{name} = {value} is not allowed; it must be an integer of at least 1.")
+        raise BadInput(f"{name} = {format_short(number)} is not allowed; it must be an integer of at least 1.")
+    if number > MAX_COUNT:
+        raise BadInput(f"{name} = {format_short(number)} is not allowed; it must be at most 10^15.")
     return int(number)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import boundcheck.methods
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.core.parameters import check_parameters
+from boundcheck.errors import UnknownName
 from boundcheck.methods.method import Method
 
 __all__ = ["algorithms", "build", "kinds"]
@@ -39,13 +39,7 @@ def build(spec: Mapping[str, Any]) -> Method:
     parameters = {k: v for k, v in spec.items() if k != "kind"}
     kind = str(spec.get("kind", ""))
     module = _module(kind)
-    signature = inspect.signature(module.build)
-    for name in parameters:
-        if name not in signature.parameters:
-            raise UnknownName(f"the method '{kind}': parameter", name, signature.parameters)
-    for name, parameter in signature.parameters.items():
-        if parameter.default is inspect.Parameter.empty and name not in parameters:
-            raise BadInput(f"the method '{kind}' needs the parameter '{name}'.")
+    check_parameters(module.build, parameters, f"the method '{kind}'")
     return module.build(**parameters)
 
 

@@ -24,7 +24,7 @@ from boundcheck.constants.linear_scores import Bounds, bounds, rounding
 from boundcheck.constants.start_gradients import StartGradients, smoothness_of_sum, start_gradients
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems import _kept
 from boundcheck.problems._data import Samples, column_of
 from boundcheck.problems._losses import Logistic, Loss
@@ -389,7 +389,7 @@ def spread(
     if features not in FEATURES:
         raise UnknownName("the scale of the features", str(features), FEATURES)
     if not isinstance(intercept, bool):
-        raise BadInput(f"intercept = {intercept!r} is not allowed; it must be true or false.")
+        raise BadInput(f"intercept = {shown(repr(intercept))} is not allowed; it must be true or false.")
     dealt = Split.of(
         split,
         clients,

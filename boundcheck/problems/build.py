@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 import boundcheck.problems
+from boundcheck.core.parameters import check_parameters
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.problem import Problem
 
@@ -42,7 +42,7 @@ def build(spec: Mapping[str, Any]) -> Problem:
 def check_names(spec: Mapping[str, Any]) -> Callable[..., Problem]:
     """What builds the problem of a specification whose kind and names of parameters are right.
 
-    Nothing is built, so that no data are needed. Raises as `build` does for names, and for parameters that are no list.
+    Nothing is built, so that no data are needed. Raises as `build` does for names and types of parameters.
     """
     parameters = {k: v for k, v in spec.items() if k != "kind"}
     if "kind" not in spec:
@@ -51,15 +51,5 @@ def check_names(spec: Mapping[str, Any]) -> Callable[..., Problem]:
     if kind not in kinds():
         raise UnknownName("the problem", kind, kinds())
     make: Callable[..., Problem] = importlib.import_module(f"boundcheck.problems.{kind}").build
-    signature = inspect.signature(make)
-    for name in parameters:
-        if name not in signature.parameters:
-            raise UnknownName(f"the problem '{kind}': parameter", name, signature.parameters)
-    for name, parameter in signature.parameters.items():
-        if parameter.default is inspect.Parameter.empty and name not in parameters:
-            raise BadInput(f"the problem '{kind}' needs the parameter '{name}'.")
-    for name, value in parameters.items():
-        asked = str(signature.parameters[name].annotation)
-        if asked.startswith("Sequence") and value is not None and not hasattr(value, "__iter__"):
-            raise BadInput(f"the problem '{kind}': {name} = {value} is not allowed; it must be a list.")
+    check_parameters(make, parameters, f"the problem '{kind}'")
     return make

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._classifier import Classifier, spread
 from boundcheck.problems._data import Samples, module
 from boundcheck.problems._losses import Logistic
@@ -80,7 +80,7 @@ def _positive(samples: Samples, data: str, positive: Any) -> str:
     if positive is None:
         return samples.meanings[1] if binary else "odd"
     if isinstance(positive, bool) or not isinstance(positive, int | str):
-        raise BadInput(f"positive = {positive!r} is not allowed; it must name a class: {', '.join(known)}.")
+        raise BadInput(f"positive = {shown(repr(positive))} is not allowed; it must name a class: {', '.join(known)}.")
     if str(positive) not in known:
         raise UnknownName(f"the data set '{data}': class", str(positive), known)
     return str(positive)

@@ -26,7 +26,7 @@ from boundcheck.constants.constant import Constant, Known
 from boundcheck.constants.lazy import LazyConstants
 from boundcheck.core.linalg import float_up
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._labelled import LEVELS, Labelled, client_rows, labelled
 from boundcheck.problems._on_samples import OnSamples
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
@@ -189,7 +189,7 @@ def build(
     own = whole(0 if seed is None else seed, "seed", 0, 2**64 - 1)
     zoo.check_options(model_name, model_options)
     if not (start == ZERO or isinstance(start, int)) or isinstance(start, bool):
-        raise BadInput(f"start = {start!r} is not allowed; it must be the seed of the start or '{ZERO}'.")
+        raise BadInput(f"start = {shown(repr(start))} is not allowed; it must be the seed of the start or '{ZERO}'.")
     begin = None if start == ZERO else whole(start, "start", 0, 2**64 - 1)
     everything = labelled(data_name, **data_options)
     owned = everything.owners if split == "owners" else None
@@ -236,7 +236,9 @@ def _named(given: Any, what: str) -> tuple[str, dict[str, Any]]:
     if isinstance(given, str):
         return given, {}
     if not isinstance(given, Mapping) or "name" not in given:
-        raise BadInput(f'{what} = {given!r} is not allowed; it must be a name or a table with one, {{name = "..."}}.')
+        raise BadInput(
+            f'{what} = {shown(repr(given))} is not allowed; it must be a name or a table with one, {{name = "..."}}.'
+        )
     options: dict[str, Any] = dict(given)
     return str(options.pop("name")), options
 

@@ -7,7 +7,7 @@ F = sum_i w_i f_i. Where F has no minimiser, `violations` says why and the const
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from flint import fmpq_mat
 
 from boundcheck.core.linalg import matrix, nearest_float, rational
 from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._quadratic import QuadraticInstance, check_weights
 from boundcheck.problems.problem import Arrays
 
@@ -133,7 +133,7 @@ class Quadratics(QuadraticInstance):
 
 def _vector(values: Any, name: str) -> tuple[Fraction, ...]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise BadInput(f"{name} = {values!r} must be a list of numbers.")
+        raise BadInput(f"{name} = {shown(repr(values))} must be a list of numbers.")
     return tuple(as_fraction(v, name) for v in values)
 
 
@@ -169,7 +169,14 @@ def build(
         raise BadInput("clients must be a list with one table a client, such as [{A = [[1]], b = [0]}].")
     parts: list[tuple[Component, ...]] = []
     for i, client in enumerate(clients):
-        inner: Any = client.get("components") if isinstance(client, Mapping) and "components" in client else [client]
+        inner: Any = [client]
+        if isinstance(client, Mapping) and "components" in client:
+            inner = client["components"]
+            if len(client) > 1 or isinstance(inner, str | Mapping) or not isinstance(inner, Iterable):
+                raise BadInput(
+                    f"client {i} must be one table {{A = ..., b = ...}} or {{components = [a list of such tables]}}; "
+                    f"got {shown(repr(client))}."
+                )
         parts.append(tuple(_component(c, f"client {i}") for c in inner))
     return _assemble(tuple(parts), reduction, weights, start, name)
 

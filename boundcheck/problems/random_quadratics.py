@@ -20,7 +20,7 @@ from flint import fmpq_mat
 
 from boundcheck.core import streams
 from boundcheck.core.linalg import column, floats, identity, matrix, nearest_float, rational, to_fractions
-from boundcheck.core.numbers import as_fraction, format_exact, simplest_between
+from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
 from boundcheck.errors import BadInput
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import DATA
@@ -29,10 +29,17 @@ from boundcheck.problems.quadratics import Component, Quadratics
 __all__ = ["build"]
 
 
+LARGEST = Fraction(10**100)  # of L and the noise, and 1 over the smallest mu: eigenvalues are found in doubles
+
+
 def _integers(seed: int, block: int, count: int, reach: int) -> list[int]:
     """Uniform integers in -reach..reach."""
     words = streams.words([seed], DATA, block, 1, 0, count)[0]
     return [int(v) - reach for v in streams.below(words, 2 * reach + 1)]
+
+
+def _given(mu: Fraction, L: Fraction, noise: Fraction) -> str:
+    return f"mu = {format_short(mu)}, L = {format_short(L)}, noise = {format_short(noise)}"
 
 
 def _short(value: float) -> Fraction:
@@ -60,7 +67,9 @@ def build(
     r = dim if rank is None else whole(rank, "rank", 1, dim)
     low, high, loud = as_fraction(mu, "mu"), as_fraction(L, "L"), as_fraction(noise, "noise")
     if not 0 < low <= high or loud < 0:
-        raise BadInput(f"mu = {low}, L = {high}, noise = {loud} are not allowed; 0 < mu <= L and noise >= 0 are.")
+        raise BadInput(f"{_given(low, high, loud)} are not allowed; 0 < mu <= L and noise >= 0 are.")
+    if low < 1 / LARGEST or max(high, loud) > LARGEST:
+        raise BadInput(f"{_given(low, high, loud)} are not allowed; mu >= 1e-100, L <= 1e100, noise <= 1e100 are.")
     if indefinite and n == 1:
         raise BadInput("indefinite = true needs at least 2 clients, because F itself stays convex.")
     project = fmpq_mat(dim, dim, [int(i == j < r) for i in range(dim) for j in range(dim)])

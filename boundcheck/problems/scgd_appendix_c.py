@@ -14,7 +14,7 @@ from typing import Any
 
 from boundcheck.constants.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, shown
 from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES
 from boundcheck.problems._scalar import Real, ScalarInstance, given
 from boundcheck.problems.quadratics import Component, Quadratics
@@ -81,7 +81,7 @@ class Cubic(ScalarInstance):
 def build(*, cubic: Any = False, start: Any = 1) -> Quadratics | Cubic:
     """Appendix C as meant (f_3 = 3x^2) or, with cubic = true, as printed (3x^3)."""
     if not isinstance(cubic, bool):
-        raise BadInput(f"cubic = {cubic!r} is not allowed; it is true or false.")
+        raise BadInput(f"cubic = {shown(repr(cubic))} is not allowed; it is true or false.")
     x0 = (as_fraction(start, "start"),)
     if cubic:
         return Cubic(x0)

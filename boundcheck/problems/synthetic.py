@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from boundcheck.core import streams
 from boundcheck.core.numbers import as_fraction, format_exact, format_short
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, shown
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Softmax
 from boundcheck.problems._specs import whole
@@ -103,7 +103,7 @@ def build(
     samples of a device, test set included (default: as drawn, up to 100000). ridge: default 1e-6. Raises BadInput.
     """
     if not isinstance(iid, bool):
-        raise BadInput(f"iid = {iid!r} is not allowed; it must be true or false.")
+        raise BadInput(f"iid = {shown(repr(iid))} is not allowed; it must be true or false.")
     wide, apart = as_fraction(alpha, "alpha"), as_fraction(beta, "beta")
     if min(wide, apart) < 0 or max(wide, apart) > 1000:
         raise BadInput(f"alpha = {format_short(wide)} and beta = {format_short(apart)} must be from 0 to 1000.")

@@ -24,6 +24,7 @@ from boundcheck.verdict import count_by
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.limits import LimitStudy
+    from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.studies import Study
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Condition, Statement
@@ -40,10 +41,14 @@ _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started"
 
 
 def report_data(
-    results: Sequence[ClaimResult], title: str, limits: Sequence[LimitStudy] = (), studies: Sequence[Study] = ()
+    results: Sequence[ClaimResult],
+    title: str,
+    limits: Sequence[LimitStudy] = (),
+    studies: Sequence[Study] = (),
+    not_run: Sequence[NotRun] = (),
 ) -> dict[str, Any]:
     """The whole report: title, versions, contradictory evidence on a reading, counts of all outcomes and grades (zeros
-    included), every claim, limit and study."""
+    included), every claim, limit and study, and what could not be run here."""
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.report.limits import limits_data
     from boundcheck.report.studies import studies_data
@@ -68,7 +73,16 @@ def report_data(
         "claims": claims,
         "limits": [limits_data(study) for study in limits],
         "studies": studies_data(studies),
+        "not_run": _not_run(not_run),
     }
+
+
+def _not_run(missing: Sequence[NotRun]) -> list[dict[str, Any]]:
+    used: set[str] = set()
+    return [
+        {"page": f"not-run-{_unused(slug(n.name), used)}.html", "kind": n.kind, "name": n.name, "why": n.why}
+        for n in missing
+    ]
 
 
 def versions() -> dict[str, str]:

@@ -38,6 +38,8 @@ def markdown(report: Mapping[str, Any]) -> str:
     missed = [(c["label"], f) for c in report["claims"] for f in c["expectation"]["failures"]]
     if missed:
         lines += ["", "## Missed", ""] + [f"- {_cell(label)}: {_cell(failure)}" for label, failure in missed]
+    if report["not_run"]:
+        lines += ["", "## Not run", ""] + [f"- {_cell(n['name'])}: {_cell(n['why'])}" for n in report["not_run"]]
     versions = ", ".join(f"{k} {v}" for k, v in report["versions"].items())
     return "\n".join([*lines, "", f"Computed with {versions}.", ""])
 

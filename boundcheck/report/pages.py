@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from boundcheck.theory.statement import Statement
 
-__all__ = ["GRADES", "OUTCOMES", "claim_page", "environment", "flagged", "index_page"]
+__all__ = ["GRADES", "OUTCOMES", "claim_page", "environment", "flagged", "index_page", "not_run_page"]
 
 OUTCOMES: Mapping[str, str] = {
     "FAILED": "the run did not come about; nothing is known",
@@ -102,6 +102,11 @@ def index_page(report: Mapping[str, Any], figures: Sequence[str] = ()) -> str:
         .get_template("index.html.j2")
         .render(report={**report, "claims": claims, "flagged": flagged(report)}, figures=figures)
     )
+
+
+def not_run_page(report: Mapping[str, Any], missing: Mapping[str, Any]) -> str:
+    """The page of one entry of `report["not_run"]`: what is missing and the command that gets it."""
+    return environment().get_template("not_run.html.j2").render(report=report, missing=missing)
 
 
 def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:

@@ -14,12 +14,13 @@ from boundcheck.errors import StoreError
 from boundcheck.report.data import KIND, report_data
 from boundcheck.report.limits import limits_page
 from boundcheck.report.markdown import markdown
-from boundcheck.report.pages import claim_page, index_page
+from boundcheck.report.pages import claim_page, index_page, not_run_page
 from boundcheck.report.studies import study_page
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.limits import LimitStudy
+    from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.studies import Study
 
 __all__ = ["write_report"]
@@ -35,18 +36,19 @@ def write_report(
     title: str = "Bounds against experiments",
     limits: Sequence[LimitStudy] = (),
     studies: Sequence[Study] = (),
+    not_run: Sequence[NotRun] = (),
 ) -> list[Path]:
     """Writes the report of these results into `folder` (made if absent) and returns the paths written.
 
     For each claim `<name>.html` and `<name>.toml`, for each limit study `limits-<name>.html`, for
-    each other study `study-<name>.html`; `report.json` (schema 1:
-    everything, curves included), `report.md` (a summary for CI) and, last, `index.html`. Each file is there as a whole
-    or not at all; files of an older report in the folder are replaced, the pages that only its report.json lists are
-    removed, others left alone.
+    each other study `study-<name>.html`, for each table that cannot be run on this machine
+    `not-run-<name>.html`; `report.json` (schema 1: everything, curves included), `report.md` (a summary for CI)
+    and, last, `index.html`. Each file is there as a whole or not at all; files of an older report in the folder
+    are replaced, the pages that only its report.json lists are removed, others left alone.
     Pictures in a folder `figures` beside them are linked by the index. Raises StoreError where the folder cannot be
     written.
     """
-    report = report_data(results, title, limits, studies)
+    report = report_data(results, title, limits, studies, not_run)
     texts: dict[str, str] = {}
     for claim in report["claims"]:
         texts[claim["page"]] = claim_page(report, claim)
@@ -55,6 +57,8 @@ def write_report(
         texts[study["page"]] = limits_page(report, study)
     for study in report["studies"]:
         texts[study["page"]] = study_page(report, study)
+    for missing in report["not_run"]:
+        texts[missing["page"]] = not_run_page(report, missing)
     texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     texts["report.md"] = markdown(report)
     try:
@@ -81,7 +85,7 @@ def _listed(path: Path) -> set[str]:
         if old["kind"] != KIND:
             return set()
         names = {str(claim[part]) for claim in old["claims"] for part in ("page", "spec")}
-        names |= {str(study["page"]) for kind in ("limits", "studies") for study in old.get(kind, [])}
+        names |= {str(study["page"]) for kind in ("limits", "studies", "not_run") for study in old.get(kind, [])}
     except (FileNotFoundError, ValueError, KeyError, TypeError):  # somebody else's file claims no pages
         return set()
     return {name for name in names if PAGE.fullmatch(name)}  # plain names alone: nothing outside this folder

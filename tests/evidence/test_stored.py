@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -191,3 +192,91 @@ def test_the_code_of_the_problem_inside_a_surrogate_counts() -> None:
     assert outer.spec["kind"] == "surrogate"
     modules = code_of(outer, {"kind": "fedshuffle_sum_one"})
     assert {"boundcheck.problems.surrogate", "boundcheck.problems.fedshuffle_36"} <= set(modules)
+
+
+# --- stored curves that are none -------------------------------------------------------------------------------
+
+
+def changed_arrays(**changes: Any) -> Any:
+    def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        for name, value in changes.items():
+            key = name.replace("__", "/")
+            if value is None:
+                del arrays[key]
+            else:
+                arrays[key] = value
+
+    return change
+
+
+def changed_meta(**changes: Any) -> Any:
+    def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        for name, value in changes.items():
+            if value is None:
+                del meta[name]
+            else:
+                meta[name] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("how", "change"),
+    [
+        (HOW, changed_arrays(rounds=None)),
+        (HOW, changed_arrays(rounds=np.array([0, 1, 10, 41]))),
+        (HOW, changed_arrays(rounds=np.array([0.0, 1, 10, 40]))),
+        (HOW, changed_arrays(values__dist2=None)),
+        (HOW, changed_arrays(values__dist2=np.zeros(3))),
+        (HOW, changed_arrays(values__dist2=np.array(["a", "b", "c", "d"]))),
+        (HOW, changed_arrays(samples__dist2=np.zeros((20, 3)))),
+        (HOW, changed_arrays(samples__dist2=np.zeros((19, 4)))),
+        (HOW, changed_arrays(others__dist2=np.zeros(4))),
+        (HOW, changed_meta(arithmetic="guessed")),
+        (HOW, changed_meta(arithmetic=None)),
+        (HOW, changed_meta(expectation=None)),
+        (HOW, changed_meta(info=None)),
+        (HOW, changed_meta(info=[1])),
+        (HOW, changed_meta(info={"engine": "sampled"})),
+        (EXACT, changed_arrays(exact__dist2=None)),
+        (EXACT, changed_arrays(exact__dist2=np.array(["1/2", "1", "1/0"]))),
+        (EXACT, changed_arrays(exact__dist2=np.array(["x", "1/1", "1/1"]))),
+        (EXACT, changed_arrays(exact__dist2=np.zeros(3))),
+    ],
+)
+def test_a_stored_curve_that_is_none_is_run_again(
+    store: Store, how: dict[str, Any], change: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = recall(store, how=how)
+    (key,) = store.keys()
+    found = store.get(key)
+    assert found is not None
+    arrays, meta = dict(found.arrays), dict(found.meta)
+    change(arrays, meta)
+    shutil.rmtree(store.path / key)
+    store.put(key, found.spec, arrays, meta)
+    again = recall(store, how=how)
+    assert same(first, again)
+    assert "computed again" in caplog.text
+    caplog.clear()
+    assert same(first, recall(store, how=how))
+    assert caplog.text == ""
+
+
+def test_a_checkpoint_that_does_not_parse_is_not_resumed(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = recall(None)
+    for content in ({}, {"meta": np.array("{")}, {"meta": np.array("{}"), "rounds": np.arange(4)}):
+        monkeypatch.setattr("boundcheck.core.store.Checkpoint.load", lambda self, content=content: dict(content))
+        caplog.clear()
+        own = Store(store.path / str(len(content)))
+        assert same(recall(own), whole)
+        assert "computed again" in caplog.text
+
+
+def test_what_a_run_says_of_itself_comes_in_one_order_with_and_without_a_store(store: Store) -> None:
+    for how in (HOW, EXACT):
+        found = [recall(s, how=how).info for s in (None, store, store)]
+        orders = [json.dumps({k: v for k, v in info.items() if k not in ("seconds", "complete")}) for info in found]
+        assert len(set(orders)) == 1

@@ -42,7 +42,7 @@ from boundcheck.engines.neural.losses import sample_losses
 from boundcheck.engines.neural.network import Tensor
 from boundcheck.engines.neural.passes import Passes
 from boundcheck.engines.neural.task import Task
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.verdict import plain
 
 __all__ = ["Effort", "Probe", "probe"]
@@ -77,7 +77,7 @@ class Effort:
             if name not in known:
                 raise UnknownName("estimate: the key", name, known)
             if not isinstance(value, int) or isinstance(value, bool):
-                raise BadInput(f"estimate: {name} = {value!r} is not allowed; it must be a whole number.")
+                raise BadInput(f"estimate: {name} = {shown(repr(value))} is not allowed; it must be a whole number.")
         return Effort(**(given or {}))
 
 

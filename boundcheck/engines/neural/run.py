@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boundcheck.core import streams
+from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import package_version
 from boundcheck.core.store import AnyCheckpoint, NullCheckpoint
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
@@ -149,7 +150,10 @@ def _carry_out(
     """Whether all rounds were run."""
     found = checkpoint.load()
     if found is not None:
-        restore(found, steps, record)
+        try:
+            restore(found, steps, record, grid)
+        except MALFORMED as error:
+            checkpoint.refuse(error)
     last = int(grid[-1])
 
     def due() -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 
 __all__ = ["DEVICES", "PRECISIONS", "Settings"]
 
@@ -56,7 +56,9 @@ class Settings:
             return given
         table: Any = {} if given is None else given
         if not isinstance(table, Mapping):
-            raise BadInput(f'neural = {table!r} is not allowed; it must be a table such as {{"precision": "float64"}}.')
+            raise BadInput(
+                f'neural = {shown(repr(table))} is not allowed; it must be a table such as {{"precision": "float64"}}.'
+            )
         settings = cast("Mapping[str, Any]", table)
         known = {f.name: f.type for f in fields(Settings)}
         for name, value in settings.items():
@@ -66,6 +68,6 @@ class Settings:
                 continue
             asked = {"device": str, "precision": str, "compiled": bool, "graphs": bool}.get(name, int)
             if not isinstance(value, asked) or (asked is int and isinstance(value, bool)):
-                told = f"the neural engine: {name} = {value!r} is not allowed; it must be {_CALLED[asked]}."
+                told = f"the neural engine: {name} = {shown(repr(value))} is not allowed; it must be {_CALLED[asked]}."
                 raise BadInput(told)
         return Settings(**settings)

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BoundcheckError, SpecError
+from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies.placed import Placed
 from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
 
@@ -71,9 +72,11 @@ def _module(kind: str) -> _Module:
     return found
 
 
-def load_studies(path: Path | str) -> list[Asked]:
+def load_studies(path: Path | str, not_run: list[NotRun] | None = None) -> list[Asked]:
     """The tables of studies of a specification file, validated; [] where it has none.
 
+    not_run: where given, tables whose data set or optional package is not on this machine are appended to it and left
+    out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
     file = load_toml(path, parse_float=str)
@@ -95,6 +98,9 @@ def load_studies(path: Path | str) -> list[Asked]:
             except SpecError as error:
                 mistakes += error.problems
             except BoundcheckError as error:
+                if not_run is not None and is_absence(error):
+                    not_run.append(NotRun(kind, str(tables[k].get("name", kind)), str(error)))
+                    continue
                 keys = error.keys if isinstance(error, Placed) else ()
                 mistakes.append((file.line_of((kind, k, *keys)), str(error)))
     if mistakes:

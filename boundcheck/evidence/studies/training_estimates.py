@@ -100,8 +100,13 @@ def _along(spec: Spec, case: CaseRuns, run: Ran, estimate: Estimate, store: Stor
             seen = probe(task, problem, points[finite], blocks=blocks, effort=effort)
         return {"rounds": [n for n, known in zip(grid, finite, strict=True) if known], **seen.to_dict()}
 
-    measured = measured_or_recall(store, run.method, problem, run.spec, grid, settings, asdict(effort), compute)
-    return Along(run.label, case.case.label, tuple(measured["rounds"]), measured)
+    def read(measured: Mapping[str, Any]) -> Along:
+        along = Along(run.label, case.case.label, tuple(measured["rounds"]), measured)
+        estimate_tables([along])  # everything that is read of it
+        return along
+
+    effort_as_dict = asdict(effort)
+    return read(measured_or_recall(store, run.method, problem, run.spec, grid, settings, effort_as_dict, compute, read))
 
 
 def estimate_words(measured: Sequence[Along]) -> list[str]:

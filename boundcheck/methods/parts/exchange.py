@@ -20,6 +20,7 @@ __all__ = ["PARTITIONS", "Blocks", "Exchange", "HandOver", "Stale", "even_blocks
 
 BY_NETWORK = ("layer", "channel")
 PARTITIONS = ("whole", "even", *BY_NETWORK)
+MAX_PERIOD = 100_000  # rounds of a pattern that is written out
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Blocks:
     def __post_init__(self) -> None:
         if self.tau < 1:
             raise BadInput(f"tau = {self.tau} is not allowed; the interval of averaging is at least 1.")
+        if self.tau > MAX_PERIOD:
+            raise BadInput(f"tau = {self.tau} is not allowed; the interval is at most {MAX_PERIOD} rounds.")
         if isinstance(self.partition, str):
             if self.partition not in PARTITIONS:
                 raise UnknownName("the partition of the model", self.partition, PARTITIONS)

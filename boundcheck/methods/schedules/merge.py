@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.errors import BadInput
 from boundcheck.methods.schedules.policies import Buffer, FirstToArrive, Policy, WaitForAll, Window
 from boundcheck.methods.schedules.times import Fixed
 from boundcheck.methods.schedules.timetable import Timetable, check_size
@@ -21,6 +22,9 @@ __all__ = ["common_unit", "fixed_timetable"]
 
 Ints = NDArray[Any]  # int64 or Python integers
 SAFE = 1 << 61
+
+
+MAX_MULTIPLE = 10**200  # of the common unit of all times; their sums are doubles
 
 
 def common_unit(values: Sequence[Fraction]) -> tuple[Fraction, list[int]]:
@@ -35,6 +39,11 @@ def fixed_timetable(times: Fixed, policy: Policy, rounds: int) -> Timetable:
     """The first rounds of the schedule. Raises BadInput for more contributions than are kept."""
     window = [policy.dt] if isinstance(policy, Window) else []
     unit, whole = common_unit([*times.values, *window])
+    if max(whole) > MAX_MULTIPLE:
+        raise BadInput(
+            "the update times have no common unit of which each is at most 10^200 multiples; write numbers with fewer "
+            "digits."
+        )
     count = len(times.values)
     # no aggregation is later than this, nor any key that is sorted larger than so many times the number of clients
     latest = (rounds + 2) * 2 * max(whole)

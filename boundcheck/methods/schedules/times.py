@@ -18,6 +18,9 @@ from boundcheck.errors import BadInput
 __all__ = ["F0", "F80", "F80_LITERAL", "Exponential", "Fixed", "Spread", "Times"]
 
 
+LARGEST = Fraction(10**100)  # of a time or rate, and 1 over the smallest; their sums are then doubles
+
+
 class Times(Protocol):
     """The update times of any number of clients."""
 
@@ -31,6 +34,13 @@ class Times(Protocol):
         ...
 
 
+def _check_size(value: Fraction, what: str) -> None:
+    if value <= 0:
+        raise BadInput(f"the {what} {format_short(value)} is not allowed; it is above 0.")
+    if not 1 / LARGEST <= value <= LARGEST:
+        raise BadInput(f"the {what} {format_short(value)} is not allowed; it is between 1e-100 and 1e100.")
+
+
 @dataclass(frozen=True)
 class Fixed:
     """T_i, one positive number a client: each piece of work takes exactly so long."""
@@ -41,8 +51,7 @@ class Fixed:
         if not self.values:
             raise BadInput("the list of update times is empty; one time a client is needed.")
         for v in self.values:
-            if v <= 0:
-                raise BadInput(f"the update time {format_short(v)} is not allowed; it is above 0.")
+            _check_size(v, "update time")
 
     def of(self, count: int) -> Fixed:
         """See `Times`."""
@@ -67,6 +76,7 @@ class Spread:
             raise BadInput(
                 f"the ratio {format_short(self.ratio)} of slowest to fastest is not allowed; it is at least 1."
             )
+        _check_size(self.ratio, "ratio of slowest to fastest")
 
     def of(self, count: int) -> Fixed:
         """See `Times`; a client alone is the slowest."""
@@ -98,8 +108,7 @@ class Exponential:
         if not self.rates:
             raise BadInput("the list of rates is empty; one rate a client is needed.")
         for v in self.rates:
-            if v <= 0:
-                raise BadInput(f"the rate {format_short(v)} is not allowed; it is above 0.")
+            _check_size(v, "rate")
 
     def of(self, count: int) -> Exponential:
         """See `Times`."""

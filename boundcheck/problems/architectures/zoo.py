@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._specs import whole
 from boundcheck.problems.architectures.architecture import Architecture
 from boundcheck.problems.architectures.layers import (
@@ -231,7 +231,7 @@ def _after(layers: Sequence[Layer], inputs: Shape) -> Shape:
 
 def _widths(given: Any, name: str, count: int | None) -> tuple[int, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise BadInput(f"{name} = {given!r} is not allowed; it must be a list of widths.")
+        raise BadInput(f"{name} = {shown(repr(given))} is not allowed; it must be a list of widths.")
     values: Sequence[Any] = given
     if len(values) > DEEPEST or (count is not None and len(values) != count):
         wanted = f"exactly {count}" if count is not None else f"at most {DEEPEST}"

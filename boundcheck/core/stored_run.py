@@ -1,0 +1,117 @@
+"""Reading a run of the result store: a whole, sound and understood one, or none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from boundcheck.core.arrays import MALFORMED, Arrays, unpack_arrays
+from boundcheck.core.digest import decode
+from boundcheck.core.places import reason
+from boundcheck.core.seal import is_sealed
+from boundcheck.errors import StoreError
+
+__all__ = ["SCHEMA", "Stored", "check_schema", "checksums", "json_bytes", "read_run", "unreadable"]
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A finished run.
+
+    arrays: read-only, little-endian, C-ordered; meta: what the computation says of its result;
+    environment: versions and time of the run; path: its folder, or None where it is not stored;
+    reused: whether it was there before and was not computed now.
+    """
+
+    key: str
+    spec: Any
+    arrays: Arrays
+    meta: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    path: Path | None
+    reused: bool
+
+
+def read_run(folder: Path, key: str) -> Stored | str | None:
+    """The run in a folder; None where there is none or it is damaged, half a sentence where its content is refused.
+
+    Refused is what has sound checksums and yet does not parse, or lacks the seal of the key that is set. Raises
+    StoreError where it cannot be read (permissions) or comes from a newer boundcheck.
+    """
+    try:
+        done = _read_json(folder / "done.json")
+        if done is None:
+            return None
+        files = {name: (folder / name).read_bytes() for name in ("spec.json", "curve.npz")}
+        environment = _read_json(folder / "environment.json")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except StoreError:
+        raise
+    except OSError as error:
+        raise unreadable(folder, error) from error
+    if environment is None or done.get("sha256") != checksums(files):
+        return None
+    if not is_sealed(done.get("hmac"), b"run", key.encode("ascii"), *files.values()):
+        return "it does not carry the seal of the key in BOUNDCHECK_STORE_KEY"
+    spec = _parse(files["spec.json"], folder / "spec.json")
+    arrays = unpack_arrays(files["curve.npz"])
+    if spec is None or arrays is None:
+        return "its files do not parse"
+    if spec.get("key") != key:  # somebody renamed the folder
+        return None
+    try:
+        meta = decode(spec["meta"])
+        if not isinstance(meta, dict):
+            return "its meta data are no table"
+        return Stored(key, decode(spec["spec"]), arrays, meta, environment, folder, reused=True)
+    except MALFORMED as error:
+        return f"its specification does not parse ({type(error).__name__})"
+
+
+def check_schema(schema: int, path: Path) -> None:
+    """Raises StoreError for a file of a newer boundcheck."""
+    if schema > SCHEMA:
+        raise StoreError(
+            f"{path} has schema {schema}, and this boundcheck reads schema {SCHEMA} at most; "
+            "install a newer boundcheck, or name another store with BOUNDCHECK_STORE."
+        )
+
+
+def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
+    """SHA-256 of each file."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def json_bytes(tree: Any) -> bytes:
+    """The one JSON text of a tree, for a file."""
+    return (json.dumps(tree, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")
+
+
+def unreadable(path: Path, error: OSError) -> StoreError:
+    """The error of a file that the system does not let us read."""
+    return StoreError(f"the result store cannot read {path}: {reason(error)}.")
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    return _parse(path.read_bytes(), path)
+
+
+def _parse(content: bytes, path: Path) -> dict[str, Any] | None:
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError):  # damaged; ValueError includes broken UTF-8
+        return None
+    if not isinstance(parsed, dict):
+        return None
+    members = cast("dict[str, Any]", parsed)
+    if not isinstance(members.get("schema"), int):
+        return None
+    check_schema(members["schema"], path)
+    return members

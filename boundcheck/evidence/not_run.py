@@ -1,0 +1,27 @@
+"""Tables of a specification that this machine cannot carry out: a data set or an optional package is not on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from boundcheck.errors import DataNotFetched, MissingExtra
+
+__all__ = ["NotRun", "is_absence"]
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """kind: the table, such as "claim"; name: as a page shows it; why: what is missing and the command that gets it."""
+
+    kind: str
+    name: str
+    why: str
+
+
+def is_absence(error: BaseException | None) -> bool:
+    """Whether an error, or one that it stands for, says that a data set or an optional package is not there."""
+    while error is not None:
+        if isinstance(error, DataNotFetched | MissingExtra):
+            return True
+        error = error.__cause__
+    return False
