@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import boundcheck as bc
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients, Repeated
@@ -50,6 +51,19 @@ def test_local_steps_and_step_sizes() -> None:
 def test_random_epochs_are_a_mixture() -> None:
     found = steps(method("fedshuffle_gen", E={"low": 2, "high": 3}))[2]
     assert found == [(Fraction(1, 2), 6, Fraction(1, 6)), (Fraction(1, 2), 9, Fraction(1, 9))]
+
+
+@pytest.mark.parametrize("kind", ["fedavg_rr", "fedavg_sgd", "fedshuffle_sum_one", "fedshuffle_gen"])
+def test_random_epochs_run(kind: str) -> None:
+    """One client with one sample and F = x^2/2 takes one or two local steps, each with probability 1/2."""
+    problem = bc.problem(kind="quadratics", start=[1], clients=[{"A": 1, "b": 0}])
+    # a local step with the step size 1/2 halves x; fedshuffle_gen divides the step by the number of steps: (3/4)^2
+    twice = Fraction(9, 16) if kind == "fedshuffle_gen" else Fraction(1, 4)
+    own = bc.method(kind=kind, eta_l="1/2", E={"low": 1, "high": 2})
+    curve = bc.run(own, problem, rounds=1, metrics=["gap"], arithmetic="rational")
+    assert curve.values["gap"][1] == (Fraction(1, 4) + twice**2) / 4  # the mean of x^2/2 over both numbers of epochs
+    # Section 4.1 speaks of one number E, so that no statement takes such a run for FedAvgRR
+    assert "fedavg_rr" not in curve.algorithms
 
 
 def test_aggregation_weights() -> None:
@@ -180,6 +194,14 @@ def test_many_clients_take_no_memory() -> None:
         ("fedavg_rr", {"aggregation": "sum"}, "the aggregation of fedavg_rr"),
         ("fedshuffle_unfinished", {"missed": ["1/2"]}, "missed = 1/2 is not allowed"),
         ("fedavg_min", {"E": {"low": 1, "high": 2}}, "a common number of local steps goes with fixed epochs"),
+        (
+            "fednova_rr",
+            {"E": {"low": 1, "high": 2}},
+            r"E = \{low = 1, high = 2\} is not allowed: the aggregation weigh",
+        ),
+        ("fednova", {"E": {"low": 1, "high": 2}}, "E must be an integer, or one for each client"),
+        ("fedshuffle_gen", {"E": {"low": 1, "high": 2}, "weights": "nova"}, r"E = \{low = 1, high = 2\} is not allo"),
+        ("fedshuffle_gen", {"weights": "novel"}, "the aggregation weights 'novel' is unknown; did you mean 'nova'"),
     ],
 )
 def test_bad_input_is_one_sentence(kind: str, more: dict[str, Any], text: str) -> None:
