@@ -15,10 +15,11 @@ import numpy as np
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.methods.build import algorithms
+from boundcheck.methods.build import algorithms, objections
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems._minimum import Minimum
+from boundcheck.problems.problem import clients_of
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
@@ -203,6 +204,11 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
             broken[name] = objection
     told = getattr(problem, "told", "")  # along which run constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
+    clients = clients_of(problem)
+    named = algorithms(method, clients)
+    unnamed = {} if named else objections(method, clients)
+    if unnamed:
+        info["unnamed"] = unnamed  # of which kinds the method nearly is one, and why it is none
     return replace(
         curve,
         start=_at_start(problem, curve.values),
@@ -210,7 +216,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,
-        algorithms=algorithms(method),
+        algorithms=named,
         parameters=tuple(method.parameters()),
         rounded_steps=not method.exact_steps(),
     )

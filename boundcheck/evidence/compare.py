@@ -127,8 +127,12 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
         and curve.algorithms is not None
         and statement.algorithm.kind not in curve.algorithms
     ):
+        kind = statement.algorithm.kind
+        why = curve.info.get("unnamed", {}).get(kind)
+        if why is not None:
+            return f"the statement is about {kind}, {why}", scope
         ran = " or ".join(curve.algorithms) or "no named method"
-        return f"the statement is about {statement.algorithm.kind}, the run is {ran}", scope
+        return f"the statement is about {kind}, the run is {ran}", scope
     for assumption in statement.assumptions:
         objection = objection_of(curve, assumption)
         if objection is not None:

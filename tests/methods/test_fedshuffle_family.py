@@ -10,7 +10,7 @@ import pytest
 
 import boundcheck as bc
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.build import algorithms, build, objections
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Momentum, inclusion, probability_matrix
@@ -240,3 +240,35 @@ def test_what_only_the_clients_tell() -> None:
     assert large is not None
     with pytest.raises(Unsupported, match="at most 1000 can be gone through"):
         large.support(1000)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"c": [20, 20, 20]}, None),
+        ({"c": [1, 2, 3]}, None),
+        ({"c": [2, 4, 6], "E": 2}, None),
+        ({"c": [2, 2, 3], "E": [2, 1, 1]}, None),
+        ({"c": "size", "E": [1, 1, 1]}, None),
+        ({"c": [1, 2, "29/10"]}, "client 2 has c_i = 29/10 and E_i |D_i| = 3"),
+        ({"c": "none"}, "client 1 has c_i = 1 and E_i |D_i| = 2"),
+        ({"c": "size", "E": 2}, "client 0 has c_i = 1 and E_i |D_i| = 2"),
+    ],
+)
+def test_theorem_e_1_speaks_of_all_divisors_that_are_large_enough(more: dict[str, Any], why: str | None) -> None:
+    own = method("fedshuffle_gen", **more, normaliser="sum_one")
+    assert ("fedshuffle_gen" in algorithms(own, CLIENTS)) is (why is None)
+    assert objections(own, CLIENTS).get("fedshuffle_gen", "").endswith(why or "")
+    curve = bc.run(own, bc.problem(kind="fedshuffle_36"), rounds=[0], metrics=["drift"])
+    verdict = bc.compare("fedshuffle/lemma_e_4/corrected", curve, {"eta_l": "1/8"})
+    said = "the run is no named method" in verdict.reason
+    assert not said
+    # an objection by another hypothesis (the weights of fhat) may remain; the divisors are objected to where they fail
+    assert (("needs c_i >= E_i |D_i|" in verdict.reason) or ("the run is" in verdict.reason)) is (why is not None)
+
+
+def test_lemma_e_4_holds_with_a_divisor_of_20() -> None:
+    problem = {"kind": "quadratics", "start": [1], "clients": [{"A": 1, "b": 0}]}
+    own = {"kind": "fedshuffle_gen", "eta_l": "1/100", "c": [20]}
+    found = bc.run_claim(bc.Claim("fedshuffle/lemma_e_4/corrected", problem, own))
+    assert found.verdict.outcome.value == "HOLDS", found.verdict.reason
