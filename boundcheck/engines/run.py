@@ -20,6 +20,7 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems._minimum import Minimum
 from boundcheck.problems.problem import clients_of
+from boundcheck.theory.quantities import PROOF_QUANTITIES
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
@@ -98,6 +99,8 @@ def run(
     grid = round_grid(rounds)
     names = problem.metrics if metrics is None else _named(metrics)
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
+        if name in PROOF_QUANTITIES:
+            raise BadInput(f"the metric '{name}' occurs in a proof and no run measures it: {PROOF_QUANTITIES[name]}.")
         if name not in problem.metrics and not is_round_metric(name):
             raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
     if engine == "exact":

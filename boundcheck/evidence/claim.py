@@ -36,6 +36,7 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.largest import NothingAllowed
+from boundcheck.theory.quantities import check_measurable
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
@@ -149,6 +150,7 @@ def run_claim(
     the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
     """
     claimed = statement(claim.statement) if claimed is None else claimed
+    check_measurable(claimed)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     check_engine(claim.engine, build_problem(claim.problem), claim.neural, claim.arithmetic)
@@ -247,8 +249,6 @@ def _values(claim: Claim, claimed: Statement, own: Mapping[str, Constant], metho
 
 def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
     name = claimed.metric.index
-    if claimed.kind is Kind.FORMULA:
-        raise BadInput(f"{claimed.best_id} is a formula, not a claim about a run; evaluate it instead.")
     for given in claim.at:
         if given != name:
             raise UnknownName(f"{claimed.best_id}: the index", given, [name or "none: it has a single round"])

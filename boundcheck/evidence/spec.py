@@ -35,8 +35,9 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.quantities import check_measurable
 from boundcheck.theory.scope import difference
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 
 __all__ = ["ClaimSpec", "claims_from_text", "load_claims"]
@@ -271,8 +272,7 @@ class _Checker:
             return None
         with self._noting("statement"):
             found = statement(id)
-            if found.kind is Kind.FORMULA:
-                raise BadInput(f"{found.best_id} is a formula, not a claim about a run; use `boundcheck evaluate`.")
+            check_measurable(found)
             return found
         return None
 
