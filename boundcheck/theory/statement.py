@@ -278,7 +278,11 @@ class Statement:
         return decide_scope(self, values)
 
     def evaluate(self, **values: Any) -> Evaluation:
-        """The bound at these constants (arrays broadcast), with scope and vacuousness."""
+        """The bound at these constants (arrays broadcast), with scope and vacuousness.
+
+        `value` is the nearest float. `exact` is the value as a Fraction, or a rigorous interval that holds it where it
+        is irrational or too long (`known` says which), and None for arrays; see `Evaluation`.
+        """
         from boundcheck.theory.evaluation import evaluate
 
         return evaluate(self, values)
