@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.core.numbers import format_short, parse_grid
+from boundcheck.core.numbers import format_apart, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, check_engine, describe, is_round_metric
 from boundcheck.errors import BadInput, UnknownName
@@ -377,8 +377,14 @@ def _failures(claim: Claim, result: ClaimResult) -> list[str]:
     least, largest = claim.tightness
     if least is not None or largest is not None:
         found = math.nan if verdict.tightness is None else verdict.tightness.ratio_min
-        if not (least is None or found >= least) or not (largest is None or found <= largest):
-            missed.append(f"tightness {found:.6g} is outside [{least}, {largest}]")
+        if math.isnan(found):
+            missed.append("no tightness was measured")
+        elif least is not None and found < least:
+            shown, limit = format_apart(found, least)
+            missed.append(f"tightness {shown} is below at_least = {limit}")
+        elif largest is not None and found > largest:
+            shown, limit = format_apart(found, largest)
+            missed.append(f"tightness {shown} is above at_most = {limit}")
     if claim.rate is not None and result.rate is None:
         missed.append("no slope was measured, because nothing was run")
     elif claim.rate is not None and result.rate is not None:

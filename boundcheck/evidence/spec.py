@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from boundcheck.constants.constant import Constant, Known
-from boundcheck.core.numbers import as_fraction, format_short, parse_grid
+from boundcheck.core.numbers import as_fraction, format_apart, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.absent import why_absent
@@ -350,7 +350,9 @@ class _Checker:
             used = {s.name for s in relation.free_symbols}
             if used & set(given) and used <= set(known) and sign(difference(relation), known) == -1:
                 first = next(name for name in given if name in used)
-                shown = ", ".join(f"{name} = {format_short(known[name])}" for name in sorted(used))
+                names = sorted(used)
+                texts = format_apart(*(known[name] for name in names))
+                shown = ", ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
                 self._add(("constants", first), f"{claimed.best_id} needs {relation}, but {shown}.")
 
     def _rounds(self, claimed: Statement, values: Mapping[str, Fraction]) -> None:
@@ -425,7 +427,8 @@ class _Checker:
     def _ordered(self, table: Mapping[str, Any], key: str, names: tuple[str, str]) -> None:
         low, high = (_parsed(table.get(name)) for name in names)
         if low is not None and high is not None and low > high:
-            self._add((key,), f"{key}: {names[0]} = {format_short(low)} is above {names[1]} = {format_short(high)}.")
+            first, second = format_apart(low, high)
+            self._add((key,), f"{key}: {names[0]} = {first} is above {names[1]} = {second}.")
 
 
 def _parsed(value: Any) -> Fraction | None:

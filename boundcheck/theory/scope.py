@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number, simplest_between
+from boundcheck.core.numbers import (
+    as_fraction,
+    format_apart,
+    format_exact,
+    format_short,
+    parse_number,
+    simplest_between,
+)
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 
@@ -154,7 +161,7 @@ def _slack_text(c: ConditionResult) -> str:
     if c.exact is not None:
         return format_short(c.exact)
     low, high = c.slack
-    return "not a real number" if math.isnan(low) else f"{(low + high) / 2:.6g}"
+    return "not a real number" if math.isnan(low) else format_short((low + high) / 2)
 
 
 def scope_symbols(statement: Statement, *, choices: bool = False) -> tuple[str, ...]:
@@ -201,7 +208,8 @@ def check_domain(statement: Statement, exact: Mapping[str, Fraction], given: Map
         names = sorted(s.name for s in relation.free_symbols)
         if not set(names) <= set(exact) or holds(relation, exact):
             continue
-        shown = " and ".join(f"{name} = {format_short(exact[name], 17)}" for name in names)
+        texts = format_apart(*(exact[name] for name in names), digits=17)
+        shown = " and ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
         hint = "" if given is None else _edge_note(relation, exact, given)
         raise BadInput(
             f"{statement.best_id}: {relation_text(relation)} is needed for the statement to make sense, but "
