@@ -14,7 +14,18 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import EpochRange, Epochs, LocalWork
 from boundcheck.methods.parts.participation import Drawing, Participation, first_repeated, inclusion, pattern_law
 
-__all__ = ["WEIGHTS", "Aggregation", "Average", "Same", "Setting", "SumOne", "Unbiased", "check_rule", "client_weights"]
+__all__ = [
+    "WEIGHTS",
+    "Aggregation",
+    "Average",
+    "PerClient",
+    "Same",
+    "Setting",
+    "SumOne",
+    "Unbiased",
+    "check_rule",
+    "client_weights",
+]
 
 WEIGHTS = ("data", "nova", "unfinished")
 
@@ -146,6 +157,23 @@ class Same:
 
     def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
         return lambda i: self.value
+
+
+@dataclass(frozen=True)
+class PerClient:
+    """a_i = values[i], whoever else takes part."""
+
+    values: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        _check_weights(self.values)
+
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+        own = self.by_client(setting)
+        return [own(i) for i in cohort]
+
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+        return client_weights(self.values, setting)
 
 
 @dataclass(frozen=True)
