@@ -92,7 +92,7 @@ def test_mistakes_are_sentences() -> None:
 def test_derivation_and_falsify_say_what_they_do_not_reach() -> None:
     with pytest.raises(bc.BadInput, match="has no derivation"):
         bc.derivation("scgd/equation_2/as_printed_appendix")
-    with pytest.raises(bc.BoundcheckError, match="only upper bounds"):
+    with pytest.raises(bc.BoundcheckError, match="is a formula; the search covers upper bounds"):
         bc.falsify("scgd/equation_2/as_printed_appendix", budget=0.1)
 
 
