@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundcheck.cli._output import json_float, json_number, line, note_reading, print_json, short, table
-from boundcheck.cli._values import parse_sets, parse_sweeps
+from boundcheck.cli._values import parse_values
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
 
@@ -288,9 +288,10 @@ def evaluate(
     Example: boundcheck evaluate scgd/theorem_3_3 --set mu=1/10 --set L=1 --set n=20 --set E=4
              --set sigma2=1 --set dist2_0=4 --set K=1000 --sweep eta=1e-6:1e-4:50:log
     """
+    from boundcheck.theory.evaluation import needed_symbols
+
     found = _find(id)
-    fixed = parse_sets(found, sets or [])
-    grids = parse_sweeps(found, sweep or [], fixed)
+    fixed, grids = parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
     if not grids:
         if csv or plot is not None:
             raise BadInput(f"{'--csv' if csv else '--plot'} needs a --sweep; one value makes no table.")
@@ -348,8 +349,10 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     Example: boundcheck scope scgd/theorem_3_3/as_printed_main --set mu=1/100 --set L=1/10
              --set n=2 --set E=64 --set eta=10/256
     """
+    from boundcheck.theory.scope import scope_symbols
+
     found = _find(id)
-    values = parse_sets(found, sets or [])
+    values, _ = parse_values(found, sets or [], [], scope_symbols(found), "the scope")
     decided = found.scope(**values)
     largest, chosen = _largest_steps(found, values), _prescribed(found, values)
     if as_json:

@@ -15,7 +15,7 @@ from boundcheck.core.numbers import as_fraction, format_exact, format_short, par
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
-from boundcheck.theory.scope import decide_condition, float_above, float_below, read_values, require
+from boundcheck.theory.scope import decide_condition, float_above, float_below, read_needed, read_values, require
 from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 
 if TYPE_CHECKING:
@@ -173,13 +173,13 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
     evaluated exactly or in rigorous balls, arrays in floating point with an exact scope mask (theory.vectorised).
     Raises UnknownName, and BadInput for a missing symbol or a value that its declaration rules out.
     """
-    require(statement, values, needed_symbols(statement), "the bound")
     if any(isinstance(v, list | tuple | range) or getattr(v, "ndim", 0) for v in values.values()):
         from boundcheck.theory.vectorised import evaluate_arrays
 
+        require(statement, values, needed_symbols(statement), "the bound")
         value, in_scope, vacuous, note = evaluate_arrays(statement, values)
         return Evaluation(statement.best_id, value, None, in_scope, vacuous, statement.trivial is not None, note)
-    exact = read_values(statement, values)
+    exact = read_needed(statement, values, needed_symbols(statement), "the bound")
     verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
     verdicts += [choice.met for choice in check_choices(statement, exact)]
     in_scope = False if False in verdicts else None if None in verdicts else True
@@ -207,8 +207,7 @@ def guarantees(statement: Statement, values: Mapping[str, Any]) -> bool:
 
     Raises as `evaluate` does where the point is in scope; outside, the first condition that fails settles it.
     """
-    require(statement, values, needed_symbols(statement), "the bound")
-    exact = read_values(statement, values)
+    exact = read_needed(statement, values, needed_symbols(statement), "the bound")
     if any(decide_condition(c, exact).holds is not True for c in statement.conditions):
         return False
     if any(choice.met is not True for choice in check_choices(statement, exact)):

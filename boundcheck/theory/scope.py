@@ -19,7 +19,7 @@ from boundcheck.core.numbers import (
     parse_number,
     simplest_between,
 )
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, Mistakes
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 
 if TYPE_CHECKING:
@@ -190,15 +190,29 @@ def require(statement: Statement, given: Iterable[str], needed: Iterable[str], p
 def read_values(statement: Statement, values: Mapping[str, Any]) -> dict[str, Fraction]:
     """Exact values of the given symbols, each within its declared domain.
 
-    Raises UnknownName (nearest names) and BadInput (not a number, outside the domain, domain relation broken).
+    Raises UnknownName (nearest names) and BadInput (not a number, outside the domain, domain relation broken), for all
+    wrong values at once.
     """
+    return read_needed(statement, values, (), "")
+
+
+def read_needed(
+    statement: Statement, values: Mapping[str, Any], needed: Iterable[str], purpose: str
+) -> dict[str, Fraction]:
+    """`read_values`, where the needed symbols must be among the values; raises as `require` does, too, all at once."""
+    mistakes = Mistakes()
+    with mistakes.noting():
+        require(statement, values, needed, purpose)
     exact: dict[str, Fraction] = {}
     for name, value in values.items():
-        symbol = statement.symbol(name)
-        if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
-            raise BadInput(f"{statement.best_id}: {name} takes one value here; evaluate() takes lists.")
-        exact[name] = symbol.check(as_fraction(value, name), statement.best_id)
-    check_domain(statement, exact, values)
+        with mistakes.noting():
+            symbol = statement.symbol(name)
+            if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
+                raise BadInput(f"{statement.best_id}: {name} takes one value here; evaluate() takes lists.")
+            exact[name] = symbol.check(as_fraction(value, name), statement.best_id)
+    with mistakes.noting():
+        check_domain(statement, exact, values)
+    mistakes.raise_all()
     return exact
 
 
@@ -284,8 +298,7 @@ def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index
     left = {s.name for c in statement.conditions if c not in later for s in c.relation.free_symbols}
     left |= {s.name for r in statement.domain for s in r.free_symbols}
     needed = [n for n in scope_symbols(statement) if not later or (n in left and n != statement.metric.index)]
-    require(statement, values, needed, "the scope")
-    exact = read_values(statement, values)
+    exact = read_needed(statement, values, needed, "the scope")
     kept = [c for c in statement.conditions if c not in later]
     rows = tuple(decide_condition(c, exact, values) for c in kept) + _choice_rows(statement, exact)
     verdicts = [row.holds for row in rows]
