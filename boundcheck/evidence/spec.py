@@ -28,6 +28,7 @@ from boundcheck.evidence.claim import Claim, RateClaim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.estimated import check_estimate
 from boundcheck.evidence.given import check_parameters, given_constants
+from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
@@ -280,8 +281,15 @@ class _Checker:
         spec = self.raw.get("problem")
         if not isinstance(spec, Mapping):
             return None
+        built: list[Problem] = []
+        for error in mistakes_in(spec, lambda given: built.append(build_problem(given)), ()):
+            built.clear()
+            with self._noting("problem", names=spec):
+                raise error
         with self._noting("problem", names=spec):
-            problem = build_problem(spec)
+            if not built:
+                return None
+            problem = built[0]
             rate = self._table("rate")
             if isinstance(rate.get("metric"), str) and rate["metric"] not in problem.metrics:
                 with self._noting("rate", "metric"):
@@ -309,9 +317,11 @@ class _Checker:
                 continue
             self._resolved.add(name)
             plain[name] = 1
-        with self._noting("method", names=spec):
-            return build_method(plain)
-        return None
+        mistakes = mistakes_in(plain, build_method)
+        for error in mistakes:
+            with self._noting("method", names=spec):
+                raise error
+        return None if mistakes else build_method(plain)
 
     def _own(self, claimed: Statement, problem: Problem | None, method: Method | None) -> dict[str, Constant]:
         """Constants of problem and method under the statement's names, parameters of the method excepted."""
