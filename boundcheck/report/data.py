@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
 from boundcheck.core.numbers import format_exact
+from boundcheck.report.names import claim_names
 from boundcheck.report.snippet import claim_toml
-from boundcheck.report.words import derivation_words, json_number, slug
+from boundcheck.report.words import derivation_words, json_number
 from boundcheck.theory.discovery import readings, statement
 from boundcheck.theory.typeset import expr_text, relation_text
 from boundcheck.verdict import count_by
@@ -47,11 +48,11 @@ def report_data(
     from boundcheck.report.limits import limits_data
     from boundcheck.report.studies import studies_data
 
-    used: set[str] = set()
-    claims: list[dict[str, Any]] = []
-    for result in results:
-        name = _unused(slug(result.claim.label()), used)
-        claims.append({"page": f"{name}.html", "spec": f"{name}.toml", **claim_data(result)})
+    names = claim_names(result.claim.label() for result in results)
+    claims = [
+        {"page": f"{name}.html", "spec": f"{name}.toml", **claim_data(result)}
+        for name, result in zip(names, results, strict=True)
+    ]
     met = [c["expectation"]["met"] for c in claims]
     return {
         "schema": SCHEMA,
@@ -105,17 +106,6 @@ def claim_data(result: ClaimResult) -> dict[str, Any]:
         },
         "toml": claim_toml(result.claim),
     }
-
-
-def _unused(name: str, used: set[str]) -> str:
-    # "index" would overwrite the report's own page, "report" its twins
-    taken = {"index", "report"} | used
-    chosen, count = name, 1
-    while chosen in taken:
-        count += 1
-        chosen = f"{name}-{count}"
-    used.add(chosen)
-    return chosen
 
 
 def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:

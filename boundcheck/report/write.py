@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from boundcheck.evidence.limits import LimitStudy
     from boundcheck.evidence.studies import Study
 
-__all__ = ["write_report"]
+__all__ = ["other_pages", "write_report"]
 
 PICTURES = (".png", ".svg")
 PAGE = re.compile(r"[a-z0-9-]+\.(html|toml)")
@@ -67,6 +67,12 @@ def write_report(
         return written
     except OSError as error:
         raise StoreError(f"The report cannot be written to {folder}: {error.strerror or error}.") from error
+
+
+def other_pages(folder: Path, pages: set[str]) -> list[str]:
+    """The pages of a report that is in the folder already which are not among `pages`: `write_report` removes them."""
+    older = {name for name in _listed(folder / "report.json") if name.endswith(".html") and (folder / name).is_file()}
+    return sorted(older - pages)
 
 
 def _figures(folder: Path) -> list[str]:
