@@ -26,7 +26,7 @@ $(READY): requirements.lock requirements-neural.lock pyproject.toml
 report: export OMP_NUM_THREADS := 1
 report: $(READY)
 	$(BIN)/python figures/_every.py -o report/figures $(FIGURES)
-	$(BIN)/boundcheck report -o report
+	$(BIN)/boundcheck report -o report --replace
 
 ## linters, type checker and all quick tests; each worker has a stretch of them, so that what a file shares is made once
 test: style

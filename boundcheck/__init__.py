@@ -20,6 +20,7 @@ from boundcheck._version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from boundcheck.constants.constant import Constant
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
@@ -47,6 +48,7 @@ __all__ = [
     "__version__",
     "compare",
     "derivation",
+    "describe_constants",
     "falsify",
     "method",
     "problem",
@@ -169,6 +171,26 @@ def run(
 
 
 _build_method, _build_problem, _find = method, problem, statement
+
+
+def describe_constants(
+    method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any]
+) -> Mapping[str, Constant]:
+    """The constants of a method on a problem, by their names, each with its value and how it is known.
+
+    method, problem: objects or specifications. The constants are those of the problem (L, mu, ...), those of method and
+    problem together (M, W, ...) and the parameters of the method; each is computed when it is first used.
+    `Statement.known` puts them under a statement's own symbols.
+    Raises UnknownName and BadInput for a specification that does not exist or does not fit.
+    """
+    from collections.abc import Mapping as MappingType
+
+    from boundcheck.engines.run import describe_constants as describe
+
+    return describe(
+        _build_method(method) if isinstance(method, MappingType) else method,
+        _build_problem(problem) if isinstance(problem, MappingType) else problem,
+    )
 
 
 def compare(

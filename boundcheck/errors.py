@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 
 __all__ = [
     "BadInput",
     "BoundcheckError",
     "DataNotFetched",
     "MissingExtra",
+    "Mistakes",
     "SpecError",
     "StoreError",
     "UnknownName",
@@ -90,6 +92,29 @@ class StoreError(BoundcheckError, OSError):
 
 class Unsupported(BoundcheckError, TypeError):
     """An engine or engine mode cannot carry this method or problem; the message names one that can."""
+
+
+class Mistakes:
+    """Errors that are collected, so that one of them does not hide the others."""
+
+    def __init__(self) -> None:
+        self.errors: list[BoundcheckError] = []
+
+    @contextmanager
+    def noting(self) -> Generator[None]:
+        """Keeps an error that is raised inside."""
+        try:
+            yield
+        except BoundcheckError as error:
+            if str(error) not in [str(e) for e in self.errors]:
+                self.errors.append(error)
+
+    def raise_all(self) -> None:
+        """Raises a single error as it is, several as one BadInput with a sentence for each; nothing where none is."""
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            raise BadInput(" ".join(str(e) for e in self.errors))
 
 
 def nearest(name: object, known: Iterable[str], limit: int = 3) -> str:

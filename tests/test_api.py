@@ -92,7 +92,7 @@ def test_mistakes_are_sentences() -> None:
 def test_derivation_and_falsify_say_what_they_do_not_reach() -> None:
     with pytest.raises(bc.BadInput, match="has no derivation"):
         bc.derivation("scgd/equation_2/as_printed_appendix")
-    with pytest.raises(bc.BoundcheckError, match="only upper bounds"):
+    with pytest.raises(bc.BoundcheckError, match="is a formula; the search covers upper bounds"):
         bc.falsify("scgd/equation_2/as_printed_appendix", budget=0.1)
 
 
@@ -118,3 +118,25 @@ def test_a_rounded_number_in_a_formula_is_refused() -> None:
     stated = bc.statement("scgd/theorem_3_3")
     with pytest.raises(bc.BadInput, match=r"the bound holds the rounded number .*sympy\.Rational\(100, 101\)"):
         replace(stated, bound=stated.bound / 1.01)
+
+
+def test_constants_and_prescribed_steps_are_public() -> None:
+    method = {"kind": "fedshuffle", "eta_l": "1/10", "participation": {"kind": "uniform", "size": 2}}
+    found = bc.describe_constants(method, {"kind": "fedshuffle_36"})
+    # of the problem, of both together, of the method
+    assert (found["L"].value, found["M"].value, found["eta_l"].value) == (1, Fraction(3, 8), Fraction(1, 10))
+    s = bc.statement("feddane/corollary_4/as_printed")
+    assert s.prescribed("mu", L=1, B2="9/4") == Fraction(45, 4)  # 5 B^2 L
+    tuned = bc.statement("fedshuffle/theorem_5_1_strongly_convex_tuned/sharp")
+    values = {"L": 2, "mu": 1, "G2": 1, "B2": 1, "P2": 0, "sigma2": 0, "M": 0, "E": 1, "eta_g": 1, "dist2_0": 1}
+    step = tuned.prescribed("eta_l", **values, R=1000)
+    assert tuned.scope(**values, eta_l=step, R=1000).in_scope is True
+    assert tuned.scope(**values, eta_l=step * Fraction(101, 100), R=1000).in_scope is False
+    with pytest.raises(bc.BadInput, match="prescribes no eta_g"):
+        tuned.prescribed("eta_g", **values, R=1000)
+    with pytest.raises(bc.BadInput, match="needs a value for R"):
+        tuned.prescribed("eta_l", **values)
+    with pytest.raises(bc.BadInput, match="symbol 'step' is unknown"):
+        tuned.prescribed("step", **values, R=1000)
+    with pytest.raises(bc.BadInput, match="mu = -1 is outside its domain"):
+        tuned.prescribed("eta_l", **{**values, "mu": -1}, R=1000)

@@ -69,7 +69,7 @@ def short(value: Any) -> str:
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return format_short(value)
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return format_short(value)
     return str(value)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
+from boundcheck.errors import BadInput
 
 __all__ = ["default_spec", "register"]
 
@@ -32,6 +33,9 @@ def report(
         typer.Argument(metavar="[SPEC]...", help="TOML files of claims.", show_default="the shipped claims"),
     ] = None,
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = "report",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Remove the pages of an older report in DIR that this one does not have.")
+    ] = False,
     title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
     workers: Annotated[
         int | None,
@@ -45,6 +49,7 @@ def report(
     HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
     that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
     first. What needs a data set or an optional package that is not on this machine gets a page that says how to get it.
+    Where DIR holds a report with other pages, nothing is written without --replace.
 
     \b
     Example: boundcheck report examples/scgd.toml -o report
@@ -58,7 +63,8 @@ def report(
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
-    from boundcheck.report import write_report
+    from boundcheck.report import other_pages, write_report
+    from boundcheck.report.names import page_names
     from boundcheck.verdict import count_by
 
     files = specs or [default_spec()]
@@ -67,6 +73,13 @@ def report(
     wanted = [limits for spec in files for limits in load_limits(spec, not_run)]
     asked = [study for spec in files for study in load_studies(spec, not_run)]
     folder = probe_folder(out, "--out")
+    names = page_names([c.label() for c in claims], [limits.name for limits in wanted], [s.name for s in asked])
+    others = other_pages(folder, names)
+    if others and not replace:
+        raise BadInput(
+            f"--out '{out}' holds a report with {_pages(len(others))} that this one does not have, such as "
+            f"{others[0]}; name another folder, or give --replace to remove them."
+        )
     found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
     not_run += found.not_run
     paths = write_report(
@@ -75,17 +88,29 @@ def report(
     counts = count_by(r.verdict for r in found.results)
     against = contradictions((), found.results)
     if as_json:
-        said = [c.to_dict() for c in against]
-        missing = [asdict(n) for n in not_run]
-        print_json({"contradictions": said, "files": [str(p) for p in paths], "counts": counts, "not_run": missing})
+        print_json(
+            {
+                "contradictions": [c.to_dict() for c in against],
+                "files": [str(p) for p in paths],
+                "counts": counts,
+                "not_run": [asdict(n) for n in not_run],
+                "removed": others,
+            }
+        )
         return 1 if against else 0
     print_contradictions(against)
     for what, of in counts.items():
         line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
     for missing in not_run:
         line(f"NOT RUN {missing.name}: {missing.why}")
+    if others:
+        line(f"removed: {_pages(len(others))} of the report that was there")
     line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
     return 1 if against else 0
+
+
+def _pages(count: int) -> str:
+    return "1 page" if count == 1 else f"{count} pages"
 
 
 def diff(

@@ -15,7 +15,7 @@ from boundcheck.cli._evidence import (
     transcribed,
 )
 from boundcheck.cli._output import json_float, json_number, line, note_reading, print_json, short, table
-from boundcheck.cli._values import parse_sets, parse_sweeps
+from boundcheck.cli._values import parse_values
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
 
@@ -192,6 +192,7 @@ def _show_text(found: Statement, evidence: str) -> None:
 
     from boundcheck.report.words import derivation_words
     from boundcheck.theory.discovery import readings
+    from boundcheck.theory.quantities import PROOF_QUANTITIES
     from boundcheck.theory.typeset import expr_text, relation_text
 
     line(f"{found.id}: {found.title}")
@@ -221,6 +222,9 @@ def _show_text(found: Statement, evidence: str) -> None:
         if metric.weights is not None:
             average = f"over r = 0, ..., {expr_text(metric.rounds - 1)} with the weights {expr_text(metric.weights)}"
         whose = " (of the objective that the method minimises)" if metric.surrogate else ""
+        told = PROOF_QUANTITIES.get(metric.quantity)
+        if told is not None:
+            whose = f" ({told}; no run measures it)"
         line(f"metric: {scaled}{metric.quantity}{whose}; average: {average}; expectation: {metric.expectation}")
     line()
     line(f"bound: {found.bound}")
@@ -267,9 +271,10 @@ def evaluate(
     Example: boundcheck evaluate scgd/theorem_3_3 --set mu=1/10 --set L=1 --set n=20 --set E=4
              --set sigma2=1 --set dist2_0=4 --set K=1000 --sweep eta=1e-6:1e-4:50:log
     """
+    from boundcheck.theory.evaluation import needed_symbols
+
     found = _find(id)
-    fixed = parse_sets(found, sets or [])
-    grids = parse_sweeps(found, sweep or [], fixed)
+    fixed, grids = parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
     if not grids:
         if csv or plot is not None:
             raise BadInput(f"{'--csv' if csv else '--plot'} needs a --sweep; one value makes no table.")
@@ -327,8 +332,10 @@ def scope(id: Id, sets: Sets = None, as_json: Json = False) -> int:
     Example: boundcheck scope scgd/theorem_3_3/as_printed_main --set mu=1/100 --set L=1/10
              --set n=2 --set E=64 --set eta=10/256
     """
+    from boundcheck.theory.scope import scope_symbols
+
     found = _find(id)
-    values = parse_sets(found, sets or [])
+    values, _ = parse_values(found, sets or [], [], scope_symbols(found), "the scope")
     decided = found.scope(**values)
     largest, chosen = _largest_steps(found, values), _prescribed(found, values)
     if as_json:

@@ -14,6 +14,7 @@ import math
 import numbers
 import re
 from collections.abc import Iterable, Mapping, Set
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,7 @@ from boundcheck.errors import BadInput, shown
 __all__ = [
     "Number",
     "as_fraction",
+    "format_apart",
     "format_exact",
     "format_readable",
     "format_short",
@@ -259,7 +261,7 @@ def format_exact(value: Fraction) -> str:
 def format_short(value: Fraction | float | int, digits: int = 6) -> str:
     """For people: the exact form of an int or Fraction when it is short, otherwise `digits` significant digits."""
     if not isinstance(value, int | Fraction):
-        return f"{value:.{digits}g}"
+        return f"{value + 0.0:.{digits}g}"  # a negative zero becomes 0
     value = Fraction(value)
     if max(abs(value.numerator), value.denominator) < 10**12:
         exact = format_exact(value)
@@ -274,6 +276,31 @@ def format_short(value: Fraction | float | int, digits: int = 6) -> str:
     text = str(mantissa).rstrip("0")
     point = f".{text[1:]}" if len(text) > 1 else ""
     return f"{'-' if value < 0 else ''}{text[0]}{point}e{exponent:+d}"
+
+
+def format_apart(*values: Fraction | float | int, digits: int = 6) -> list[str]:
+    """For people: numbers that one sentence compares, with the fewest digits at which different ones look different.
+
+    Each is written as `format_short` does where `digits` significant digits are enough, otherwise rounded to more of
+    them, at most 60.
+    """
+    different = len(set(values))
+    for count in range(digits, 61):
+        texts = [_rounded(v, count) for v in values]
+        if len(set(texts)) == different:
+            return [format_short(v, digits) for v in values] if count == digits else texts
+    return [format_short(v, digits) for v in values] if different == 1 else [_rounded(v, 60) for v in values]
+
+
+def _rounded(value: Fraction | float | int, digits: int) -> str:
+    """The number rounded to so many significant digits, exactly."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return format_short(value)
+    number = Fraction(value)
+    found = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX).divide(
+        Decimal(number.numerator), Decimal(number.denominator)
+    )
+    return f"{found.normalize(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)):g}"
 
 
 def format_readable(value: Fraction, most: int = 60) -> str:

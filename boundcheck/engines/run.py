@@ -15,10 +15,12 @@ import numpy as np
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
-from boundcheck.methods.build import algorithms
+from boundcheck.methods.build import algorithms, objections
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems._minimum import Minimum
+from boundcheck.problems.problem import clients_of
+from boundcheck.theory.quantities import PROOF_QUANTITIES
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
@@ -98,6 +100,8 @@ def run(
     grid = round_grid(rounds)
     names = problem.metrics if metrics is None else _named(metrics)
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
+        if name in PROOF_QUANTITIES:
+            raise BadInput(f"the metric '{name}' occurs in a proof and no run measures it: {PROOF_QUANTITIES[name]}.")
         if name not in problem.metrics and not is_round_metric(name):
             raise UnknownName(f"the problem '{problem.name}': metric", name, problem.metrics)
     if engine == "exact":
@@ -180,6 +184,11 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     decided, broken = hypotheses_of(method, problem, assumptions)
     told = getattr(problem, "told", "")  # along which run constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
+    clients = clients_of(problem)
+    named = algorithms(method, clients)
+    unnamed = {} if named else objections(method, clients)
+    if unnamed:
+        info["unnamed"] = unnamed  # of which kinds the method nearly is one, and why it is none
     return replace(
         curve,
         start=_at_start(problem, curve.values),
@@ -187,7 +196,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,
-        algorithms=algorithms(method),
+        algorithms=named,
         parameters=tuple(method.parameters()),
         rounded_steps=not method.exact_steps(),
     )

@@ -31,7 +31,7 @@ def weight_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     """
     clients = clients_of(problem)
     found = {"data_weights": _unlike_data(problem, clients)}
-    if clients.count > MAX_CLIENTS or not _is_general(method):
+    if clients.count > MAX_CLIENTS or not _is_general(method, clients):
         return found
     try:
         weights = small_step_weights(method, clients)
@@ -42,10 +42,10 @@ def weight_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]
     return {**found, "followed_objective": None if followed else why}
 
 
-def _is_general(method: Method) -> bool:
+def _is_general(method: Method, clients: Clients) -> bool:
     from boundcheck.methods.build import algorithms
 
-    return "fedshuffle_gen" in algorithms(method)
+    return "fedshuffle_gen" in algorithms(method, clients)
 
 
 def _unlike_data(problem: Problem, clients: Clients) -> str | None:

@@ -22,10 +22,11 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.blockwise_constants import constants_of
 from boundcheck.evidence.blockwise_shrinking import BlockShrinking
+from boundcheck.evidence.searchable import check_searchable
 from boundcheck.evidence.witness import Witness
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.scope import difference
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Statement
 
 __all__ = ["KINDS", "BlockGenes", "BlockSearch", "BlockShape", "Workers", "gene_count", "mean_grad2"]
 
@@ -227,11 +228,7 @@ class BlockSearch:
         self.statement = statement
         metric, own = statement.metric, {s.name: s for s in statement.symbols}
         plain = metric.weights == 1 and metric.index is not None and metric.rounds == own[metric.index].expr
-        if statement.kind is not Kind.UPPER_BOUND or statement.choices or metric.quantity != "grad2" or not plain:
-            raise Unsupported(
-                f"{statement.best_id}: the search on averaged blocks knows upper bounds on the plain mean of grad2 "
-                "at any step size only."
-            )
+        check_searchable(statement, ("grad2",), "as a plain mean over the rounds", fits=plain)
         steps = [name for name in statement.parameters if own[name].dimension == STEP]
         if len(steps) != 1:
             raise Unsupported(f"{statement.best_id}: the search needs exactly one step size.")

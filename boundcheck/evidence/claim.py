@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.core.numbers import format_short, parse_grid
+from boundcheck.core.numbers import format_apart, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, check_engine, describe, is_round_metric
 from boundcheck.errors import BadInput, UnknownName
@@ -36,6 +36,7 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.largest import NothingAllowed
+from boundcheck.theory.quantities import check_measurable
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
@@ -149,6 +150,7 @@ def run_claim(
     the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
     """
     claimed = statement(claim.statement) if claimed is None else claimed
+    check_measurable(claimed)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     check_engine(claim.engine, build_problem(claim.problem), claim.neural, claim.arithmetic)
@@ -240,8 +242,6 @@ def _values(claim: Claim, claimed: Statement, own: Mapping[str, Constant], metho
 
 def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
     name = claimed.metric.index
-    if claimed.kind is Kind.FORMULA:
-        raise BadInput(f"{claimed.best_id} is a formula, not a claim about a run; evaluate it instead.")
     for given in claim.at:
         if given != name:
             raise UnknownName(f"{claimed.best_id}: the index", given, [name or "none: it has a single round"])
@@ -370,8 +370,14 @@ def _failures(claim: Claim, result: ClaimResult) -> list[str]:
     least, largest = claim.tightness
     if least is not None or largest is not None:
         found = math.nan if verdict.tightness is None else verdict.tightness.ratio_min
-        if not (least is None or found >= least) or not (largest is None or found <= largest):
-            missed.append(f"tightness {found:.6g} is outside [{least}, {largest}]")
+        if math.isnan(found):
+            missed.append("no tightness was measured")
+        elif least is not None and found < least:
+            shown, limit = format_apart(found, least)
+            missed.append(f"tightness {shown} is below at_least = {limit}")
+        elif largest is not None and found > largest:
+            shown, limit = format_apart(found, largest)
+            missed.append(f"tightness {shown} is above at_most = {limit}")
     if claim.rate is not None and result.rate is None:
         missed.append("no slope was measured, because nothing was run")
     elif claim.rate is not None and result.rate is not None:

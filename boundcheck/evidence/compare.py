@@ -138,8 +138,12 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
         and curve.algorithms is not None
         and statement.algorithm.kind not in curve.algorithms
     ):
+        kind = statement.algorithm.kind
+        why = curve.info.get("unnamed", {}).get(kind)
+        if why is not None:
+            return f"the statement is about {kind}, {why}", scope
         ran = " or ".join(curve.algorithms) or "no named method"
-        return f"the statement is about {statement.algorithm.kind}, the run is {ran}", scope
+        return f"the statement is about {kind}, the run is {ran}", scope
     for assumption in statement.assumptions:
         objection = objection_of(curve, assumption)
         if objection is not None:
@@ -149,9 +153,14 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             return choice.objection(values[choice.name]), scope
     for c in scope.conditions:
         if c.holds is False:
-            missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {-c.slack[1]:.3g}"
+            missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {_size(-c.slack[1])}"
             return f"{_MISSED}'{c.name}' fails: {c.relation} {missed}", scope
     return None, scope
+
+
+def _size(value: float) -> str:
+    """A positive amount, which a double may not hold."""
+    return format_short(value, 3) if value > 0 else "less than 1e-300"
 
 
 def compare(

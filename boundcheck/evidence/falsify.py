@@ -21,11 +21,12 @@ import sympy as sp
 from boundcheck.engines.batch import cycle_map, doublings
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
+from boundcheck.evidence.searchable import check_searchable
 from boundcheck.evidence.witness import Witness, shrink
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Constant
 from boundcheck.theory.scope import difference
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Statement
 
 __all__ = ["FalsifyResult", "Search", "falsify", "score_of"]
 
@@ -197,10 +198,9 @@ class _Search:
 
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
-        if statement.algorithm is None or statement.kind is not Kind.UPPER_BOUND:
-            raise Unsupported(f"{statement.best_id}: only upper bounds on the runs of a method can be searched.")
-        if statement.metric.quantity != "dist2":
-            raise Unsupported(f"{statement.best_id}: the search knows the metric dist2 only.")
+        check_searchable(statement, ("dist2",), prescribing=True)
+        if statement.algorithm is None:
+            raise Unsupported(f"{statement.best_id} names no method whose runs could be searched.")
         own = {s.name: s for s in statement.symbols}
         self.integers = [p for p in statement.parameters if own[p].integer]
         reals = [p for p in statement.parameters if not own[p].integer]

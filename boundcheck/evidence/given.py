@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.constants.constant import Constant, Known
-from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.core.numbers import as_fraction, format_apart
 from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import CLASSES, QUANTITIES, Assumption
 from boundcheck.theory.statement import Statement
@@ -103,10 +103,11 @@ def _refuse(claimed: Statement, name: str, amount: Fraction, mine: Constant, of_
     weaker = (mine.side == "upper" and amount > mine.value) or (mine.side == "lower" and amount < mine.value)
     if weaker and not of_method:
         return
-    shown = {"upper": "at most ", "lower": "at least "}.get(mine.side, "") + format_short(mine.value)
+    given, own = format_apart(amount, mine.value)
+    side = {"upper": "at most ", "lower": "at least "}.get(mine.side, "")
     raise BadInput(
-        f"{claimed.best_id}: the constant {name} = {format_short(amount)} contradicts {whose}, where {name} is "
-        f"{shown}; leave it out."
+        f"{claimed.best_id}: the constant {name} = {given} contradicts {whose}, where {name} is {side}{own}; leave it "
+        "out."
     )
 
 

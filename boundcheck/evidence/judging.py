@@ -14,15 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.core.numbers import format_short
+from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
 from boundcheck.evidence.confidence import Decision, SequentialTest
 from boundcheck.evidence.points import FLOAT_EQUAL, Mask, Points, index_name
+from boundcheck.theory.decide import Point
+from boundcheck.theory.inputs import to_float
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Tightness
 
 __all__ = ["Judgement", "NoLimit", "judge", "tightness_of"]
+
+NEAR = Fraction(1, 10**9)  # relative distance of metric and bound below which both are written out exactly
 
 # Share of the points (the last ones) over which a limit superior is looked at.
 TAIL = 0.5
@@ -88,6 +92,26 @@ def _hint(points: Points) -> str:
     return '; arithmetic = "rational" may decide it' if points.rational else ""
 
 
+def _apart(points: Points, at: int, metric: Fraction | float, bound: float, digits: int = 6) -> tuple[str, str]:
+    """Metric and bound at one point, with so many digits that they look different. bound: the end that is shown."""
+    claimed: Fraction | float = bound
+    if isinstance(metric, Fraction):
+        near = math.isfinite(bound) and abs(metric - Fraction(bound)) <= NEAR * abs(metric)
+        if near:  # doubles may not tell them apart
+            here = {**points.values, index_name(points.statement): points.index[at]}
+            claimed = Point(points.statement.bound, here).enclose(200)[0]
+        else:
+            metric = to_float(metric)
+    first, second = format_apart(metric, claimed, digits=digits)
+    return first, second
+
+
+def _measured(points: Points, at: int) -> Fraction | float:
+    """The metric at one point, exactly where it is known exactly."""
+    exact = points.exact[at]
+    return float(points.low[at]) if exact is None else exact
+
+
 # --- upper bounds -----------------------------------------------------------------------------------------
 
 
@@ -101,7 +125,8 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     negligible = int(tiny.sum())
     if exceeds.any():
         at = _worst(points, exceeds)
-        sides = f"is {points.low[at]:.6g}, above the bound {points.bound_high[at]:.6g}."
+        metric, bound = _apart(points, at, _measured(points, at), float(points.bound_high[at]))
+        sides = f"is {metric}, above the bound {bound}."
         if points.samples is None or points.fixed[at]:
             reason = f"At {_name(points, at)} the metric {sides}"
         else:  # the test refutes that all rounds stay within, not one round by itself
@@ -253,10 +278,11 @@ def _equality(points: Points) -> Judgement:
             apart[at], close[at], exactly[at] = sign not in (None, 0), sign == 0, sign is not None
     if apart.any():
         at = int(np.argmax(apart))
+        found, claimed = _apart(points, at, _measured(points, at), float(points.bound_low[at]), 10)
         return Judgement(
             Outcome.VIOLATED,
             Grade.EXACT if exactly[at] or not points.slack else Grade.SUPPORTED,
-            f"At {_name(points, at)} the metric is {points.low[at]:.10g}, not {points.bound_low[at]:.10g}.",
+            f"At {_name(points, at)} the metric is {found}, not {claimed}.",
             at,
         )
     if not close.all():
@@ -279,8 +305,8 @@ def _known_limit(points: Points, limit: Fraction | NoLimit) -> Judgement | None:
     if sign == 0:
         reason = f"The exact limit of the metric is {format_short(limit)}, as claimed."
         return Judgement(Outcome.HOLDS, Grade.EXACT, reason, last)
-    claimed = f"{points.bound_low[last]:.10g}"
-    reason = f"The exact limit of the metric is {float(limit):.10g}, not {claimed}."
+    found, claimed = _apart(points, last, limit, float(points.bound_low[last]), 10)
+    reason = f"The exact limit of the metric is {found}, not {claimed}."
     return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, last)
 
 

@@ -19,9 +19,10 @@ import sympy as sp
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.one_round_shrinking import OneRoundShrinking
+from boundcheck.evidence.searchable import check_searchable
 from boundcheck.evidence.witness import Witness
 from boundcheck.theory.scope import difference
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Statement
 
 __all__ = ["KINDS", "DeviceGenes", "Devices", "OneRoundSearch", "Setup", "constants_of", "decrease"]
 
@@ -167,9 +168,8 @@ class OneRoundSearch:
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
         metric, assumed = statement.metric, {a.name for a in statement.assumptions}
-        bounds_gap = statement.kind is Kind.UPPER_BOUND and metric.quantity == "gap" and metric.weights is None
-        if not bounds_gap or metric.index is not None or metric.rounds != 1 or statement.trivial is None:
-            raise Unsupported(f"{statement.best_id}: the search knows upper bounds on the gap after one round only.")
+        one = metric.weights is None and metric.index is None and metric.rounds == 1 and statement.trivial is not None
+        check_searchable(statement, ("gap",), "after one round", fits=one, prescribing=True)
         self.convex = "convex_clients" in assumed
         own = {s.name: s for s in statement.symbols}
         self.keys = {s.name: s.key for s in statement.symbols}

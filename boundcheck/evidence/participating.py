@@ -22,12 +22,13 @@ from boundcheck.engines.exact.cohorts import law_of
 from boundcheck.engines.expected_weights import Expected, expected_weights
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.participating_shrinking import ParticipatingShrinking
+from boundcheck.evidence.searchable import check_searchable
 from boundcheck.evidence.witness import Witness
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.theory.scope import difference
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Statement
 
 __all__ = ["KINDS", "METRICS", "ClientGenes", "ParticipatingSearch", "Quadratics", "Setup"]
 
@@ -219,12 +220,8 @@ class ParticipatingSearch:
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
         metric = statement.metric
-        means = metric.weights == 1 and metric.index is not None and metric.quantity in METRICS
-        if statement.kind is not Kind.UPPER_BOUND or not means or metric.surrogate:
-            raise Unsupported(
-                f"{statement.best_id}: only upper bounds on the runs of a method can be searched, here the mean over "
-                f"rounds of {', '.join(METRICS)}."
-            )
+        means = metric.weights == 1 and metric.index is not None and not metric.surrogate
+        check_searchable(statement, METRICS, "as a mean over the rounds", fits=means, prescribing=True)
         if any(a.name == "bounded_gradients" for a in statement.assumptions):
             raise Unsupported(f"{statement.best_id}: the search has quadratics, whose gradients are not bounded.")
         self.index = str(metric.index)

@@ -19,13 +19,14 @@ import sympy as sp
 
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
+from boundcheck.evidence.searchable import check_searchable
 from boundcheck.evidence.shrinking import Shrinking
 from boundcheck.evidence.witness import Witness
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.scope import difference, index_conditions
-from boundcheck.theory.statement import ROUND, Kind, Statement
+from boundcheck.theory.statement import ROUND, Statement
 
 __all__ = ["KINDS", "Genes", "SampleSearch", "Samples", "Shape", "constants_of", "drift", "moments"]
 
@@ -216,10 +217,7 @@ class SampleSearch:
     def __init__(self, statement: Statement) -> None:
         self.statement = statement
         metric, own = statement.metric, {s.name: s for s in statement.symbols}
-        if statement.kind is not Kind.UPPER_BOUND or metric.quantity not in _METRICS or statement.choices:
-            raise Unsupported(
-                f"{statement.best_id}: the search knows upper bounds on {', '.join(_METRICS)} at any step size only."
-            )
+        check_searchable(statement, _METRICS)
         steps = [name for name in statement.parameters if own[name].dimension == STEP] or [
             s.name for s in statement.symbols if s.name == "eta_l"
         ]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from boundcheck.constants.constant import Constant, Known
-from boundcheck.core.numbers import as_fraction, format_short, parse_grid
+from boundcheck.core.numbers import as_fraction, format_apart, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.absent import why_absent
@@ -26,6 +26,7 @@ from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import SpecFile
 from boundcheck.evidence.estimated import check_estimate
 from boundcheck.evidence.given import check_parameters, given_constants
+from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
@@ -34,8 +35,9 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.quantities import check_measurable
 from boundcheck.theory.scope import difference
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 
 __all__ = ["claims_from_text", "load_claims"]
@@ -190,8 +192,7 @@ class _Checker:
             return None
         with self._noting("statement"):
             found = statement(id)
-            if found.kind is Kind.FORMULA:
-                raise BadInput(f"{found.best_id} is a formula, not a claim about a run; use `boundcheck evaluate`.")
+            check_measurable(found)
             return found
         return None
 
@@ -199,8 +200,15 @@ class _Checker:
         spec = self.raw.get("problem")
         if not isinstance(spec, Mapping):
             return None
+        built: list[Problem] = []
+        for error in mistakes_in(spec, lambda given: built.append(build_problem(given)), ()):
+            built.clear()
+            with self._noting("problem", names=spec):
+                raise error
         with self._noting("problem", names=spec):
-            problem = build_problem(spec)
+            if not built:
+                return None
+            problem = built[0]
             rate = self._table("rate")
             if isinstance(rate.get("metric"), str) and rate["metric"] not in problem.metrics:
                 with self._noting("rate", "metric"):
@@ -228,9 +236,11 @@ class _Checker:
                 continue
             self._resolved.add(name)
             plain[name] = 1
-        with self._noting("method", names=spec):
-            return build_method(plain)
-        return None
+        mistakes = mistakes_in(plain, build_method)
+        for error in mistakes:
+            with self._noting("method", names=spec):
+                raise error
+        return None if mistakes else build_method(plain)
 
     def _own(self, claimed: Statement, problem: Problem | None, method: Method | None) -> dict[str, Constant]:
         """Constants of problem and method under the statement's names, parameters of the method excepted."""
@@ -269,7 +279,9 @@ class _Checker:
             used = {s.name for s in relation.free_symbols}
             if used & set(given) and used <= set(known) and sign(difference(relation), known) == -1:
                 first = next(name for name in given if name in used)
-                shown = ", ".join(f"{name} = {format_short(known[name])}" for name in sorted(used))
+                names = sorted(used)
+                texts = format_apart(*(known[name] for name in names))
+                shown = ", ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
                 self._add(("constants", first), f"{claimed.best_id} needs {relation}, but {shown}.")
 
     def _rounds(self, claimed: Statement, values: Mapping[str, Fraction]) -> None:
@@ -344,7 +356,8 @@ class _Checker:
     def _ordered(self, table: Mapping[str, Any], key: str, names: tuple[str, str]) -> None:
         low, high = (_parsed(table.get(name)) for name in names)
         if low is not None and high is not None and low > high:
-            self._add((key,), f"{key}: {names[0]} = {format_short(low)} is above {names[1]} = {format_short(high)}.")
+            first, second = format_apart(low, high)
+            self._add((key,), f"{key}: {names[0]} = {first} is above {names[1]} = {second}.")
 
 
 def _parsed(value: Any) -> Fraction | None:

@@ -24,6 +24,7 @@ from boundcheck.methods.parts import (
     GradientSteps,
     LocalWork,
     Participation,
+    PerClient,
     Same,
     ServerStep,
     Stale,
@@ -38,11 +39,11 @@ __all__ = [
     "Given",
     "compose",
     "has_async_steps",
+    "has_own_weights",
     "ties_from",
     "timed",
     "times_from",
     "weights_from",
-    "weights_of",
 ]
 
 # "time_based" makes every client count by its importance p_i over a period; "identical" is 1 for every contribution.
@@ -110,18 +111,26 @@ def ties_from(given: Any) -> Ties:
     raise UnknownName("the treatment of ties", given, TIES)
 
 
-def weights_from(given: Any) -> Aggregation:
-    """ "time_based" (p_i over the share of rounds in which client i takes part) or "identical" (1)."""
-    if given not in WEIGHTS:
-        raise UnknownName("the weights of the contributions", given, WEIGHTS)
-    return Unbiased("data") if given == "time_based" else Same(Fraction(1))
+def weights_from(given: Any, names: Sequence[str] = WEIGHTS) -> Aggregation:
+    """The weight d_i with which a contribution of client i counts.
+
+    "time_based" (p_i over the share of rounds in which client i takes part), "identical" (1), a positive number for all
+    clients, or a list of numbers, one for each client. names: what a message lists. Raises BadInput and UnknownName.
+    """
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return PerClient(numbers(given, "weights"))
+    if given in WEIGHTS:
+        return Unbiased("data") if given == "time_based" else Same(Fraction(1))
+    try:
+        value = as_fraction(given, "weights")
+    except BadInput:
+        raise UnknownName("the weights of the contributions", given, names) from None
+    return Same(value)
 
 
-def weights_of(aggregation: Aggregation) -> str | None:
-    """The name of an aggregation among `WEIGHTS`, or None."""
-    if aggregation == Unbiased("data"):
-        return "time_based"
-    return "identical" if aggregation == Same(Fraction(1)) else None
+def has_own_weights(aggregation: Aggregation) -> bool:
+    """Whether each client's contribution counts with a weight of its own, as `weights_from` gives it."""
+    return isinstance(aggregation, Same | PerClient) or aggregation == Unbiased("data")
 
 
 def _local_work(given: Given) -> LocalWork:

@@ -6,7 +6,7 @@ S. Horvath et al., "FedShuffle: Recipes for Better Use of Local Work in Federate
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -33,6 +33,7 @@ __all__ = [
 
 _MOMENTUM = ("a", "form", "start", "warm_up")
 FORMS = ("variance_reduced", "practical")
+_FREE = ("E", "batch")  # settings of local epochs that make no other composition
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def is_epochs(method: Method, **wanted: Any) -> bool:
     local = method.local
     if not isinstance(local, Epochs) or not method.is_plain or method.server.ascend:
         return False
-    return local == replace(Epochs(local.E, local.batch), **wanted)
+    # compared setting by setting: random epochs with `common` are no epochs that could be constructed
+    return all(getattr(local, f.name) == wanted.get(f.name, f.default) for f in fields(local) if f.name not in _FREE)
 
 
 def equal_steps(rule: Literal["min", "mean"], given: Common, E: Any, batch: Any, sampling: Any) -> Method:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction
-from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods._asynchronous import Given, compose, has_async_steps, weights_from, weights_of
+from boundcheck.errors import BadInput
+from boundcheck.methods._asynchronous import WEIGHTS, Given, compose, has_async_steps, has_own_weights, weights_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Pattern
 
 __all__ = ["build", "matches"]
-
-_WEIGHTS = ("average", "time_based", "identical")
 
 
 def build(
@@ -29,12 +27,11 @@ def build(
     """FedAvg with the cohorts [[0, 1], [2], ...], round by round and over and over.
 
     weights: "average" (1 over the size of the cohort), "time_based" (p_i over the share of the rounds in which client
-    i takes part, which makes up for the criterion over a period) or "identical" (1). batch: samples a step, drawn with
-    replacement (default: full gradients). Raises BadInput and UnknownName.
+    i takes part, which makes up for the criterion over a period), "identical" (1), a number for all clients or a list
+    with one a client. batch: samples a step, drawn with replacement (default: full gradients). Raises BadInput and
+    UnknownName.
     """
-    if weights not in _WEIGHTS:
-        raise UnknownName("the weights of the contributions", weights, _WEIGHTS)
-    aggregation = Average() if weights == "average" else weights_from(weights)
+    aggregation = Average() if weights == "average" else weights_from(weights, ("average", *WEIGHTS))
     pattern = Pattern(_cohorts(cohorts))
     return compose("biased_sampling", pattern, aggregation, Given(K, eta_l, eta_g, batch, sampling))
 
@@ -58,5 +55,5 @@ def _client(value: Any) -> int:
 
 def matches(method: Method) -> bool:
     """Whether a composition is FedAvg with fixed cohorts, whatever its numbers."""
-    known = method.aggregation == Average() or weights_of(method.aggregation) is not None
+    known = method.aggregation == Average() or has_own_weights(method.aggregation)
     return isinstance(method.participation, Pattern) and known and has_async_steps(method) and method.exchange is None

@@ -11,9 +11,10 @@ from typing import Any
 import boundcheck.methods
 from boundcheck.core.parameters import check_parameters
 from boundcheck.errors import UnknownName
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 
-__all__ = ["algorithms", "build", "kinds"]
+__all__ = ["algorithms", "build", "kinds", "objections"]
 
 _NOT_KINDS = {"build", "clients", "method"}
 
@@ -43,11 +44,23 @@ def build(spec: Mapping[str, Any]) -> Method:
     return module.build(**parameters)
 
 
-def algorithms(method: Method) -> tuple[str, ...]:
+def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...]:
     """The kinds of which a composition is an instance (gradient descent is also FedAvg with one step).
 
-    None with `ClientSGD`: what is said of these kinds is said of plain local steps.
+    None with `ClientSGD`: what is said of these kinds is said of plain local steps. clients: with them a kind is found
+    whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers).
     """
     if method.sgd is not None:
         return ()
-    return tuple(kind for kind in kinds() if _module(kind).matches(method))
+    return tuple(kind for kind in kinds() if _matches(_module(kind), method, clients))
+
+
+def _matches(module: Any, method: Method, clients: Clients | None) -> bool:
+    return module.matches(method, clients) if hasattr(module, "objection") else module.matches(method)
+
+
+def objections(method: Method, clients: Clients) -> dict[str, str]:
+    """Kind -> why a composition of its form is no instance of it with these clients, as a clause."""
+    with_objections = [kind for kind in kinds() if method.sgd is None and hasattr(_module(kind), "objection")]
+    found = {kind: _module(kind).objection(method, clients) for kind in with_objections}
+    return {kind: why for kind, why in found.items() if why is not None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.methods._asynchronous import Given, has_async_steps, ties_from, timed, weights_from, weights_of
+from boundcheck.methods._asynchronous import Given, has_async_steps, has_own_weights, ties_from, timed, weights_from
 from boundcheck.methods._steps import NONE, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Stale, Timed
@@ -33,10 +33,10 @@ def build(
 ) -> Method:
     """FedAvg on arrival, K local steps on the model that the client received last.
 
-    times: see `methods._asynchronous.times_from`. weights: "time_based", d_i = (sum of 1/T_j) T_i p_i (36), or
-    "identical", d_i = 1. ties: clients that finish together are a round each ("one_by_one") or one cohort ("joint").
-    batch: samples a step, drawn with replacement (default: full gradients). momentum_l, weight_decay_l, clip_l: of the
-    local steps (`ClientSGD`). Raises BadInput and UnknownName.
+    times: see `methods._asynchronous.times_from`. weights: "time_based", d_i = (sum of 1/T_j) T_i p_i (36),
+    "identical", d_i = 1, a number for all d_i or a list of them. ties: clients that finish together are a round each
+    ("one_by_one") or one cohort ("joint"). batch: samples a step, drawn with replacement (default: full gradients).
+    momentum_l, weight_decay_l, clip_l: of the local steps (`ClientSGD`). Raises BadInput and UnknownName.
     """
     given = Given(K, eta_l, eta_g, batch, sampling, sgd_from(momentum_l, weight_decay_l, clip_l))
     policy = FirstToArrive(ties_from(ties))
@@ -49,6 +49,6 @@ def matches(method: Method) -> bool:
         isinstance(method.participation, Timed)
         and isinstance(method.participation.policy, FirstToArrive)
         and isinstance(method.exchange, Stale)
-        and weights_of(method.aggregation) is not None
+        and has_own_weights(method.aggregation)
         and has_async_steps(method)
     )

@@ -47,5 +47,9 @@ def build(
 
 
 def matches(method: Method) -> bool:
-    """Whether a composition is FedAvgRR without momentum, whatever its numbers and participation."""
-    return is_epochs(method) and method.aggregation == SumOne()
+    """Whether a composition is FedAvgRR without momentum and with one number E of epochs for all clients and rounds.
+
+    Section 4.1 speaks of this E. The other numbers and the participation may be any.
+    """
+    common = isinstance(method.local, Epochs) and isinstance(method.local.E, int)
+    return common and is_epochs(method) and method.aggregation == SumOne()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boundcheck.methods._asynchronous import Given, has_async_steps, ties_from, timed, weights_from, weights_of
+from boundcheck.methods._asynchronous import Given, has_async_steps, has_own_weights, ties_from, timed, weights_from
 from boundcheck.methods._steps import NONE, count, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Stale, Timed
@@ -49,6 +49,6 @@ def matches(method: Method) -> bool:
         isinstance(method.participation, Timed)
         and isinstance(method.participation.policy, Buffer)
         and isinstance(method.exchange, Stale)
-        and weights_of(method.aggregation) is not None
+        and has_own_weights(method.aggregation)
         and has_async_steps(method)
     )

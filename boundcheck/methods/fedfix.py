@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction
-from boundcheck.methods._asynchronous import Given, has_async_steps, timed, weights_from, weights_of
+from boundcheck.methods._asynchronous import Given, has_async_steps, has_own_weights, timed, weights_from
 from boundcheck.methods._steps import NONE, sgd_from
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Timed
@@ -35,9 +35,9 @@ def build(
     """FedFix-dt, K local steps on the model that the client received last.
 
     times: see `methods._asynchronous.times_from`; the slowest client of "f0" and "f80" takes the time 1. weights:
-    "time_based", d_i = ceil(T_i/dt) p_i (40), or "identical", d_i = 1. A window that is long enough for all clients
-    makes it synchronous FedAvg. batch: samples a step (default: full gradients). momentum_l, weight_decay_l, clip_l: of
-    the local steps (`ClientSGD`). Raises BadInput and UnknownName.
+    "time_based", d_i = ceil(T_i/dt) p_i (40), "identical", d_i = 1, a number for all d_i or a list of them. A window
+    that is long enough for all clients makes it synchronous FedAvg. batch: samples a step (default: full gradients).
+    momentum_l, weight_decay_l, clip_l: of the local steps (`ClientSGD`). Raises BadInput and UnknownName.
     """
     given = Given(K, eta_l, eta_g, batch, sampling, sgd_from(momentum_l, weight_decay_l, clip_l))
     policy = Window(as_fraction(dt, "dt"))
@@ -49,6 +49,6 @@ def matches(method: Method) -> bool:
     return (
         isinstance(method.participation, Timed)
         and isinstance(method.participation.policy, Window)
-        and weights_of(method.aggregation) is not None
+        and has_own_weights(method.aggregation)
         and has_async_steps(method)
     )

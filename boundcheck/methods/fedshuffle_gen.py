@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from boundcheck.core.numbers import format_short
 from boundcheck.errors import UnknownName
 from boundcheck.methods._family import Common, compose, epochs_from, numbers
 from boundcheck.methods._steps import NONE, count, sgd_from
+from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs, SumOne, Unbiased
 
-__all__ = ["build", "matches"]
+__all__ = ["build", "matches", "objection"]
 
+MAX_CLIENTS = 1000  # whose divisors are looked at one by one
 NORMALISERS = ("inclusion", "sum_one")
 # "largest" is what a claim asks of step sizes, so that the largest c has another name here
 _DIVISORS = {"work": "work", "max": "largest", "size": "size", "none": "none"}
@@ -53,17 +56,41 @@ def build(
     return compose("fedshuffle_gen", local, aggregation, given)
 
 
-def matches(method: Method) -> bool:
+def matches(method: Method, clients: Clients | None = None) -> bool:
     """Whether Theorem E.1 speaks of a composition: reshuffled epochs of single samples, c_i >= E_i |D_i|.
 
-    The divisors "work" and "max" meet this whatever the sizes, and so does "size" with one epoch.
+    The divisors "work" and "max" meet this whatever the sizes, and so does "size" with one epoch. Whether others do is
+    decided where the clients are given.
     """
     local = method.local
-    if not isinstance(local, Epochs) or method.momentum is not None or method.server.ascend:
+    if not isinstance(local, Epochs) or not _is_family(method):
+        return False
+    one_epoch = local.E == 1 or (isinstance(local.E, tuple) and set(local.E) == {1})
+    if local.divide in ("work", "largest") or (local.divide == "size" and one_epoch):
+        return True
+    return clients is not None and clients.count <= MAX_CLIENTS and objection(method, clients) is None
+
+
+def objection(method: Method, clients: Clients) -> str | None:
+    """Why Theorem E.1 does not speak of a composition of its family with these clients, as a clause; else None."""
+    local = method.local
+    if not isinstance(local, Epochs) or not _is_family(method) or clients.count > MAX_CLIENTS:
+        return None
+    for i in range(clients.count):
+        steps = local.planned(i, clients)
+        c = local.divisor(i, steps, clients)
+        if c < steps:
+            return f"which needs c_i >= E_i |D_i|: client {i} has c_i = {format_short(c)} and E_i |D_i| = {steps}"
+    return None
+
+
+def _is_family(method: Method) -> bool:
+    """Whether a composition is FedShuffleGen with reshuffled epochs of single samples, whatever its divisors."""
+    local = method.local
+    if not isinstance(local, Epochs) or not method.is_plain or method.server.ascend:
         return False
     whole = local.sampling == "reshuffled" and local.common is None and local.missed is None and local.batch == 1
-    slow = local.divide in ("work", "largest") or (local.divide == "size" and local.E == 1)
     fixed = isinstance(local.E, int | tuple)
     # the n/b of the printed Algorithm 2 is no normaliser of the theorem's step
     known = isinstance(method.aggregation, Unbiased | SumOne) and not getattr(method.aggregation, "per_share", False)
-    return whole and slow and fixed and known
+    return whole and fixed and known

@@ -23,9 +23,11 @@ from boundcheck.methods.parts import (
     Schedule,
     ServerStep,
     Setting,
+    SumOne,
     Unbiased,
     Uniform,
 )
+from boundcheck.methods.parts.aggregation import check_rule
 
 __all__ = ["Method"]
 
@@ -44,7 +46,8 @@ class Method:
     on a shifted objective; with an `exchange` clients keep models of their own between rounds; `sgd` says how
     local steps differ from plain ones (see these parts).
 
-    name: how reports call it; of which shipped compositions it is an instance is told by `build.algorithms`.
+    name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance.
+    Raises BadInput for aggregation weights that the local work does not define.
     """
 
     name: str
@@ -57,6 +60,10 @@ class Method:
     correction: Correction | None = None
     exchange: Exchange | None = None
     sgd: ClientSGD | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.aggregation, SumOne | Unbiased):
+            check_rule(self.aggregation.weights, self.local)
 
     @property
     def is_plain(self) -> bool:

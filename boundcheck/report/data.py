@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
 from boundcheck.core.numbers import format_exact
+from boundcheck.report.names import claim_names, not_run_page_names
 from boundcheck.report.snippet import claim_toml
-from boundcheck.report.words import derivation_words, json_number, slug
+from boundcheck.report.words import derivation_words, json_number
 from boundcheck.theory.discovery import readings, statement
 from boundcheck.theory.typeset import expr_text, relation_text
 from boundcheck.verdict import count_by
@@ -53,11 +54,11 @@ def report_data(
     from boundcheck.report.limits import limits_data
     from boundcheck.report.studies import studies_data
 
-    used: set[str] = set()
-    claims: list[dict[str, Any]] = []
-    for result in results:
-        name = _unused(slug(result.claim.label()), used)
-        claims.append({"page": f"{name}.html", "spec": f"{name}.toml", **claim_data(result)})
+    names = claim_names(result.claim.label() for result in results)
+    claims = [
+        {"page": f"{name}.html", "spec": f"{name}.toml", **claim_data(result)}
+        for name, result in zip(names, results, strict=True)
+    ]
     met = [c["expectation"]["met"] for c in claims]
     found = contradictions((), results)
     return {
@@ -78,10 +79,9 @@ def report_data(
 
 
 def _not_run(missing: Sequence[NotRun]) -> list[dict[str, Any]]:
-    used: set[str] = set()
+    pages = not_run_page_names(n.name for n in missing)
     return [
-        {"page": f"not-run-{_unused(slug(n.name), used)}.html", "kind": n.kind, "name": n.name, "why": n.why}
-        for n in missing
+        {"page": page, "kind": n.kind, "name": n.name, "why": n.why} for page, n in zip(pages, missing, strict=True)
     ]
 
 
@@ -122,17 +122,6 @@ def claim_data(result: ClaimResult) -> dict[str, Any]:
         },
         "toml": claim_toml(result.claim),
     }
-
-
-def _unused(name: str, used: set[str]) -> str:
-    # "index" would overwrite the report's own page, "report" its twins
-    taken = {"index", "report"} | used
-    chosen, count = name, 1
-    while chosen in taken:
-        count += 1
-        chosen = f"{name}-{count}"
-    used.add(chosen)
-    return chosen
 
 
 def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:

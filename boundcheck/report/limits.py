@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.report.names import limits_page_name
 from boundcheck.report.pages import environment
 from boundcheck.report.plot import SETTINGS, colour, finish, log_log
-from boundcheck.report.words import pretty, slug
+from boundcheck.report.words import pretty
 
 if TYPE_CHECKING:
     from boundcheck.evidence.limits import LimitCurve, LimitStudy
@@ -25,7 +26,7 @@ def limits_data(study: LimitStudy) -> dict[str, Any]:
     """The study as plain data (JSON-able; every number exact text)."""
     return {
         "name": study.limits.name,
-        "page": f"limits-{slug(study.limits.name)}.html",
+        "page": limits_page_name(study.limits.name),
         "problem": dict(study.limits.problem),
         "problem_name": study.problem,
         "parameter": study.limits.parameter,

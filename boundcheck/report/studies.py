@@ -6,9 +6,9 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.report.names import study_page_names
 from boundcheck.report.pages import environment
 from boundcheck.report.plot import SETTINGS, colour, finish
-from boundcheck.report.words import slug
 from boundcheck.verdict import plain
 
 if TYPE_CHECKING:
@@ -23,19 +23,13 @@ _DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)),
 
 def studies_data(studies: Sequence[Study]) -> list[dict[str, Any]]:
     """The studies as plain data (JSON-able), each with the name of its page."""
-    used: set[str] = set()
     found: list[dict[str, Any]] = []
-    for study in studies:
-        base = page = f"study-{slug(study.name)}"
-        k = 2
-        while page in used:
-            page, k = f"{base}-{k}", k + 1
-        used.add(page)
+    for study, page in zip(studies, study_page_names(study.name for study in studies), strict=True):
         found.append(
             {
                 "name": study.name,
                 "kind": study.kind,
-                "page": f"{page}.html",
+                "page": page,
                 "words": list(study.words),
                 "tables": [
                     {

@@ -14,6 +14,7 @@ from boundcheck.errors import StoreError
 from boundcheck.report.data import KIND, report_data
 from boundcheck.report.limits import limits_page
 from boundcheck.report.markdown import markdown
+from boundcheck.report.names import NOT_RUN
 from boundcheck.report.pages import claim_page, index_page, not_run_page
 from boundcheck.report.studies import study_page
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.studies import Study
 
-__all__ = ["write_report"]
+__all__ = ["other_pages", "write_report"]
 
 PICTURES = (".png", ".svg")
 PAGE = re.compile(r"[a-z0-9-]+\.(html|toml)")
@@ -71,6 +72,15 @@ def write_report(
         return written
     except OSError as error:
         raise StoreError(f"The report cannot be written to {folder}: {error.strerror or error}.") from error
+
+
+def other_pages(folder: Path, pages: set[str]) -> list[str]:
+    """The pages of a report that is in the folder already which are not among `pages`: `write_report` removes them.
+
+    Pages that only say what could not be run are no loss and are left out.
+    """
+    older = {name for name in _listed(folder / "report.json") if name.endswith(".html") and (folder / name).is_file()}
+    return sorted(name for name in older - pages if not name.startswith(NOT_RUN))
 
 
 def _figures(folder: Path) -> list[str]:

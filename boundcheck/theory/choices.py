@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import format_exact, format_short, round_down
+from boundcheck.core.numbers import format_apart, format_exact, format_short, round_down
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point, Undefined
 
@@ -46,8 +46,8 @@ class Choice:
         """Why the given value is not the prescribed one, as a clause."""
         if self.near is None:
             return f"{self.name} is prescribed by a formula that has no value at these constants"
-        shown = f"the statement prescribes {self.name} = {format_short(self.near, 10)}"
-        return f"{shown}, and {self.name} is {format_short(given, 10)}"
+        near, own = format_apart(self.near, given, digits=10)
+        return f"the statement prescribes {self.name} = {near}, and {self.name} is {own}"
 
 
 def missing_for(expr: Any, known: Collection[str]) -> list[str]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from boundcheck.core.numbers import as_fraction, format_exact, format_short, par
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import EXACT_DIGITS, Point, Undefined, ends
-from boundcheck.theory.scope import decide_condition, float_above, float_below, read_values, require
+from boundcheck.theory.scope import decide_condition, float_above, float_below, read_needed, read_values, require
 from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 
 if TYPE_CHECKING:
@@ -29,14 +29,18 @@ BITS = 128  # relative bits of an enclosure: 38 decimal digits
 
 @dataclass(frozen=True)
 class Enclosure:
-    """A rigorous interval low <= value <= high with dyadic ends, `bits` relative bits wide or narrower."""
+    """A rigorous interval: low <= value <= high, with dyadic ends and a relative width of at most 2^-bits.
+
+    The value itself is irrational, or a fraction too long to be kept.
+    """
 
     low: Fraction
     high: Fraction
     bits: int
 
     def __repr__(self) -> str:
-        return f"[{format_short(self.low, 17)}, {format_short(self.high, 17)}]"
+        middle = format_short((self.low + self.high) / 2, 17)
+        return f"<interval of {self.bits} bits around {middle}>"
 
     def __contains__(self, value: Fraction | int) -> bool:
         return self.low <= value <= self.high
@@ -47,7 +51,9 @@ class Evaluation:
     """A bound at given constants.
 
     value: float, or float64 array of the broadcast shape; nan where there is no real value, inf beyond the floats.
-    exact: the Fraction, or an Enclosure where it is irrational or too long; None for arrays and undefined values.
+    exact: what is known rigorously of the value: the value itself as a Fraction, or an interval that holds it (an
+    `Enclosure` with low and high) where it is irrational or too long; None for arrays and undefined values. `known`
+    says which of them it is.
     form: exact SymPy form of an algebraic irrational value, else None.
     in_scope: whether all conditions hold, decided exactly (None: undecided); a boolean array for arrays, where an
     undecided point counts as False. vacuous: the bound is not below the statement's trivial value (False where the
@@ -63,8 +69,18 @@ class Evaluation:
     note: str = ""
     form: Any = None
 
+    @property
+    def known(self) -> Literal["exact", "enclosed", "float"]:
+        """How the value is known: "exact" (`exact` is the Fraction), "enclosed" (an interval), "float" (None)."""
+        if self.exact is None:
+            return "float"
+        return "exact" if isinstance(self.exact, Fraction) else "enclosed"
+
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: arrays as nested lists, exact numbers as text, not finite floats as null."""
+        """JSON-able form: arrays as nested lists, exact numbers as text, not finite floats as null.
+
+        exact: text for a value that is known exactly, {low, high, bits} for an interval, null otherwise; see `known`.
+        """
         exact: Any = None
         if isinstance(self.exact, Fraction):
             exact = format_exact(self.exact)
@@ -78,6 +94,7 @@ class Evaluation:
             "schema": 1,
             "statement": self.statement_id,
             "value": _plain(self.value),
+            "known": self.known,
             "exact": exact,
             "form": None if self.form is None else expr_to_json(self.form),
             "in_scope": _plain(self.in_scope),
@@ -115,7 +132,12 @@ class Evaluation:
             inside = int(np.count_nonzero(self.in_scope))
             return f"<{self.statement_id}: {self.value.size} values, {inside} in scope>"
         scope = {True: "in scope", False: "out of scope", None: "scope undecided"}[self.in_scope]
-        exact = f" = {format_short(self.exact, 17)}" if isinstance(self.exact, Fraction) else ""
+        exact = ""
+        if isinstance(self.exact, Fraction):
+            text = format_exact(self.exact)
+            exact = f" = {text} exactly" if len(text) <= 60 else f", exactly a fraction of {len(text)} characters"
+        elif self.exact is not None:
+            exact = f", enclosed to {self.exact.bits} bits"
         vacuous = ", vacuous" if self.vacuous else ""
         return f"<{self.statement_id}: {self.value!r}{exact}, {scope}{vacuous}>" + (
             f" {self.note}" if self.note else ""
@@ -151,13 +173,13 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
     evaluated exactly or in rigorous balls, arrays in floating point with an exact scope mask (theory.vectorised).
     Raises UnknownName, and BadInput for a missing symbol or a value that its declaration rules out.
     """
-    require(statement, values, needed_symbols(statement), "the bound")
     if any(isinstance(v, list | tuple | range) or getattr(v, "ndim", 0) for v in values.values()):
         from boundcheck.theory.vectorised import evaluate_arrays
 
+        require(statement, values, needed_symbols(statement), "the bound")
         value, in_scope, vacuous, note = evaluate_arrays(statement, values)
         return Evaluation(statement.best_id, value, None, in_scope, vacuous, statement.trivial is not None, note)
-    exact = read_values(statement, values)
+    exact = read_needed(statement, values, needed_symbols(statement), "the bound")
     verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
     verdicts += [choice.met for choice in check_choices(statement, exact)]
     in_scope = False if False in verdicts else None if None in verdicts else True
@@ -185,8 +207,7 @@ def guarantees(statement: Statement, values: Mapping[str, Any]) -> bool:
 
     Raises as `evaluate` does where the point is in scope; outside, the first condition that fails settles it.
     """
-    require(statement, values, needed_symbols(statement), "the bound")
-    exact = read_values(statement, values)
+    exact = read_needed(statement, values, needed_symbols(statement), "the bound")
     if any(decide_condition(c, exact).holds is not True for c in statement.conditions):
         return False
     if any(choice.met is not True for choice in check_choices(statement, exact)):

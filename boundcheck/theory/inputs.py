@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boundcheck.core.numbers import as_fraction
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, Mistakes
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
@@ -33,15 +33,11 @@ class Inputs:
         self._ranges: dict[str, tuple[float, float]] = {}
         self.beyond: set[str] = set()  # symbols with a value that no normal float is near to
         self.nonnegative = frozenset(s.name for s in statement.symbols if s.low is not None and s.low >= 0)
+        mistakes = Mistakes()
         for name, value in values.items():
-            symbol = statement.symbol(name)
-            if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
-                self._array(symbol, value)
-            else:
-                exact = symbol.check(as_fraction(value, name), self.label)
-                self.exact_scalars[name] = exact
-                self.floats[name] = to_float(exact)
-                self._note_size(name, [exact])
+            with mistakes.noting():
+                self._read(statement.symbol(name), value)
+        mistakes.raise_all()
         try:
             self.shape = np.broadcast_shapes(*(a.shape for a in self.sources.values()))
         except ValueError:
@@ -54,6 +50,15 @@ class Inputs:
                 self.sources[name] = np.broadcast_to(source, self.shape)
             self.floats[name] = self.floats[name].reshape(-1)
             self.sources[name] = self.sources[name].reshape(-1)
+
+    def _read(self, symbol: Symbol, value: Any) -> None:
+        if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
+            self._array(symbol, value)
+            return
+        exact = symbol.check(as_fraction(value, symbol.name), self.label)
+        self.exact_scalars[symbol.name] = exact
+        self.floats[symbol.name] = to_float(exact)
+        self._note_size(symbol.name, [exact])
 
     def _array(self, symbol: Symbol, value: Any) -> None:
         source = value if isinstance(value, np.ndarray) else np.array([*_flat(value)], dtype=object)

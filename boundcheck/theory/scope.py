@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number, simplest_between
-from boundcheck.errors import BadInput
+from boundcheck.core.numbers import (
+    as_fraction,
+    format_apart,
+    format_exact,
+    format_short,
+    parse_number,
+    simplest_between,
+)
+from boundcheck.errors import BadInput, Mistakes
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
 
 if TYPE_CHECKING:
@@ -154,7 +161,7 @@ def _slack_text(c: ConditionResult) -> str:
     if c.exact is not None:
         return format_short(c.exact)
     low, high = c.slack
-    return "not a real number" if math.isnan(low) else f"{(low + high) / 2:.6g}"
+    return "not a real number" if math.isnan(low) else format_short((low + high) / 2)
 
 
 def scope_symbols(statement: Statement, *, choices: bool = False) -> tuple[str, ...]:
@@ -183,15 +190,29 @@ def require(statement: Statement, given: Iterable[str], needed: Iterable[str], p
 def read_values(statement: Statement, values: Mapping[str, Any]) -> dict[str, Fraction]:
     """Exact values of the given symbols, each within its declared domain.
 
-    Raises UnknownName (nearest names) and BadInput (not a number, outside the domain, domain relation broken).
+    Raises UnknownName (nearest names) and BadInput (not a number, outside the domain, domain relation broken), for all
+    wrong values at once.
     """
+    return read_needed(statement, values, (), "")
+
+
+def read_needed(
+    statement: Statement, values: Mapping[str, Any], needed: Iterable[str], purpose: str
+) -> dict[str, Fraction]:
+    """`read_values`, where the needed symbols must be among the values; raises as `require` does, too, all at once."""
+    mistakes = Mistakes()
+    with mistakes.noting():
+        require(statement, values, needed, purpose)
     exact: dict[str, Fraction] = {}
     for name, value in values.items():
-        symbol = statement.symbol(name)
-        if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
-            raise BadInput(f"{statement.best_id}: {name} takes one value here; evaluate() takes lists.")
-        exact[name] = symbol.check(as_fraction(value, name), statement.best_id)
-    check_domain(statement, exact, values)
+        with mistakes.noting():
+            symbol = statement.symbol(name)
+            if isinstance(value, list | tuple | range) or getattr(value, "ndim", 0):
+                raise BadInput(f"{statement.best_id}: {name} takes one value here; evaluate() takes lists.")
+            exact[name] = symbol.check(as_fraction(value, name), statement.best_id)
+    with mistakes.noting():
+        check_domain(statement, exact, values)
+    mistakes.raise_all()
     return exact
 
 
@@ -201,7 +222,8 @@ def check_domain(statement: Statement, exact: Mapping[str, Fraction], given: Map
         names = sorted(s.name for s in relation.free_symbols)
         if not set(names) <= set(exact) or holds(relation, exact):
             continue
-        shown = " and ".join(f"{name} = {format_short(exact[name], 17)}" for name in names)
+        texts = format_apart(*(exact[name] for name in names), digits=17)
+        shown = " and ".join(f"{name} = {text}" for name, text in zip(names, texts, strict=True))
         hint = "" if given is None else _edge_note(relation, exact, given)
         raise BadInput(
             f"{statement.best_id}: {relation_text(relation)} is needed for the statement to make sense, but "
@@ -276,8 +298,7 @@ def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index
     left = {s.name for c in statement.conditions if c not in later for s in c.relation.free_symbols}
     left |= {s.name for r in statement.domain for s in r.free_symbols}
     needed = [n for n in scope_symbols(statement) if not later or (n in left and n != statement.metric.index)]
-    require(statement, values, needed, "the scope")
-    exact = read_values(statement, values)
+    exact = read_needed(statement, values, needed, "the scope")
     kept = [c for c in statement.conditions if c not in later]
     rows = tuple(decide_condition(c, exact, values) for c in kept) + _choice_rows(statement, exact)
     verdicts = [row.holds for row in rows]

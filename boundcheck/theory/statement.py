@@ -278,7 +278,11 @@ class Statement:
         return decide_scope(self, values)
 
     def evaluate(self, **values: Any) -> Evaluation:
-        """The bound at these constants (arrays broadcast), with scope and vacuousness."""
+        """The bound at these constants (arrays broadcast), with scope and vacuousness.
+
+        `value` is the nearest float. `exact` is the value as a Fraction, or a rigorous interval that holds it where it
+        is irrational or too long (`known` says which), and None for arrays; see `Evaluation`.
+        """
         from boundcheck.theory.evaluation import evaluate
 
         return evaluate(self, values)
@@ -288,6 +292,19 @@ class Statement:
         from boundcheck.theory.largest import largest
 
         return largest(self, name, values)
+
+    def prescribed(self, name: str, **values: Any) -> Fraction:
+        """The value that the statement prescribes for a symbol (a tuned step size), rounded down where irrational.
+
+        values: the constants that its formula uses. Rounding loses less than a relative 1e-13, and the statement's
+        scope takes the rounded value for the prescribed one. Raises UnknownName for a symbol that the statement does
+        not have, BadInput where it prescribes none, a constant is missing or a value is outside its domain.
+        """
+        from boundcheck.theory.choices import prescribed
+        from boundcheck.theory.scope import read_values
+
+        self.symbol(name)
+        return prescribed(self, name, read_values(self, values))
 
     def best(self, *names: str, **values: Any) -> Mapping[str, Fraction]:
         """Values of the named free symbols within scope that minimise the bound (numerically, rounded into scope)."""

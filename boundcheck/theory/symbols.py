@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.core.numbers import format_short
+from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
 
@@ -74,7 +74,11 @@ class Symbol:
     def check(self, value: Fraction, statement: str) -> Fraction:
         """The value, or BadInput naming statement, symbol, value and domain."""
         if not self.admits(value):
-            raise BadInput(f"{statement}: {self.name} = {format_short(value)} is outside its domain: {self.allowed()}.")
+            ends = [end for end in (self.low, self.high) if end is not None]
+            if self.integer:
+                ends.append(Fraction(round(value)))
+            shown = format_apart(value, *ends)[0]
+            raise BadInput(f"{statement}: {self.name} = {shown} is outside its domain: {self.allowed()}.")
         return value
 
     def but(self, **changes: Any) -> Symbol:

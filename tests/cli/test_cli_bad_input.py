@@ -87,7 +87,7 @@ def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) 
         (["data", "fetch", "diabets"], "the data set 'diabets' is unknown; did you mean 'diabetes'"),
         (["data", "fetch", "diabetes", "--from", "/no/such"], "no such file or directory"),
         (["derive", "scgd/equation_2/conservative"], "has no derivation"),
-        (["falsify", "scgd/equation_2/conservative"], "only upper bounds"),
+        (["falsify", "scgd/equation_2/conservative"], "is a formula; the search covers upper bounds"),
         (["falsify", THEOREM, "--budget", "soon"], "--budget = 'soon' is no duration; write 60s, 10m or 1h."),
         (["falsify", THEOREM, "--budget", "0s"], "more than 0 s"),
         (["replay", "/no/such.json"], "cannot be read"),
@@ -305,3 +305,12 @@ def test_interrupted_and_continued(boundcheck_cli: Run, spec: Callable[..., Path
     assert again.code == 0
     assert again.json["runs"][0]["folders"] == [str(kept.parent)]
     assert kept.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("command", ["evaluate", "scope"])
+def test_all_wrong_values_are_named_at_once(boundcheck_cli: Run, command: str) -> None:
+    wrong = [*("--set", "E=0"), *("--set", "L=-1"), *("--set", "n=x")]
+    done = boundcheck_cli(command, "scgd/theorem_3_3", *wrong, "--set", "mu=1")
+    assert done.code == 2
+    for text in ("E = 0 is outside", "L = -1 is outside", "n = 'x' is not a number", "needs a value for"):
+        assert text in sentence(done.err)

@@ -24,6 +24,8 @@ from boundcheck.errors import BadInput
 from boundcheck.evidence.limits import load_limits
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import load_studies
+from boundcheck.report import other_pages
+from boundcheck.report.names import page_names
 
 Write = Callable[..., Path]
 
@@ -243,3 +245,30 @@ def test_interrupted_and_resumed(boundcheck_cli: Run, spec: Write, tmp_path: Pat
     assert {p: p.stat().st_mtime_ns for p in store.glob("*/curve.npz")} == kept
     assert (tmp_path / "report" / "study-short.html").is_file()
     assert multiprocessing.active_children() == []
+
+
+def test_pages_of_another_report_are_not_removed_in_silence(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    large, small = spec(FEDAVG, OUT), spec(FEDAVG, name="small.toml")
+    first = boundcheck_cli("report", large, "-o", folder, "--workers", "1", "--no-store", "--json")
+    assert first.code == 0, first.err
+    assert first.json["removed"] == []
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+    refused = boundcheck_cli("report", small, "-o", folder)
+    assert refused.code == 2
+    assert "holds a report with 1 page that this one does not have, such as outside.html" in refused.err
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+    pages = {name for name in before if name.endswith(".html")} - {"index.html"}
+    assert page_names([c.label() for c in load_claims(large)], [], []) == pages
+    assert other_pages(folder, pages) == []
+    done = boundcheck_cli("report", small, "-o", folder, "--replace", "--workers", "1", "--no-store")
+    assert done.code == 0, done.err
+    assert "removed: 1 page of the report that was there" in done.out
+    assert not (folder / "outside.html").exists()
+
+
+def test_names_of_pages_follow_from_the_specification() -> None:
+    assert page_names(["A b", "a-b", "index"], ["L"], ["S", "s"]) == {
+        *("a-b.html", "a-b-2.html", "index-2.html"),
+        *("limits-l.html", "study-s.html", "study-s-2.html"),
+    }

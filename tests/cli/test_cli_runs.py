@@ -185,7 +185,7 @@ def test_check_notices_tightness_and_rate(boundcheck_cli: Run, spec: Write) -> N
     assert boundcheck_cli("check", spec(FEDAVG + "tightness = { at_least = 0.999999, at_most = 1.000001 }\n")).code == 0
     found = boundcheck_cli("check", spec(FEDAVG + "tightness = { at_least = 1.01 }\n"))
     assert found.code == 1
-    assert "tightness 1 is outside" in found.out
+    assert "tightness 1 is below at_least = 1.01" in found.out
 
 
 def test_check_on_several_processes(boundcheck_cli: Run, spec: Write) -> None:

@@ -116,6 +116,7 @@ EXPECTED = {
     26: ["has no expect"],
     28: ["k = 3/2 is not allowed"],
     30: ["E = 0 is not allowed; it must be an integer of at least 1."],
+    31: ["eta = '1/0' divides by zero"],
     32: ["K = -3 is outside its domain: integers K >= 0."],
     33: ["rate.slope = [1] is not allowed: list should have at least 2 items"],
 }

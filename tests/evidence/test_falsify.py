@@ -84,11 +84,11 @@ def test_a_single_round_statement_is_broken_too() -> None:
 def test_statements_out_of_reach_are_refused_with_a_sentence() -> None:
     sound = statement("scgd/theorem_3_3/corrected")
     for beyond, why in (
-        (statement("scgd/theorem_3_4/corrected"), "only upper bounds"),
-        (statement("scgd/lemma_3_2/corrected"), "only upper bounds"),
-        (replace(sound, metric=replace(sound.metric, quantity="gap")), "dist2 only"),
+        (statement("scgd/theorem_3_4/corrected"), "is of the kind .limsup.; the search covers upper bounds"),
+        (statement("scgd/lemma_3_2/corrected"), "is about .u., a quantity of its proof"),
+        (replace(sound, metric=replace(sound.metric, quantity="gap")), "bounds gap; the search covers dist2"),
         (statement("scgd/choice_of_e/corrected"), "constant step sizes only"),
-        (replace(sound, kind=Kind.EQUALITY), "only upper bounds"),
+        (replace(sound, kind=Kind.EQUALITY), "is of the kind .equality."),
     ):
         with pytest.raises(Unsupported, match=why):
             falsify(beyond, max_instances=1)

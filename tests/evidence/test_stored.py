@@ -138,7 +138,7 @@ def test_a_killed_run_goes_on_where_it_was(store: Store, tmp_path: Path, after: 
 
 def test_a_claim_recalls_block_by_block(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget that grows runs the new seeds only."""
-    monkeypatch.setattr("boundcheck.engines.run.algorithms", lambda method: ("fedavg",))
+    monkeypatch.setattr("boundcheck.engines.run.algorithms", lambda method, clients=None: ("fedavg",))
     claim = Claim(
         "scgd/fedavg_full_participation",
         {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1, "mu": "1/2"},

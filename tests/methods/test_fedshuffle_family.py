@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+import boundcheck as bc
 from boundcheck.errors import BadInput, UnknownName, Unsupported
-from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.build import algorithms, build, objections
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Momentum, inclusion, probability_matrix
@@ -50,6 +51,19 @@ def test_local_steps_and_step_sizes() -> None:
 def test_random_epochs_are_a_mixture() -> None:
     found = steps(method("fedshuffle_gen", E={"low": 2, "high": 3}))[2]
     assert found == [(Fraction(1, 2), 6, Fraction(1, 6)), (Fraction(1, 2), 9, Fraction(1, 9))]
+
+
+@pytest.mark.parametrize("kind", ["fedavg_rr", "fedavg_sgd", "fedshuffle_sum_one", "fedshuffle_gen"])
+def test_random_epochs_run(kind: str) -> None:
+    """One client with one sample and F = x^2/2 takes one or two local steps, each with probability 1/2."""
+    problem = bc.problem(kind="quadratics", start=[1], clients=[{"A": 1, "b": 0}])
+    # a local step with the step size 1/2 halves x; fedshuffle_gen divides the step by the number of steps: (3/4)^2
+    twice = Fraction(9, 16) if kind == "fedshuffle_gen" else Fraction(1, 4)
+    own = bc.method(kind=kind, eta_l="1/2", E={"low": 1, "high": 2})
+    curve = bc.run(own, problem, rounds=1, metrics=["gap"], arithmetic="rational")
+    assert curve.values["gap"][1] == (Fraction(1, 4) + twice**2) / 4  # the mean of x^2/2 over both numbers of epochs
+    # Section 4.1 speaks of one number E, so that no statement takes such a run for FedAvgRR
+    assert "fedavg_rr" not in curve.algorithms
 
 
 def test_aggregation_weights() -> None:
@@ -180,6 +194,14 @@ def test_many_clients_take_no_memory() -> None:
         ("fedavg_rr", {"aggregation": "sum"}, "the aggregation of fedavg_rr"),
         ("fedshuffle_unfinished", {"missed": ["1/2"]}, "missed = 1/2 is not allowed"),
         ("fedavg_min", {"E": {"low": 1, "high": 2}}, "a common number of local steps goes with fixed epochs"),
+        (
+            "fednova_rr",
+            {"E": {"low": 1, "high": 2}},
+            r"E = \{low = 1, high = 2\} is not allowed: the aggregation weigh",
+        ),
+        ("fednova", {"E": {"low": 1, "high": 2}}, "E must be an integer, or one for each client"),
+        ("fedshuffle_gen", {"E": {"low": 1, "high": 2}, "weights": "nova"}, r"E = \{low = 1, high = 2\} is not allo"),
+        ("fedshuffle_gen", {"weights": "novel"}, "the aggregation weights 'novel' is unknown; did you mean 'nova'"),
     ],
 )
 def test_bad_input_is_one_sentence(kind: str, more: dict[str, Any], text: str) -> None:
@@ -218,3 +240,35 @@ def test_what_only_the_clients_tell() -> None:
     assert large is not None
     with pytest.raises(Unsupported, match="at most 1000 can be gone through"):
         large.support(1000)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"c": [20, 20, 20]}, None),
+        ({"c": [1, 2, 3]}, None),
+        ({"c": [2, 4, 6], "E": 2}, None),
+        ({"c": [2, 2, 3], "E": [2, 1, 1]}, None),
+        ({"c": "size", "E": [1, 1, 1]}, None),
+        ({"c": [1, 2, "29/10"]}, "client 2 has c_i = 29/10 and E_i |D_i| = 3"),
+        ({"c": "none"}, "client 1 has c_i = 1 and E_i |D_i| = 2"),
+        ({"c": "size", "E": 2}, "client 0 has c_i = 1 and E_i |D_i| = 2"),
+    ],
+)
+def test_theorem_e_1_speaks_of_all_divisors_that_are_large_enough(more: dict[str, Any], why: str | None) -> None:
+    own = method("fedshuffle_gen", **more, normaliser="sum_one")
+    assert ("fedshuffle_gen" in algorithms(own, CLIENTS)) is (why is None)
+    assert objections(own, CLIENTS).get("fedshuffle_gen", "").endswith(why or "")
+    curve = bc.run(own, bc.problem(kind="fedshuffle_36"), rounds=[0], metrics=["drift"])
+    verdict = bc.compare("fedshuffle/lemma_e_4/corrected", curve, {"eta_l": "1/8"})
+    said = "the run is no named method" in verdict.reason
+    assert not said
+    # an objection by another hypothesis (the weights of fhat) may remain; the divisors are objected to where they fail
+    assert (("needs c_i >= E_i |D_i|" in verdict.reason) or ("the run is" in verdict.reason)) is (why is not None)
+
+
+def test_lemma_e_4_holds_with_a_divisor_of_20() -> None:
+    problem = {"kind": "quadratics", "start": [1], "clients": [{"A": 1, "b": 0}]}
+    own = {"kind": "fedshuffle_gen", "eta_l": "1/100", "c": [20]}
+    found = bc.run_claim(bc.Claim("fedshuffle/lemma_e_4/corrected", problem, own))
+    assert found.verdict.outcome.value == "HOLDS", found.verdict.reason

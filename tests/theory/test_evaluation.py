@@ -316,3 +316,29 @@ def test_the_exact_sign_agrees_with_the_vacuous_flag_on_a_grid() -> None:
         for K in (0, 1, 5, 50):
             values = {**POINT, "eta": eta, "K": K}
             assert s.evaluate(**values).vacuous is (sign(s.bound - s.trivial, values) >= 0)
+
+
+def test_what_exact_is_stands_in_repr_and_json() -> None:
+    """A fraction is called exact, an interval an enclosure: neither can be taken for the other."""
+    a = Symbol("a", "a number", ONE)
+    third, root, long = (
+        formula(a.expr / 3, a).evaluate(a=1),
+        formula(sp.exp(-a.expr), a).evaluate(a=1),
+        formula(a.expr**200, a).evaluate(a="1/3"),
+    )
+    array = formula(a.expr / 3, a).evaluate(a=[1, 2])
+    assert [x.known for x in (third, root, long, array)] == ["exact", "enclosed", "exact", "float"]
+    assert "0.3333333333333333 = 1/3 exactly" in repr(third)
+    assert ", enclosed to 128 bits" in repr(root)
+    assert "exactly" not in repr(root)
+    assert ", exactly a fraction of 98 characters" in repr(long)
+    assert repr(root.exact) == "<interval of 128 bits around 0.36787944117144233>"
+    shown = [x.to_dict() for x in (third, root, array)]
+    assert [(x["known"], type(x["exact"]).__name__) for x in shown] == [
+        ("exact", "str"),
+        ("enclosed", "dict"),
+        ("float", "NoneType"),
+    ]
+    assert set(shown[1]["exact"]) == {"low", "high", "bits"}
+    back = Evaluation.from_dict(shown[1])
+    assert (back.known, back.exact) == ("enclosed", root.exact)

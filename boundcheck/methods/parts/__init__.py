@@ -1,6 +1,6 @@
 """The parts of which methods are composed, one file a role."""
 
-from boundcheck.methods.parts.aggregation import Aggregation, Average, Same, Setting, SumOne, Unbiased
+from boundcheck.methods.parts.aggregation import Aggregation, Average, PerClient, Same, Setting, SumOne, Unbiased
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
@@ -56,6 +56,7 @@ __all__ = [
     "OneByWeight",
     "Participation",
     "Pattern",
+    "PerClient",
     "Proximal",
     "Same",
     "Schedule",

@@ -6,15 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts.local import Epochs, LocalWork
+from boundcheck.methods.parts.local import EpochRange, Epochs, LocalWork
 from boundcheck.methods.parts.participation import Drawing, Participation, first_repeated, inclusion, pattern_law
 
-__all__ = ["WEIGHTS", "Aggregation", "Average", "Same", "Setting", "SumOne", "Unbiased", "client_weights"]
+__all__ = [
+    "WEIGHTS",
+    "Aggregation",
+    "Average",
+    "PerClient",
+    "Same",
+    "Setting",
+    "SumOne",
+    "Unbiased",
+    "check_rule",
+    "client_weights",
+]
 
 WEIGHTS = ("data", "nova", "unfinished")
 
@@ -67,13 +78,10 @@ def client_weights(rule: str | tuple[Fraction, ...], setting: Setting) -> Callab
         if len(rule) != clients.count:
             raise BadInput(f"{len(rule)} aggregation weights were given for {clients.count} clients.")
         return rule.__getitem__
-    if rule not in WEIGHTS:
-        raise UnknownName("the aggregation weights", rule, WEIGHTS)
     if rule == "data":
         return clients.weights.__getitem__
-    local = setting.local
-    if not isinstance(local, Epochs) or len(local.epochs(0)) > 1:
-        raise BadInput(f"aggregation weights '{rule}' need local epochs whose number is fixed.")
+    check_rule(rule, setting.local)
+    local: Any = setting.local
     if rule == "nova":
         raw = [w / local.planned(i, clients) for i, w in enumerate(clients.weights)]
         total = sum(raw, Fraction(0))
@@ -90,8 +98,22 @@ def client_weights(rule: str | tuple[Fraction, ...], setting: Setting) -> Callab
     return unfinished
 
 
+def check_rule(rule: str | tuple[Fraction, ...], local: LocalWork) -> None:
+    """Raises BadInput for weights that divide by a client's number of local steps where that number is not fixed."""
+    if rule not in ("nova", "unfinished"):
+        return
+    divide = f"the aggregation weights '{rule}' divide by a client's number of local steps"
+    if not isinstance(local, Epochs):
+        raise BadInput(f"{divide} in epochs; the local work of this method has no epochs.")
+    if isinstance(local.E, EpochRange):
+        given = f"E = {{low = {local.E.low}, high = {local.E.high}}}"
+        raise BadInput(f"{given} is not allowed: {divide}, so that E must be an integer, or one for each client.")
+
+
 def _check_weights(weights: str | tuple[Fraction, ...]) -> None:
-    """Raises BadInput for numbers that weigh no average."""
+    """Raises UnknownName for a rule that does not exist, BadInput for numbers that weigh no average."""
+    if isinstance(weights, str) and weights not in WEIGHTS:
+        raise UnknownName("the aggregation weights", weights, WEIGHTS)
     if not isinstance(weights, str) and (any(w < 0 for w in weights) or not any(weights)):
         shown = ", ".join(format_short(w) for w in weights[:12]) + (", ..." if len(weights) > 12 else "")
         raise BadInput(f"the aggregation weights [{shown}] are not allowed; they are at least 0 and not all 0.")
@@ -135,6 +157,23 @@ class Same:
 
     def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
         return lambda i: self.value
+
+
+@dataclass(frozen=True)
+class PerClient:
+    """a_i = values[i], whoever else takes part."""
+
+    values: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        _check_weights(self.values)
+
+    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+        own = self.by_client(setting)
+        return [own(i) for i in cohort]
+
+    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+        return client_weights(self.values, setting)
 
 
 @dataclass(frozen=True)

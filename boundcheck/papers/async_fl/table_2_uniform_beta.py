@@ -11,6 +11,7 @@ from boundcheck.papers.async_fl._times import (
     m,
     p_max,
 )
+from boundcheck.theory.assumptions import time_based
 from boundcheck.theory.statement import Belief
 
 BEST = "as_printed"
@@ -21,6 +22,7 @@ STATEMENTS = (
         "uniform_sampling",
         "beta",
         p_max * (M / m - M * (m - 1) / (m * (M - 1))),
+        time_based,
         domain=(sp.Le(m, M), sp.Ge(M, 2)),
     ),
 )

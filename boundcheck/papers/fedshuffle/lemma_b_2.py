@@ -38,6 +38,10 @@ _START = sp.exp(-mu * eta_max * terms)
 _COVERED = sp.Ge(terms, 1 / (2 * mu * eta_max))
 _ALLOWED = Condition("largest step", sp.Lt(eta_max, 1 / mu), "the weights exist")
 
+# the lemma as printed counts by R, and its average has R + 1 terms
+_R = K.but(name="R", meaning="the lemma's R; the average has R + 1 terms")
+_ORDER = mu * d0 * sp.exp(-mu * eta_max * _R.expr) + c1 / (mu * _R.expr)
+
 # never above mu*eta_max*K, where the step is eta_max: the cap changes no step and keeps c1 = c2 = 0 defined
 _noise = sp.Max(c1, c2 / (mu * terms), mu**2 * terms * d0 * _START)
 ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, mu**2 * terms * d0 / _noise)))
@@ -54,9 +58,10 @@ _tuned = Statement(
     assumptions=(_SEQUENCE,),
     belief=Belief.TRUE,
     replaces="the step log(max(1, mu^2 R d0/c))/(mu R) by ell/(mu K), and the hidden constants by explicit ones",
-    why="ell = max(1/2, log(max(1, min(mu^2 K d0/c1, mu^3 K^2 d0/c2)))) serves both error terms; with a logarithm "
-    "below 1/2 the printed step is too small for its own proof, which needs K >= 1/(2 mu eta) for the chosen eta. "
-    "K counts the terms; the printed numerator of V_R has one too few.",
+    why="ell = max(1/2, log(max(1, min(mu^2 K d0/c1, mu^3 K^2 d0/c2)))), but at most mu*eta_max*K, serves both error "
+    "terms: from that value on the step is eta_max, so that the cap changes no step, lowers the bound and covers "
+    "c1 = c2 = 0. With a logarithm below 1/2 the printed step is too small for its own proof, which needs "
+    "K >= 1/(2 mu eta) for the chosen eta. K counts the terms; the printed numerator of V_R has one too few.",
 )
 
 STATEMENTS = (
@@ -75,14 +80,25 @@ STATEMENTS = (
         _tuned,
         reading="as_printed",
         title="Linear rate as printed, the order with constant 1 and without its logarithm",
-        symbols=(MU, ETA_MAX, D0, C1, K),
-        bound=mu * d0 * _START + c1 / (mu * terms),
-        assumptions=(replace(_SEQUENCE, meaning=f"{_SEQUENCE.meaning} There is no c2, and eta is at most eta_max."),),
+        symbols=(MU, ETA_MAX, D0, C1, _R),
+        bound=_ORDER,
+        conditions=(
+            Condition("largest step", sp.Le(eta_max, 1 / mu), "as printed, with the end point"),
+            Condition("enough rounds", _COVERED.subs(terms, _R.expr)),
+        ),
+        assumptions=(
+            Assumption(
+                "weighted_increments",
+                "d_0 = d0, all d_r >= 0; Psi is the mean of ((1 - mu*eta) d_{r-1} - d_r)/eta + c1*eta over r = 1, ..., "
+                "R + 1, r in proportion to v_r = (1 - mu*eta)^(1-r), for some step eta of at most eta_max.",
+            ),
+        ),
         belief=Belief.OPEN,
         replaces="",
         why="",
         remark="Printed as an equation with an order that hides constants and logarithms, for some step up to eta_max. "
-        "The existence of such a step survives in the corrected reading; eta_max = 1/mu must be left out.",
-        printed_rate=mu * d0 * _START + c1 / (mu * terms),
+        "The existence of such a step survives in the corrected reading. The lemma allows eta_max = 1/mu; the step "
+        "1/mu itself has no weights, because 1 - mu*eta is 0, so that a smaller one must be taken there.",
+        printed_rate=_ORDER,
     ),
 )

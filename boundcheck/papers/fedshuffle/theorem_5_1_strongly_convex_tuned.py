@@ -36,8 +36,10 @@ BEST = "corrected"
 _TITLE = "FedShuffle at the tuned step size, strongly convex"
 _WHY = {"corrected": f"{LOST_L}.", "sharp": SHARP.why}
 _STEP = (
-    " The step is 2*ell/(mu R) with ell at least 1/2 and both error terms in its logarithm: the printed log(.)/(mu R) "
-    "leaves exp(-et mu R/2) of the order 1/sqrt(R), looks at c1 alone, and may be 0."
+    " The step is 2*ell/(mu R), where ell is at least 1/2, at most mu R/(8 beta L), and has both error terms in its "
+    "logarithm: the printed log(.)/(mu R) leaves exp(-et mu R/2) of the order 1/sqrt(R), looks at c1 alone, and may "
+    "be 0. From ell = mu R/(8 beta L) on the step is 1/(4 beta L), so that the cap changes no step, lowers the bound "
+    "and covers c1 = c2 = 0."
 )
 
 
