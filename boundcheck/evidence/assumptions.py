@@ -18,6 +18,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
+from boundcheck.engines.client_hypotheses import client_hypotheses
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.run import is_neural
 from boundcheck.errors import BadInput, UnknownName
@@ -123,7 +124,10 @@ def check_assumption(
         try:
             objection, decided = problem.violations(assumption.name), True
         except UnknownName:
-            decided = False
+            answers, inexact = client_hypotheses(problem)
+            objection, decided = answers.get(assumption.name), assumption.name in answers
+            if objection is not None and assumption.name in inexact:
+                return answer(Outcome.VIOLATED, Grade.SUPPORTED, objection)
     if objection is not None:
         return answer(Outcome.VIOLATED, Grade.EXACT, objection)
     if decided and covers(assumption, own, values):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -88,7 +89,8 @@ def given_constants(
         if mine is not None and (name in methods or name not in tested):
             _refuse(claimed, name, amount, mine, name in methods)
         if number is not None:
-            found[name] = number
+            checked = mine is not None or name in tested or symbol.free
+            found[name] = number if checked else replace(number, how=f"{number.how}; {UNCHECKED}")
         elif name in tested or symbol.free:
             found[name] = Constant(amount, Known.EXACT, "exact", "given")
         else:

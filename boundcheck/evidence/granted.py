@@ -34,7 +34,7 @@ def untested(
     if statement.algorithm is not None and curve.algorithms is None:
         found.append(f"that the run is {statement.algorithm.kind}")
     found += [f"that {name} has the prescribed value" for name in choices]
-    unchecked = [name for name, constant in known.items() if constant.how == UNCHECKED]
+    unchecked = [name for name, constant in known.items() if constant.how.endswith(UNCHECKED)]
     if unchecked:
         found.append(f"the given value{'s' if len(unchecked) > 1 else ''} of {', '.join(unchecked)}")
     return found

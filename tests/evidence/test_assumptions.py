@@ -185,3 +185,17 @@ def test_a_claim_with_a_wrong_mu_is_out_of_scope_and_not_violated() -> None:
     smaller = run_claim(Claim("scgd/theorem_3_3", {"kind": "scgd_appendix_c"}, method, at=at, constants={"mu": "1/2"}))
     assert of(smaller.verdict) == (Outcome.HOLDS, Grade.EXACT)
     assert set(smaller.verdict.details["assumptions"].values()) == {"decided"}
+
+
+def test_hypotheses_about_clients_and_the_start() -> None:
+    alike, unlike = ([{"A": [[1]], "b": [1]}, {"A": [[1]], "b": [b]}] for b in (1, 2))
+    for clients, start, outcomes in (
+        (alike, [0], (Outcome.HOLDS, Outcome.HOLDS)),
+        (unlike, [3], (Outcome.VIOLATED, Outcome.VIOLATED)),
+    ):
+        instance = build({"kind": "quadratics", "clients": clients, "start": start})
+        found = [check_assumption(CLASSES[name], instance) for name in ("iid_clients", "start_at_zero")]
+        assert tuple(v.outcome for v in found) == outcomes
+        assert {v.grade for v in found} == {Grade.EXACT}
+    far = build({"kind": "population", "clients": 2, "dim": 1, "model": "logistic"})
+    assert check_assumption(CLASSES["iid_clients"], far).grade is Grade.SUPPORTED

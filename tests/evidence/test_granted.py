@@ -74,3 +74,10 @@ def test_an_undecided_condition_is_no_comparison() -> None:
 def test_a_constant_of_the_run_is_not_granted() -> None:
     found = compare(HALVING, curve([1, 0.4]), {"dist2_0": known(1)})
     assert "granted" not in found.reason
+
+
+def test_a_constant_object_that_nobody_checks_is_granted() -> None:
+    lacking = {k: v for k, v in curve([1, 0.4]).constants.items() if k != "n"}
+    found = compare(HALVING, curve([1, 0.4], constants=lacking), {"n": known(2)})
+    assert found.reason.endswith(" Taken for granted: the given value of n.")
+    assert found.grade is Grade.SUPPORTED
