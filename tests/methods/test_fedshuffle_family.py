@@ -167,7 +167,7 @@ def test_many_clients_take_no_memory() -> None:
         ("fedshuffle_gen", {"E": {"low": 3, "high": 2}}, "1 <= low <= high"),
         ("fedshuffle_gen", {"E": {"from": 3}}, "random epochs are written"),
         ("fedshuffle_gen", {"normaliser": "none"}, "the normaliser of fedshuffle_gen"),
-        ("fedshuffle_gen", {"normaliser": -1}, "the normaliser of fedshuffle_gen '-1' is unknown; known: inclusion"),
+        ("fedshuffle_gen", {"normaliser": -1}, "normaliser = -1 is not allowed; it must be text"),
         ("fedshuffle_gen", {"normaliser": True}, "the normaliser of fedshuffle_gen 'True' is unknown"),
         ("fedshuffle_gen", {"weights": [0, 0, 0]}, r"weights \[0, 0, 0\] are not allowed; they are at least 0 and not"),
         ("fedshuffle_gen", {"weights": [1, -1, 1], "normaliser": "sum_one"}, r"\[1, -1, 1\] are not allowed"),
