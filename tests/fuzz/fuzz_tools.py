@@ -80,7 +80,7 @@ def check_answer(answer: Answer) -> None:
 def tiny_runs() -> Iterator[None]:
     """Limits rounds, default grids and seeds, so that whatever an input asks for is carried out within milliseconds."""
     with (
-        patch("boundcheck.engines.run.MAX_ROUNDS", 2000),
+        patch("boundcheck.engines.run.MAX_ROUNDS", 500),
         patch("boundcheck.evidence.claim_rounds.LAST_INDEX", SMALL),
         patch("boundcheck.evidence.claim_rounds.LAST_AVERAGE", SMALL),
         patch("boundcheck.evidence.claim_rounds.GRID_POINTS", FEW),

@@ -85,7 +85,6 @@ SIX_SAMPLES = {
     "batch": lambda batch: (batch, "==", 1),
     "dimension": lambda d: (d, "==", 6),
     "sizes": lambda sigma2: (sigma2, "==", q(7, 36)),
-    "start": lambda dist2_0: (dist2_0, "==", q(1, 6)),
 }
 
 

@@ -100,9 +100,9 @@ LARGEST_STEP = {
 }
 
 
-def linear_order(mu, eta_max, d0, c1, K):
-    """The printed order of Lemma B.2."""
-    return mu * d0 * exp(-mu * eta_max * K) + c1 / (mu * K)
+def linear_order(mu, eta_max, d0, c1, R):
+    """The printed order of Lemma B.2, which counts by R."""
+    return mu * d0 * exp(-mu * eta_max * R) + c1 / (mu * R)
 
 
 def _fixed_linear(mu, eta, d0, c1, c2, K):
@@ -167,7 +167,12 @@ VALUES = {
         "more points": ("K=100", "K=100 c1=1/99999999", "K=20 c1=900"),
     },
     "lemma_b_2/fixed_step": {"step": lambda eta, mu: (eta, "<", 1 / mu), "bound": _fixed_linear},
-    "lemma_b_2/as_printed": {**LARGEST_STEP, "bound": linear_order, "rate": linear_order},
+    "lemma_b_2/as_printed": {
+        "largest step": lambda eta_max, mu: (eta_max, "<=", 1 / mu),
+        "enough rounds": lambda R, eta_max, mu: (R, ">=", 1 / (2 * mu * eta_max)),
+        "bound": linear_order,
+        "rate": linear_order,
+    },
     "lemma_b_3/as_printed": {"bound": tuned_sublinear},
     "lemma_b_3/fixed_step": {"bound": lambda eta, d0, c1, c2, K: d0 / (eta * K) + c1 * eta + c2 * eta**2},
     "lemma_b_4/as_printed": {"bound": lambda weighted_squares: weighted_squares},
