@@ -181,13 +181,8 @@ def test_many_clients_take_no_memory() -> None:
         ("fedshuffle_gen", {"E": {"low": 3, "high": 2}}, "1 <= low <= high"),
         ("fedshuffle_gen", {"E": {"from": 3}}, "random epochs are written"),
         ("fedshuffle_gen", {"normaliser": "none"}, "the normaliser of fedshuffle_gen"),
-<<<<<<< HEAD
         ("fedshuffle_gen", {"normaliser": -1}, "normaliser = -1 is not allowed; it must be text in quotes"),
         ("fedshuffle_gen", {"normaliser": True}, "normaliser = True is not allowed; it must be text"),
-=======
-        ("fedshuffle_gen", {"normaliser": -1}, "normaliser = -1 is not allowed; it must be text"),
-        ("fedshuffle_gen", {"normaliser": True}, "the normaliser of fedshuffle_gen 'True' is unknown"),
->>>>>>> exits
         ("fedshuffle_gen", {"weights": [0, 0, 0]}, r"weights \[0, 0, 0\] are not allowed; they are at least 0 and not"),
         ("fedshuffle_gen", {"weights": [1, -1, 1], "normaliser": "sum_one"}, r"\[1, -1, 1\] are not allowed"),
         ("fedshuffle_mvr", {"a": "1/2", "start": 3}, "the start of the momentum '3' is unknown"),
