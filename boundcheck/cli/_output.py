@@ -167,5 +167,5 @@ def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None
         TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        shown = bar.add_task(title, total=total)
+        yield lambda done: bar.update(shown, completed=done)

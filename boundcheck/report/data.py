@@ -55,7 +55,7 @@ def report_data(
     from boundcheck.report.studies import studies_data
 
     names = claim_names(result.claim.label() for result in results)
-    claims = [
+    claims: list[dict[str, Any]] = [
         {"page": f"{name}.html", "spec": f"{name}.toml", **claim_data(result)}
         for name, result in zip(names, results, strict=True)
     ]

@@ -223,7 +223,12 @@ def test_the_step_of_the_busiest_client_is_what_is_asked_for(tmp_path: Path, nam
         ('engine = "exact"\nname', "", "A small network"),
         ("seeds = 2", 'seeds = 20\ntest = "sign_flip"', "16 seeds"),
         ("seeds = 2", "seeds = 2\nconfidence = 1", "confidence"),
-        ('"1/5", "1/1000"]', "]", "settings"),
+        ('"1/5", "1/1000"]', "]", "the grid of 'larger step' has no settings; 1 to 200 are allowed."),
+        (
+            '"1/5", "1/1000"]',
+            f"{', '.join(map(str, range(1, 202)))}]",
+            "has more than 200 settings; 1 to 200 are allow",
+        ),
         ('metric = "f"', 'metric = "surrogate_f"', "surrogate"),
         ('metric = "f"', 'metric = "f", take = "deviation"', "over"),
         (

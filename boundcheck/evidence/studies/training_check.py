@@ -191,7 +191,8 @@ def _check_method(spec: Spec, case: Case, keys: KeyPath, number: int, where: str
     with at("methods", number, "grid"):
         found = list(itertools.islice(settings(case, method), MAX_TRIED + 1))
         if not 1 <= len(found) <= MAX_TRIED:
-            raise BadInput(f"{where}: the grid of '{method.label}' has {len(found)} settings; 1 to {MAX_TRIED} are.")
+            many = f"more than {MAX_TRIED}" if found else "no"
+            raise BadInput(f"{where}: the grid of '{method.label}' has {many} settings; 1 to {MAX_TRIED} are allowed.")
     with at("methods", number, "of_busiest"):
         if method.of_busiest is not None and method.of_busiest not in method.grid:
             raise BadInput(f"'{method.label}': of_busiest = '{method.of_busiest}' names no parameter of its grid.")
