@@ -198,7 +198,7 @@ MUTATIONS = [
     ("Theorem 7 needs S'_t independent of S_t", "two draws by weight instead"),
     ("Equation (3), the devices of S'_t", "half the proximal weight"),
     ("Equation (3) as printed, the devices of S_t, is false", "the corrected bound"),
-    ("B(w) = 1 for equal devices", "one device moved"),
+    ("B(w) = 1 for equal devices", "the bound divided by 1.01"),
     ("B(w) = 1 for devices with data of one distribution is false", "the devices alike"),
     ("Without replacement and unequal weights, E g is not grad f", "the assumptions dropped"),
     ("Without replacement and unequal weights, E g is not grad f", "two draws by weight instead"),
@@ -242,6 +242,13 @@ def test_a_mutation_is_noticed(name: str, mutation: str, monkeypatch: pytest.Mon
     # a mutated method or problem is noticed by what it does, not by being another method
     if CLAIMS[name].expect is not Outcome.OUT_OF_SCOPE:
         assert result.verdict.outcome is not Outcome.OUT_OF_SCOPE
+
+
+def test_devices_that_differ_are_out_of_scope(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = FEDDANE.run(CLAIMS["B(w) = 1 for equal devices"], "one device moved", monkeypatch)
+    assert result.failures
+    assert result.verdict.outcome is Outcome.OUT_OF_SCOPE
+    assert "assumption iid_clients fails" in result.verdict.reason
 
 
 @pytest.mark.parametrize("mu", ["1/1000", "1/100", "1/10", "1"])
