@@ -39,7 +39,7 @@ def derive(
 
     Its conclusion is compared with the statement's bound; --json has the certificates. Exit code 0
     when every step is proved or assumed from a named source, 1 when one is refuted (the statement
-    may still be true), 3 when one is undecided or the conclusion is not the bound.
+    may still be true), 3 when one is undecided or vacuous or the conclusion is not the bound.
 
     \b
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
@@ -56,7 +56,7 @@ def derive(
         _derive_text(report)
     if report.status is Status.REFUTED:
         return 1
-    return 3 if report.status is Status.UNDECIDED else 0
+    return 0 if report.status in (Status.PROVED, Status.ASSUMED) else 3
 
 
 def _record(report: DerivationReport) -> None:

@@ -12,7 +12,7 @@ import sympy as sp
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.contexts import context, empty_range, without
 from boundcheck.proof.foundations import check_facts, check_target, unfounded
-from boundcheck.proof.gram import contradictory, prepare
+from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.meaning import valueless
@@ -51,7 +51,8 @@ def scope_facts(statement: Any) -> tuple[Fact, ...]:
 class DerivationReport:
     """What checking a derivation found.
 
-    status: the weakest step's, and at most UNDECIDED when the conclusion is not the statement's bound.
+    status: the weakest step's; at most UNDECIDED when the conclusion is not the statement's bound, and at most VACUOUS
+    when the facts cannot all hold.
     bound_matches: the conclusion is identical to the bound; remarks: sentences on the comparison and on dependence;
     conditions: names of the statement's conditions that the steps of the conclusion use; trusted: what the proof takes
     over from its author unchecked, the transcriptions of assumptions, metric and method into facts.
@@ -202,9 +203,10 @@ class Derivation:
             weak[step.name] = depends if finding.status is Status.PROVED else (*depends, step.name)
             known[step.name] = step.claim
         every = {f.name: f.claim for f in self.facts}
-        if contradictory(prepare(sp.true, _facts(every, every))[1], setting):
-            reasons["facts"] = "the facts of the derivation cannot all hold"
-        return self._report(tuple(results), reasons, perf_counter() - begin)
+        nothing = contradicted(prepare(sp.true, _facts(every, every))[1], setting, "") is not None
+        if nothing:
+            reasons["facts"] = "The facts of the derivation cannot all hold."
+        return self._report(tuple(results), reasons, nothing, perf_counter() - begin)
 
     def check_step(self, name: str, seconds: float = 10.0) -> Finding:
         """Decide one step from the claims of what it uses; raises UnknownName."""
@@ -228,7 +230,9 @@ class Derivation:
         background = tuple(_facts(lasting, lasting).items())
         return Setting(self.quantities, self._integers(), self.ranges(), seconds, self.statement, background=background)
 
-    def _report(self, results: tuple[StepResult, ...], reasons: Mapping[str, str], seconds: float) -> DerivationReport:
+    def _report(
+        self, results: tuple[StepResult, ...], reasons: Mapping[str, str], empty: bool, seconds: float
+    ) -> DerivationReport:
         remarks = list(reasons.values())
         matches, sentence = self._compare()
         remarks.append(sentence)
@@ -238,12 +242,13 @@ class Derivation:
             if fact.kind == "condition" and fact.name not in used:
                 remarks.append(f"The {fact.name} of the statement is not used.")
         for result in results:
-            if result.finding.vacuous:
+            if result.status is Status.VACUOUS:
                 remarks.append(f"Step {result.step.name} is vacuous: what it uses cannot all hold.")
             if result.depends_on and result.status is Status.PROVED:
                 remarks.append(f"Step {result.step.name} is conditional on {', '.join(result.depends_on)}.")
         whole_way = matches and not reasons
-        status = weakest([*(r.status for r in results), Status.PROVED if whole_way else Status.UNDECIDED])
+        own = Status.VACUOUS if empty else Status.PROVED if whole_way else Status.UNDECIDED
+        status = weakest([*(r.status for r in results), own])
         trusted = self.trusted()
         remarks.append(
             f"What is proved rests on {len(trusted)} transcriptions of the statement's assumptions, metric and method, "

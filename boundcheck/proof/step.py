@@ -13,7 +13,18 @@ from typing import Any, Protocol
 
 Proposition = Any  # a SymPy relational, a conjunction or implication of such, or a VectorEquality
 
-__all__ = ["Fact", "Finding", "Method", "Setting", "Status", "Step", "StepResult", "Trusted", "weakest"]
+__all__ = [
+    "Fact",
+    "Finding",
+    "Method",
+    "Setting",
+    "Status",
+    "Step",
+    "StepResult",
+    "Trusted",
+    "unmeetable",
+    "weakest",
+]
 
 
 class Status(StrEnum):
@@ -22,6 +33,7 @@ class Status(StrEnum):
     PROVED = "PROVED"  # follows from what it uses
     ASSUMED = "ASSUMED"  # a cited result that is not checked here
     UNDECIDED = "UNDECIDED"  # neither shown nor refuted
+    VACUOUS = "VACUOUS"  # what it uses cannot all hold, so it says nothing: weaker than a step that may yet be shown
     REFUTED = "REFUTED"  # does not follow: an exact rational witness meets what it uses and breaks the claim
 
     @property
@@ -45,7 +57,7 @@ class Finding:
 
     how: the kind of evidence in words ("certificate", "z3 and cvc5", "Jensen's inequality", ...);
     certificate: JSON-able and re-verified in exact arithmetic, or None; witness: symbol name -> exact fraction as
-    text; note: one sentence for people; vacuous: the hypotheses cannot all be met; parts: the findings it rests on.
+    text; note: one sentence for people; parts: the findings it rests on.
     """
 
     status: Status
@@ -53,7 +65,6 @@ class Finding:
     certificate: Mapping[str, Any] | None = None
     witness: Mapping[str, str] = field(default_factory=_empty)
     note: str = ""
-    vacuous: bool = False
     parts: tuple[Finding, ...] = ()
     claim: str = ""
 
@@ -66,9 +77,14 @@ class Finding:
             "certificate": None if self.certificate is None else dict(self.certificate),
             "witness": dict(self.witness),
             "note": self.note,
-            "vacuous": self.vacuous,
             "parts": [p.to_dict() for p in self.parts],
         }
+
+
+def unmeetable(claim: str, certificate: Mapping[str, Any] | None = None) -> Finding:
+    """The finding of a step whose hypotheses contradict each other; certificate: what shows it, where there is one."""
+    note = "the hypotheses cannot all be met"
+    return Finding(Status.VACUOUS, "contradictory hypotheses", certificate, note=note, claim=claim)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.contexts import context, declared, depends, without
-from boundcheck.proof.gram import Combine, contradictory, prepare
+from boundcheck.proof.gram import Combine, contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.language import scalars, symbols_of, whole
 from boundcheck.proof.meaning import valueless
@@ -98,8 +98,8 @@ class Rule(ABC):
         """
         text = str(claim)
 
-        def undecided(note: str, **more: Any) -> Finding:
-            return Finding(Status.UNDECIDED, "no decision", note=note, claim=text, **more)
+        def undecided(note: str, parts: tuple[Finding, ...] = ()) -> Finding:
+            return Finding(Status.UNDECIDED, "no decision", note=note, parts=parts, claim=text)
 
         reason = self._not_general(facts, setting)
         if reason:
@@ -116,16 +116,18 @@ class Rule(ABC):
         if missing:
             return undecided(f"not shown: {missing}")
         found: list[Finding] = []
+        relations = prepare(sp.true, facts)[1]
         for relation, own in (*self.obligations(facts), *self._ranges(setting)):
             about = facts if index is not None and index in symbols_of(relation) else kept
             one = _oblige(relation, scalars(about) | dict(own), setting)
             if one.status is not Status.PROVED:
-                return undecided(f"not shown: {relation}", vacuous=one.vacuous, parts=(*found, one))
+                nothing = contradicted(relations, setting, text) if one.status is Status.VACUOUS else None
+                return nothing or undecided(f"not shown: {relation}", (*found, one))
             found.append(one)
-        if contradictory(prepare(sp.true, facts)[1], setting):
-            return Finding(Status.UNDECIDED, "vacuous", vacuous=True, note="the hypotheses cannot all be met",
-                           claim=text)  # fmt: skip
-        return Finding(Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(found), claim=text)
+        proved = Finding(
+            Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(found), claim=text
+        )
+        return contradicted(relations, setting, text) or proved
 
 
 def _oblige(relation: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
