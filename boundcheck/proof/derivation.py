@@ -10,6 +10,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
 from boundcheck.proof.foundations import check_facts, check_target, unfounded
 from boundcheck.proof.gram import contradicted, prepare
@@ -17,7 +18,7 @@ from boundcheck.proof.identity import same
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, weakest
-from boundcheck.proof.vectors import Inner
+from boundcheck.proof.vectors import Inner, VectorEquality
 from boundcheck.theory.statement import Kind
 
 __all__ = ["Derivation", "DerivationReport", "scope_facts"]
@@ -113,7 +114,8 @@ class Derivation:
 
     statement: the Statement; facts: what it gives, at explicit points (see `step.Fact` and `scope_facts`); steps: in
     order; conclusion: name of the step that states the bound; target: the symbol or expression that the statement
-    bounds; quantities: names of symbols that are squared norms, sums of such, or gaps.
+    bounds; quantities: names of symbols that are squared norms, sums of such, or gaps; rounds: (term, expression)
+    pairs, for what is handed to another statement: the rounds done where a value of the run is taken (`clock.Clock`).
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -124,6 +126,7 @@ class Derivation:
     conclusion: str
     target: Any
     quantities: frozenset[str] = frozenset()
+    rounds: tuple[tuple[Any, Any], ...] = ()
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
@@ -150,6 +153,18 @@ class Derivation:
         if self.conclusion not in [s.name for s in self.steps]:
             raise UnknownName(f"{self.statement.id}: the conclusion", self.conclusion, [s.name for s in self.steps])
         check_target(self.statement, self.facts, self.target, self._conclusion(), self.definitions())
+        self._clock()
+
+    def _clock(self) -> Clock:
+        """The rounds of the terms, by the statement, by the definitions and by the author."""
+        meanings: dict[Any, Any] = {}
+        for fact in self.facts:
+            if fact.kind == "definition":
+                vectors = isinstance(fact.claim, VectorEquality)
+                meanings |= dict([fact.claim.rewriting()]) if vectors else {fact.claim.lhs: fact.claim.rhs}
+        indices = frozenset(s for kind in ("index", "range", "count") for s in self._of_kind(kind))
+        roles = tuple(role for step in self.steps for role in _roles(step.by))
+        return Clock(self.statement, self.target, self.rounds, meanings, indices, roles)
 
     def _conclusion(self) -> Any:
         return next(s.claim for s in self.steps if s.name == self.conclusion)
@@ -228,7 +243,15 @@ class Derivation:
         kinds = ("domain", "definition", "count", "index", "range")
         lasting = {f.name: f.claim for f in self.facts if f.kind in kinds and not has_terms(f.claim)}
         background = tuple(_facts(lasting, lasting).items())
-        return Setting(self.quantities, self._integers(), self.ranges(), seconds, self.statement, background=background)
+        return Setting(
+            self.quantities,
+            self._integers(),
+            self.ranges(),
+            seconds,
+            self.statement,
+            background=background,
+            clock=self._clock(),
+        )
 
     def _report(
         self, results: tuple[StepResult, ...], reasons: Mapping[str, str], empty: bool, seconds: float
@@ -267,6 +290,9 @@ class Derivation:
             if f.kind in kinds
         ]
         found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
+        found += [
+            Trusted("rounds", "metric", f"{x} is taken after {n} rounds", "cited statements") for x, n in self.rounds
+        ]
         for step in self.steps:
             found += [Trusted(step.name, "presumed", claim, why) for claim, why in _presumed(step.by)]
         return tuple(found)
@@ -308,6 +334,15 @@ class Derivation:
             if fact.kind == "definition" and isinstance(fact.claim, sp.Eq) and not fact.claim.rhs.has(Inner, sp.Sum):
                 values[fact.claim.lhs] = fact.claim.rhs.subs(values)
         return values
+
+
+def _roles(method: Any) -> Iterable[tuple[Any, str]]:
+    """(term, quantity) that a method, or the one inside it, takes the term for where it cites a statement."""
+    own: Any = getattr(method, "roles", None)
+    yield from own() if own is not None else ()
+    inside: Any = getattr(method, "by", None)
+    if inside is not None:
+        yield from _roles(inside)
 
 
 def _presumed(method: Any) -> Iterable[tuple[str, str]]:

@@ -96,7 +96,7 @@ class Setting:
     a claim holds for all values of its indices that meet them; seconds: limit of one solver call; statement: what is
     being derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the
     decision at hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a
-    claim has a value.
+    claim has a value; clock: the rounds of the terms of the derivation (`clock.Clock`).
     """
 
     quantities: frozenset[str] = frozenset()
@@ -106,6 +106,7 @@ class Setting:
     statement: Any = None
     supposed: tuple[Any, ...] = ()
     background: tuple[tuple[str, Any], ...] = ()
+    clock: Any = None
 
 
 class Method(Protocol):
