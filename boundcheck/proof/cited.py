@@ -52,6 +52,11 @@ class Cited(Rule):
         """What the report calls it."""
         return f"cited: {self.statement}"
 
+    @property
+    def theorem(self) -> str:
+        """The cited statement, whose own derivation says how strong the step is."""
+        return self.statement
+
     def _images(self, cited: Any) -> dict[Any, Any]:
         """The cited statement's metric at the start -> the run at 0."""
         name = f"{cited.metric.quantity}_0"
@@ -138,6 +143,11 @@ class Instance(Rule):
         """What the report calls it."""
         return f"instance: {self.statement}"
 
+    @property
+    def theorem(self) -> str:
+        """The cited statement, whose own derivation says how strong the step is."""
+        return self.statement
+
     def _images(self, cited: Any) -> dict[Any, Any]:
         """Symbol of the cited statement -> what it stands for here."""
         return {cited.symbol(name).expr: expr for name, expr in self.images}
@@ -200,6 +210,8 @@ def _scope(cited: Any, images: Mapping[Any, Any], facts: Mapping[str, Any]) -> I
 
 def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> Finding:
     """The finding that the statement applies, with the status of its derivation."""
+    if found.status is Status.ASSUMED:
+        return found
     if found.status is not Status.PROVED:
         return replace(found, note=f"{proof.statement.id} does not apply: {found.note}")
     report = _report(proof, seconds)

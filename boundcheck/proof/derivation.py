@@ -15,9 +15,10 @@ from boundcheck.proof.contexts import context, empty_range, without
 from boundcheck.proof.foundations import check_facts, check_target, unfounded
 from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
+from boundcheck.proof.kernel import of_the_kernel
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.meaning import valueless
-from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, weakest
+from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import Inner, VectorEquality
 from boundcheck.theory.statement import Kind
 
@@ -138,6 +139,8 @@ class Derivation:
         for step in self.steps:
             where = f"{self.statement.id}: step '{step.name}'"
             check_proposition(step.claim, where, names)
+            if isinstance(step.by, type) or not (hasattr(step.by, "label") and hasattr(step.by, "check")):
+                raise BadInput(f"{where} is decided by {step.by!r:.80}, which is no method: it needs label and check.")
             check_method(step.by, where, names)
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
@@ -349,9 +352,9 @@ def _presumed(method: Any) -> Iterable[tuple[str, str]]:
     """What a method, or the one inside it, takes for granted."""
     own: Any = getattr(method, "trusted", None)
     yield from own() if own is not None else ()
-    if type(method).__module__.partition(".")[0] != "boundcheck":
-        yield f"the method '{method.label}' is sound", "it is not one of this package"
     inside: Any = getattr(method, "by", None)
+    if not of_the_kernel(method) and (inside is None or of_the_kernel(inside)):
+        yield f"the method '{method.label}' is sound", "it is not one of the checker's own"
     if inside is not None:
         yield from _presumed(inside)
 
@@ -364,15 +367,16 @@ def _decided(step: Step, facts: dict[str, Any], setting: Setting, reasons: Mappi
     for name in step.uses:
         if name in reasons:
             return Finding(Status.UNDECIDED, "no decision", note=reasons[name], claim=str(step.claim))
-    found = step.by.check(step.claim, facts, setting)
+    own = of_the_kernel(step.by)
+    found = step.by.check(step.claim, facts, setting) if own else _foreign(step, facts, setting)
     if found.status is not Status.PROVED:
         return found
     method: Any = step.by
     while hasattr(method, "by"):
         method = method.by
     general: Any = getattr(method, "generalised", None)
-    own = {general() if general else None} - context([step.claim], setting)
-    facts = without(facts, own, setting)  # a rule uses these for the values that it is about, and for nothing else
+    covered = {general() if general else None} - context([step.claim], setting)
+    facts = without(facts, covered, setting)  # a rule uses these for the values that it is about, and for nothing else
     index = empty_range(context(facts.values(), setting) - context([step.claim], setting), facts, setting)
     if index is not None:
         note = f"no value of {index} is shown to be in its range; what the step uses mentions it, the claim does not"
@@ -385,7 +389,19 @@ def _decided(step: Step, facts: dict[str, Any], setting: Setting, reasons: Mappi
     if missing:
         note = f"the claim is not shown to have a value: {missing}"
         return replace(found, status=Status.UNDECIDED, how="no decision", certificate=None, note=note)
-    return found
+    return found if own else assumed(found, step.by.label)
+
+
+def _foreign(step: Step, facts: dict[str, Any], setting: Setting) -> Finding:
+    """What a method finds that is not one of the checker's own: never a refutation, which nobody has checked."""
+    found: Any = step.by.check(step.claim, facts, setting)
+    if not isinstance(found, Finding) or found.status not in list(Status):
+        raise BadInput(f"{setting.statement.id}: the method '{step.by.label}' of step '{step.name}' gives no Finding.")
+    status = Status(found.status)
+    if status is Status.REFUTED:
+        note = f"the method '{step.by.label}' is not one of the checker's own, so what it refutes is not decided"
+        return Finding(Status.UNDECIDED, "no decision", note=note, claim=str(step.claim))
+    return replace(found, status=status)
 
 
 def _facts(known: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

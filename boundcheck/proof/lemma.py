@@ -54,6 +54,11 @@ class Lemma(Rule):
         """What the report calls it."""
         return f"lemma: {self.statement}"
 
+    @property
+    def theorem(self) -> str:
+        """The cited statement, whose own derivation says how strong the step is."""
+        return self.statement
+
     def _averaged(self) -> set[Any]:
         """The symbols of the cited statement that may differ from outcome to outcome."""
         return {s for expr in self.means for s in expr.free_symbols}

@@ -7,7 +7,7 @@ earlier steps that it uses and a *method* that decides it; a *finding* is what t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ __all__ = [
     "Step",
     "StepResult",
     "Trusted",
+    "assumed",
     "unmeetable",
     "weakest",
 ]
@@ -31,7 +32,7 @@ class Status(StrEnum):
     """What became of a step, strongest first."""
 
     PROVED = "PROVED"  # follows from what it uses
-    ASSUMED = "ASSUMED"  # a cited result that is not checked here
+    ASSUMED = "ASSUMED"  # taken as it is: a cited result, or what a method says that is not one of the checker's own
     UNDECIDED = "UNDECIDED"  # neither shown nor refuted
     VACUOUS = "VACUOUS"  # what it uses cannot all hold, so it says nothing: weaker than a step that may yet be shown
     REFUTED = "REFUTED"  # does not follow: an exact rational witness meets what it uses and breaks the claim
@@ -85,6 +86,12 @@ def unmeetable(claim: str, certificate: Mapping[str, Any] | None = None) -> Find
     """The finding of a step whose hypotheses contradict each other; certificate: what shows it, where there is one."""
     note = "the hypotheses cannot all be met"
     return Finding(Status.VACUOUS, "contradictory hypotheses", certificate, note=note, claim=claim)
+
+
+def assumed(found: Finding, label: str) -> Finding:
+    """What a method found that nobody has checked."""
+    note = f"the method '{label}' is not one of the checker's own, or shows nothing; what it says is taken as it is"
+    return replace(found, status=Status.ASSUMED, how=f"assumed: {label}", certificate=None, note=note)
 
 
 @dataclass(frozen=True)

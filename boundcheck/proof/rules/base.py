@@ -11,11 +11,12 @@ import sympy as sp
 from boundcheck.proof.contexts import context, declared, depends, without
 from boundcheck.proof.gram import Combine, contradicted, prepare
 from boundcheck.proof.identity import same
+from boundcheck.proof.kernel import of_the_kernel
 from boundcheck.proof.language import scalars, symbols_of, whole
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.polynomial import direction
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.step import Finding, Setting, Status, assumed
 from boundcheck.proof.vectors import VectorEquality
 
 __all__ = ["Obligation", "Rule"]
@@ -59,6 +60,11 @@ class Rule(ABC):
         """What must be integers."""
         return ()
 
+    @property
+    def theorem(self) -> str:
+        """What the instance itself rests on where a rule has nothing to show; empty: then it is only assumed."""
+        return ""
+
     def trusted(self) -> tuple[tuple[str, str], ...]:
         """(what the rule takes for granted of the objects it is used on, why), for the trusted base."""
         return ()
@@ -92,6 +98,8 @@ class Rule(ABC):
 
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
         """PROVED when the claim is the instance and all obligations are; else the first obligation that is not.
+
+        ASSUMED for a rule that is not one of the checker's own, or that shows nothing and names no theorem.
 
         Where the claim does not mention the index that the rule generalises, a fact that does is used for the values
         that the rule is about, and for nothing else.
@@ -127,7 +135,10 @@ class Rule(ABC):
         proved = Finding(
             Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(found), claim=text
         )
-        return contradicted(relations, setting, text) or proved
+        nothing = contradicted(relations, setting, text)
+        if nothing is None and (not of_the_kernel(self) or not (found or self.theorem)):
+            return assumed(proved, self.label)
+        return nothing or proved
 
 
 def _oblige(relation: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
