@@ -250,3 +250,48 @@ def test_cited_results_are_assumed_and_vectors_need_a_left_atom():
         check(Combine(), sp.Ge(norm2(u), 0), {"bad": VectorEquality(u + v, x)})
     assert check(Decide(), t >= 0, {"t": t > 0, "vectors": VectorEquality(u, v)}) is PROVED
     assert Vector(()).terms == ()
+
+
+# constants
+
+
+@pytest.mark.parametrize(
+    ("claim", "facts", "holds"),
+    [
+        (norm2(u) >= 0, {}, True),
+        (norm2(u) >= 3, {}, False),
+        (norm2(u) >= -3, {}, True),
+        (norm2(u) <= 2, {"a": norm2(u) <= 2}, True),
+        (norm2(u) <= 2, {"a": norm2(u) <= 3}, False),
+        (norm2(u) <= 7, {"a": norm2(u) <= 3, "b": norm2(v) >= 5}, True),
+        (norm2(u) + 4 <= norm2(v), {"a": norm2(u) + 5 <= norm2(v)}, True),
+        (norm2(u) + 6 <= norm2(v), {"a": norm2(u) + 5 <= norm2(v)}, False),
+        (2 * inner(u, v) <= 10, {"a": norm2(u) <= 4, "b": norm2(v) <= 6}, True),
+        (2 * inner(u, v) <= 9, {"a": norm2(u) <= 4, "b": norm2(v) <= 6}, False),
+        (t * norm2(u) <= 3 * t - 2, {"a": norm2(u) <= 2, "t": t >= 2}, True),
+        (t * norm2(u) <= 3 * t - 2, {"a": norm2(u) <= 2, "t": t >= 1}, False),
+        ((norm2(u) + 3) / t <= 2, {"a": norm2(u) <= 5, "t": t >= 4}, True),
+        ((norm2(u) + 3) / t <= 2, {"a": norm2(u) <= 5, "t": t >= 3}, False),
+        (3 * (norm2(u) + 2) * t <= 21 * t, {"a": norm2(u) <= 5, "t": t > 0}, True),
+        (3 * (norm2(u) + 2) * t <= 20 * t, {"a": norm2(u) <= 5, "t": t > 0}, False),
+    ],
+    ids=str,
+)
+def test_constants_count(claim, facts, holds):
+    """Constants on both sides of claim and facts, numbers and multiples of a symbol, none of them 1."""
+    hints = [{k: sp.sympify(factor) for k in facts if k != "t"} for factor in (1, 2, t, 1 / t)]
+    ways = [Combine(), *(Combine(given) for given in hints)] if facts else [Combine()]
+    found = [way.check(claim, facts, Setting()).status for way in ways]
+    assert set(found) <= {PROVED, UNDECIDED}
+    assert (PROVED in found) is holds
+
+
+@pytest.mark.parametrize(("rest", "holds"), [(5, True), (sp.Rational(49, 10), False)])
+def test_constants_beside_an_irrational_coefficient(rest, holds):
+    """The coefficients are found by derivatives where the relation does not expand into terms."""
+    facts = {"a": sp.Le((norm2(u) + 2) / (1 + sp.sqrt(t)), 3), "t": sp.Eq(t, 4)}
+    claim = sp.Le((norm2(u) + 2) / (1 + sp.sqrt(t)) + 2, rest)
+    assert Combine({"a": 1}).check(claim, facts, Setting()).status is (PROVED if holds else UNDECIDED)
+    open_facts = {"a": sp.Le((norm2(u) + 2) / (1 + t), 3), "t": t >= 0}
+    claim = sp.Le((norm2(u) + 2) / (1 + t) + 2, rest)
+    assert Combine({"a": 1}).check(claim, open_facts, Setting()).status is (PROVED if holds else UNDECIDED)
