@@ -15,7 +15,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.clock import at_start, value_of
+from boundcheck.proof.clock import at_start, only_at_start, value_of
 from boundcheck.proof.derivation import Derivation, DerivationReport, scope_facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.rules.base import Obligation, Rule
@@ -262,6 +262,8 @@ def start_and_end(cited: Any, setting: Setting, metric: Any, images: Mapping[str
     reason = clock.apart(metric, images.values(), rounds, later)
     if reason:
         return f"{cited.id}: {reason}"
+    if only_at_start(cited) and clock.later(images.values()):
+        return f"{cited.id} assumes {only_at_start(cited)}, which a later start need not meet"
     for term, quantity in roles_of(cited, metric, images):
         other = clock.other_quantity(term, quantity)
         if other:
@@ -324,6 +326,8 @@ def _mismatch(cited: Any, citing: Any, images: Mapping[Any, Any]) -> str:
     reason = other_run(cited, citing)
     if reason:
         return reason
+    if only_at_start(cited):
+        return f"{cited.id} assumes {only_at_start(cited)}, which a later start need not meet"
     declared = {s.name: s for s in citing.symbols}
     for symbol in cited.symbols:
         if symbol.expr in images:

@@ -18,7 +18,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.identity import same
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
-__all__ = ["Clock", "Untimed", "at_start", "value_of"]
+__all__ = ["Clock", "Untimed", "at_start", "only_at_start", "value_of"]
 
 
 class Untimed(ArithmeticError):
@@ -28,6 +28,11 @@ class Untimed(ArithmeticError):
 def at_start(symbol: Any) -> bool:
     """Whether a symbol of a statement is a value at the start of its run."""
     return symbol.name.endswith("_0") or symbol.key.endswith("_0")
+
+
+def only_at_start(statement: Any) -> str:
+    """The first assumption of a statement that is about the start of its run only; empty where there is none."""
+    return next((a.name for a in statement.assumptions if a.name.endswith("_at_start")), "")
 
 
 def value_of(symbol: Any) -> str:
@@ -170,6 +175,11 @@ class Clock:
         if not same(end - start, rounds):
             return f"{metric} is taken {sp.expand(end - start)} rounds after its start, and the bound is for {rounds}"
         return ""
+
+    def later(self, images: Iterable[Any]) -> bool:
+        """Whether what stands for values at the start is, or may be, taken after some rounds; raises Untimed."""
+        starts = [one for one in (self.rounds(image) for image in images) if one is not None]
+        return not starts or not same(starts[0], sp.Integer(0))
 
     def other_quantity(self, term: Any, quantity: str) -> str:
         """Why the term is not the quantity, by the statement or by another citation; empty where none says so."""

@@ -16,6 +16,8 @@ from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.step import Fact, Status, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import VectorEquality, norm2, vector
+from boundcheck.theory import assumptions
+from boundcheck.theory.assumptions import dissimilarity_at_start
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind
 
@@ -166,14 +168,15 @@ def test_an_average_over_rounds_has_no_rounds():
 # means
 
 
-def decrease(means, metric=NEXT, low=True):
+def decrease(means, metric=NEXT, low=True, about=T6):
     """The finding of one step that takes the claim from Theorem 5 in a derivation of Theorem 6."""
-    given = (Fact("gap >= 0", gap(t) >= 0, "metric", ""), Fact("G >= 0", G(t) >= 0, "metric", "")) if low else ()
-    every = (*scope_facts(T6), Fact("index t", t >= 0, "index", ""), *given)
+    at = 0 if metric == gap(1) else t
+    given = (Fact("gap >= 0", gap(at) >= 0, "metric", ""), Fact("G >= 0", G(at) >= 0, "metric", "")) if low else ()
+    every = (*scope_facts(about), Fact("index t", t >= 0, "index", ""), *given)
     rule = Lemma(ITERATION.id, metric, means)
     one = Step("it", rule.instance({}), tuple(f.name for f in every), rule, "")
     rounds = ((gap(t), t), (G(t), t))
-    return Derivation(T6, every, (one,), "it", y, rounds=rounds).check_step("it", 5)
+    return Derivation(about, every, (one,), "it", y, rounds=rounds).check_step("it", 5)
 
 
 def test_means_of_values_at_the_start():
@@ -230,6 +233,35 @@ def test_a_sign_of_an_expression_is_kept():
             fails(found, why)
         else:
             assert found.status is Status.PROVED
+
+
+# assumptions on the start
+
+
+def test_an_assumption_on_the_start_is_not_one_on_later_points(monkeypatch):
+    """What the first point meets, the point after t iterations need not."""
+    from boundcheck.proof.discovery import derivation
+
+    proof = derivation(ITERATION.id)
+    more = (*ITERATION.assumptions, dissimilarity_at_start)
+    monkeypatch.setattr("boundcheck.proof.lemma.derivation", lambda _: replace(
+        proof, statement=replace(ITERATION, assumptions=more)))  # fmt: skip
+    about = replace(T6, assumptions=(*T6.assumptions, dissimilarity_at_start))
+    fails(decrease({gap_0: gap(t), grad2_0: G(t)}, about=about), "assumes dissimilarity_at_start, which a later start")
+    assert decrease({gap_0: gap(0), grad2_0: G(0)}, metric=gap(1), about=about).status is Status.PROVED
+    run = sp.Function("run", real=True)
+    start = replace(LEMMA, assumptions=(*LEMMA.assumptions, dissimilarity_at_start))
+    monkeypatch.setattr("boundcheck.proof.cited.derivation", lambda _: replace(
+        derivation(LEMMA.id), statement=start))  # fmt: skip
+    both = replace(THEOREM, assumptions=(*THEOREM.assumptions, dissimilarity_at_start))
+    low = Fact("low", sp.Ge(run(k, 0), 0), "metric", "")
+    fails(cycles(Cited(LEMMA.id, run(k, t), t), about=both, facts=(low,)), "which a later start need not meet")
+
+
+def test_assumptions_on_the_start_are_called_so():
+    found = [a for a in vars(assumptions).values() if isinstance(a, assumptions.Assumption)]
+    assert len(found) > 20
+    assert [a.name for a in found if "start" in a.meaning] == ["dissimilarity_at_start"]
 
 
 # quantities

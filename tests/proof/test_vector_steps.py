@@ -286,12 +286,12 @@ def test_constants_count(claim, facts, holds):
     assert (PROVED in found) is holds
 
 
-@pytest.mark.parametrize(("rest", "holds"), [(5, True), (sp.Rational(49, 10), False)])
-def test_constants_beside_an_irrational_coefficient(rest, holds):
-    """The coefficients are found by derivatives where the relation does not expand into terms."""
-    facts = {"a": sp.Le((norm2(u) + 2) / (1 + sp.sqrt(t)), 3), "t": sp.Eq(t, 4)}
-    claim = sp.Le((norm2(u) + 2) / (1 + sp.sqrt(t)) + 2, rest)
-    assert Combine({"a": 1}).check(claim, facts, Setting()).status is (PROVED if holds else UNDECIDED)
-    open_facts = {"a": sp.Le((norm2(u) + 2) / (1 + t), 3), "t": t >= 0}
-    claim = sp.Le((norm2(u) + 2) / (1 + t) + 2, rest)
-    assert Combine({"a": 1}).check(claim, open_facts, Setting()).status is (PROVED if holds else UNDECIDED)
+@pytest.mark.parametrize(("bound", "holds"), [(8, True), (sp.Rational(79, 10), False), (5, False)])
+def test_constants_of_what_is_linear_only_when_it_is_divided_out(bound, holds):
+    """(q^2 - 9)/(q - 3) = q + 3, whose coefficients are found by derivatives."""
+    q = norm2(u)
+    claim = sp.Le((q**2 - 9) / (q - 3), bound, evaluate=False)
+    for way in (Combine(), Combine({"a": 1})):
+        assert way.check(claim, {"a": q <= 5}, Setting()).status is (PROVED if holds else UNDECIDED)
+    fact = sp.Le((q**2 - 9) / (q - 3), 8, evaluate=False)
+    assert Combine({"a": 1}).check(q <= bound - 3, {"a": fact}, Setting()).status is (PROVED if holds else UNDECIDED)
