@@ -264,8 +264,9 @@ def start_and_end(cited: Any, setting: Setting, metric: Any, images: Mapping[str
         return f"{cited.id}: {reason}"
     if only_at_start(cited) and clock.later(images.values()):
         return f"{cited.id} assumes {only_at_start(cited)}, which a later start need not meet"
-    for term, quantity in roles_of(cited, metric, images):
-        other = clock.other_quantity(term, quantity)
+    starts = {s.name: value_of(s) for s in cited.symbols if at_start(s)}
+    for term, quantity in ((metric, cited.metric.quantity), *((images[name], q) for name, q in starts.items())):
+        other = clock.other_quantity(term, quantity) or (term is not metric and clock.no_start(term))
         if other:
             return f"{cited.id}: {other}"
     if metric.has(clock.target):
@@ -286,7 +287,9 @@ def _no_instance(cited: Any, setting: Setting, images: Mapping[str, Any], metric
         return reason
     if cited.algorithm is None:
         without = [s.name for s in cited.symbols if s.name not in images]
-        return f"{cited.id} is general, and nothing stands for its {', '.join(without)}" if without else ""
+        if without:
+            return f"{cited.id} is general, and nothing stands for its {', '.join(without)}"
+        return setting.clock.other_quantity(metric, cited.metric.quantity) if metric.has(setting.clock.target) else ""
     reason = other_run(cited, citing)
     if reason:
         return reason

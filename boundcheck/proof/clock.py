@@ -81,6 +81,8 @@ class Clock:
                 raise BadInput(f"{where} {term} are given twice.")
             if self._definition(term) is not None:
                 raise BadInput(f"{where} {term} follow from its definition.")
+            if term in self.indices or str(term) in self.statement.parameters:
+                raise BadInput(f"{where} {term}: an index or a parameter of the method is no value of a run.")
             if term in own and at_start(self.statement.symbol(term.name)):
                 raise BadInput(f"{where} {term} are 0: it is a value at the start.")
             heads.add(_head(term))
@@ -110,9 +112,17 @@ class Clock:
     def _definition(self, term: Any) -> Any:
         for defined, value in self.definitions.items():
             if _head(defined) == _head(term):
-                arguments = dict(zip(defined.args, term.args, strict=True)) if isinstance(term, AppliedUndef) else {}
-                return _at(value, arguments)
+                return _at(value, _arguments(defined, term))
         return None
+
+    def _terms(self, expr: Any) -> Iterator[tuple[Any, frozenset[Any]]]:
+        """The symbols, functions and vectors of an expression, with what definitions stand for."""
+        for term, bound in _values(expr):
+            meaning = self._definition(term)
+            if meaning is None:
+                yield term, bound
+            else:
+                yield from ((one, bound | more) for one, more in self._terms(meaning))
 
     def rounds(self, expr: Any) -> Any:
         """The rounds done where the expression is taken, or None where it mentions no value of a run.
@@ -120,7 +130,7 @@ class Clock:
         Raises Untimed where the rounds of a part are not given, or where two parts have different ones.
         """
         found: list[Any] = []
-        for term, bound in _values(expr):
+        for term, bound in self._terms(expr):
             one = self._rounds_of(term)
             if one is None:
                 continue
@@ -132,13 +142,9 @@ class Clock:
         return found[0] if found else None
 
     def _rounds_of(self, term: Any) -> Any:
-        meaning = self._definition(term)
-        if meaning is not None:
-            return self.rounds(meaning)
         for pattern, rounds in self._patterns():
             if _head(pattern) == _head(term):
-                arguments = dict(zip(pattern.args, term.args, strict=True)) if isinstance(term, AppliedUndef) else {}
-                return rounds.xreplace(arguments)
+                return rounds.xreplace(_arguments(pattern, term))
         if term == self.target and not self._averaged() and self.statement.algorithm is not None:
             return sp.sympify(self.statement.metric.rounds)
         own = {s.expr: s for s in self.statement.symbols}
@@ -181,15 +187,30 @@ class Clock:
         starts = [one for one in (self.rounds(image) for image in images) if one is not None]
         return not starts or not same(starts[0], sp.Integer(0))
 
-    def other_quantity(self, term: Any, quantity: str) -> str:
-        """Why the term is not the quantity, by the statement or by another citation; empty where none says so."""
+    def other_quantity(self, expr: Any, quantity: str) -> str:
+        """Why the expression is not the quantity, by the statement or by another citation; empty where none says so."""
         known = [(s.expr, value_of(s)) for s in self.statement.symbols if at_start(s)]
-        if self.statement.algorithm is not None:
-            known.append((self.target, self.statement.metric.quantity))
-        for other, role in (*known, *self.roles):
-            if _head(other) == _head(term) and role != quantity:
-                return f"{term} stands for {quantity}, and {other} for {role}"
+        for term, _ in self._terms(expr):
+            for other, role in (*known, (self.target, self.statement.metric.quantity), *self.roles):
+                if _head(other) == _head(term) and role != quantity:
+                    return f"{expr} stands for {quantity}, and {other} for {role}"
         return ""
+
+    def no_start(self, image: Any) -> str:
+        """Why the image of a value at the start is no value of a run; empty where it is. Raises Untimed."""
+        constants = {s.expr for s in self.statement.symbols if not at_start(s)}
+        constant = next((term for term, _ in self._terms(image) if term in constants), None)
+        if constant is not None or self.rounds(image) is None:
+            return f"{image} is no value of a run, for which the value at its start could stand"
+        return ""
+
+
+def _arguments(pattern: Any, term: Any) -> dict[Any, Any]:
+    if not isinstance(term, AppliedUndef):
+        return {}
+    if len(pattern.args) != len(term.args):
+        raise Untimed(f"{term} has another number of arguments than {pattern}")
+    return dict(zip(pattern.args, term.args, strict=True))
 
 
 def _at(value: Any, arguments: Mapping[Any, Any]) -> Any:

@@ -27,7 +27,7 @@ from boundcheck.proof.polynomial import direction, factorised, rational_parts
 from boundcheck.proof.scalar import consistent, decide, eliminate, put, sample
 from boundcheck.proof.semidefinite import find_multipliers, semidefinite
 from boundcheck.proof.step import Finding, Setting, Status, unmeetable
-from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, substitute
+from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, norm2, substitute
 
 __all__ = ["Combine", "contradicted", "prepare"]
 
@@ -41,8 +41,15 @@ def prepare(claim: Any, facts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
     Implications among the facts are of no use here and left out.
     """
-    rules = dict(f.rewriting() for f in facts.values() if isinstance(f, VectorEquality))
+    rules: dict[Any, Any] = {}
     relations = {name: f for name, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
+    for name, fact in facts.items():
+        if isinstance(fact, VectorEquality):
+            atom, value = fact.rewriting()
+            if atom in rules:  # said of one vector twice: what it is equal to is equal
+                relations[name] = sp.Eq(norm2(rules[atom] - value), 0, evaluate=False)
+            else:
+                rules[atom] = value
     for _ in rules:
         claim = substitute(claim, rules)
         relations = {name: substitute(f, rules) for name, f in relations.items()}

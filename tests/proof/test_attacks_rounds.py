@@ -365,3 +365,45 @@ def test_the_rounds_that_are_given_are_in_the_trusted_base():
     trusted = [x.claim for x in derivation("feddane/theorem_6/corrected").trusted()]
     assert "gap(t) is taken after t rounds" in trusted
     assert "G(t) is taken after t rounds" in trusted
+
+
+@pytest.mark.parametrize(
+    ("means", "why"),
+    [
+        ({gap_0: gap(t), grad2_0: z}, "z stands for grad2, and gap(t + 1) for gap"),  # z == gap(t)
+        ({gap_0: gap(t), grad2_0: 2 * gap(t)}, "stands for grad2, and gap(t + 1) for gap"),
+        ({gap_0: sp.Integer(0), grad2_0: G(t)}, "0 is no value of a run"),
+        ({gap_0: gap(t), grad2_0: sp.Integer(5)}, "5 is no value of a run"),
+        ({gap_0: gap(t), grad2_0: B2 * G(t)}, "is no value of a run"),
+        ({gap_0: t, grad2_0: G(t)}, "t is no value of a run"),
+        ({gap_0: gap(t, t), grad2_0: G(t)}, "another number of arguments"),
+    ],
+    ids=str,
+)
+def test_what_stands_for_a_start_is_a_value_of_the_run(means, why):
+    z_is = Fact("z", sp.Eq(z, gap(0)), "definition", "")
+    low = (Fact("gap >= 0", gap(t) >= 0, "metric", ""), Fact("G >= 0", G(t) >= 0, "metric", ""))
+    every = (*scope_facts(T6), Fact("index t", t >= 0, "index", ""), *low, z_is)
+    rule = Lemma(ITERATION.id, gap(1) if z in means.values() else gap(t + 1), means)
+    one = Step("it", rule.instance({}), tuple(f.name for f in every), rule, "")
+    if z in means.values():
+        one = replace(one, by=replace(rule, means={gap_0: gap(0), grad2_0: z}))
+        why = why.replace("gap(t + 1)", "gap(1)")
+    proof = Derivation(T6, every, (one,), "it", y, rounds=((gap(t), t), (G(t), t)))
+    fails(proof.check_step("it", 5), why)
+
+
+@pytest.mark.parametrize("term", [t, mu])
+def test_an_index_or_a_parameter_has_no_rounds(term):
+    every = (*scope_facts(T6), Fact("index t", t >= 0, "index", ""))
+    with pytest.raises(BadInput, match="is no value of a run"):
+        Derivation(T6, every, (Step("it", mu > 0, (), Decide(), ""),), "it", y, rounds=((term, 5),))
+
+
+def test_a_general_lemma_does_not_bound_the_metric():
+    """|A b|^2 <= |A|^2 |b|^2, said of the distance to the solution, would bound it by anything."""
+    general = "fedshuffle/lemma_b_6/sharp"
+    images = (("norm2_u", sp.Rational(1, 4)), ("norm2_v", sp.Rational(1, 9)))
+    dist2_1 = sp.Symbol("dist2_1", real=True)
+    fails(cycles(Instance(general, dist2_1, images), target=dist2_1), "stands for norm2_of_sum, and dist2_1 for dist2")
+    assert cycles(Instance(general, y, images), target=dist2_1).status is Status.PROVED  # presumed of y, and said

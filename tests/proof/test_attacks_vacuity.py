@@ -15,7 +15,7 @@ from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.rules import Jensen, Supposing, Young
 from boundcheck.proof.scalar import consistent, decide
 from boundcheck.proof.step import Fact, Setting, Status, weakest
-from boundcheck.proof.vectors import inner, norm2, vector
+from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
 
 m, x = sp.symbols("m x", real=True)
 w = vector("w")
@@ -202,3 +202,11 @@ def test_a_derivation_from_contradictory_vectors_is_vacuous():
 def test_a_contradictory_supposition_is_vacuous():
     found = Supposing(Combine()).check(sp.Implies(LONG["c"], sp.Le(norm2(u), 0)), LONG, Setting())
     assert found.status is Status.VACUOUS
+
+
+def test_two_values_of_one_vector_are_equal():
+    facts = {"a": VectorEquality(w, u), "b": VectorEquality(w, u * 3), "c": norm2(u) >= 2}
+    claim = sp.Ge(norm2(w) + 1, 0, evaluate=False)
+    assert Combine().check(claim, facts, Setting()).status is Status.VACUOUS
+    del facts["c"]
+    assert Combine().check(claim, facts, Setting()).status is Status.PROVED
