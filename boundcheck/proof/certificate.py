@@ -60,7 +60,8 @@ class Products:
         if any((not f.is_Symbol) if op == "any" else (f, op) not in known for f, op, _ in self.factors):
             return False
         places = range(len(self.factors))
-        return all(isinstance(c, Fraction) and all(i in places for i in indices) for c, indices in self.terms)
+        terms: Any = self.terms  # of any type, where it was not made here
+        return all(isinstance(c, Fraction) and all(i in places for i in indices) for c, indices in terms)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""

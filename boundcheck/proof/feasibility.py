@@ -332,7 +332,8 @@ def _matrices(
 def _monomials(poly: Any) -> dict[tuple[Any, Any], Fraction]:
     """(monomial of numbers, inner product or None) -> coefficient."""
     found: dict[tuple[Any, Any], Fraction] = {}
-    for term in sp.Add.make_args(sp.expand(poly)):
+    terms: Any = sp.Add.make_args(sp.expand(poly))
+    for term in terms:
         number, rest = term.as_coeff_Mul()
         factors = sp.Mul.make_args(rest)
         products = [f for f in factors if isinstance(f, Inner)]
