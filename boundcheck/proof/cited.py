@@ -200,12 +200,17 @@ class Instance(Rule):
 
 
 def _scope(cited: Any, images: Mapping[Any, Any], facts: Mapping[str, Any]) -> Iterator[Obligation]:
-    """Domain and conditions of a cited statement with the images put in, those left out that the step has as facts."""
-    for fact in scope_facts(cited):
-        for part in fact.claim.args if isinstance(fact.claim, sp.And) else (fact.claim,):
+    """Domain, conditions and choices of a cited statement with the images put in, but for those among the facts."""
+    for claim in (*(fact.claim for fact in scope_facts(cited)), *choices_of(cited)):
+        for part in claim.args if isinstance(claim, sp.And) else (claim,):
             relation = part.xreplace(images)
             if relation not in facts.values():
                 yield relation, {}
+
+
+def choices_of(cited: Any) -> Iterator[Any]:
+    """The values that a statement prescribes, such as a tuned step size, as equations."""
+    yield from (sp.Eq(cited.symbol(name).expr, formula, evaluate=False) for name, formula in cited.choices)
 
 
 def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> Finding:
@@ -228,7 +233,8 @@ def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> 
 def not_one_value(cited: Any) -> str:
     """Why the statement is no upper bound on one value of a metric; empty where it is."""
     metric = cited.metric
-    if cited.kind is not Kind.UPPER_BOUND or metric.index is not None or metric.weights is not None:
+    average = metric.weights is not None or metric.average != "last"
+    if cited.kind is not Kind.UPPER_BOUND or metric.index is not None or average:
         return f"{cited.id} is not an upper bound on one value of a metric"
     return ""
 

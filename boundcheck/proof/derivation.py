@@ -239,7 +239,9 @@ class Derivation:
         """Fact -> why it does not stand, and the setting without what rests on such facts."""
         reasons = unfounded(self.facts, self.quantities, setting)
         lost = {str(f.claim.lhs) for f in self.facts if f.name in reasons and isinstance(f.claim, sp.Eq)}
-        background = tuple((n, f) for n, f in setting.background if n.partition(".")[0] not in reasons)
+        background = tuple(
+            (n, f) for n, f in setting.background if n not in reasons and n.rpartition(".")[0] not in reasons
+        )
         return reasons, replace(setting, quantities=setting.quantities - lost, background=background)
 
     def _setting(self, seconds: float) -> Setting:

@@ -9,7 +9,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.cited import as_strong, not_one_value, other_run, roles_of, start_and_end
+from boundcheck.proof.cited import as_strong, choices_of, not_one_value, other_run, roles_of, start_and_end
 from boundcheck.proof.clock import at_start
 from boundcheck.proof.derivation import scope_facts
 from boundcheck.proof.discovery import derivation
@@ -93,11 +93,13 @@ class Lemma(Rule):
         raise BadInput(f"{self.statement}: its bound has the term {term}, which is no multiple of what is averaged.")
 
     def _hypotheses(self) -> Iterator[Any]:
-        """Domain and conditions of the cited statement, without the domain of what is averaged."""
+        """Domain, conditions and choices of the cited statement, without the domain of what is averaged."""
         own = {f"domain {s}" for s in self._averaged()}
-        for fact in scope_facts(find_statement(self.statement)):
+        cited = find_statement(self.statement)
+        for fact in scope_facts(cited):
             if fact.name not in own:
                 yield from parts(fact.claim)
+        yield from choices_of(cited)
 
     def _domains(self) -> Iterator[Any]:
         """That a mean lies where what it is the mean of does: its interval, or its sign for an expression."""

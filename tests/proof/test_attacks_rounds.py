@@ -19,7 +19,7 @@ from boundcheck.proof.vectors import VectorEquality, norm2, vector
 from boundcheck.theory import assumptions
 from boundcheck.theory.assumptions import dissimilarity_at_start
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.statement import Kind
+from boundcheck.theory.statement import Condition, Kind
 
 THEOREM = statement("scgd/theorem_3_3/corrected")
 LEMMA = statement("scgd/lemma_3_1/corrected")
@@ -295,6 +295,7 @@ CHANGES = {
     "a limsup": ({}, {"kind": Kind.LIMSUP}, True),
     "a formula": ({}, {"kind": Kind.FORMULA}, True),
     "an average": ({"weights": sp.Integer(1)}, {}, True),
+    "another average": ({"average": "all rounds"}, {}, True),
     "another objective": ({"surrogate": True}, {}, True),
     "no method": ({}, {"algorithm": None}, True),
 }
@@ -323,6 +324,26 @@ def test_what_may_not_be_cited(name, monkeypatch):
             run(0) if isinstance(rule, Cited) else dist2_0))))  # fmt: skip
         assert found.status is Status.UNDECIDED, (name, rule)
         assert "no decision" in found.how
+
+
+def test_a_prescribed_step_is_shown(monkeypatch):
+    """A statement about a tuned step says nothing of other steps within its conditions."""
+    from boundcheck.proof.discovery import derivation
+
+    proof = derivation(LEMMA.id)
+    value = mu / (100 * L**2 * n * E)
+    tuned = replace(LEMMA, choices=(("eta", value),))
+    for module in ("cited", "lemma"):
+        monkeypatch.setattr(f"boundcheck.proof.{module}.derivation", lambda _: replace(proof, statement=tuned))
+        monkeypatch.setattr(f"boundcheck.proof.{module}.find_statement", lambda _: tuned)
+    about = replace(LEMMA, id="scgd/lemma_3_1/other")
+    run = sp.Function("run", real=True)
+    low = Fact("low", sp.Ge(run(0), 0), "metric", "")
+    images = (("dist2_0", dist2_0),)
+    for rule in (Lemma(LEMMA.id, y, START), Cited(LEMMA.id, run(t), t), Instance(LEMMA.id, y, images)):
+        fails(cycles(rule, target=y, about=about, facts=(low,)), "not shown: Eq(eta")
+        same = replace(about, conditions=(*about.conditions, Condition("tuned", sp.Eq(eta, value, evaluate=False))))
+        assert cycles(rule, target=y, about=same, facts=(low,)).status is Status.PROVED
 
 
 def test_a_scaled_bound_is_divided_by_its_scale(monkeypatch):
