@@ -32,11 +32,13 @@ class Products:
     factors: tuple[tuple[Any, str, str], ...]
     terms: tuple[tuple[Fraction, tuple[int, ...]], ...]
 
-    def verify(self, allowed: Sequence[tuple[Any, str]] | None = None) -> bool:
-        """Whether the identity and the signs hold exactly; with `allowed`, whether every factor is one of these.
+    def verify(self, goal: Any, strict: bool, hypotheses: Sequence[tuple[Any, str]]) -> bool:
+        """Whether this is a certificate for `goal >= 0` (`> 0` if strict) from the hypotheses (polynomial, op).
 
-        Uses exact rational polynomial arithmetic only.
+        Uses exact rational polynomial arithmetic only; every factor must be one of the hypotheses.
         """
+        if self.goal != goal or self.strict is not strict or not self._well_formed(hypotheses):
+            return False
         gens = _generators([self.goal, *(f for f, _, _ in self.factors)])
         ring = _Ring(gens)
         total = ring.poly(self.goal)
@@ -50,9 +52,16 @@ class Products:
             for i in indices:
                 product = product * ring.poly(self.factors[i][0])
             total = total - product
-        if allowed is not None and any(op != "any" and (f, op) not in allowed for f, op, _ in self.factors):
-            return False
         return total == 0 and (positive or not self.strict)
+
+    def _well_formed(self, hypotheses: Sequence[tuple[Any, str]]) -> bool:
+        """Whether the factors are hypotheses that say something of a sign, and the terms name such factors."""
+        known = {(f, op) for f, op in hypotheses if op in (">=", ">", "==")}
+        if any((not f.is_Symbol) if op == "any" else (f, op) not in known for f, op, _ in self.factors):
+            return False
+        places = range(len(self.factors))
+        terms: Any = self.terms  # of any type, where it was not made here
+        return all(isinstance(c, Fraction) and all(i in places for i in indices) for c, indices in terms)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -126,7 +135,7 @@ def find_products(
         if solution is None:
             continue
         found = _assemble(goal, strict, usable, [(c, columns[k][0]) for k, c in solution])
-        if found.verify([(f, op) for f, op, _ in constraints]):
+        if found.verify(goal, strict, [(f, op) for f, op, _ in constraints]):
             return found
     return None
 

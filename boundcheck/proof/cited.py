@@ -15,6 +15,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
+from boundcheck.proof.clock import at_start, only_at_start, value_of
 from boundcheck.proof.derivation import Derivation, DerivationReport, scope_facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.rules.base import Obligation, Rule
@@ -34,9 +35,9 @@ class Cited(Rule):
 
     statement: full id, with the reading; run: that run's metric as an expression in `clock`, the rounds done, so that
     `run` at 0 is the start and `run` at the cited statement's rounds is what it bounds: a function without a
-    definition, of the clock and of what tells the runs apart. That it is the metric of such a run is presumed, and
-    named in the trusted base. Every symbol of the cited statement but the metric at the start must be declared alike
-    in the citing one and stands for itself.
+    definition, of the clock and of what tells the runs apart; where the derivation gives its rounds, the clock counts
+    them. That it is the metric of such a run is presumed, and named in the trusted base. Every symbol of the cited
+    statement but the metric at the start must be declared alike in the citing one and stands for itself.
 
     The hypotheses of the cited statement are shown from the facts of the step: its domain and conditions by the
     kernels, its assumptions by being among those of the citing statement. The status is that of its derivation.
@@ -50,6 +51,11 @@ class Cited(Rule):
     def label(self) -> str:
         """What the report calls it."""
         return f"cited: {self.statement}"
+
+    @property
+    def theorem(self) -> str:
+        """The cited statement, whose own derivation says how strong the step is."""
+        return self.statement
 
     def _images(self, cited: Any) -> dict[Any, Any]:
         """The cited statement's metric at the start -> the run at 0."""
@@ -70,6 +76,17 @@ class Cited(Rule):
         if sum(arg.has(self.clock) for arg in self.run.args) != 1 or self.clock not in self.run.args:
             return f"the run {self.run} must have its clock {self.clock} as one of its arguments, and nowhere else"
         return ""
+
+    def _other_clock(self, setting: Setting) -> str:
+        """Why the clock does not count the rounds of the run; empty where it does, or where nothing else is said."""
+        if setting.clock is None or not setting.clock.knows(self.run):
+            return ""
+        start = self.run.subs(self.clock, 0)
+        return setting.clock.apart(self.run, (start,), self.clock, later=True)
+
+    def roles(self) -> tuple[tuple[Any, str], ...]:
+        """What the run is."""
+        return ((self.run, find_statement(self.statement).metric.quantity),)
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The cited bound with the start of the run put in."""
@@ -94,6 +111,7 @@ class Cited(Rule):
         """
         proof = derivation(self.statement)
         reason = self._unfit() or _mismatch(proof.statement, setting.statement, self._images(proof.statement))
+        reason = reason or self._other_clock(setting)
         if reason:
             return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
         return as_strong(super().check(claim, facts, setting), proof, setting.seconds, self.label)
@@ -106,9 +124,11 @@ class Instance(Rule):
     statement: full id, with the reading; metric: the unscaled quantity that it bounds, as an expression; images: pairs
     (name of a symbol of the cited statement, expression that it stands for). A statement about a method must be about
     the citing one's (it may leave out parameters that it does not need), so both are about one run from one start,
-    under assumptions that the citing statement makes too; its symbols stand for themselves and must be declared alike
-    in the citing one, and only values at the start, whose names end in _0, may have an image. The symbols of a
-    statement about no method need an image each, and its assumptions are presumed of these terms.
+    under assumptions that the citing statement makes too. Values at the start, whose names end in _0, need an image
+    each: the same value of the citing statement, or a quantity of its own that is taken there; the metric must be taken
+    as many rounds later as the cited statement says, by the rounds that the derivation gives. Its other symbols stand
+    for themselves and must be declared alike in the citing one. The symbols of a statement about no method need an
+    image each, and its assumptions are presumed of these terms.
 
     What metric and images are is named in the trusted base. The domain and conditions of the cited statement are shown
     from the facts of the step. The status is that of its derivation.
@@ -122,6 +142,11 @@ class Instance(Rule):
     def label(self) -> str:
         """What the report calls it."""
         return f"instance: {self.statement}"
+
+    @property
+    def theorem(self) -> str:
+        """The cited statement, whose own derivation says how strong the step is."""
+        return self.statement
 
     def _images(self, cited: Any) -> dict[Any, Any]:
         """Symbol of the cited statement -> what it stands for here."""
@@ -138,6 +163,10 @@ class Instance(Rule):
             found += [(f"for these terms: {a.meaning}", f"{self.statement} is used") for a in cited.assumptions]
         rest = f"the {len(proof.trusted())} transcriptions on which the derivation of {self.statement} rests"
         return (*found, (rest, "the statement is used"))
+
+    def roles(self) -> tuple[tuple[Any, str], ...]:
+        """What the metric and the images of values at the start are, where these are single terms."""
+        return roles_of(find_statement(self.statement), self.metric, dict(self.images))
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The cited bound with the images put in."""
@@ -164,23 +193,30 @@ class Instance(Rule):
         image of a symbol that it has not.
         """
         proof = derivation(self.statement)
-        reason = _no_instance(proof.statement, setting.statement, self._images(proof.statement), self.metric)
+        reason = _no_instance(proof.statement, setting, dict(self.images), self.metric)
         if reason:
             return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
         return as_strong(super().check(claim, facts, setting), proof, setting.seconds, self.label)
 
 
 def _scope(cited: Any, images: Mapping[Any, Any], facts: Mapping[str, Any]) -> Iterator[Obligation]:
-    """Domain and conditions of a cited statement with the images put in, those left out that the step has as facts."""
-    for fact in scope_facts(cited):
-        for part in fact.claim.args if isinstance(fact.claim, sp.And) else (fact.claim,):
+    """Domain, conditions and choices of a cited statement with the images put in, but for those among the facts."""
+    for claim in (*(fact.claim for fact in scope_facts(cited)), *choices_of(cited)):
+        for part in claim.args if isinstance(claim, sp.And) else (claim,):
             relation = part.xreplace(images)
             if relation not in facts.values():
                 yield relation, {}
 
 
+def choices_of(cited: Any) -> Iterator[Any]:
+    """The values that a statement prescribes, such as a tuned step size, as equations."""
+    yield from (sp.Eq(cited.symbol(name).expr, formula, evaluate=False) for name, formula in cited.choices)
+
+
 def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> Finding:
     """The finding that the statement applies, with the status of its derivation."""
+    if found.status is Status.ASSUMED:
+        return found
     if found.status is not Status.PROVED:
         return replace(found, note=f"{proof.statement.id} does not apply: {found.note}")
     report = _report(proof, seconds)
@@ -194,58 +230,120 @@ def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> 
     return replace(found, status=report.status, how=label, certificate=certificate, witness=witness, note=note)
 
 
-def _no_instance(cited: Any, citing: Any, images: Mapping[Any, Any], metric: Any) -> str:
-    """Why the cited statement is neither about the citing one's run nor a general lemma; empty where it is."""
-    if citing is None:
-        return "no statement is being derived, so none can be cited"
-    if cited.kind is not Kind.UPPER_BOUND or cited.metric.index is not None or cited.metric.weights is not None:
+def not_one_value(cited: Any) -> str:
+    """Why the statement is no upper bound on one value of a metric; empty where it is."""
+    metric = cited.metric
+    average = metric.weights is not None or metric.average != "last"
+    if cited.kind is not Kind.UPPER_BOUND or metric.index is not None or average:
         return f"{cited.id} is not an upper bound on one value of a metric"
-    if cited.algorithm is None:
-        without = [s.name for s in cited.symbols if s.expr not in images]
-        return f"{cited.id} is general, and nothing stands for its {', '.join(without)}" if without else ""
-    own = citing.algorithm
-    if own is None or own.kind != cited.algorithm.kind or not set(cited.algorithm.parameters) <= set(own.parameters):
+    return ""
+
+
+def other_run(cited: Any, citing: Any) -> str:
+    """Why a statement about a method is not about runs of the citing one's; empty where it is."""
+    own, other = citing.algorithm, cited.algorithm
+    if other is None or own is None or own.kind != other.kind or not set(other.parameters) <= set(own.parameters):
         return f"{cited.id} is about another method or other parameters of it"
     if cited.metric.surrogate != citing.metric.surrogate:
         return f"{cited.id} is about another objective"
     missing = [a.name for a in cited.assumptions if a not in citing.assumptions]
-    if missing:
-        return f"{cited.id} assumes {', '.join(missing)} besides"
-    declared = {s.name: s for s in citing.symbols}
-    for term in (metric, *images.values()):
-        if not (term.is_Symbol or isinstance(term, AppliedUndef)) or str(term) in declared:
-            return f"{term} is no quantity of its own, which what {cited.id} bounds must be, and a value at the start"
-    for symbol in cited.symbols:
-        if symbol.expr in images:
-            if not symbol.name.endswith("_0") or symbol.name in declared:
-                return f"{symbol.name} of {cited.id} stands for itself and has no image"
-        elif declared.get(symbol.name) != symbol:
-            return f"{symbol.name} is not declared as in {cited.id}, or not at all"
+    return f"{cited.id} assumes {', '.join(missing)} besides" if missing else ""
+
+
+def roles_of(cited: Any, metric: Any, images: Mapping[str, Any]) -> tuple[tuple[Any, str], ...]:
+    """(term, quantity) for the metric and for the images of values at the start, by name, that are single terms."""
+    found = [(metric, cited.metric.quantity)] if cited.algorithm is not None else []
+    found += [(images[s.name], value_of(s)) for s in cited.symbols if at_start(s) and s.name in images]
+    return tuple((term, role) for term, role in found if term.is_Symbol or isinstance(term, AppliedUndef))
+
+
+def start_and_end(cited: Any, setting: Setting, metric: Any, images: Mapping[str, Any], later: bool) -> str:
+    """Why metric and images (by the name of what they stand for) are not what the cited statement is about.
+
+    They must be as many rounds apart as it says, no term may be two quantities, and what the citing statement bounds
+    must be bounded in the same way. later: whether its start may be after some rounds.
+    """
+    clock, citing = setting.clock, setting.statement
+    rounds = cited.metric.rounds
+    reason = clock.apart(metric, images.values(), rounds, later)
+    if reason:
+        return f"{cited.id}: {reason}"
+    if only_at_start(cited) and clock.later(images.values()):
+        return f"{cited.id} assumes {only_at_start(cited)}, which a later start need not meet"
+    starts = {s.name: value_of(s) for s in cited.symbols if at_start(s)}
+    for term, quantity in ((metric, cited.metric.quantity), *((images[name], q) for name, q in starts.items())):
+        other = clock.other_quantity(term, quantity) or (term is not metric and clock.no_start(term))
+        if other:
+            return f"{cited.id}: {other}"
+    if metric.has(clock.target):
+        if metric != clock.target or citing.metric.scale != 1 or citing.metric.average != cited.metric.average:
+            return f"{cited.id} does not bound what {citing.id} does"
+        if citing.metric.expectation.startswith("none") and not cited.metric.expectation.startswith("none"):
+            return f"{cited.id} bounds an expectation, and {citing.id} every outcome"
     return ""
+
+
+def _no_instance(cited: Any, setting: Setting, images: Mapping[str, Any], metric: Any) -> str:
+    """Why the cited statement is neither about the citing one's run nor a general lemma; empty where it is."""
+    citing = setting.statement
+    if citing is None or setting.clock is None:
+        return "no statement is being derived, so none can be cited"
+    reason = not_one_value(cited)
+    if reason:
+        return reason
+    if cited.algorithm is None:
+        without = [s.name for s in cited.symbols if s.name not in images]
+        if without:
+            return f"{cited.id} is general, and nothing stands for its {', '.join(without)}"
+        return setting.clock.other_quantity(metric, cited.metric.quantity) if metric.has(setting.clock.target) else ""
+    reason = other_run(cited, citing)
+    if reason:
+        return reason
+    declared = {s.name: s for s in citing.symbols}
+    if not (metric.is_Symbol or isinstance(metric, AppliedUndef)) or str(metric) in declared:
+        return f"{metric} is no quantity of its own, which what {cited.id} bounds must be"
+    for symbol in cited.symbols:
+        image = images.get(symbol.name)
+        if image is None:
+            if at_start(symbol):
+                return f"nothing stands for {symbol.name} of {cited.id}, a value at its start"
+            if declared.get(symbol.name) != symbol:
+                return f"{symbol.name} is not declared as in {cited.id}, or not at all"
+        elif not at_start(symbol):
+            return f"{symbol.name} of {cited.id} stands for itself and has no image"
+        elif symbol.name in declared:
+            if image != symbol.expr or declared[symbol.name] != symbol:
+                return f"{symbol.name} of {cited.id} is the value at the start of this run, and has no other image"
+        elif not (image.is_Symbol or isinstance(image, AppliedUndef)) or str(image) in declared:
+            return f"{image} is no quantity of its own, which a value at the start of {cited.id} must be"
+    return start_and_end(cited, setting, metric, images, later=False)
 
 
 def _mismatch(cited: Any, citing: Any, images: Mapping[Any, Any]) -> str:
     """Why the cited statement is not about the same objective, method and metric; empty where it is."""
     if citing is None:
         return "no statement is being derived, so none can be cited"
-    if cited.kind is not Kind.UPPER_BOUND or cited.metric.scale != 1:
+    if cited.kind is not Kind.UPPER_BOUND or cited.metric.scale != 1 or cited.metric.weights is not None:
         return f"{cited.id} is not an upper bound on a metric after some rounds"
     if not cited.metric.expectation.startswith("none"):
         return f"{cited.id} bounds an expectation, which is not carried over to a later start"
-    if cited.algorithm is None or cited.algorithm != citing.algorithm:
+    if cited.algorithm != citing.algorithm:
         return f"{cited.id} is about another method or other parameters of it"
-    if (cited.metric.quantity, cited.metric.average) != (citing.metric.quantity, citing.metric.average):
+    own, other = citing.metric, cited.metric
+    if (other.quantity, other.average) != (own.quantity, own.average):
         return f"{cited.id} bounds another metric"
-    missing = [a.name for a in cited.assumptions if a not in citing.assumptions]
-    if missing:
-        return f"{cited.id} assumes {', '.join(missing)} besides"
-    own = {s.name: s for s in citing.symbols}
+    reason = other_run(cited, citing)
+    if reason:
+        return reason
+    if only_at_start(cited):
+        return f"{cited.id} assumes {only_at_start(cited)}, which a later start need not meet"
+    declared = {s.name: s for s in citing.symbols}
     for symbol in cited.symbols:
         if symbol.expr in images:
             continue
-        if symbol.name.endswith("_0"):
+        if at_start(symbol):
             return f"{symbol.name} of {cited.id} is another value at the start, which the run does not give"
-        if own.get(symbol.name) != symbol:
+        if declared.get(symbol.name) != symbol:
             return f"{symbol.name} is not declared as in {cited.id}, or not at all"
     return ""
 

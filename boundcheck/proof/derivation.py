@@ -12,14 +12,16 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
 from boundcheck.proof.foundations import check_facts, check_target, unfounded
-from boundcheck.proof.gram import contradictory, prepare
+from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
+from boundcheck.proof.kernel import of_the_kernel
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.meaning import valueless
-from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, weakest
-from boundcheck.proof.vectors import Inner
+from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, assumed, weakest
+from boundcheck.proof.vectors import Inner, VectorEquality
 from boundcheck.theory.statement import Kind
 
 __all__ = ["Derivation", "DerivationReport", "scope_facts"]
@@ -55,7 +57,8 @@ def scope_facts(statement: Any) -> tuple[Fact, ...]:
 class DerivationReport:
     """What checking a derivation found.
 
-    status: the weakest step's, and at most UNDECIDED when the conclusion is not the statement's bound.
+    status: the weakest step's; at most UNDECIDED when the conclusion is not the statement's bound, and at most VACUOUS
+    when the facts cannot all hold.
     bound_matches: the conclusion is identical to the bound; remarks: sentences on the comparison and on dependence;
     conditions: names of the statement's conditions that the steps of the conclusion use; trusted: what the proof takes
     over from its author unchecked, the transcriptions of assumptions, metric and method into facts.
@@ -127,7 +130,8 @@ class Derivation:
 
     statement: the Statement; facts: what it gives, at explicit points (see `step.Fact` and `scope_facts`); steps: in
     order; conclusion: name of the step that states the bound; target: the symbol or expression that the statement
-    bounds; quantities: names of symbols that are squared norms, sums of such, or gaps.
+    bounds; quantities: names of symbols that are squared norms, sums of such, or gaps; rounds: (term, expression)
+    pairs, for what is handed to another statement: the rounds done where a value of the run is taken (`clock.Clock`).
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -138,6 +142,7 @@ class Derivation:
     conclusion: str
     target: Any
     quantities: frozenset[str] = frozenset()
+    rounds: tuple[tuple[Any, Any], ...] = ()
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
@@ -149,6 +154,8 @@ class Derivation:
         for step in self.steps:
             where = f"{self.statement.id}: step '{step.name}'"
             check_proposition(step.claim, where, names)
+            if isinstance(step.by, type) or not (hasattr(step.by, "label") and hasattr(step.by, "check")):
+                raise BadInput(f"{where} is decided by {step.by!r:.80}, which is no method: it needs label and check.")
             check_method(step.by, where, names)
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
@@ -164,6 +171,18 @@ class Derivation:
         if self.conclusion not in [s.name for s in self.steps]:
             raise UnknownName(f"{self.statement.id}: the conclusion", self.conclusion, [s.name for s in self.steps])
         check_target(self.statement, self.facts, self.target, self._conclusion(), self.definitions())
+        self._clock()
+
+    def _clock(self) -> Clock:
+        """The rounds of the terms, by the statement, by the definitions and by the author."""
+        meanings: dict[Any, Any] = {}
+        for fact in self.facts:
+            if fact.kind == "definition":
+                vectors = isinstance(fact.claim, VectorEquality)
+                meanings |= dict([fact.claim.rewriting()]) if vectors else {fact.claim.lhs: fact.claim.rhs}
+        indices = frozenset(s for kind in ("index", "range", "count") for s in self._of_kind(kind))
+        roles = tuple(role for step in self.steps for role in _roles(step.by))
+        return Clock(self.statement, self.target, self.rounds, meanings, indices, roles)
 
     def _conclusion(self) -> Any:
         return next(s.claim for s in self.steps if s.name == self.conclusion)
@@ -217,9 +236,10 @@ class Derivation:
             weak[step.name] = depends if finding.status is Status.PROVED else (*depends, step.name)
             known[step.name] = step.claim
         every = {f.name: f.claim for f in self.facts}
-        if contradictory(prepare(sp.true, _facts(every, every))[1], setting):
-            reasons["facts"] = "the facts of the derivation cannot all hold"
-        return self._report(tuple(results), reasons, perf_counter() - begin)
+        nothing = contradicted(prepare(sp.true, _facts(every, every))[1], setting, "") is not None
+        if nothing:
+            reasons["facts"] = "The facts of the derivation cannot all hold."
+        return self._report(tuple(results), reasons, nothing, perf_counter() - begin)
 
     def check_step(self, name: str, seconds: float = 10.0) -> Finding:
         """Decide one step from the claims of what it uses; raises UnknownName."""
@@ -234,16 +254,28 @@ class Derivation:
         """Fact -> why it does not stand, and the setting without what rests on such facts."""
         reasons = unfounded(self.facts, self.quantities, setting)
         lost = {str(f.claim.lhs) for f in self.facts if f.name in reasons and isinstance(f.claim, sp.Eq)}
-        background = tuple((n, f) for n, f in setting.background if n.partition(".")[0] not in reasons)
+        background = tuple(
+            (n, f) for n, f in setting.background if n not in reasons and n.rpartition(".")[0] not in reasons
+        )
         return reasons, replace(setting, quantities=setting.quantities - lost, background=background)
 
     def _setting(self, seconds: float) -> Setting:
         kinds = ("domain", "definition", "count", "index", "range")
         lasting = {f.name: f.claim for f in self.facts if f.kind in kinds and not has_terms(f.claim)}
         background = tuple(_facts(lasting, lasting).items())
-        return Setting(self.quantities, self._integers(), self.ranges(), seconds, self.statement, background=background)
+        return Setting(
+            self.quantities,
+            self._integers(),
+            self.ranges(),
+            seconds,
+            self.statement,
+            background=background,
+            clock=self._clock(),
+        )
 
-    def _report(self, results: tuple[StepResult, ...], reasons: Mapping[str, str], seconds: float) -> DerivationReport:
+    def _report(
+        self, results: tuple[StepResult, ...], reasons: Mapping[str, str], empty: bool, seconds: float
+    ) -> DerivationReport:
         remarks = list(reasons.values())
         matches, sentence = self._compare()
         remarks.append(sentence)
@@ -253,12 +285,13 @@ class Derivation:
             if fact.kind == "condition" and fact.name not in used:
                 remarks.append(f"The {fact.name} of the statement is not used.")
         for result in results:
-            if result.finding.vacuous:
+            if result.status is Status.VACUOUS:
                 remarks.append(f"Step {result.step.name} is vacuous: what it uses cannot all hold.")
             if result.depends_on and result.status is Status.PROVED:
                 remarks.append(f"Step {result.step.name} is conditional on {', '.join(result.depends_on)}.")
         whole_way = matches and not reasons
-        status = weakest([*(r.status for r in results), Status.PROVED if whole_way else Status.UNDECIDED])
+        own = Status.VACUOUS if empty else Status.PROVED if whole_way else Status.UNDECIDED
+        status = weakest([*(r.status for r in results), own])
         trusted = self.trusted()
         remarks.append(
             f"What is proved rests on {len(trusted)} transcriptions of the statement's assumptions, metric and method, "
@@ -290,6 +323,9 @@ class Derivation:
             if f.kind in kinds
         ]
         found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
+        found += [
+            Trusted("rounds", "metric", f"{x} is taken after {n} rounds", "cited statements") for x, n in self.rounds
+        ]
         for step in self.steps:
             found += [Trusted(step.name, "presumed", claim, why) for claim, why in _presumed(step.by)]
         return tuple(found)
@@ -333,13 +369,22 @@ class Derivation:
         return values
 
 
+def _roles(method: Any) -> Iterable[tuple[Any, str]]:
+    """(term, quantity) that a method, or the one inside it, takes the term for where it cites a statement."""
+    own: Any = getattr(method, "roles", None)
+    yield from own() if own is not None else ()
+    inside: Any = getattr(method, "by", None)
+    if inside is not None:
+        yield from _roles(inside)
+
+
 def _presumed(method: Any) -> Iterable[tuple[str, str]]:
     """What a method, or the one inside it, takes for granted."""
     own: Any = getattr(method, "trusted", None)
     yield from own() if own is not None else ()
-    if type(method).__module__.partition(".")[0] != "boundcheck":
-        yield f"the method '{method.label}' is sound", "it is not one of this package"
     inside: Any = getattr(method, "by", None)
+    if not of_the_kernel(method) and (inside is None or of_the_kernel(inside)):
+        yield f"the method '{method.label}' is sound", "it is not one of the checker's own"
     if inside is not None:
         yield from _presumed(inside)
 
@@ -352,15 +397,16 @@ def _decided(step: Step, facts: dict[str, Any], setting: Setting, reasons: Mappi
     for name in step.uses:
         if name in reasons:
             return Finding(Status.UNDECIDED, "no decision", note=reasons[name], claim=str(step.claim))
-    found = step.by.check(step.claim, facts, setting)
+    own = of_the_kernel(step.by)
+    found = step.by.check(step.claim, facts, setting) if own else _foreign(step, facts, setting)
     if found.status is not Status.PROVED:
         return found
     method: Any = step.by
     while hasattr(method, "by"):
         method = method.by
     general: Any = getattr(method, "generalised", None)
-    own = {general() if general else None} - context([step.claim], setting)
-    facts = without(facts, own, setting)  # a rule uses these for the values that it is about, and for nothing else
+    covered = {general() if general else None} - context([step.claim], setting)
+    facts = without(facts, covered, setting)  # a rule uses these for the values that it is about, and for nothing else
     index = empty_range(context(facts.values(), setting) - context([step.claim], setting), facts, setting)
     if index is not None:
         note = f"no value of {index} is shown to be in its range; what the step uses mentions it, the claim does not"
@@ -373,7 +419,19 @@ def _decided(step: Step, facts: dict[str, Any], setting: Setting, reasons: Mappi
     if missing:
         note = f"the claim is not shown to have a value: {missing}"
         return replace(found, status=Status.UNDECIDED, how="no decision", certificate=None, note=note)
-    return found
+    return found if own else assumed(found, step.by.label)
+
+
+def _foreign(step: Step, facts: dict[str, Any], setting: Setting) -> Finding:
+    """What a method finds that is not one of the checker's own: never a refutation, which nobody has checked."""
+    found: Any = step.by.check(step.claim, facts, setting)
+    if not isinstance(found, Finding) or found.status not in list(Status):
+        raise BadInput(f"{setting.statement.id}: the method '{step.by.label}' of step '{step.name}' gives no Finding.")
+    status = Status(found.status)
+    if status is Status.REFUTED:
+        note = f"the method '{step.by.label}' is not one of the checker's own, so what it refutes is not decided"
+        return Finding(Status.UNDECIDED, "no decision", note=note, claim=str(step.claim))
+    return replace(found, status=status)
 
 
 def _facts(known: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -22,13 +22,14 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.exact import Undefined, enclose
+from boundcheck.proof.feasibility import Hypotheses, find_contradiction
 from boundcheck.proof.polynomial import direction, factorised, rational_parts
 from boundcheck.proof.scalar import consistent, decide, eliminate, put, sample
 from boundcheck.proof.semidefinite import find_multipliers, semidefinite
-from boundcheck.proof.step import Finding, Setting, Status
-from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, substitute
+from boundcheck.proof.step import Finding, Setting, Status, unmeetable
+from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, norm2, substitute
 
-__all__ = ["Combine", "contradictory", "prepare"]
+__all__ = ["Combine", "contradicted", "prepare"]
 
 
 def _none() -> Mapping[str, Any]:
@@ -40,8 +41,15 @@ def prepare(claim: Any, facts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
     Implications among the facts are of no use here and left out.
     """
-    rules = dict(f.rewriting() for f in facts.values() if isinstance(f, VectorEquality))
+    rules: dict[Any, Any] = {}
     relations = {name: f for name, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
+    for name, fact in facts.items():
+        if isinstance(fact, VectorEquality):
+            atom, value = fact.rewriting()
+            if atom in rules:  # said of one vector twice: what it is equal to is equal
+                relations[name] = sp.Eq(norm2(rules[atom] - value), 0, evaluate=False)
+            else:
+                rules[atom] = value
     for _ in rules:
         claim = substitute(claim, rules)
         relations = {name: substitute(f, rules) for name, f in relations.items()}
@@ -74,8 +82,10 @@ class Combine:
         text = str(claim)
         goal, relations = prepare(claim, facts)
         if goal in (sp.true, sp.false):
-            status = Status.PROVED if goal is sp.true else Status.UNDECIDED
-            return Finding(status, "identity", {"kind": "identity"} if goal is sp.true else None, claim=text)
+            nothing = contradicted(relations, setting, text)
+            if nothing is not None or goal is sp.false:
+                return nothing or Finding(Status.UNDECIDED, "no decision", note="the claim is false", claim=text)
+            return Finding(Status.PROVED, "identity", {"kind": "identity"}, claim=text)
         return _Combination(goal, relations, setting, dict(self.multipliers), text).answer()
 
 
@@ -99,9 +109,9 @@ class _Combination:
             return self._undecided("a relation is not linear in the inner products, sums and quantities")
         if direction(self.claim)[1] != ">=":
             return self._undecided("only claims with <= or >= are combinations")
-        if contradictory(self.scalar | self.linear, self.setting):
-            return Finding(Status.UNDECIDED, "vacuous", vacuous=True, note="the hypotheses cannot all be met",
-                           claim=self.text)  # fmt: skip
+        nothing = contradicted(self.scalar | self.linear, self.setting, self.text)
+        if nothing is not None:
+            return nothing
         if not self._denominators():
             return self._undecided("a denominator is not proved to differ from 0")
         tried: set[tuple[Any, ...]] = set()
@@ -223,15 +233,28 @@ def _states(fact: Any, relation: Any) -> bool:
     return all(f in others or -f in others for f in poles)
 
 
-def contradictory(relations: Mapping[str, Any], setting: Setting) -> bool:
-    """Whether the relations were shown to have no common solution; first tried with all vectors 0."""
+def contradicted(relations: Mapping[str, Any], setting: Setting, claim: str) -> Finding | None:
+    """VACUOUS where the relations were shown to have no common solution, else None; first tried with all vectors 0."""
     zero = {a: sp.Integer(0) for r in relations.values() for a in _linear_atoms(r, setting)}
     try:
         if consistent({k: put(r, zero) for k, r in relations.items()}, setting):
-            return False
+            return None
     except BadInput:  # a relation that has no value there, with a norm as its denominator
         pass
-    return consistent(relations, setting) is False
+    if consistent(relations, setting) is False:
+        return unmeetable(claim)
+    if not any(a.args[0] != a.args[1] for r in relations.values() for a in r.atoms(Inner)):
+        return None  # squared norms alone are any numbers that are at least 0
+    scalars = {k: r for k, r in relations.items() if not r.has(*zero)} if zero else dict(relations)
+
+    def sign(bottom: Any) -> int:
+        if bottom.is_Rational:
+            return int(sp.sign(bottom))
+        ways = ((sp.Gt(bottom, 0), 1), (sp.Lt(bottom, 0), -1))
+        return next((s for way, s in ways if decide(way, scalars, setting).status is Status.PROVED), 0)
+
+    found = find_contradiction(Hypotheses.of(relations, setting.quantities, sign))
+    return None if found is None else unmeetable(claim, found.to_dict())
 
 
 def _is_inequality(relation: Any) -> bool:

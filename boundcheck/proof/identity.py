@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import sympy as sp
 
 from boundcheck.proof.exact import value_somewhere
-from boundcheck.proof.gram import contradictory, prepare
+from boundcheck.proof.gram import contradicted, prepare
+from boundcheck.proof.language import scalars
 from boundcheck.proof.polynomial import factorised, rational_parts
 from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Finding, Setting, Status
-from boundcheck.proof.vectors import VectorEquality
+from boundcheck.proof.vectors import Inner
 
 __all__ = ["Decide", "Identity", "Imported", "same"]
 
@@ -37,9 +38,10 @@ class Decide:
 
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
         """See `proof.scalar.decide`; vector facts and implications among `facts` are of no use here and left out."""
-        return decide(
-            claim, {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}, setting
-        )
+        found = decide(claim, scalars(facts), setting)
+        if found.status is Status.PROVED and any(f.has(Inner) for f in scalars(facts).values()):
+            return contradicted(prepare(sp.true, facts)[1], setting, str(claim)) or found
+        return found
 
 
 @dataclass(frozen=True)
@@ -59,24 +61,22 @@ class Identity:
         goal, relations = prepare(claim, facts)
         text = str(claim)
         if goal is sp.true:
-            return Finding(Status.PROVED, "identity", {"kind": "identity"}, claim=text)
+            proved = Finding(Status.PROVED, "identity", {"kind": "identity"}, claim=text)
+            return contradicted(relations, setting, text) or proved
         if goal is sp.false or not isinstance(goal, sp.Eq):
             return Finding(Status.UNDECIDED, "no decision", note="the claim is not an equation", claim=text)
         left, right = cast("tuple[Any, Any]", goal.args)
         top, _ = rational_parts(left - right)
         if top != 0:
             found = decide(goal, relations, setting)
-            return Finding(found.status, found.how, found.certificate, found.witness, found.note, found.vacuous,
-                           found.parts, text)  # fmt: skip
+            return replace(found, claim=text)
         factors = {f for side in (left, right) for f, _ in factorised(rational_parts(side)[1])[1]}
         parts = [decide(sp.Ne(f, 0), relations, setting) for f in sorted(factors, key=sp.default_sort_key)]
         if any(p.status is not Status.PROVED for p in parts):
             return Finding(Status.UNDECIDED, "no decision", note="a denominator is not proved to differ from 0",
                            claim=text, parts=tuple(parts))  # fmt: skip
-        if contradictory(relations, setting):
-            return Finding(Status.UNDECIDED, "vacuous", vacuous=True, note="the hypotheses cannot all be met",
-                           claim=text)  # fmt: skip
-        return Finding(Status.PROVED, "identity", {"kind": "identity"}, parts=tuple(parts), claim=text)
+        proved = Finding(Status.PROVED, "identity", {"kind": "identity"}, parts=tuple(parts), claim=text)
+        return contradicted(relations, setting, text) or proved
 
 
 @dataclass(frozen=True)

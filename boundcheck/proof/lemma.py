@@ -9,14 +9,15 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.cited import as_strong
+from boundcheck.proof.cited import as_strong, choices_of, not_one_value, other_run, roles_of, start_and_end
+from boundcheck.proof.clock import at_start
 from boundcheck.proof.derivation import scope_facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import parts
 from boundcheck.proof.rules.base import Obligation, Rule
+from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Finding, Setting, Status
 from boundcheck.theory.discovery import statement as find_statement
-from boundcheck.theory.statement import Kind
 
 __all__ = ["Lemma"]
 
@@ -32,12 +33,16 @@ class Lemma(Rule):
     statement: full id, with the reading; metric: the mean of what it bounds, over all that happened before; means:
     expression in the cited statement's symbols -> the mean of it. The bound must be linear in these expressions, so
     that its mean is the bound at their means, and the cited statement's hypotheses must not mention their symbols.
-    Every other symbol stands for itself. That the metric and the means are such means is presumed, and named in the
-    trusted base.
+    That the metric and the means are such means is presumed, and named in the trusted base.
 
-    The hypotheses of the cited statement are shown from the facts of the step: the domain of its other symbols and its
-    conditions by the kernels, its assumptions by being among those of the citing statement. The status is that of its
-    derivation.
+    Values at the start (names that end in _0) stand for nothing unless they are averaged; the metric must be taken as
+    many rounds after their means as the cited statement says, by the rounds that the derivation gives. A value at the
+    start of the citing statement is the mean of the same one only. Every other symbol that both statements declare
+    alike is a constant, and stands for itself. A mean lies in the domain of what it is the mean of.
+
+    The hypotheses of the cited statement are shown from the facts of the step: the domain of its symbols, for those
+    that are averaged that of their means, and its conditions by the kernels, its assumptions by being among those of
+    the citing statement. The status is that of its derivation.
     """
 
     statement: str
@@ -48,6 +53,11 @@ class Lemma(Rule):
     def label(self) -> str:
         """What the report calls it."""
         return f"lemma: {self.statement}"
+
+    @property
+    def theorem(self) -> str:
+        """The cited statement, whose own derivation says how strong the step is."""
+        return self.statement
 
     def _averaged(self) -> set[Any]:
         """The symbols of the cited statement that may differ from outcome to outcome."""
@@ -60,6 +70,10 @@ class Lemma(Rule):
         own += [f"{mean} is the mean of its {expr}, over the same" for expr, mean in self.means.items()]
         own.append(f"the {len(proof.trusted())} transcriptions on which the derivation of {self.statement} rests")
         return tuple((claim, "the cited statement is used") for claim in own)
+
+    def roles(self) -> tuple[tuple[Any, str], ...]:
+        """What the metric and the means of values at the start are, where these are single terms."""
+        return roles_of(find_statement(self.statement), self.metric, {str(e): m for e, m in self.means.items()})
 
     def instance(self, facts: Mapping[str, Any]) -> Any:
         """The mean of the cited bound; raises BadInput where it is not linear in the expressions that are averaged."""
@@ -79,15 +93,32 @@ class Lemma(Rule):
         raise BadInput(f"{self.statement}: its bound has the term {term}, which is no multiple of what is averaged.")
 
     def _hypotheses(self) -> Iterator[Any]:
-        """Domain and conditions of the cited statement, without the domain of what is averaged."""
+        """Domain, conditions and choices of the cited statement, without the domain of what is averaged."""
         own = {f"domain {s}" for s in self._averaged()}
-        for fact in scope_facts(find_statement(self.statement)):
+        cited = find_statement(self.statement)
+        for fact in scope_facts(cited):
             if fact.name not in own:
                 yield from parts(fact.claim)
+        yield from choices_of(cited)
+
+    def _domains(self) -> Iterator[Any]:
+        """That a mean lies where what it is the mean of does: its interval, or its sign for an expression."""
+        scope = {f.name: f.claim for f in scope_facts(find_statement(self.statement)) if f.kind == "domain"}
+        for expr, mean in self.means.items():
+            if mean == expr:
+                continue  # both statements declare its symbols alike
+            own = {f"domain {s}": scope[f"domain {s}"] for s in expr.free_symbols if f"domain {s}" in scope}
+            if expr.is_Symbol:
+                yield from (part.xreplace({expr: mean}) for claim in own.values() for part in parts(claim))
+                continue
+            for kind in (sp.Gt, sp.Ge, sp.Lt, sp.Le):
+                if decide(kind(expr, 0), own).status is Status.PROVED:
+                    yield kind(mean, 0, evaluate=False)
+                    break
 
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
-        """The hypotheses, except those that the step has as facts."""
-        for relation in self._hypotheses():
+        """The hypotheses and the domains of the means, except those that the step has as facts."""
+        for relation in (*self._hypotheses(), *self._domains()):
             if relation not in facts.values():
                 yield relation, {}
 
@@ -102,23 +133,21 @@ class Lemma(Rule):
         Raises BadInput for a statement that cites itself in a circle, UnknownName for one that is not there.
         """
         proof = derivation(self.statement)
-        reason = self._mismatch(proof.statement, setting.statement)
+        reason = self._mismatch(proof.statement, setting)
         if reason:
             return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
         return as_strong(super().check(claim, facts, setting), proof, setting.seconds, self.label)
 
-    def _mismatch(self, cited: Any, citing: Any) -> str:
+    def _mismatch(self, cited: Any, setting: Setting) -> str:
         """Why the cited statement says nothing here; empty where it does."""
-        if citing is None:
+        citing = setting.statement
+        if citing is None or setting.clock is None:
             return "no statement is being derived, so none can be cited"
-        if cited.kind is not Kind.UPPER_BOUND or cited.metric.scale != 1:
+        if cited.metric.scale != 1:
             return f"{cited.id} is not an upper bound on a metric"
-        methods = [s.algorithm.kind if s.algorithm else None for s in (cited, citing)]
-        if methods[0] is None or methods[0] != methods[1]:
-            return f"{cited.id} is about another method"
-        missing = [a.name for a in cited.assumptions if a not in citing.assumptions]
-        if missing:
-            return f"{cited.id} assumes {', '.join(missing)} besides"
+        reason = not_one_value(cited) or other_run(cited, citing)
+        if reason:
+            return reason
         averaged = self._averaged()
         strange = sorted(str(s) for s in averaged - {s.expr for s in cited.symbols})
         if strange:
@@ -127,6 +156,27 @@ class Lemma(Rule):
             return f"a hypothesis of {cited.id} is about a symbol that is averaged"
         own = {s.name: (s.dimension, s.integer, s.key) for s in citing.symbols}
         for s in cited.symbols:
-            if s.expr not in averaged and own.get(s.name) != (s.dimension, s.integer, s.key):
-                return f"{s.name} is not declared as in {cited.id}, or not at all"
+            if s.expr not in averaged:
+                if at_start(s):
+                    return f"nothing stands for {s.name} of {cited.id}, a value at its start"
+                if own.get(s.name) != (s.dimension, s.integer, s.key):
+                    return f"{s.name} is not declared as in {cited.id}, or not at all"
+        return self._strange_mean(cited, citing) or start_and_end(
+            cited, setting, self.metric, {str(expr): mean for expr, mean in self.means.items()}, later=True
+        )
+
+    def _strange_mean(self, cited: Any, citing: Any) -> str:
+        """Why a mean is not one of what it is said to be the mean of, by what both statements declare."""
+        alike = {s.expr for s in cited.symbols if s in citing.symbols and not at_start(s)}
+        starts = {s.expr for s in cited.symbols if at_start(s)}
+        given = {s.expr for s in citing.symbols if at_start(s)}
+        for expr, mean in self.means.items():
+            if not expr.free_symbols:
+                return f"{expr} is no expression in the symbols of {cited.id}"
+            if expr.free_symbols & starts and expr not in starts:
+                return f"{expr} is no single value at the start"
+            if mean.free_symbols & given and mean != expr:
+                return f"{mean} is a value at the start of this run, and the mean of no other {expr}"
+            if expr.free_symbols <= alike and mean != expr:
+                return f"{expr} of {cited.id} is a constant of this statement too, and its own mean"
         return ""

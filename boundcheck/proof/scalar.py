@@ -2,7 +2,8 @@
 
 A proof is the unsatisfiability of the negation (z3's nlsat, cvc5 as a second opinion) and carries an exact
 certificate where one is found. A refutation is a rational point, checked on the original relations in exact
-arithmetic. Contradictory hypotheses prove nothing: they are reported as vacuous.
+arithmetic. Contradictory hypotheses prove nothing: the answer to them is VACUOUS, also where they contradict each
+other for integers only.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ import sympy as sp
 from boundcheck.errors import BadInput
 from boundcheck.proof.certificate import find_products
 from boundcheck.proof.exact import holds
+from boundcheck.proof.language import whole
 from boundcheck.proof.polynomial import Constraint, Encoder, Unsigned, smt
 from boundcheck.proof.solvers import SOLVERS, ask
-from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.step import Finding, Setting, Status, unmeetable
 from boundcheck.proof.witness import complete, find_witness, shorten
 
 __all__ = ["consistent", "decide", "eliminate", "put", "sample"]
 
 FIRST_TRY = 1.0  # seconds
+DISAGREE = "z3 and cvc5 contradict each other"
 Formula = list[tuple[tuple[Any, str], ...]]
 Model = dict[str, tuple[Fraction, bool]]
 
@@ -65,7 +68,7 @@ def _part(setting: Setting) -> tuple[Any, ...]:
 
 
 def consistent(relations: Mapping[str, Any], setting: Setting | None = None) -> bool | None:
-    """Whether some real values of the symbols meet all relations; None where that is not decided.
+    """Whether some values of the symbols, integers where they must be, meet all relations; None: not decided.
 
     A relation in which the sign of a denominator is not shown is left out, so True is an answer for the others.
     """
@@ -119,12 +122,14 @@ class _Question:
         self.gave_up = ""  # why the last question was not answered
 
     def answer(self) -> Finding:
-        if self.claim is sp.true:
+        if self.claim is sp.true and not self.eliminated:
             return self._finding(Status.PROVED, "identity", certificate={"kind": "identity"})
         self._encode_hypotheses()
         met, note = self._satisfiable()
         if met is False:
-            return self._finding(Status.UNDECIDED, "vacuous", vacuous=True, note="the hypotheses cannot all be met")
+            return unmeetable(str(self.original))
+        if self.claim is sp.true:
+            return self._finding(Status.PROVED, "identity", certificate={"kind": "identity"}, note=note)
         try:
             goals = self.encoder.goals(self.claim)
         except Unsigned as reason:
@@ -152,7 +157,7 @@ class _Question:
         return self._refute(goal, [reason])
 
     def satisfiable(self) -> bool | None:
-        """Whether the hypotheses that could be encoded have a common real solution."""
+        """Whether the hypotheses that could be encoded have a common solution."""
         self._encode_hypotheses()
         return self._satisfiable()[0]
 
@@ -198,10 +203,12 @@ class _Question:
         answer = ask(solver, text, list(names), seconds)
         return answer.answer, {names[k]: v for k, v in answer.values.items()}, answer.reason
 
-    def _ask_all(self, formula: Formula, integers: frozenset[str] = frozenset()) -> tuple[str, str, Model, str]:
+    def _ask_all(
+        self, formula: Formula, integers: frozenset[str] = frozenset(), limits: tuple[float, ...] = ()
+    ) -> tuple[str, str, Model, str]:
         """(answer, solver, model, reasons): every solver has a short try before any has the whole limit."""
         reasons: dict[str, str] = {}
-        for seconds in dict.fromkeys((min(FIRST_TRY, self.setting.seconds), self.setting.seconds)):
+        for seconds in limits or dict.fromkeys((min(FIRST_TRY, self.setting.seconds), self.setting.seconds)):
             for solver in SOLVERS:
                 answer, model, reasons[solver] = self._ask(solver, formula, integers, seconds)
                 if answer != "unknown":
@@ -209,9 +216,29 @@ class _Question:
         return "unknown", "", {}, ", ".join(reasons.values())
 
     def _satisfiable(self) -> tuple[bool | None, str]:
-        answer, _, _, reasons = self._ask_all(self._formula(self.encoder, sp.Integer(0)))
+        formula = self._formula(self.encoder, sp.Integer(0))
+        answer, _, model, reasons = self._ask_all(formula)
         if answer == "unknown":
             return None, f"that the hypotheses can be met was not shown ({reasons})"
+        return self._by_integers(formula, model) if answer == "sat" else (False, "")
+
+    def _by_integers(self, formula: Formula, model: Model) -> tuple[bool | None, str]:
+        """Whether hypotheses that real numbers meet are met where integers are put for the symbols that must be."""
+        own: Formula = []
+        for symbol, value in self.eliminated.items():
+            if symbol.name in self.setting.integers and not whole(value, self.setting):
+                try:
+                    constraint = self.encoder.encode(sp.Eq(symbol, value, evaluate=False))
+                except Unsigned:
+                    continue  # a point of the hypotheses would have to show that it is an integer
+                own.append(((constraint.poly, constraint.op),))
+        names = self.setting.integers
+        values = [model[name] for name in names & model.keys()]
+        if not own and all(exact and value.denominator == 1 for value, exact in values):
+            return True, ""
+        answer, _, _, reasons = self._ask_all([*formula, *own], names, (min(FIRST_TRY, self.setting.seconds),))
+        if answer == "unknown":
+            return None, f"that integers can meet the hypotheses was not shown ({reasons})"
         return answer == "sat", ""
 
     def _prove(self, poly: Any, op: str, encoder: Encoder) -> Finding | None:
@@ -233,7 +260,8 @@ class _Question:
             return None
         if solver == "z3":
             second, _, _ = self._ask("cvc5", formula, frozenset(), min(FIRST_TRY, self.setting.seconds))
-            if second == "sat":  # the solvers contradict each other
+            if second == "sat":
+                self.gave_up = DISAGREE
                 return None
             solver = "z3 and cvc5" if second == "unsat" else solver
         return Finding(Status.PROVED, solver, claim=text)
@@ -243,8 +271,16 @@ class _Question:
         names = {s.name for clause in formula for poly, _ in clause for s in poly.free_symbols}
         if not names & self.setting.integers:
             return None
-        answer, _, _ = self._ask("z3", formula, self.setting.integers, min(FIRST_TRY, self.setting.seconds))
-        return Finding(Status.PROVED, "z3 over the integers", claim=text) if answer == "unsat" else None
+        short = min(FIRST_TRY, self.setting.seconds)
+        answer, _, _ = self._ask("z3", formula, self.setting.integers, short)
+        if answer != "unsat":
+            return None
+        second, _, _ = self._ask("cvc5", formula, self.setting.integers, short)
+        if second == "sat":
+            self.gave_up = DISAGREE
+            return None
+        solver = "z3 and cvc5" if second == "unsat" else "z3"
+        return Finding(Status.PROVED, f"{solver} over the integers", claim=text)
 
     def _refute(self, goal: Constraint, notes: list[str]) -> Finding:
         """Look for a rational point at which every hypothesis holds and the claim fails."""

@@ -7,21 +7,34 @@ earlier steps that it uses and a *method* that decides it; a *finding* is what t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
 Proposition = Any  # a SymPy relational, a conjunction or implication of such, or a VectorEquality
 
-__all__ = ["Fact", "Finding", "Method", "Setting", "Status", "Step", "StepResult", "Trusted", "weakest"]
+__all__ = [
+    "Fact",
+    "Finding",
+    "Method",
+    "Setting",
+    "Status",
+    "Step",
+    "StepResult",
+    "Trusted",
+    "assumed",
+    "unmeetable",
+    "weakest",
+]
 
 
 class Status(StrEnum):
     """What became of a step, strongest first."""
 
     PROVED = "PROVED"  # follows from what it uses
-    ASSUMED = "ASSUMED"  # a cited result that is not checked here
+    ASSUMED = "ASSUMED"  # taken as it is: a cited result, or what a method says that is not one of the checker's own
     UNDECIDED = "UNDECIDED"  # neither shown nor refuted
+    VACUOUS = "VACUOUS"  # what it uses cannot all hold, so it says nothing: weaker than a step that may yet be shown
     REFUTED = "REFUTED"  # does not follow: an exact rational witness meets what it uses and breaks the claim
 
     @property
@@ -45,7 +58,7 @@ class Finding:
 
     how: the kind of evidence in words ("certificate", "z3 and cvc5", "Jensen's inequality", ...);
     certificate: JSON-able and re-verified in exact arithmetic, or None; witness: symbol name -> exact fraction as
-    text; note: one sentence for people; vacuous: the hypotheses cannot all be met; parts: the findings it rests on.
+    text; note: one sentence for people; parts: the findings it rests on.
     """
 
     status: Status
@@ -53,7 +66,6 @@ class Finding:
     certificate: Mapping[str, Any] | None = None
     witness: Mapping[str, str] = field(default_factory=_empty)
     note: str = ""
-    vacuous: bool = False
     parts: tuple[Finding, ...] = ()
     claim: str = ""
 
@@ -66,9 +78,20 @@ class Finding:
             "certificate": None if self.certificate is None else dict(self.certificate),
             "witness": dict(self.witness),
             "note": self.note,
-            "vacuous": self.vacuous,
             "parts": [p.to_dict() for p in self.parts],
         }
+
+
+def unmeetable(claim: str, certificate: Mapping[str, Any] | None = None) -> Finding:
+    """The finding of a step whose hypotheses contradict each other; certificate: what shows it, where there is one."""
+    note = "the hypotheses cannot all be met"
+    return Finding(Status.VACUOUS, "contradictory hypotheses", certificate, note=note, claim=claim)
+
+
+def assumed(found: Finding, label: str) -> Finding:
+    """What a method found that nobody has checked."""
+    note = f"the method '{label}' is not one of the checker's own, or shows nothing; what it says is taken as it is"
+    return replace(found, status=Status.ASSUMED, how=f"assumed: {label}", certificate=None, note=note)
 
 
 @dataclass(frozen=True)
@@ -80,7 +103,7 @@ class Setting:
     a claim holds for all values of its indices that meet them; seconds: limit of one solver call; statement: what is
     being derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the
     decision at hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a
-    claim has a value.
+    claim has a value; clock: the rounds of the terms of the derivation (`clock.Clock`).
     """
 
     quantities: frozenset[str] = frozenset()
@@ -90,6 +113,7 @@ class Setting:
     statement: Any = None
     supposed: tuple[Any, ...] = ()
     background: tuple[tuple[str, Any], ...] = ()
+    clock: Any = None
 
 
 class Method(Protocol):

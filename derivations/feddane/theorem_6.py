@@ -45,13 +45,15 @@ def derivation(statement: Any) -> Derivation:
         Fact("index t", sp.And(t >= 0, t <= points - 1), "index", "iterations"),
         Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the start"),
         Fact("mean", sp.Eq(mean, total(G, t, points) / T), "metric", "over the points of the run"),
+        Fact("gap >= 0", gap(t) >= 0, "metric", "f* is the infimum of f"),
+        Fact("G >= 0", G >= 0, "metric", "a mean of squared norms"),
         Fact("bounded", gap(points) >= 0, "assumption", "f* is finite", "bounded_below"),
     )
     steps = (
         Step(
             "decrease",
             sp.Le(gap(t + 1), gap(t) - rho * G),
-            (*SCOPE, *own),
+            ("gap >= 0", "G >= 0", *SCOPE, *own),
             Lemma(lemma, gap(t + 1), {gap_0: gap(t), grad2_0: G}),
             "Theorem 5 at the point after t iterations",
         ),
@@ -70,4 +72,11 @@ def derivation(statement: Any) -> Derivation:
             "divided by rho T",
         ),
     )
-    return Derivation(statement, (*scope_facts(statement), *facts), steps, conclusion="conclusion", target=mean)
+    return Derivation(
+        statement,
+        (*scope_facts(statement), *facts),
+        steps,
+        conclusion="conclusion",
+        target=mean,
+        rounds=((gap(t), t), (G, t)),
+    )

@@ -113,7 +113,11 @@ ROUND = (
         "4",
         sp.Le(moved, 2 * et**2 * ((1 + M) * L**2 * drift_0 + M * clients + grad2)),
         ("et", "clients >= 0", "grad2 >= 0", "domain drift_0", *SIZES),
-        Instance("fedshuffle/movement_of_a_round/corrected", moved, (("client_grad2_0", clients), ("grad2_0", grad2))),
+        Instance(
+            "fedshuffle/movement_of_a_round/corrected",
+            moved,
+            (("drift_0", drift_0), ("client_grad2_0", clients), ("grad2_0", grad2)),
+        ),
         "how far the round moves the server's point",
     ),
     Step(
@@ -174,4 +178,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion=steps[-1].name,
         target=dist2_1,
         quantities=frozenset({"gap_0", "G2", "drift_0"}),
+        rounds=((clients, 0), (grad2, 0), (moved, 1)),
     )

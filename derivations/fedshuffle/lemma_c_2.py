@@ -126,4 +126,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="sharp" if statement.reading == "sharp" else "conclusion",
         target=bounded,
         quantities=frozenset({"gap_0", "G2", "sigma2"}),
+        rounds=((xi, 0), (clients, 0)),
     )

@@ -98,4 +98,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=xi,
         quantities=frozenset({"grad2_0", "G2", "sigma2"}),
+        rounds=((clients, 0),),
     )

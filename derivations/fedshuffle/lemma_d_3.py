@@ -39,6 +39,7 @@ third, noise = sp.Rational(1, 3), sigma2_i / D_i
 QUANTITIES = frozenset({"h2", "gam2", "sigma2_i", "S", "A", "Q"})
 
 y, g, d, f, fi = (vector(name, e) for name in ("y", "g", "d", "f", "fi"))
+ROUNDS = tuple((term, 0) for term in (y, g, d, f, fi, h2, gam2, S))  # of the round that is about to be made
 m, fix = vector("m"), vector("fix")
 u, q = vector("u", e), vector("q", e)
 
@@ -293,4 +294,4 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading of Lemma D.3."""
     rounding = SHARP if statement.reading == "sharp" else ROUNDED
     steps = (*LENGTHS, *errors(statement.reading), *DRIFT, *rounding)
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", drift2, QUANTITIES)
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", drift2, QUANTITIES, ROUNDS)

@@ -43,6 +43,7 @@ QUANTITIES = frozenset({"h2", "gam2", "sigma2_i", "S", "A", "B", "Q", "X"})
 SIMILAR = "hessian_similarity"
 
 y, g, d, f, fi = (vector(name, e) for name in ("y", "g", "d", "f", "fi"))
+ROUNDS = tuple((term, 0) for term in (y, g, d, f, fi, h2, gam2, S))  # of the round that is about to be made
 u, v, q = vector("u", e), vector("v", e), vector("q", e)
 m, mp, fix, fx, fxp, fjx, fjxp = (vector(name) for name in ("m", "mp", "fix", "fx", "fxp", "fjx", "fjxp"))
 h, Z, G = m - fx, fjxp - fjx - fxp + fx, fjx - fx
@@ -368,4 +369,4 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading of Lemma D.4."""
     middle = CORRECTED if statement.reading == "corrected" else PRINTED
     steps = (*LEMMAS, *MOMENTUM, *middle, CONCLUSION)
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", error2_1, QUANTITIES)
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", error2_1, QUANTITIES, ROUNDS)

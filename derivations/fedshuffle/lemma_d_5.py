@@ -44,6 +44,7 @@ y, g, d, f, fi = (vector(name, r, e) for name in ("y", "g", "d", "f", "fi"))
 u, q = vector("u", r, e), vector("q", r, e)
 m, h, fx, fix = (vector(name, r) for name in ("m", "h", "fx", "fix"))
 after, G = y.at(e, e + 1), vector("G", r)
+ROUNDS = tuple((term, r) for term in (y, g, d, f, fi, h, fx, fix))  # those before the round in which they are
 
 
 def over(term: Any) -> Any:
@@ -100,7 +101,7 @@ LEMMAS = (
     Step(
         "D.1",
         sp.Le(norm2(g - fi), 2 * eta_l**2 * L**2 * sigma2 + eta_l**2 * L**2 * norm2(d)),
-        ("condition P is 0", *STEP_L, *COMMON),
+        ("condition P is 0", "domain sigma2", *STEP_L, *COMMON),
         Lemma(FIRST, norm2(g - fi), {noise: sigma2, d2: norm2(d)}),
         "Lemma D.1; the mean of sigma_i^2/|D_i| over the clients is sigma^2",
     ),
@@ -118,7 +119,7 @@ LEMMAS = (
             16 * E**2 * eta_l**2 * grads
             + 16 * E**3 * eta_l**2 * (3 * norm2(h) + 3 * a**2 * norm2(G) + eta_l**2 * L**2 * sigma2),
         ),
-        HYPOTHESES,
+        ("domain sigma2", *HYPOTHESES),
         Lemma(THIRD, drift, MEANS),
         "Lemma D.3",
     ),
@@ -131,7 +132,7 @@ LEMMAS = (
             + 16 * eta_l**4 * E**2 * delta**2 * L**2 * sigma2
             + 8 * eta_l**2 * delta**2 * E * grads,
         ),
-        ("condition momentum and step size", *HYPOTHESES),
+        ("condition momentum and step size", "domain sigma2", *HYPOTHESES),
         Lemma(FOURTH, norm2(h.at(r, r + 1)), MEANS),
         "Lemma D.4",
     ),
@@ -391,4 +392,4 @@ def derivation(statement: Any) -> Derivation:
     middle = CORRECTED if statement.reading == "corrected" else PRINTED
     steps = (*LEMMAS, *DESCENT, *middle, *ENDING)
     quantities = frozenset({"gap_0", "h2_0", "G2", "sigma2"})
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", grad2, quantities)
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", grad2, quantities, ROUNDS)

@@ -28,6 +28,7 @@ def _symbols(names: str) -> Any:
 mu, L, G2, B2, P2, sigma2, M, E, eta_l, eta_g = _symbols("mu L G2 B2 P2 sigma2 M E eta_l eta_g")
 dist2_0, gap_0 = _symbols("dist2_0 gap_0")
 et, H, a, b, xi, clients, dist2_1 = _symbols("et H a b xi clients dist2_1")
+START = (("drift_0", xi), ("dist2_0", dist2_0), ("gap_0", gap_0))  # of a round, as Lemma C.1 names them
 
 FACTS = (
     Fact("et", sp.Eq(et, E * eta_g * eta_l), "definition", "effective step"),
@@ -68,14 +69,14 @@ def _added(statement: Any, names: tuple[str, ...]) -> tuple[Step, ...]:
             "C.1",
             sp.Le(dist2_1, start - et * gap_0 + 3 * L * et * xi + 2 * et**2 * M * G2),
             ("et", "drift >= 0", *names, *SCOPE),
-            Instance("fedshuffle/lemma_c_1/corrected", dist2_1, (("drift_0", xi),)),
+            Instance("fedshuffle/lemma_c_1/corrected", dist2_1, START),
             "progress of the round",
         ),
         Step(
             "C.2",
             sp.Le(3 * L * et * xi, sp.Rational(9, 10) * et * gap_0 + noise),
             ("et", "H", *names, *SCOPE),
-            Instance(f"fedshuffle/lemma_c_2/{statement.reading}", xi),
+            Instance(f"fedshuffle/lemma_c_2/{statement.reading}", xi, (("gap_0", gap_0),)),
             "drift of the round",
         ),
         Step(
@@ -113,7 +114,7 @@ def _shared(names: tuple[str, ...]) -> tuple[Step, ...]:
                 + 2 * et**2 * ((1 + M) * L**2 * xi + M * G2 + 2 * L * (1 + M * B2) * gap_0),
             ),
             ("et", "drift >= 0", *SCOPE),
-            Instance("fedshuffle/lemma_c_1/raw", dist2_1, (("drift_0", xi),)),
+            Instance("fedshuffle/lemma_c_1/raw", dist2_1, START),
             "progress of the round before the step condition",
         ),
         Step("local step", eta_l <= 1 / (2 * E * L), (*names, *SIZES), Decide(), "the drift's own condition"),
@@ -169,4 +170,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=dist2_1,
         quantities=frozenset({"gap_0", "G2", "sigma2", "dist2_0"}),
+        rounds=((xi, 0), (clients, 0)),
     )

@@ -116,7 +116,11 @@ ROUND = (
         "4",
         sp.Le(moved, 2 * et**2 * ((1 + M) * L**2 * xi + M * clients + grad2_0)),
         ("et", "clients >= 0", "drift >= 0", *SCOPE),
-        Instance("fedshuffle/movement_of_a_round/corrected", moved, (("drift_0", xi), ("client_grad2_0", clients))),
+        Instance(
+            "fedshuffle/movement_of_a_round/corrected",
+            moved,
+            (("drift_0", xi), ("client_grad2_0", clients), ("grad2_0", grad2_0)),
+        ),
         "the bound on A_2 in the proof of Lemma C.1",
     ),
     Step(
@@ -153,7 +157,7 @@ def _ending(statement: Any, names: tuple[str, ...]) -> tuple[Step, ...]:
             "6",
             sp.Le(xi, grad2_0 / (7 * L**2) + sp.Rational(16, 7) * eta_l**2 * H),
             ("H", *names, *SCOPE),
-            Instance("fedshuffle/lemma_c_2_nonconvex/corrected", xi),
+            Instance("fedshuffle/lemma_c_2_nonconvex/corrected", xi, (("grad2_0", grad2_0),)),
             "drift of the round",
         ),
         Step(
@@ -237,4 +241,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=gap_1,
         quantities=frozenset({"grad2_0", "gap_0", "G2", "sigma2"}),
+        rounds=((xi, 0), (clients, 0), (moved, 1)),
     )

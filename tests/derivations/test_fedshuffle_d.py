@@ -213,7 +213,6 @@ def test_a_changed_constant_is_noticed(name, step):
     assert sp.expand(changed.rhs - claim.rhs) != 0
     found = swapped(original, step, claim=changed).check_step(step)
     assert found.status is Status.UNDECIDED
-    assert not found.vacuous
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,6 @@ def test_a_changed_constant_is_noticed(name):
     assert original.check_step(name).status is Status.PROVED
     found = changed(original, name, change).check_step(name)
     assert found.status is status
-    assert not found.vacuous
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,12 @@ from boundcheck.proof.step import Fact, Status, Step
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Algorithm, Metric
 
-L, gap_0, xi, dist2_1, y, k, n = sp.symbols("L gap_0 xi dist2_1 y k n", real=True)
+L, gap_0, dist2_0, xi, dist2_1, y, k, n = sp.symbols("L gap_0 dist2_0 xi dist2_1 y k n", real=True)
 RECURSION = statement("fedshuffle/recursion_convex/corrected")
 C_1, C_2 = "fedshuffle/lemma_c_1/corrected", "fedshuffle/lemma_c_2/corrected"
+ROUNDS = ((xi, 0), (y, 0))
+GAP = (("gap_0", gap_0),)
+START = (("drift_0", xi), ("dist2_0", dist2_0), *GAP)
 DRIFT = Fact("drift >= 0", xi >= 0, "metric", "")
 
 
@@ -32,18 +35,19 @@ def cited(rule, about=RECURSION, facts=(DRIFT,), claim=None, uses=None):
     names = tuple(f.name for f in every) if uses is None else uses
     step = Step("it", rule.instance({}) if claim is None else claim, names, rule, "")
     target = dist2_1 if about is RECURSION else y
-    return Derivation(about, every, (step,), "it", target).check_step("it")
+    rounds = ROUNDS if about is RECURSION else ()
+    return Derivation(about, every, (step,), "it", target, rounds=rounds).check_step("it")
 
 
 def test_what_is_said_is_taken():
-    found = cited(Instance(C_2, xi))
+    found = cited(Instance(C_2, xi, GAP))
     assert found.status is Status.PROVED
     assert found.certificate["statement"] == C_2
-    assert cited(Instance(C_1, dist2_1, (("drift_0", xi),))).status is Status.PROVED
+    assert cited(Instance(C_1, dist2_1, START)).status is Status.PROVED
 
 
 def test_no_more_is_taken_than_is_said():
-    rule = Instance(C_2, xi)
+    rule = Instance(C_2, xi, GAP)
     claim = rule.instance({})
     for left, right in ((claim.lhs, claim.rhs * sp.Rational(99, 100)), (2 * claim.lhs, claim.rhs), (xi, claim.rhs)):
         found = cited(rule, claim=sp.Le(left, right, evaluate=False))
@@ -52,7 +56,7 @@ def test_no_more_is_taken_than_is_said():
 
 
 def test_it_is_as_weak_as_what_it_rests_on():
-    found = cited(Instance("fedshuffle/lemma_c_2/as_printed", xi))
+    found = cited(Instance("fedshuffle/lemma_c_2/as_printed", xi, GAP))
     assert found.status is Status.REFUTED
     assert "REFUTED at rounding" in found.note
 
@@ -60,13 +64,13 @@ def test_it_is_as_weak_as_what_it_rests_on():
 @pytest.mark.parametrize("left_out", ["condition step size", "condition server step size", "domain sigma2"])
 def test_every_condition_is_shown(left_out):
     names = tuple(f.name for f in (*scope_facts(RECURSION), DRIFT) if f.name != left_out)
-    found = cited(Instance(C_2, xi), uses=names)
+    found = cited(Instance(C_2, xi, GAP), uses=names)
     assert found.status is Status.UNDECIDED
     assert "does not apply" in found.note
 
 
 def test_a_value_at_the_start_must_be_at_least_0_too():
-    found = cited(Instance(C_1, dist2_1, (("drift_0", y),)), facts=())
+    found = cited(Instance(C_1, dist2_1, (("drift_0", y), *START[1:])), facts=())
     assert found.status is Status.UNDECIDED
 
 
@@ -83,28 +87,36 @@ def test_a_value_at_the_start_must_be_at_least_0_too():
 def test_only_about_the_same_run(changes, why):
     about = replace(RECURSION, **changes)
     every = (*scope_facts(about), DRIFT)
-    rule = Instance(C_2, xi)
+    rule = Instance(C_2, xi, GAP)
     step = Step("it", rule.instance({}), tuple(f.name for f in every), rule, "")
-    found = Derivation(about, every, (step,), "it", dist2_1).check_step("it")
+    found = Derivation(about, every, (step,), "it", dist2_1, rounds=ROUNDS).check_step("it")
     assert found.status is Status.UNDECIDED
     assert why in found.note
 
 
 @pytest.mark.parametrize(
-    "rule",
+    ("rule", "why"),
     [
-        Instance(C_2, gap_0),  # the gap is no drift
-        Instance(C_2, 0 * xi),
-        Instance(C_2, xi - 1),
-        Instance(C_2, xi, (("L", y),)),
-        Instance(C_2, xi, (("gap_0", y),)),  # the citing statement has its own
-        Instance(C_1, dist2_1, (("drift_0", gap_0),)),
-        Instance(C_1, dist2_1, (("drift_0", sp.Integer(0)),)),
-        Instance(C_1, dist2_1),  # nothing stands for drift_0
+        (Instance(C_2, gap_0, GAP), "gap_0 is no quantity of its own"),  # the gap is no drift
+        (Instance(C_2, 0 * xi, GAP), "0 is no quantity of its own"),
+        (Instance(C_2, xi - 1, GAP), "xi - 1 is no quantity of its own"),
+        (Instance(C_2, xi, (("L", y), *GAP)), "L of fedshuffle/lemma_c_2/corrected stands for itself"),
+        (Instance(C_2, xi, (("gap_0", y),)), "gap_0 of fedshuffle/lemma_c_2/corrected is the value at the start"),
+        (Instance(C_2, xi, (("gap_0", dist2_0),)), "gap_0 of fedshuffle/lemma_c_2/corrected is the value at the start"),
+        (Instance(C_2, xi), "nothing stands for gap_0"),
+        (Instance(C_1, dist2_1, (("drift_0", gap_0), *START[1:])), "gap_0 is no quantity of its own"),
+        (Instance(C_1, dist2_1, (("drift_0", sp.Integer(0)), *START[1:])), "0 is no quantity of its own"),
+        (Instance(C_1, dist2_1, START[1:]), "nothing stands for drift_0"),
+        (Instance(C_1, y, START), "y is taken 0 rounds after its start, and the bound is for 1"),
+        (Instance(C_1, k, START), "after how many rounds k is taken is not given"),
+        (Instance(C_2, dist2_1, GAP), "dist2_1 is taken 1 rounds after its start, and the bound is for 0"),
+        (Instance(C_1, dist2_1, (("drift_0", dist2_1), *START[1:])), "is taken after"),
     ],
 )
-def test_values_of_a_run_stand_for_themselves(rule):
-    assert cited(rule).status is Status.UNDECIDED
+def test_values_of_a_run_stand_for_themselves(rule, why):
+    found = cited(rule)
+    assert found.status is Status.UNDECIDED
+    assert why in found.note
 
 
 def test_no_average_or_index_or_other_kind_is_taken_for_a_value():

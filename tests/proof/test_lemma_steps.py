@@ -27,6 +27,7 @@ h2, y2, gam2, d2, sigma2_i, sigma2, D_i, eta_l, L, delta, a, P2, E, n, m, k, x, 
 noise = sigma2_i / D_i
 u, v = vector("u"), vector("v")
 D1, D2, D5 = (f"fedshuffle/lemma_d_{q}" for q in ("1/corrected", "2/as_printed", "5/corrected"))
+ROUNDS = ((u, 7), (v, 7))
 f = sp.Function("f", real=True)
 b = sp.Function("b", real=True)
 
@@ -43,7 +44,7 @@ def cite(rule, claim=None, id=D5, uses=None, **changes):
     about, scope = citing(id)
     about = replace(about, **changes)
     step = Step("cite", rule.instance({}) if claim is None else claim, scope if uses is None else uses, rule, "")
-    return Derivation(about, scope_facts(about), (step,), "cite", bound2).check_step("cite")
+    return Derivation(about, scope_facts(about), (step,), "cite", bound2, rounds=ROUNDS).check_step("cite")
 
 
 FIRST = Lemma(D1, norm2(u), {noise: sigma2, d2: norm2(v)})
@@ -85,8 +86,8 @@ def test_the_hypotheses_of_the_lemma_are_shown(missing):
 @pytest.mark.parametrize(
     "means",
     [
-        {D_i: n, sigma2_i: sigma2, d2: norm2(v)},  # 1/D_i is not linear in D_i
-        {sigma2_i**2: sigma2, D_i: n, d2: norm2(v)},
+        {D_i: E, sigma2_i: sigma2, d2: norm2(v)},  # 1/D_i is not linear in D_i
+        {sigma2_i**2: sigma2, D_i: E, d2: norm2(v)},
         {noise: sigma2, d2 + 1: norm2(v)},
         {noise**2: sigma2, d2: norm2(v)},
     ],
@@ -152,10 +153,10 @@ def test_a_lemma_does_not_cite_itself(monkeypatch):
     about, scope = citing(D2)
     rule = Lemma(D2, norm2(u), {h2: h2, y2: y2, gam2: gam2})
     step = Step("itself", rule.instance({}), scope, rule, "")
-    proof = Derivation(about, scope_facts(about), (step,), "itself", bound2)
+    proof = Derivation(about, scope_facts(about), (step,), "itself", bound2, rounds=((u, 0), (h2, 0)))
     monkeypatch.setattr("boundcheck.proof.lemma.derivation", lambda _: proof)
     with pytest.raises(BadInput, match="cited in its own derivation"):
-        rule.check(rule.instance({}), {fact.name: fact.claim for fact in scope_facts(about)}, Setting(statement=about))
+        proof.check_step("itself")
 
 
 # increments

@@ -145,7 +145,7 @@ def test_integers_can_prove_more_than_reals():
     assert 0 < point(real)["t"] < 1
     whole = decide(claim, facts, Setting(integers=frozenset({"t"})))
     assert whole.status is Status.PROVED
-    assert whole.how == "z3 over the integers"
+    assert whole.how == "z3 and cvc5 over the integers"
     wrong = decide(t * (t - 3) >= 0, facts, Setting(integers=frozenset({"t"})))
     assert point(wrong)["t"] in (1, 2)
 
@@ -160,8 +160,7 @@ def test_scalar_young():
 
 def test_contradictory_hypotheses_prove_nothing():
     found = decide(x >= 5, {"x": x > 0, "below": x < -1})
-    assert found.status is Status.UNDECIDED
-    assert found.vacuous
+    assert found.status is Status.VACUOUS
     assert consistent({"x": x > 0, "below": x < -1}) is False
     assert consistent({"x": x > 0, "below": x < 1}) is True
 

@@ -9,13 +9,14 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.contexts import context, declared, depends, without
-from boundcheck.proof.gram import Combine, contradictory, prepare
+from boundcheck.proof.gram import Combine, contradicted, prepare
 from boundcheck.proof.identity import same
+from boundcheck.proof.kernel import of_the_kernel
 from boundcheck.proof.language import scalars, symbols_of, whole
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.polynomial import direction
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.step import Finding, Setting, Status, assumed
 from boundcheck.proof.vectors import VectorEquality
 
 __all__ = ["Obligation", "Rule"]
@@ -59,6 +60,11 @@ class Rule(ABC):
         """What must be integers."""
         return ()
 
+    @property
+    def theorem(self) -> str:
+        """What the instance itself rests on where a rule has nothing to show; empty: then it is only assumed."""
+        return ""
+
     def trusted(self) -> tuple[tuple[str, str], ...]:
         """(what the rule takes for granted of the objects it is used on, why), for the trusted base."""
         return ()
@@ -93,13 +99,15 @@ class Rule(ABC):
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
         """PROVED when the claim is the instance and all obligations are; else the first obligation that is not.
 
+        ASSUMED for a rule that is not one of the checker's own, or that shows nothing and names no theorem.
+
         Where the claim does not mention the index that the rule generalises, a fact that does is used for the values
         that the rule is about, and for nothing else.
         """
         text = str(claim)
 
-        def undecided(note: str, **more: Any) -> Finding:
-            return Finding(Status.UNDECIDED, "no decision", note=note, claim=text, **more)
+        def undecided(note: str, parts: tuple[Finding, ...] = ()) -> Finding:
+            return Finding(Status.UNDECIDED, "no decision", note=note, parts=parts, claim=text)
 
         reason = self._not_general(facts, setting)
         if reason:
@@ -116,16 +124,21 @@ class Rule(ABC):
         if missing:
             return undecided(f"not shown: {missing}")
         found: list[Finding] = []
+        relations = prepare(sp.true, facts)[1]
         for relation, own in (*self.obligations(facts), *self._ranges(setting)):
             about = facts if index is not None and index in symbols_of(relation) else kept
             one = _oblige(relation, scalars(about) | dict(own), setting)
             if one.status is not Status.PROVED:
-                return undecided(f"not shown: {relation}", vacuous=one.vacuous, parts=(*found, one))
+                nothing = contradicted(relations, setting, text) if one.status is Status.VACUOUS else None
+                return nothing or undecided(f"not shown: {relation}", (*found, one))
             found.append(one)
-        if contradictory(prepare(sp.true, facts)[1], setting):
-            return Finding(Status.UNDECIDED, "vacuous", vacuous=True, note="the hypotheses cannot all be met",
-                           claim=text)  # fmt: skip
-        return Finding(Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(found), claim=text)
+        proved = Finding(
+            Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(found), claim=text
+        )
+        nothing = contradicted(relations, setting, text)
+        if nothing is None and (not of_the_kernel(self) or not (found or self.theorem)):
+            return assumed(proved, self.label)
+        return nothing or proved
 
 
 def _oblige(relation: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:

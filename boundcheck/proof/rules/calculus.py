@@ -33,6 +33,11 @@ class Limit(Rule):
         return "limit of an inequality"
 
     @property
+    def theorem(self) -> str:
+        """A polynomial is continuous."""
+        return "limits keep inequalities that are not strict"
+
+    @property
     def over_integers(self) -> bool:
         """A real variable."""
         return False
