@@ -259,8 +259,14 @@ class Derivation:
         found = [
             Trusted(f.name, f.kind, str(f.claim), f"{f.assumption}: {f.source}" if f.assumption else f.source)
             for f in self.facts
-            if f.kind in kinds
+            if f.kind in kinds and f.instance is None
         ]
+        seen: set[str] = set()
+        for fact in self.facts:  # the inequality is the assumption's own; what it is about is taken over
+            for what in () if fact.instance is None else fact.instance.words():
+                if what not in seen:
+                    seen.add(what)
+                    found.append(Trusted(fact.name, "evaluation", what, f"{fact.assumption}: {fact.source}"))
         found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
         for step in self.steps:
             found += [Trusted(step.name, "presumed", claim, why) for claim, why in _presumed(step.by)]

@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.at_points import check_taken
 from boundcheck.proof.contexts import context, declared, without
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import same
@@ -57,6 +58,7 @@ def check_facts(statement: Any, facts: tuple[Fact, ...], given: Iterable[tuple[s
         elif fact.kind in TRANSCRIBED:
             _check_transcription(fact, statement, parameters, indices, where)
         used |= flat_symbols(fact.claim)
+    check_taken(statement, facts)
 
 
 def _index(fact: Fact, part: Any, statement: Any) -> Any:

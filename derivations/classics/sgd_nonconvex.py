@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
@@ -19,6 +20,7 @@ from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_clients
 
 READINGS = ("sharp", "as_printed")
 
@@ -54,12 +56,12 @@ FACTS = (
         "independent noise of the workers, of variance sigma2 each, with the weights p_i",
         "block_variance",
     ),
-    Fact(
+    upper_model(
         "smooth",
-        sp.Le(gap(r + 1), gap(r) + inner(s, then - x) + L / 2 * norm2(then - x)),
-        "assumption",
+        smooth_clients,
         "F, a mean of L-smooth functions, is L-smooth",
-        "smooth_clients",
+        Evaluation("F", x, s, gap(r)),
+        Evaluation("F", then, value=gap(r + 1)),
     ),
 )
 SIZES = ("domain eta", "domain L")

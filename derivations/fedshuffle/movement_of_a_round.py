@@ -15,13 +15,15 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.rules import CauchySchwarz, SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_samples
 
 READINGS = ("corrected",)
 
@@ -73,7 +75,13 @@ FACTS = (
         "algorithm",
         "every epoch uses every sample once, and w_i is client i's share of the samples",
     ),
-    Fact("A3.2", sp.Le(norm2(g - g0), L**2 * norm2(y)), "assumption", "Assumption 3.2", "smooth_samples"),
+    pointwise(
+        "A3.2",
+        smooth_samples,
+        "Assumption 3.2",
+        Evaluation("f_ij", y, g, which=k),
+        Evaluation("f_ij", Vector(()), g0, which=k),
+    ),
 )
 
 SIZES = ("steps", "domain M", "domain L")
