@@ -11,13 +11,12 @@ import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.contexts import context, empty_range, without
-from boundcheck.proof.foundations import check_facts, check_target, unfounded
+from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
 from boundcheck.proof.gram import contradictory, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, weakest
-from boundcheck.proof.vectors import Inner
 from boundcheck.theory.statement import Kind
 
 __all__ = ["Derivation", "DerivationReport", "scope_facts"]
@@ -204,6 +203,9 @@ class Derivation:
         every = {f.name: f.claim for f in self.facts}
         if contradictory(prepare(sp.true, _facts(every, every))[1], setting):
             reasons["facts"] = "the facts of the derivation cannot all hold"
+        added = carried(self.statement, self.facts, self._conclusion(), setting)
+        if added:
+            reasons["descriptions"] = added
         return self._report(tuple(results), reasons, perf_counter() - begin)
 
     def check_step(self, name: str, seconds: float = 10.0) -> Finding:
@@ -304,11 +306,7 @@ class Derivation:
 
     def definitions(self) -> dict[Any, Any]:
         """Defined symbol -> expression, for definitions by scalars alone, in the statement's symbols."""
-        values: dict[Any, Any] = {}
-        for fact in self.facts:
-            if fact.kind == "definition" and isinstance(fact.claim, sp.Eq) and not fact.claim.rhs.has(Inner, sp.Sum):
-                values[fact.claim.lhs] = fact.claim.rhs.subs(values)
-        return values
+        return definitions(self.facts)
 
 
 def _presumed(method: Any) -> Iterable[tuple[str, str]]:

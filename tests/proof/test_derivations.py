@@ -31,6 +31,7 @@ def toy(limit=1, factor=1):
         bound=factor * L * dist2_0,
         kind=Kind.UPPER_BOUND,
         assumptions=(SimpleNamespace(name="smoothness", inequality=None),),
+        algorithm=None,
     )
 
 
