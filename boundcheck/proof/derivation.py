@@ -16,6 +16,7 @@ from boundcheck.proof.gram import contradictory, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.meaning import valueless
+from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, weakest
 from boundcheck.theory.statement import Kind
 
@@ -111,7 +112,9 @@ class Derivation:
 
     statement: the Statement; facts: what it gives, at explicit points (see `step.Fact` and `scope_facts`); steps: in
     order; conclusion: name of the step that states the bound; target: the symbol or expression that the statement
-    bounds; quantities: names of symbols that are squared norms, sums of such, or gaps.
+    bounds; quantities: names of symbols that are squared norms, sums of such, or gaps; drawn: where inner products are
+    expectations, pairs of a vector, such as x(r), and the number of draws on which it depends, 0 for a fixed one. It
+    holds for all indices; a vector at given indices, or a sum of vectors, may be listed with another number.
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -122,6 +125,7 @@ class Derivation:
     conclusion: str
     target: Any
     quantities: frozenset[str] = frozenset()
+    drawn: Drawn = ()
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
@@ -134,6 +138,7 @@ class Derivation:
             where = f"{self.statement.id}: step '{step.name}'"
             check_proposition(step.claim, where, names)
             check_method(step.by, where, names)
+        check_outcomes(self.statement, self.facts, self.drawn)
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
         known = [f.name for f in self.facts]

@@ -34,6 +34,7 @@ variance = sigma2 * sum_p2
 at_x, at_minimiser = Evaluation("F", x, s, gap), Evaluation("F", Vector(()), value=sp.Integer(0))
 UNBIASED = "g has the mean s whatever happened before, since the averages have the weights of F"
 
+DRAWN = ((x, r), (s, r), (g, r + 1))
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= k - 1), "index", "steps"),
     Fact("mean", sp.Eq(mean, total(gap, r, k) / k), "metric", "over the points before the steps"),
@@ -119,4 +120,6 @@ def derivation(statement: Any) -> Derivation:
             "divided by the number of steps",
         ),
     )
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean, drawn=DRAWN
+    )

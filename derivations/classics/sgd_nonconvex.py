@@ -29,6 +29,7 @@ gap: Any = sp.Function("gap", real=True)
 s, g, x, then = vector("s", r), vector("g", r), vector("x", r), vector("x", r + 1)
 variance = sigma2 * sum_p2
 
+DRAWN = ((x, r), (s, r), (g, r + 1))
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= k - 1), "index", "steps"),
     Fact("mean", sp.Eq(mean, total(norm2(s), r, k) / k), "metric", "over the points before the steps"),
@@ -108,4 +109,6 @@ def derivation(statement: Any) -> Derivation:
             "divided by the number of steps",
         ),
     )
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean, drawn=DRAWN
+    )

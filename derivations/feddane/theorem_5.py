@@ -41,6 +41,7 @@ slope, g, x = vector("slope"), vector("g"), vector("x")
 v, d, h, G = vector("v", k), vector("d", k), vector("h", k), vector("G", j)
 HALF, start = sp.Rational(1, 2), Vector(())
 
+DRAWN = ((slope, 0), (g, 1), (G, 1), *((one, 2) for one in (v, d, h, x)))  # S_t, then S'_t with its solvers
 FACTS = (
     Fact("m", sp.Eq(m, mu - lam), "definition", "strong convexity of the local subproblems"),
     Fact("solvers", C >= 1, "count", "devices of S'_t"),
@@ -274,4 +275,5 @@ def derivation(statement: Any) -> Derivation:
         (*ONE_DEVICE, *found, _conclusion(statement.reading, factor)),
         conclusion="conclusion",
         target=gap_1,
+        drawn=DRAWN,
     )

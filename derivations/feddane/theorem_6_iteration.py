@@ -38,4 +38,5 @@ def derivation(statement: Any) -> Derivation:
         general.steps,
         conclusion=general.conclusion,
         target=general.target,
+        drawn=general.drawn,
     )

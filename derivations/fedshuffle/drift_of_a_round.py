@@ -56,6 +56,7 @@ away, Y = norm2(y - x), total(norm2(y - x), t, T)  # Y: the squared drift of cla
 clients = total(D * norm2(gf), c, C)  # sum over clients of w_i |grad f_i(x)|^2
 
 
+DRAWN = ((x, 0), (gf, 0), (y, t), (g, t + 1), (g0, t + 1), (p, j), (z, a + 1))
 FACTS = (
     Fact("classes", C >= 1, "count", "the largest number of samples of a client"),
     Fact("index c", sp.And(c >= 0, c <= C - 1), "index", "clients with c + 1 samples"),
@@ -277,4 +278,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="display",
         target=xi,
         quantities=frozenset({"sigma2"}),
+        drawn=DRAWN,
     )

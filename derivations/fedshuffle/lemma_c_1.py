@@ -46,6 +46,7 @@ slope, start = vector("slope"), Vector(())
 at_y = Evaluation("f_ij", y, g, fy, which=k)
 at_start, at_minimiser = (Evaluation("f_ij", point, value=value, which=k) for point, value in ((start, fx), (-u, fs)))
 
+DRAWN = ((u, 0), (A, 1), (end, 1))
 FACTS = (
     Fact("et", sp.Eq(et, E * eta_g * eta_l), "definition", "effective step"),
     Fact("steps", K >= 1, "count", "steps of all clients in a round"),
@@ -186,4 +187,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion=steps[-1].name,
         target=dist2_1,
         quantities=frozenset({"gap_0", "G2", "drift_0"}),
+        drawn=DRAWN,
     )

@@ -46,6 +46,9 @@ fy, fx, m, d = vector("fy"), vector("fx"), vector("m"), vector("d")
 zero, error = Vector(()), g - gy
 part = vector_total(error, k, k)
 
+# the samples are drawn one after the other, all of them
+FIXED = ((fy, 0), (fx, 0), (m, 0), (d, 0), (vector_total(gy, k, N), 0))
+DRAWN = (*FIXED, (y, k), (R, k), (g, k + 1), (gy, k + 1), (gx, k + 1))
 FACTS = (
     Fact("index k", sp.And(k >= 0, k <= N - 1), "index", "local steps of the epoch"),
     Fact("z", VectorEquality(z, gy + (m - gx) * (1 - a)), "definition", "(13) with gradients at y(0) and x"),
@@ -327,4 +330,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=error2,
         quantities=frozenset({"S", "d2", "sigma2_i"}),
+        drawn=DRAWN,
     )

@@ -59,6 +59,9 @@ def over(term: Any) -> Any:
     return total(term, e, E)
 
 
+# the client and the order of epoch 0, the order of every epoch, and the client j
+DRAWN = ((m, 0), (fx, 0), (fix, 1), (y, e), (f, e), (fi, e + 1), (g, e + 1), (d, e + 1))
+DRAWN += ((fxp, E), (fjx, E + 1), (fjxp, E + 1), (mp, E + 1))
 FACTS = (
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of the round"),
     Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),
@@ -373,4 +376,4 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading of Lemma D.4."""
     middle = CORRECTED if statement.reading == "corrected" else PRINTED
     steps = (*LEMMAS, *MOMENTUM, *middle, CONCLUSION)
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", error2_1, QUANTITIES)
+    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", error2_1, QUANTITIES, DRAWN)

@@ -37,6 +37,8 @@ K, k, et, moved, squares = _symbols("K k et moved squares")
 A, mean, slope = vector("A"), vector("mean"), vector("slope")
 y, g, g0, G, G0 = (vector(name, k) for name in ("y", "g", "g0", "G", "G0"))
 
+# an order of all samples is drawn in every epoch
+DRAWN = ((slope, 0), (g, 1), (g0, 1), (vector_total(g0, k, K), 0))
 FACTS = (
     Fact("et", sp.Eq(et, E * eta_g * eta_l), "definition", "effective step"),
     Fact("steps", K >= 1, "count", "steps of all clients in a round"),
@@ -170,4 +172,6 @@ STEPS = (
 
 def derivation(statement: Any) -> Derivation:
     """The derivation."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=moved)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=moved, drawn=DRAWN
+    )

@@ -43,6 +43,8 @@ A, mean, slope = vector("A"), vector("mean"), vector("slope")
 y, g, g0 = vector("y", k), vector("g", k), vector("g0", k)
 start = Vector(())
 
+# an order of all samples is drawn in every epoch
+DRAWN = ((slope, 0), (g, 1), (g0, 1), (vector_total(g0, k, K), 0))
 FACTS = (
     Fact("et", sp.Eq(et, E * eta_g * eta_l), "definition", "effective step"),
     Fact("H", sp.Eq(H, (E**2 + P2 / 3) * G2 + sigma2 / 3), "definition", "last factor of Lemma C.2"),
@@ -245,4 +247,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=gap_1,
         quantities=frozenset({"grad2_0", "gap_0", "G2", "sigma2"}),
+        drawn=DRAWN,
     )

@@ -32,6 +32,7 @@ def toy(limit=1, factor=1):
         kind=Kind.UPPER_BOUND,
         assumptions=(SimpleNamespace(name="smoothness", inequality=None),),
         algorithm=None,
+        metric=SimpleNamespace(expectation="none: a toy"),
     )
 
 
