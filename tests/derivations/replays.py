@@ -177,6 +177,71 @@ def gradient_descent(seed: int, rounds: int = 3, eta: str = "1/5") -> Replay:
     return Replay(known, [outcome], {"gap": lambda r: gaps[int(r)]})
 
 
+def sync_sgd_gradients(seed: int) -> Replay:
+    """The same for the mean squared gradient in place of the mean gap."""
+    return sync_sgd(seed, "grad2")
+
+
+def sync_sgd(seed: int, metric: str = "gap", rounds: int = 2, eta: str = "1/10") -> Replay:
+    """Synchronous SGD of two workers with two samples each, at points relative to the minimiser.
+
+    The samples of a worker have one Hessian, so that the noise has the same variance at every point.
+    """
+    draw = random.Random(seed)
+    entries = [draw.randint(1, 4), draw.randint(1, 4)]
+    hessian = [[entries[0], 0], [0, entries[1]]]
+    sides = [[draw.randint(-3, 3), draw.randint(-3, 3)] for _ in range(2)]
+    off = [[1, 0], [0, 1]]  # of one length
+    own = [[[s + sign * o for s, o in zip(sides[i], off[i], strict=True)] for sign in (1, -1)] for i in range(2)]
+    clients = [{"components": [{"A": hessian, "b": b} for b in samples]} for samples in own]
+    problem = bc.problem(kind="quadratics", clients=clients, start=[draw.randint(3, 6), draw.randint(3, 6)])
+    method = bc.method(kind="sync_sgd", eta=eta)
+    every = clients_of(problem)
+    cohort = method.participation.fixed(0, every)
+    assert cohort == (0, 1)
+    assert all(method.local.visits(i, cohort, every)[0][1].steps == 1 for i in cohort)
+    shares = method.aggregation.coefficients(cohort, method.setting(every))
+    start = array(problem.start)
+    ts = problem.nearest(start)
+    A = array(entries)
+    paths: list[tuple[list[Any], list[Any]]] = []
+    for drawn in itertools.product(itertools.product(range(2), repeat=2), repeat=rounds):
+        points, gradients = [start], []
+        for done, samples in enumerate(drawn):
+            parts = [A * points[-1] - array(own[i][j]) for i, j in enumerate(samples)]
+            gradients.append(sum(share * part for share, part in zip(shares, parts, strict=True)))
+            points.append(points[-1] - method.schedule.step(done + 1) * gradients[-1])
+        paths.append((points, gradients))
+    gaps = curve(method, problem, rounds, "gap")
+    L = problem.constants()["L"].value
+
+    def expected(points: list[Any]) -> Fraction:
+        return sum((problem.metric("gap", x) for x in points), F(0)) / len(points)
+
+    lower = [
+        expected([points[r] - mean_gradient(problem, points[r]) / L for points, _ in paths]) for r in range(rounds)
+    ]
+    assert gaps == [expected([points[r] for points, _ in paths]) for r in range(rounds + 1)]  # the engine's run
+    outcomes = [
+        Outcome(
+            F(1, len(paths)),
+            {
+                "zero": lambda: 0 * ts,
+                "x": lambda r, points=points: points[r] - ts,
+                "s": lambda r, points=points: mean_gradient(problem, points[r]),
+                "g": lambda r, gradients=gradients: gradients[r],
+            },
+            lambda function, which, point: mean_gradient(problem, ts + point),
+        )
+        for points, gradients in paths
+    ]
+    known = constants(problem, method, "L", "dist2_0", "gap_0", "sum_p2")
+    known |= {"sigma2": joint_constants(method, problem)["sigma2_total"].value, "eta": F(eta), "k": F(rounds)}
+    known |= {"mean": sum(curve(method, problem, rounds, metric)[:rounds], F(0)) / rounds}
+    functions = {"gap": lambda r: gaps[int(r)], "low": lambda r: lower[int(r)]}
+    return Replay(known, outcomes, functions)
+
+
 def feddane_unlike(seed: int) -> Replay:
     """The same with devices whose inexactness differs."""
     return feddane_round(seed, alike=False)

@@ -14,7 +14,15 @@ from typing import Any
 import pytest
 import sympy as sp
 from exact_facts import Found, Replay, evaluated, misplaced
-from replays import fedavg_rounds, feddane_round, feddane_unlike, gradient_descent, scgd_cycle
+from replays import (
+    fedavg_rounds,
+    feddane_round,
+    feddane_unlike,
+    gradient_descent,
+    scgd_cycle,
+    sync_sgd,
+    sync_sgd_gradients,
+)
 
 from boundcheck.proof.derivation import Derivation
 from boundcheck.proof.discovery import derivation
@@ -27,6 +35,8 @@ RUNS: dict[str, tuple[tuple[tuple[Callable[[int], Replay], int], ...], set[str]]
     "scgd/lemma_3_1/corrected": (((scgd_cycle, 1), (scgd_cycle, 2)), {"end"}),
     "scgd/fedavg_full_participation/corrected": (((fedavg_rounds, 1), (fedavg_rounds, 2)), {"distance", "end"}),
     "classics/gradient_descent_nonconvex/sharp": (((gradient_descent, 1), (gradient_descent, 2)), set()),
+    "classics/sgd_convex/sharp": (((sync_sgd, 1), (sync_sgd, 2)), {"noise"}),
+    "classics/sgd_nonconvex/sharp": (((sync_sgd_gradients, 1),), {"noise"}),
     "feddane/theorem_5/as_printed": (FEDDANE, {"inexact", "E g", "E g, above", "dissimilar"}),
     "feddane/theorem_5/sharp": (FEDDANE[:1], {"inexact", "E g", "E g, above", "dissimilar", "variance"}),
     "feddane/theorem_3/as_printed": (FEDDANE[:1], {"inexact", "E g", "E g, above", "dissimilar"}),
