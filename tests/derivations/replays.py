@@ -249,12 +249,12 @@ def feddane_unlike(seed: int) -> Replay:
 
 def feddane_round(seed: int, *, alike: bool = True, K: int = 2, steps: int = 2) -> Replay:
     """One iteration of FedDANE with inexact solves, all outcomes of both cohorts, at points relative to its start."""
-    problem = quadratics(seed, 3, 2, alike=alike, weights=True)
+    problem = quadratics(seed, 2, 2, alike=alike, weights=True)
     method = bc.method(kind="feddane", mu=5, K=K, solver={"steps": steps, "eta": "1/12"})
     clients, x0 = clients_of(problem), array(problem.start)
-    own, weights = [problem.gradient(i, x0) for i in range(3)], problem.weights
+    own, weights = [problem.gradient(i, x0) for i in range(2)], problem.weights
     units = [array([int(a == b) for b in range(2)]) for a in range(2)]
-    visits = [method.local.visits(i, (i,), clients)[0][1] for i in range(3)]
+    visits = [method.local.visits(i, (i,), clients)[0][1] for i in range(2)]
 
     def solution(i: int, g: Any) -> Any:
         """The exact minimiser of the subproblem less its start: (H_i + mu) v = -g, for a diagonal H_i."""
@@ -263,7 +263,7 @@ def feddane_round(seed: int, *, alike: bool = True, K: int = 2, steps: int = 2) 
 
     outcomes: list[Outcome] = []
     reached = F(0)
-    drawn = list(itertools.product(range(3), repeat=K))
+    drawn = list(itertools.product(range(2), repeat=K))
     for asked, solving in itertools.product(drawn, repeat=2):
         p = F(math.prod(weights[i] for i in (*asked, *solving)))
         g = sum(own[i] for i in asked) / K
