@@ -60,8 +60,8 @@ def over(term: Any) -> Any:
 
 
 # the client and the order of epoch 0, the order of every epoch, and the client j
-DRAWN = ((m, 0), (fx, 0), (fix, 1), (y, e), (f, e), (fi, e + 1), (g, e + 1), (d, e + 1))
-DRAWN += ((fxp, E), (fjx, E + 1), (fjxp, E + 1), (mp, E + 1))
+OF_ROUND = ((m, 0), (fx, 0), (fix, 1), (y, e), (f, e), (fi, e + 1), (g, e + 1), (d, e + 1))
+DRAWN = (*OF_ROUND, (fxp, E), (fjx, E + 1), (fjxp, E + 1), (mp, E + 1))
 FACTS = (
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of the round"),
     Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),

@@ -63,8 +63,8 @@ descent = phi(r, e + 1) - phi(r, e)
 
 # in every round the client and the order of epoch 0, the order of every further epoch, and the client of the momentum
 begun = r * (E + 1)
-DRAWN = (*((one, begun) for one in (m, h, fx)), (fix, begun + 1), (y.at(e, 0), 0), (y, begun + e), (f, begun + e))
-DRAWN += tuple((one, begun + e + 1) for one in (fi, g, d))
+OF_START = (*((one, begun) for one in (m, h, fx)), (fix, begun + 1), (y.at(e, 0), 0), (y, begun + e), (f, begun + e))
+DRAWN = (*OF_START, *((one, begun + e + 1) for one in (fi, g, d)))
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= R - 1), "index", "rounds"),
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of a round"),
