@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -14,14 +13,16 @@ import sympy as sp
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
-from boundcheck.proof.foundations import check_facts, check_target, unfounded
+from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
 from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.kernel import of_the_kernel
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.meaning import valueless
+from boundcheck.proof.outcomes import Drawn, check_outcomes
+from boundcheck.proof.report import DerivationReport
 from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, assumed, weakest
-from boundcheck.proof.vectors import Inner, VectorEquality
+from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
 
 __all__ = ["Derivation", "DerivationReport", "scope_facts"]
@@ -54,84 +55,16 @@ def scope_facts(statement: Any) -> tuple[Fact, ...]:
 
 
 @dataclass(frozen=True)
-class DerivationReport:
-    """What checking a derivation found.
-
-    status: the weakest step's; at most UNDECIDED when the conclusion is not the statement's bound, and at most VACUOUS
-    when the facts cannot all hold.
-    bound_matches: the conclusion is identical to the bound; remarks: sentences on the comparison and on dependence;
-    conditions: names of the statement's conditions that the steps of the conclusion use; trusted: what the proof takes
-    over from its author unchecked, the transcriptions of assumptions, metric and method into facts.
-    A refuted step marks the derivation, not the statement, which may still be true.
-    """
-
-    statement: str
-    results: tuple[StepResult, ...]
-    facts: tuple[Fact, ...]
-    status: Status
-    bound_matches: bool
-    conditions: tuple[str, ...]
-    remarks: tuple[str, ...]
-    seconds: float
-    trusted: tuple[Trusted, ...] = ()
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {status}" for status, count in self.counts.items() if count)
-        return f"<DerivationReport {self.statement}: {self.status.value}; {counts}>"
-
-    def result(self, name: str) -> StepResult:
-        """The result of one step; raises UnknownName."""
-        for r in self.results:
-            if r.step.name == name:
-                return r
-        raise UnknownName(f"{self.statement}: the step", name, [r.step.name for r in self.results])
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of steps by status, zeros included."""
-        return {s.value: sum(r.status is s for r in self.results) for s in Status}
-
-    @property
-    def transcribed(self) -> dict[str, int]:
-        """Number of facts that the proof takes over unchecked, by their kind; kinds without one are left out."""
-        return dict(sorted(Counter(t.kind for t in self.trusted).items()))
-
-    def summary(self) -> dict[str, Any]:
-        """Status, counts, steps that are not proved and counts of transcribed facts, for the record."""
-        failing = {r.step.name: r.status.value for r in self.results if r.status is not Status.PROVED}
-        return {
-            "status": self.status.value,
-            "counts": self.counts,
-            "failing": failing,
-            "transcribed": self.transcribed,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
-        return {
-            "schema": 1,
-            "statement": self.statement,
-            "status": self.status.value,
-            "counts": self.counts,
-            "bound_matches": self.bound_matches,
-            "conditions": list(self.conditions),
-            "remarks": list(self.remarks),
-            "transcribed": self.transcribed,
-            "trusted": [t.to_dict() for t in self.trusted],
-            "facts": [{"name": f.name, "claim": str(f.claim), "kind": f.kind, "source": f.source} for f in self.facts],
-            "steps": [r.to_dict() for r in self.results],
-            "seconds": round(self.seconds, 3),
-        }
-
-
-@dataclass(frozen=True)
 class Derivation:
     """The proof of one reading of a statement.
 
     statement: the Statement; facts: what it gives, at explicit points (see `step.Fact` and `scope_facts`); steps: in
     order; conclusion: name of the step that states the bound; target: the symbol or expression that the statement
     bounds; quantities: names of symbols that are squared norms, sums of such, or gaps; rounds: (term, expression)
-    pairs, for what is handed to another statement: the rounds done where a value of the run is taken (`clock.Clock`).
+    pairs, for what is handed to another statement: the rounds done where a value of the run is taken (`clock.Clock`);
+    drawn: where inner products are expectations, pairs of a vector, such as x(r), and the number of draws on which it
+    depends, 0 for a fixed one. It holds for all indices; a vector at given indices, or a sum of vectors, may be listed
+    with another number.
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -143,6 +76,7 @@ class Derivation:
     target: Any
     quantities: frozenset[str] = frozenset()
     rounds: tuple[tuple[Any, Any], ...] = ()
+    drawn: Drawn = ()
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
@@ -157,6 +91,7 @@ class Derivation:
             if isinstance(step.by, type) or not (hasattr(step.by, "label") and hasattr(step.by, "check")):
                 raise BadInput(f"{where} is decided by {step.by!r:.80}, which is no method: it needs label and check.")
             check_method(step.by, where, names)
+        check_outcomes(self.statement, self.facts, self.drawn)
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
         known = [f.name for f in self.facts]
@@ -239,6 +174,9 @@ class Derivation:
         nothing = contradicted(prepare(sp.true, _facts(every, every))[1], setting, "") is not None
         if nothing:
             reasons["facts"] = "The facts of the derivation cannot all hold."
+        added = carried(self.statement, self.facts, self._conclusion(), setting)
+        if added:
+            reasons["descriptions"] = added
         return self._report(tuple(results), reasons, nothing, perf_counter() - begin)
 
     def check_step(self, name: str, seconds: float = 10.0) -> Finding:
@@ -320,8 +258,14 @@ class Derivation:
         found = [
             Trusted(f.name, f.kind, str(f.claim), f"{f.assumption}: {f.source}" if f.assumption else f.source)
             for f in self.facts
-            if f.kind in kinds
+            if f.kind in kinds and f.instance is None
         ]
+        seen: set[str] = set()
+        for fact in self.facts:  # the inequality is the assumption's own; what it is about is taken over
+            for what in () if fact.instance is None else fact.instance.words():
+                if what not in seen:
+                    seen.add(what)
+                    found.append(Trusted(fact.name, "evaluation", what, f"{fact.assumption}: {fact.source}"))
         found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
         found += [
             Trusted("rounds", "metric", f"{x} is taken after {n} rounds", "cited statements") for x, n in self.rounds
@@ -362,11 +306,7 @@ class Derivation:
 
     def definitions(self) -> dict[Any, Any]:
         """Defined symbol -> expression, for definitions by scalars alone, in the statement's symbols."""
-        values: dict[Any, Any] = {}
-        for fact in self.facts:
-            if fact.kind == "definition" and isinstance(fact.claim, sp.Eq) and not fact.claim.rhs.has(Inner, sp.Sum):
-                values[fact.claim.lhs] = fact.claim.rhs.subs(values)
-        return values
+        return definitions(self.facts)
 
 
 def _roles(method: Any) -> Iterable[tuple[Any, str]]:

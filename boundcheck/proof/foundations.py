@@ -1,7 +1,8 @@
 """What the facts of a derivation may say, and whether its definitions and quantities stand on their own.
 
 Definitions introduce new symbols that have a value, indices range over new symbols, nothing but the conditions of
-the statement restricts its symbols alone, and no fact is the conclusion itself.
+the statement restricts its symbols alone, and no fact is the conclusion itself. Nor do the facts about the metric and
+the method add up to it: none of them bounds what belongs to a run by an expression in the statement's symbols.
 """
 
 from __future__ import annotations
@@ -13,19 +14,23 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.at_points import check_taken
 from boundcheck.proof.contexts import context, declared, without
-from boundcheck.proof.gram import Combine
+from boundcheck.proof.gram import Combine, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.language import flat_symbols, has_terms, parts, scalars, symbols_of
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.polynomial import direction
+from boundcheck.proof.scalar import consistent
 from boundcheck.proof.step import Fact, Setting, Status
-from boundcheck.proof.vectors import VectorEquality
+from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom
+from boundcheck.theory.statement import Kind
 
-__all__ = ["KINDS", "check_facts", "check_target", "unfounded"]
+__all__ = ["KINDS", "carried", "check_facts", "check_target", "definitions", "unfounded"]
 
 KINDS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
 TRANSCRIBED = ("assumption", "algorithm", "metric")
+DESCRIPTIONS = ("algorithm", "metric")  # of a run; what bounds it in terms of parameters are the assumptions
 
 
 def check_facts(statement: Any, facts: tuple[Fact, ...], given: Iterable[tuple[str, Any]]) -> None:
@@ -57,6 +62,44 @@ def check_facts(statement: Any, facts: tuple[Fact, ...], given: Iterable[tuple[s
         elif fact.kind in TRANSCRIBED:
             _check_transcription(fact, statement, parameters, indices, where)
         used |= flat_symbols(fact.claim)
+    check_taken(statement, facts)
+    values = definitions(facts)
+    whole = indices | {s.expr for s in statement.symbols if s.integer}
+    whole |= {f.claim.lhs for f in facts if f.kind == "count"}
+    for fact in facts:
+        if fact.kind in DESCRIPTIONS:
+            for part in parts(fact.claim):
+                _check_description(part, values, parameters, whole, statement, fact.name)
+
+
+def definitions(facts: Iterable[Fact]) -> dict[Any, Any]:
+    """Defined symbol -> expression, for definitions by scalars alone, each in what is not defined."""
+    values: dict[Any, Any] = {}
+    for fact in facts:
+        if fact.kind == "definition" and isinstance(fact.claim, sp.Eq) and not fact.claim.rhs.has(Inner, sp.Sum):
+            values[fact.claim.lhs] = fact.claim.rhs.subs(values)
+    return values
+
+
+def _check_description(
+    part: Any, values: Mapping[Any, Any], parameters: set[Any], whole: set[Any], statement: Any, name: str
+) -> None:
+    """Raises BadInput where a fact about the metric or the method compares a run with more than one parameter.
+
+    Such a fact says what a symbol of the statement is, so it holds one of them, times integers; an equation may say of
+    what a statement is about that has no method.
+    """
+    if isinstance(part, VectorEquality) or (isinstance(part, sp.Eq) and statement.algorithm is None):
+        return
+    sides: tuple[Any, ...] = part.args
+    terms = sp.Add.make_args(sp.expand((sides[0] - sides[1]).subs(values)))
+    rest: Any = sp.factor(sum((t for t in terms if t.free_symbols <= parameters and not has_terms(t)), sp.Integer(0)))
+    own = [f for f in sp.Mul.make_args(rest) if not f.free_symbols <= whole]
+    if len(own) > 1 or any(not f.is_Symbol for f in own):
+        raise BadInput(
+            f"{statement.id}: the fact '{name}' compares a run with {-rest}; a fact about the metric or the method may "
+            "compare it with one symbol of the statement, times integers."
+        )
 
 
 def _index(fact: Fact, part: Any, statement: Any) -> Any:
@@ -139,16 +182,78 @@ def check_target(
         raise BadInput(f"{where} must be a symbol or a function of the statement's symbols that stands for the metric.")
     if not isinstance(conclusion, sp.Le | sp.Ge | sp.Eq):
         return
+    values = {**values, **_named(facts, {*fixed, target})}
     wanted = direction(conclusion)[0].subs(values)
-    turned = [-wanted] if isinstance(conclusion, sp.Eq) else []  # an equation may be written either way round
     for fact in facts:
         if fact.kind in TRANSCRIBED:
             for part in parts(fact.claim):
                 if not isinstance(part, sp.Le | sp.Ge | sp.Eq):
                     continue
                 given = direction(part)[0].subs(values)
+                # an equation may be written either way round
+                turned = [-wanted] if isinstance(conclusion, sp.Eq) or isinstance(part, sp.Eq) else []
                 if any(same(given, gap) for gap in (wanted, *turned)):
                     raise BadInput(f"{statement.id}: the fact '{fact.name}' is the conclusion itself.")
+
+
+def _named(facts: Iterable[Fact], fixed: set[Any]) -> dict[Any, Any]:
+    """Symbol -> expression, for facts about the metric that are equations for a symbol of the derivation."""
+    found: dict[Any, Any] = {}
+    for fact in facts:
+        for part in parts(fact.claim) if fact.kind in DESCRIPTIONS else ():
+            if isinstance(part, sp.Eq) and part.lhs.is_Symbol and part.lhs not in {*fixed, *part.rhs.free_symbols}:
+                value = part.rhs.subs(found)
+                if part.lhs not in found and not value.has(part.lhs):
+                    found = {s: e.subs(part.lhs, value) for s, e in found.items()} | {part.lhs: value}
+    return found
+
+
+def carried(statement: Any, facts: tuple[Fact, ...], conclusion: Any, setting: Setting) -> str:
+    """Why the facts about the metric and the method add up to the bound, without any assumption; empty where not.
+
+    They do where no values of what they mention, taken as numbers of their own, meet them and break the conclusion.
+    For a statement about no method the metric may be an expression in its symbols, so equations alone may.
+    """
+    if statement.kind is not Kind.UPPER_BOUND or not isinstance(conclusion, sp.Le):
+        return ""
+    scope = ("domain", "condition", "definition", "count", "index", "range")
+    background = [part for f in facts if f.kind in scope for part in parts(f.claim)]
+    described = [part for f in facts if f.kind in DESCRIPTIONS for part in parts(f.claim)]
+    if not _follows(conclusion, [*background, *described], setting):
+        return ""
+    equations = [part for part in described if not _is_comparison(part)]
+    if statement.algorithm is None and _follows(conclusion, [*background, *equations], setting):
+        return ""
+    return "The facts about the metric and the method add up to the bound, without any assumption."
+
+
+def _is_comparison(part: Any) -> bool:
+    """Whether the part is an inequality that says more than a sign."""
+    return isinstance(part, sp.Le | sp.Lt | sp.Ge | sp.Gt) and 0 not in part.args
+
+
+def _follows(conclusion: Any, relations: list[Any], setting: Setting) -> bool:
+    goal, known = prepare(conclusion, {str(k): r for k, r in enumerate(relations)})
+    if goal in (sp.true, sp.false):
+        return goal is sp.true
+    names: dict[Any, Any] = {}
+
+    def plain(expr: Any) -> Any:
+        """Every inner product, sum and function as a number of its own."""
+        if isinstance(expr, Inner | sp.Sum | sp.Derivative | AppliedUndef):
+            return names.setdefault(expr, sp.Symbol(f"term {len(names)}", real=True))
+        if not expr.args:
+            return expr
+        parts_of = [plain(a) for a in expr.args]
+        return expr.func(*parts_of, evaluate=False) if isinstance(expr, sp.Rel) else expr.func(*parts_of)
+
+    found = {k: plain(r) for k, r in known.items()}
+    found["goal"] = plain(sp.Gt(goal.lhs, goal.rhs, evaluate=False))
+    signs = [s for e, s in names.items() if is_nonnegative_atom(e, setting.quantities)]
+    signs += [sp.Symbol(name, real=True) for name in setting.quantities]
+    found |= {f"sign {s}": sp.Ge(s, 0, evaluate=False) for s in signs}
+    near = Setting(integers=setting.integers, seconds=min(setting.seconds, 2.0))
+    return consistent({k: r for k, r in found.items() if r not in (sp.true, sp.false)}, near) is False
 
 
 def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Setting) -> dict[str, str]:

@@ -138,7 +138,8 @@ class Fact:
     integer of the problem that is no symbol of the statement, with its least value), "index" (an integer for all of
     whose values the claims hold that mention it), "range" (the same for a real variable), or "definition" (introduces
     a symbol, assumes nothing). source: where the paper says it. assumption: for that kind, the name of the assumption
-    of the statement.
+    of the statement. instance: the `at_points.AtPoints` from which the claim was made, where that assumption has an
+    inequality.
     """
 
     name: str
@@ -146,14 +147,16 @@ class Fact:
     kind: str
     source: str
     assumption: str = ""
+    instance: Any = None
 
 
 @dataclass(frozen=True)
 class Trusted:
     """Something that a proof takes over unchecked.
 
-    name: of the fact or step; kind: "assumption", "metric", "algorithm" or "count" as for facts, or "presumed" by the
-    method of a step; claim: in words; source: where the paper says it, or why it is needed.
+    name: of the fact or step; kind: "assumption", "metric", "algorithm" or "count" as for facts, "evaluation" for what
+    a fact from the catalogue of assumptions calls a gradient, a value or a sum, or "presumed" by the method of a step;
+    claim: in words; source: where the paper says it, or why it is needed.
     """
 
     name: str

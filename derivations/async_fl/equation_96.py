@@ -15,18 +15,23 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, lower_model, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.rules import SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import inner, norm2, vector
+from boundcheck.proof.vectors import Vector, inner, norm2, vector
+from boundcheck.theory.assumptions import convex_samples, smooth_samples
 
 READINGS = ("corrected",)
 
 L, R, Sigma, q_min, N, n, S1 = sp.symbols("L R Sigma q_min N n S1", real=True)
 s1, gap, up, down, here = (sp.Function(name, real=True)(n) for name in ("s1", "gap", "up", "down", "at"))
 X, Y, b = (vector(name, n) for name in ("X", "Y", "b"))
+# the losses of all samples together, at points relative to thb
+at_minimiser, at_thb = Evaluation("f_ij", -b, X, down, which=n), Evaluation("f_ij", Vector(()), Y, here, which=n)
+beyond = Evaluation("f_ij", (X - Y) / L, value=up, which=n)
 
 FACTS = (
     Fact("rounds", N >= 1, "count", "rounds of the schedule's window"),
@@ -42,19 +47,13 @@ FACTS = (
     ),
     Fact("gap", sp.Ge(gap, here - down), "metric", "L^n is the sum of the clients' expected losses with q_i(n)"),
     Fact("stationary", sp.Ge(inner(X, b), 0), "metric", "sum of q_i(n) grad L_i is 0 at the minimiser of L^n"),
-    Fact(
-        "smooth",
-        sp.Le(up, here - inner(Y, Y - X) / L + L / 2 * (norm2(Y - X) / L**2)),
-        "assumption",
-        "every sample's loss, from thb to thb - (Y - X)/L",
-        "smooth_samples",
-    ),
-    Fact(
+    upper_model("smooth", smooth_samples, "every sample's loss, from thb to thb - (Y - X)/L", at_thb, beyond),
+    lower_model(
         "convex",
-        sp.Ge(up, down + inner(X, b) - inner(X, Y - X) / L),
-        "assumption",
+        convex_samples,
         "every sample's loss, from the minimiser of L^n to the same point",
-        "convex_samples",
+        at_minimiser,
+        beyond,
     ),
 )
 

@@ -29,6 +29,7 @@ y, z, Y, Z = (vector(name, i) for name in ("y", "z", "Y", "Z"))
 o: Any = sp.Function("o", real=True)
 NOTHING = Vector(())
 
+DRAWN = ((y, i + 1), (Y, i), (z, 0), (Z, 0))  # the weights of the clients, one after the other
 FACTS = (
     Fact("clients", M >= 1, "count", "clients"),
     Fact("index i", sp.And(i >= 0, i <= M - 1), "index", "clients"),
@@ -123,4 +124,6 @@ STEPS = (
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=second)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=second, drawn=DRAWN
+    )

@@ -9,13 +9,15 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import VectorEquality, norm2, vector
+from boundcheck.theory.assumptions import smooth_clients
 
 READINGS = ("sharp", "as_printed")
 
@@ -29,12 +31,12 @@ FACTS = (
     Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the start"),
     Fact("bounded", gap(k) >= 0, "assumption", "a gap", "bounded_below"),
     Fact("step", VectorEquality(then, x - s * eta), "algorithm", "gradient descent"),
-    Fact(
+    upper_model(
         "smooth",
-        sp.Le(gap(r + 1), gap(r) + inner(s, then - x) + L / 2 * norm2(then - x)),
-        "assumption",
+        smooth_clients,
         "F, a mean of L-smooth functions, is L-smooth",
-        "smooth_clients",
+        Evaluation("F", x, s, gap(r)),
+        Evaluation("F", then, value=gap(r + 1)),
     ),
 )
 SIZES = ("domain eta", "domain L")

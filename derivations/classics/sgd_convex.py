@@ -14,13 +14,15 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, lower_model, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import convexity, smooth_clients
 
 READINGS = ("sharp", "as_printed")
 
@@ -29,8 +31,10 @@ gap, low = (sp.Function(name, real=True)(r) for name in ("gap", "low"))
 s, g, x, then = vector("s", r), vector("g", r), vector("x", r), vector("x", r + 1)
 first, last = x.at(r, 0), x.at(r, k)
 variance = sigma2 * sum_p2
+at_x, at_minimiser = Evaluation("F", x, s, gap), Evaluation("F", Vector(()), value=sp.Integer(0))
 UNBIASED = "g has the mean s whatever happened before, since the averages have the weights of F"
 
+DRAWN = ((x, r), (s, r), (g, r + 1))
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= k - 1), "index", "steps"),
     Fact("mean", sp.Eq(mean, total(gap, r, k) / k), "metric", "over the points before the steps"),
@@ -47,13 +51,13 @@ FACTS = (
         "independent noise of the workers, of variance sigma2 each, with the weights p_i",
         "block_variance",
     ),
-    Fact("convex", sp.Ge(inner(s, x), gap), "assumption", "from x(r) to the minimiser", "convexity"),
-    Fact(
+    lower_model("convex", convexity, "from x(r) to the minimiser", at_x, at_minimiser),
+    upper_model(
         "smooth",
-        sp.Le(low, gap - norm2(s) / L + L / 2 * (norm2(s) / L**2)),
-        "assumption",
+        smooth_clients,
         "F is L-smooth, from x(r) to x(r) - s(r)/L",
-        "smooth_clients",
+        at_x,
+        Evaluation("F", x - s / L, value=low),
     ),
 )
 SIZES = ("domain eta", "domain L")
@@ -116,4 +120,6 @@ def derivation(statement: Any) -> Derivation:
             "divided by the number of steps",
         ),
     )
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean, drawn=DRAWN
+    )

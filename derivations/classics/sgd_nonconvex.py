@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
@@ -19,6 +20,7 @@ from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_clients
 
 READINGS = ("sharp", "as_printed")
 
@@ -27,6 +29,7 @@ gap: Any = sp.Function("gap", real=True)
 s, g, x, then = vector("s", r), vector("g", r), vector("x", r), vector("x", r + 1)
 variance = sigma2 * sum_p2
 
+DRAWN = ((x, r), (s, r), (g, r + 1))
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= k - 1), "index", "steps"),
     Fact("mean", sp.Eq(mean, total(norm2(s), r, k) / k), "metric", "over the points before the steps"),
@@ -54,12 +57,12 @@ FACTS = (
         "independent noise of the workers, of variance sigma2 each, with the weights p_i",
         "block_variance",
     ),
-    Fact(
+    upper_model(
         "smooth",
-        sp.Le(gap(r + 1), gap(r) + inner(s, then - x) + L / 2 * norm2(then - x)),
-        "assumption",
+        smooth_clients,
         "F, a mean of L-smooth functions, is L-smooth",
-        "smooth_clients",
+        Evaluation("F", x, s, gap(r)),
+        Evaluation("F", then, value=gap(r + 1)),
     ),
 )
 SIZES = ("domain eta", "domain L")
@@ -106,4 +109,6 @@ def derivation(statement: Any) -> Derivation:
             "divided by the number of steps",
         ),
     )
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), steps, conclusion="conclusion", target=mean, drawn=DRAWN
+    )

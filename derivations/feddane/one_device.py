@@ -31,6 +31,7 @@ L_f, inv, gam, lip, grad2, product, square, factor = _symbols("L_f inv gam lip g
 e, model = _symbols("e model")
 slope, g, v, d, h = (vector(name) for name in ("slope", "g", "v", "d", "h"))
 
+DRAWN = ((slope, 0), *((one, 1) for one in (g, v, d, h)))  # S_t, and the local solver
 FACTS = (
     Fact("e", sp.And(e > 0, e < 1), "range", "what is added to gamma_k and L_k"),
     Fact("model", sp.Eq(model, inner(slope, d) + L_f / 2 * norm2(d)), "metric", "without the value at w^{t-1}"),
@@ -110,4 +111,6 @@ STEPS = (
 
 def derivation(statement: Any) -> Derivation:
     """The derivation."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=model)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=model, drawn=DRAWN
+    )

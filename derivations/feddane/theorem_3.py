@@ -50,4 +50,5 @@ def derivation(statement: Any) -> Derivation:
         tuple(STEPS.get(s.name, s) for s in general.steps),
         conclusion=general.conclusion,
         target=general.target,
+        drawn=general.drawn,
     )

@@ -18,13 +18,15 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.rules import CauchySchwarz, Limit, SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_clients
 
 READINGS = ("as_printed", "sharp_any_cohort", "sharp")
 
@@ -37,24 +39,31 @@ L, lam, mu, gamma, B2, K, gap_0, grad2_0 = _symbols("L lam mu gamma B2 K gap_0 g
 C, k, j, e, m, gap_1, clients = _symbols("C k j e m gap_1 clients")
 slope, g, x = vector("slope"), vector("g"), vector("x")
 v, d, h, G = vector("v", k), vector("d", k), vector("h", k), vector("G", j)
-HALF = sp.Rational(1, 2)
+HALF, start = sp.Rational(1, 2), Vector(())
 
+DRAWN = ((slope, 0), (g, 1), (G, 1), *((one, 2) for one in (v, d, h, x)))  # S_t, then S'_t with its solvers
 FACTS = (
     Fact("m", sp.Eq(m, mu - lam), "definition", "strong convexity of the local subproblems"),
     Fact("solvers", C >= 1, "count", "devices of S'_t"),
     Fact("index k", sp.And(k >= 0, k <= C - 1), "index", "devices of S'_t"),
     Fact("e", sp.And(e > 0, e < 1), "range", "what is added to gamma, so that it is not 0"),
     Fact("gradient", sp.Eq(grad2_0, norm2(slope)), "metric", "squared gradient norm at the start"),
-    Fact(
+    upper_model(
         "descent",
-        sp.Le(gap_1, gap_0 + inner(slope, x) + L / 2 * norm2(x)),
-        "assumption",
+        smooth_clients,
         "f, a mean of L-smooth functions, is L-smooth; its value at w^t is below the quadratic upper model",
-        "smooth_clients",
+        Evaluation("F", start, slope, gap_0),
+        Evaluation("F", x, value=gap_1),
     ),
     Fact("mean of S'_t", VectorEquality(x, vector_total(d, k, C) / C), "algorithm", "Algorithm 2, step 9, over S'_t"),
     Fact("optimality", VectorEquality(h, -g - v * mu), "algorithm", "(15), the exact minimiser of the subproblem (3)"),
-    Fact("smooth", sp.Le(norm2(h), L**2 * norm2(v)), "assumption", "L-smooth devices", "smooth_clients"),
+    pointwise(
+        "smooth",
+        smooth_clients,
+        "L-smooth devices, each without its linear part at w^{t-1}",
+        Evaluation("f_i", v, h, which=k),
+        Evaluation("f_i", start, start, which=k),
+    ),
     Fact(
         "curvature",
         sp.Ge(inner(h, v), -lam * norm2(v)),
@@ -266,4 +275,5 @@ def derivation(statement: Any) -> Derivation:
         (*ONE_DEVICE, *found, _conclusion(statement.reading, factor)),
         conclusion="conclusion",
         target=gap_1,
+        drawn=DRAWN,
     )

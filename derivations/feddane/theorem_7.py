@@ -155,4 +155,5 @@ def derivation(statement: Any) -> Derivation:
         _steps(1 + (B2 - 1) / K if sharp else 2 * B2, moments, sharp),
         conclusion="conclusion",
         target=gap_1,
+        drawn=general.drawn,
     )

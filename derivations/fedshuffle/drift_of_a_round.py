@@ -21,6 +21,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
@@ -28,6 +29,7 @@ from boundcheck.proof.rules import CauchySchwarz, Induction, Jensen, PartialSum,
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_samples
 
 READINGS = ("corrected",)
 
@@ -40,7 +42,7 @@ L, P2, sigma2, E, eta_l, client_grad2_0 = _symbols("L P2 sigma2 E eta_l client_g
 C, c, t, e, j, a, xi = _symbols("C c t e j a xi")
 V: Any = sp.Function("V", real=True)
 sig: Any = sp.Function("sig", real=True)
-SMOOTH, VARIANCE = "smooth_samples", "local_variance"
+VARIANCE = "local_variance"
 
 D = c + 1
 T = sp.expand(E * D)  # steps of a visit
@@ -54,6 +56,7 @@ away, Y = norm2(y - x), total(norm2(y - x), t, T)  # Y: the squared drift of cla
 clients = total(D * norm2(gf), c, C)  # sum over clients of w_i |grad f_i(x)|^2
 
 
+DRAWN = ((x, 0), (gf, 0), (y, t), (g, t + 1), (g0, t + 1), (p, j), (z, a + 1))
 FACTS = (
     Fact("classes", C >= 1, "count", "the largest number of samples of a client"),
     Fact("index c", sp.And(c >= 0, c <= C - 1), "index", "clients with c + 1 samples"),
@@ -82,7 +85,13 @@ FACTS = (
         "algorithm",
         "the steps are those of the epochs one after another, and a whole epoch leaves no noise",
     ),
-    Fact("A3.2", sp.Le(norm2(g - g0), L**2 * away), "assumption", "Assumption 3.2 between y(t) and x", SMOOTH),
+    pointwise(
+        "A3.2",
+        smooth_samples,
+        "Assumption 3.2 between y(t) and x",
+        Evaluation("f_ij", y, g, which=(c, t)),
+        Evaluation("f_ij", x, g0, which=(c, t)),
+    ),
     Fact(
         "A3.4",
         sp.Le(c * V(c), sig(c) + P2 * D * norm2(gf)),
@@ -269,4 +278,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="display",
         target=xi,
         quantities=frozenset({"sigma2"}),
+        drawn=DRAWN,
     )

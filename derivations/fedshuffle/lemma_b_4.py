@@ -58,6 +58,7 @@ STEPS = (
 
 n, b, squares, norm2_sum, a, i, spread = sp.symbols("n b squares norm2_sum a i spread", real=True)
 u, mean, z, p = vector("u", i), vector("mean"), vector("z", a), vector("p", a)
+DRAWN = ((u, 0), (p, a), (z, a + 1))
 others = sp.Max(1, n - 1)
 
 UNIFORM = (
@@ -131,4 +132,4 @@ EXACT = (
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
     facts, steps = (UNIFORM, EXACT) if statement.reading == "uniform" else (FACTS, STEPS)
-    return Derivation(statement, (*scope_facts(statement), *facts), steps, conclusion="conclusion", target=variance)
+    return Derivation(statement, (*scope_facts(statement), *facts), steps, "conclusion", variance, drawn=DRAWN)

@@ -23,6 +23,7 @@ READINGS = ("as_printed", "corrected")
 n, k, sigma2, a, variance = sp.symbols("n k sigma2 a variance", real=True)
 z, p = vector("z", a), vector("p", a)
 
+DRAWN = ((p, a), (z, a + 1))
 FACTS = (
     Fact("index a", sp.And(a >= 0, a <= n - 1), "index", "number of vectors drawn before"),
     Fact("variance", sp.Eq(variance, norm2(p.at(a, k)) / k**2), "metric", "of the mean of k vectors"),
@@ -85,6 +86,6 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
     facts = (*scope_facts(statement), *FACTS)
     if statement.reading == "as_printed":
-        return Derivation(statement, facts, steps(n - 1, ()), conclusion="conclusion", target=variance)
+        return Derivation(statement, facts, steps(n - 1, ()), conclusion="conclusion", target=variance, drawn=DRAWN)
     chain = steps(sp.Max(1, n - 1), ("one vector", "domain sigma2"))
-    return Derivation(statement, (*facts, ALONE), chain, conclusion="conclusion", target=variance)
+    return Derivation(statement, (*facts, ALONE), chain, conclusion="conclusion", target=variance, drawn=DRAWN)

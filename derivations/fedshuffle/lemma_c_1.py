@@ -17,6 +17,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, lower_model, pointwise, upper_model
 from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
@@ -24,7 +25,8 @@ from boundcheck.proof.identity import Decide
 from boundcheck.proof.rules import SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import relaxed_dissimilarity, smooth_samples, strongly_convex_samples
 
 READINGS = ("corrected", "as_printed", "raw")
 
@@ -39,8 +41,12 @@ K, k, et, moved, clients, grad2, low, dist2_1 = _symbols("K k et moved clients g
 u, end, A = vector("u"), vector("next"), vector("A")
 y, g = vector("y", k), vector("g", k)
 fx, fy, fs = (sp.Function(name, real=True)(k) for name in ("fx", "fy", "fs"))
-SMOOTH, CONVEX, DISSIMILAR = "smooth_samples", "strongly_convex_samples", "relaxed_dissimilarity"
+slope, start = vector("slope"), Vector(())
+# the loss of the sample of step k, at points relative to the start
+at_y = Evaluation("f_ij", y, g, fy, which=k)
+at_start, at_minimiser = (Evaluation("f_ij", point, value=value, which=k) for point, value in ((start, fx), (-u, fs)))
 
+DRAWN = ((u, 0), (A, 1), (end, 1))
 FACTS = (
     Fact("et", sp.Eq(et, E * eta_g * eta_l), "definition", "effective step"),
     Fact("steps", K >= 1, "count", "steps of all clients in a round"),
@@ -49,6 +55,7 @@ FACTS = (
     Fact("end", sp.Le(dist2_1, norm2(end)), "metric", "the distance to the solution set is at most that to it"),
     Fact("moved", sp.Eq(moved, et**2 * norm2(A)), "metric", "squared movement of the server's point"),
     Fact("drift", sp.Eq(drift_0, total(norm2(y), k, K) / K), "metric", "mean over all steps"),
+    Fact("gradient", sp.Eq(grad2, norm2(slope)), "metric", "squared gradient norm at the start"),
     Fact("grad2 >= 0", grad2 >= 0, "metric", "a squared norm"),
     Fact("clients >= 0", clients >= 0, "metric", "a sum of squared norms"),
     Fact("gap", sp.Ge(total(fx - fs, k, K), K * gap_0), "metric", "every epoch uses every sample once"),
@@ -59,29 +66,29 @@ FACTS = (
         "algorithm",
         "client i takes part with probability p_i whatever the orders are, and is weighted by w_i/p_i",
     ),
-    Fact(
+    upper_model(
         "smooth",
-        sp.Le(fx, fy - inner(g, y) + L / 2 * norm2(y)),
-        "assumption",
+        smooth_samples,
         "Assumption 3.2 in the form (15), from the local point to the start",
-        SMOOTH,
+        at_y,
+        at_start,
     ),
-    Fact(
+    lower_model(
         "convex",
-        sp.Ge(fs, fy - inner(g, u + y) + mu / 2 * norm2(u + y)),
-        "assumption",
+        strongly_convex_samples,
         "Assumption 3.1, from the local point to the minimiser",
-        CONVEX,
+        at_y,
+        at_minimiser,
     ),
-    Fact(
+    upper_model(
         "descent",
-        sp.Le(low, gap_0 - grad2 / L + L / 2 * (grad2 / L**2)),
-        "assumption",
+        smooth_samples,
         "(15) for f, which is L-smooth too, from the start to the point x - grad f/L, whose gap is low",
-        SMOOTH,
+        Evaluation("F", start, slope, gap_0),
+        Evaluation("F", -slope / L, value=low),
     ),
     Fact("minimum", low >= 0, "metric", "a gap"),
-    Fact("A3.3", sp.Le(clients, G2 + 2 * L * B2 * gap_0), "assumption", "Assumption 3.3 as in (5)", DISSIMILAR),
+    pointwise("A3.3", relaxed_dissimilarity, "Assumption 3.3 as in (5)", client_grad2=clients, gap=gap_0),
 )
 
 SIZES = ("domain L", "domain E", "domain eta_l", "domain eta_g", "domain M")
@@ -108,7 +115,13 @@ ROUND = (
         SumOver("1", k, K),
         "summed over the steps",
     ),
-    Step("3", sp.Le(grad2, 2 * L * gap_0), ("descent", "minimum", "domain L"), Decide(), "a consequence of (16)"),
+    Step(
+        "3",
+        sp.Le(grad2, 2 * L * gap_0),
+        ("descent", "gradient", "minimum", "domain L"),
+        Combine({"descent": 2 * L, "minimum": 2 * L}),
+        "a consequence of (16)",
+    ),
     Step(
         "4",
         sp.Le(moved, 2 * et**2 * ((1 + M) * L**2 * drift_0 + M * clients + grad2)),
@@ -179,4 +192,5 @@ def derivation(statement: Any) -> Derivation:
         target=dist2_1,
         quantities=frozenset({"gap_0", "G2", "drift_0"}),
         rounds=((clients, 0), (grad2, 0), (moved, 1)),
+        drawn=DRAWN,
     )

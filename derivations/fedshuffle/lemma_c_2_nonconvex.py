@@ -9,11 +9,13 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import pointwise
 from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.step import Fact, Step
+from boundcheck.theory.assumptions import gradient_dissimilarity
 
 READINGS = ("corrected",)
 
@@ -33,12 +35,8 @@ SIZES = ("domain L", "domain E", "domain eta_l", "domain P2", "domain B2")
 FACTS = (
     Fact("H", sp.Eq(H, (E**2 + P2 / 3) * G2 + sigma2 / 3), "definition", "last factor of the lemma"),
     Fact("clients >= 0", clients >= 0, "metric", "a sum of squared norms"),
-    Fact(
-        "A3.3",
-        sp.Le(clients, G2 + B2 * grad2_0),
-        "assumption",
-        "Assumption 3.3 as in (4), at the start",
-        "gradient_dissimilarity",
+    pointwise(
+        "A3.3", gradient_dissimilarity, "Assumption 3.3 as in (4), at the start", client_grad2=clients, grad2=grad2_0
     ),
 )
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
@@ -25,6 +26,7 @@ from boundcheck.proof.rules import CauchySchwarz, Induction, Jensen, PartialSum,
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_samples
 
 READINGS = ("corrected", "as_printed")
 
@@ -37,13 +39,16 @@ d2, sigma2_i, D_i, eta_l, L, a, P2 = _symbols("d2 sigma2_i D_i eta_l L a P2")
 k, v, S, error2 = _symbols("k v S error2")
 N, half = D_i, sp.Rational(1, 2)
 BALANCE = "all N deviations sum to 0, so N-1 covariances cancel the variance of one draw"
-SMOOTH, VARIANCE = "smooth_samples", "local_variance"
+VARIANCE = "local_variance"
 
 y, g, gy, gx, z, R = (vector(name, k) for name in ("y", "g", "gy", "gx", "z", "R"))
 fy, fx, m, d = vector("fy"), vector("fx"), vector("m"), vector("d")
 zero, error = Vector(()), g - gy
 part = vector_total(error, k, k)
 
+# the samples are drawn one after the other, all of them
+FIXED = ((fy, 0), (fx, 0), (m, 0), (d, 0), (vector_total(gy, k, N), 0))
+DRAWN = (*FIXED, (y, k), (R, k), (g, k + 1), (gy, k + 1), (gx, k + 1))
 FACTS = (
     Fact("index k", sp.And(k >= 0, k <= N - 1), "index", "local steps of the epoch"),
     Fact("z", VectorEquality(z, gy + (m - gx) * (1 - a)), "definition", "(13) with gradients at y(0) and x"),
@@ -65,7 +70,13 @@ FACTS = (
     Fact("mean of the draws", sp.Le(inner(R, d), 0), "algorithm", "the deviation has mean 0, and d is fixed"),
     Fact("d2", sp.Eq(d2, norm2(d)), "metric", "Lemma D.1"),
     Fact("error2", sp.Eq(error2, norm2(vector_total(g, k, N) / N - fy)), "metric", "Lemma D.1 with (24)"),
-    Fact("A3.2", sp.Le(norm2(error), L**2 * norm2(y)), "assumption", "Assumption 3.2", SMOOTH),
+    pointwise(
+        "A3.2",
+        smooth_samples,
+        "Assumption 3.2",
+        Evaluation("f_ij", y, g, which=k),
+        Evaluation("f_ij", zero, gy, which=k),
+    ),
     Fact("A3.4 at y", sp.Le(norm2(gy - fy), sigma2_i + N * P2 * norm2(fy)), "assumption", "Assumption 3.4", VARIANCE),
     Fact("A3.4 at x", sp.Le(norm2(gx - fx), sigma2_i + N * P2 * norm2(fx)), "assumption", "Assumption 3.4", VARIANCE),
 )
@@ -319,4 +330,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=error2,
         quantities=frozenset({"S", "d2", "sigma2_i"}),
+        drawn=DRAWN,
     )

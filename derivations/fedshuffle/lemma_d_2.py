@@ -11,12 +11,14 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.rules import Jensen
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import VectorEquality, norm2, vector
+from boundcheck.theory.assumptions import hessian_similarity
 
 READINGS = ("as_printed", "sharp")
 
@@ -32,6 +34,10 @@ third = sp.Rational(1, 3)
 m, x, y, d = vector("m"), vector("x"), vector("y"), vector("d")
 fix, fiy, fx, fy = vector("fix"), vector("fiy"), vector("fx"), vector("fy")
 h, Z, G = m - fx, fiy - fix - fy + fx, fix - fx
+AT_Y_AND_X = tuple(
+    Evaluation(function, point, gradient)
+    for function, point, gradient in (("f_i", y, fiy), ("f_i", x, fix), ("F", y, fy), ("F", x, fx))
+)
 
 FACTS = (
     Fact("direction", VectorEquality(d, fiy * a + m * (1 - a) + (fiy - fix) * (1 - a)), "algorithm", "(25)"),
@@ -39,7 +45,7 @@ FACTS = (
     Fact("y2", sp.Le(norm2(y - x), y2), "metric", "Lemma D.2"),
     Fact("gam2", sp.Le(norm2(G), gam2), "metric", "Lemma D.2"),
     Fact("error2", sp.Le(error2, norm2(d - fy)), "metric", "Lemma D.2"),
-    Fact("A3.5", sp.Le(norm2(Z), delta**2 * norm2(y - x)), "assumption", "Assumption 3.5", "hessian_similarity"),
+    pointwise("A3.5", hessian_similarity, "Assumption 3.5", *AT_Y_AND_X),
 )
 
 COMMON = (

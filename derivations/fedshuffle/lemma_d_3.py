@@ -49,6 +49,8 @@ def over(term: Any) -> Any:
     return total(term, e, E)
 
 
+# the client and the order of epoch 0, then the order of every epoch
+DRAWN = ((m, 0), (fix, 1), (y, e), (f, e), (fi, e + 1), (g, e + 1), (d, e + 1))
 FACTS = (
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of the round"),
     Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),
@@ -294,4 +296,13 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading of Lemma D.3."""
     rounding = SHARP if statement.reading == "sharp" else ROUNDED
     steps = (*LENGTHS, *errors(statement.reading), *DRIFT, *rounding)
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", drift2, QUANTITIES, ROUNDS)
+    return Derivation(
+        statement,
+        (*scope_facts(statement), *FACTS),
+        steps,
+        "conclusion",
+        drift2,
+        QUANTITIES,
+        rounds=ROUNDS,
+        drawn=DRAWN,
+    )

@@ -20,6 +20,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
@@ -28,6 +29,7 @@ from boundcheck.proof.rules import CauchySchwarz, Jensen, SumOver, Telescoping
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import hessian_similarity
 
 READINGS = ("corrected", "as_printed")
 
@@ -40,14 +42,17 @@ h2, gam2, sigma2_i, D_i, S, E, eta_l, delta, L, a = _symbols("h2 gam2 sigma2_i D
 e, A, B, Q, X, d2, y2, error2_1 = _symbols("e A B Q X d2 y2 error2_1")
 half, third, noise = sp.Rational(1, 2), sp.Rational(1, 3), sigma2_i / D_i
 QUANTITIES = frozenset({"h2", "gam2", "sigma2_i", "S", "A", "B", "Q", "X"})
-SIMILAR = "hessian_similarity"
 
 y, g, d, f, fi = (vector(name, e) for name in ("y", "g", "d", "f", "fi"))
 ROUNDS = tuple((term, 0) for term in (y, g, d, f, fi, h2, gam2, S))  # of the round that is about to be made
 u, v, q = vector("u", e), vector("v", e), vector("q", e)
 m, mp, fix, fx, fxp, fjx, fjxp = (vector(name) for name in ("m", "mp", "fix", "fx", "fxp", "fjx", "fjxp"))
 h, Z, G = m - fx, fjxp - fjx - fxp + fx, fjx - fx
-end = y.at(e, E)
+end, begin = y.at(e, E), Vector(())
+AT_BOTH_ENDS = tuple(
+    Evaluation(function, point, gradient)
+    for function, point, gradient in (("f_i", end, fjxp), ("f_i", begin, fjx), ("F", end, fxp), ("F", begin, fx))
+)
 
 
 def over(term: Any) -> Any:
@@ -55,6 +60,9 @@ def over(term: Any) -> Any:
     return total(term, e, E)
 
 
+# the client and the order of epoch 0, the order of every epoch, and the client j
+OF_ROUND = ((m, 0), (fx, 0), (fix, 1), (y, e), (f, e), (fi, e + 1), (g, e + 1), (d, e + 1))
+DRAWN = (*OF_ROUND, (fxp, E), (fjx, E + 1), (fjxp, E + 1), (mp, E + 1))
 FACTS = (
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of the round"),
     Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),
@@ -76,7 +84,7 @@ FACTS = (
     Fact("gam2", sp.Le(norm2(G), gam2), "metric", "Lemma D.4: j is drawn as i is"),
     Fact("S", sp.Le(over(norm2(f)), S), "metric", "Lemma D.4"),
     Fact("error2_1", sp.Le(error2_1, norm2(mp - fxp)), "metric", "Lemma D.4"),
-    Fact("A3.5", sp.Le(norm2(Z), delta**2 * norm2(end)), "assumption", "Assumption 3.5 for f_j at x and x+", SIMILAR),
+    pointwise("A3.5", hessian_similarity, "Assumption 3.5 for f_j at x and x+", *AT_BOTH_ENDS),
 )
 
 COMMON = ("domain a", "condition momentum")
@@ -369,4 +377,13 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading of Lemma D.4."""
     middle = CORRECTED if statement.reading == "corrected" else PRINTED
     steps = (*LEMMAS, *MOMENTUM, *middle, CONCLUSION)
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", error2_1, QUANTITIES, ROUNDS)
+    return Derivation(
+        statement,
+        (*scope_facts(statement), *FACTS),
+        steps,
+        "conclusion",
+        error2_1,
+        QUANTITIES,
+        rounds=ROUNDS,
+        drawn=DRAWN,
+    )

@@ -16,6 +16,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
@@ -24,6 +25,7 @@ from boundcheck.proof.rules import Accumulation, Jensen
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import gradient_dissimilarity, smooth_samples
 
 READINGS = ("corrected", "as_printed")
 
@@ -38,7 +40,7 @@ h2, gam2, S, d2, y2, sigma2_i, D_i = _symbols("h2 gam2 S d2 y2 sigma2_i D_i")  #
 phi: Any = sp.Function("phi", real=True)
 gap: Any = sp.Function("gap", real=True)
 half, noise = sp.Rational(1, 2), sigma2_i / D_i
-SMOOTH, LIKE, BELOW = "smooth_samples", "gradient_dissimilarity", "bounded_below"
+BELOW = "bounded_below"
 
 y, g, d, f, fi = (vector(name, r, e) for name in ("y", "g", "d", "f", "fi"))
 u, q = vector("u", r, e), vector("q", r, e)
@@ -60,6 +62,10 @@ def psi(k: Any) -> Any:
 grads, drift = over(norm2(f)), over(norm2(y))
 descent = phi(r, e + 1) - phi(r, e)
 
+# in every round the client and the order of epoch 0, the order of every further epoch, and the client of the momentum
+begun = r * (E + 1)
+OF_START = (*((one, begun) for one in (m, h, fx)), (fix, begun + 1), (y.at(e, 0), 0), (y, begun + e), (f, begun + e))
+DRAWN = (*OF_START, *((one, begun + e + 1) for one in (fi, g, d)))
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= R - 1), "index", "rounds"),
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of a round"),
@@ -76,14 +82,20 @@ FACTS = (
     Fact("gap_0", sp.Le(gap(0), gap_0), "metric", "Psi^0"),
     Fact("h2_0", sp.Le(norm2(h.at(r, 0)), h2_0), "metric", "Psi^0"),
     Fact("grad2", sp.Le(grad2, total(grads, r, R) / (R * E)), "metric", "(30)"),
-    Fact(
+    upper_model(
         "(15)",
-        sp.Le(descent, inner(f, after - y) + L / 2 * norm2(after - y)),
-        "assumption",
+        smooth_samples,
         "Assumption 3.2, by (15)",
-        SMOOTH,
+        Evaluation("F", y, f, phi(r, e)),
+        Evaluation("F", after, value=phi(r, e + 1)),
     ),
-    Fact("A3.3", sp.Le(norm2(fix), G2 + B2 * norm2(fx)), "assumption", "(4), for a client drawn by weight", LIKE),
+    pointwise(
+        "A3.3",
+        gradient_dissimilarity,
+        "(4), for a client drawn by weight",
+        Evaluation("F", Vector(()), fx),
+        client_grad2=norm2(fix),
+    ),
     Fact("f below", sp.Ge(gap(R), 0), "assumption", "f* is the infimum of f", BELOW),
 )
 
@@ -392,4 +404,6 @@ def derivation(statement: Any) -> Derivation:
     middle = CORRECTED if statement.reading == "corrected" else PRINTED
     steps = (*LEMMAS, *DESCENT, *middle, *ENDING)
     quantities = frozenset({"gap_0", "h2_0", "G2", "sigma2"})
-    return Derivation(statement, (*scope_facts(statement), *FACTS), steps, "conclusion", grad2, quantities, ROUNDS)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), steps, "conclusion", grad2, quantities, rounds=ROUNDS, drawn=DRAWN
+    )

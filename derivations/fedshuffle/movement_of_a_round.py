@@ -15,13 +15,15 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.rules import CauchySchwarz, SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_samples
 
 READINGS = ("corrected",)
 
@@ -35,6 +37,8 @@ K, k, et, moved, squares = _symbols("K k et moved squares")
 A, mean, slope = vector("A"), vector("mean"), vector("slope")
 y, g, g0, G, G0 = (vector(name, k) for name in ("y", "g", "g0", "G", "G0"))
 
+# an order of all samples is drawn in every epoch
+DRAWN = ((slope, 0), (g, 1), (g0, 1), (vector_total(g0, k, K), 0))
 FACTS = (
     Fact("et", sp.Eq(et, E * eta_g * eta_l), "definition", "effective step"),
     Fact("steps", K >= 1, "count", "steps of all clients in a round"),
@@ -73,7 +77,13 @@ FACTS = (
         "algorithm",
         "every epoch uses every sample once, and w_i is client i's share of the samples",
     ),
-    Fact("A3.2", sp.Le(norm2(g - g0), L**2 * norm2(y)), "assumption", "Assumption 3.2", "smooth_samples"),
+    pointwise(
+        "A3.2",
+        smooth_samples,
+        "Assumption 3.2",
+        Evaluation("f_ij", y, g, which=k),
+        Evaluation("f_ij", Vector(()), g0, which=k),
+    ),
 )
 
 SIZES = ("steps", "domain M", "domain L")
@@ -162,4 +172,6 @@ STEPS = (
 
 def derivation(statement: Any) -> Derivation:
     """The derivation."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=moved)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=moved, drawn=DRAWN
+    )

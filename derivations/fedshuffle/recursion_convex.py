@@ -12,11 +12,13 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import pointwise
 from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.step import Fact, Step
+from boundcheck.theory.assumptions import relaxed_dissimilarity
 
 READINGS = ("corrected", "as_printed", "sharp")
 
@@ -44,12 +46,12 @@ SHARES = (
         "the rest of the step condition",
     ),
     Fact("clients >= 0", clients >= 0, "metric", "a sum of squared norms"),
-    Fact(
+    pointwise(
         "A3.3",
-        sp.Le(clients, G2 + 2 * L * B2 * gap_0),
-        "assumption",
+        relaxed_dissimilarity,
         "Assumption 3.3 as in (5), at the start of the round",
-        "relaxed_dissimilarity",
+        client_grad2=clients,
+        gap=gap_0,
     ),
 )
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
@@ -25,7 +26,8 @@ from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.rules import CauchySchwarz, SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import gradient_dissimilarity, smooth_samples
 
 READINGS = ("corrected", "as_printed", "sharp")
 
@@ -39,8 +41,10 @@ gap_0, grad2_0, gap_1 = _symbols("gap_0 grad2_0 gap_1")
 K, k, et, H, a, b, xi, clients, moved = _symbols("K k et H a b xi clients moved")
 A, mean, slope = vector("A"), vector("mean"), vector("slope")
 y, g, g0 = vector("y", k), vector("g", k), vector("g0", k)
-SMOOTH, DISSIMILAR = "smooth_samples", "gradient_dissimilarity"
+start = Vector(())
 
+# an order of all samples is drawn in every epoch
+DRAWN = ((slope, 0), (g, 1), (g0, 1), (vector_total(g0, k, K), 0))
 FACTS = (
     Fact("et", sp.Eq(et, E * eta_g * eta_l), "definition", "effective step"),
     Fact("H", sp.Eq(H, (E**2 + P2 / 3) * G2 + sigma2 / 3), "definition", "last factor of Lemma C.2"),
@@ -64,15 +68,21 @@ FACTS = (
         "algorithm",
         "every epoch uses every sample once, and w_i is client i's share of the samples",
     ),
-    Fact(
+    upper_model(
         "descent",
-        sp.Le(gap_1, gap_0 - et * inner(A, slope) + L / 2 * moved),
-        "assumption",
+        smooth_samples,
         "(15) for f, which is L-smooth too, from the start to the point after the round",
-        SMOOTH,
+        Evaluation("F", start, slope, gap_0),
+        Evaluation("F", A * -et, value=gap_1),
     ),
-    Fact("A3.2", sp.Le(norm2(g - g0), L**2 * norm2(y)), "assumption", "Assumption 3.2", SMOOTH),
-    Fact("A3.3", sp.Le(clients, G2 + B2 * grad2_0), "assumption", "Assumption 3.3 as in (4)", DISSIMILAR),
+    pointwise(
+        "A3.2",
+        smooth_samples,
+        "Assumption 3.2",
+        Evaluation("f_ij", y, g, which=k),
+        Evaluation("f_ij", start, g0, which=k),
+    ),
+    pointwise("A3.3", gradient_dissimilarity, "Assumption 3.3 as in (4)", client_grad2=clients, grad2=grad2_0),
 )
 SHARES = (
     Fact("a", sp.Eq(a, 4 * L * E * eta_g * eta_l * (1 + M * B2)), "definition", "part of the step condition"),
@@ -132,7 +142,7 @@ ROUND = (
             + et / 2 * L**2 * xi
             + et**2 * L * ((1 + M) * L**2 * xi + M * G2 + (1 + M * B2) * grad2_0),
         ),
-        ("descent", "unbiased", "3", "4", "A3.3", "et > 0", *SIZES),
+        ("descent", "moved", "unbiased", "3", "4", "A3.3", "et > 0", *SIZES),
         Combine({"descent": 1, "unbiased": et, "3": et, "4": L / 2, "A3.3": et**2 * L * M}),
         "all put together",
     ),
@@ -242,4 +252,5 @@ def derivation(statement: Any) -> Derivation:
         target=gap_1,
         quantities=frozenset({"grad2_0", "gap_0", "G2", "sigma2"}),
         rounds=((xi, 0), (clients, 0), (moved, 1)),
+        drawn=DRAWN,
     )

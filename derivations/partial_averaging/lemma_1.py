@@ -5,7 +5,7 @@ weights p_i where a vector belongs to a client. r counts the iterations that are
 
     s(r)  gradient of F at u, the averaged model       gb(r)  sum of p_i grad F_i(x_i), the gradients at the models
     g(r)  its stochastic form, so that u' = u - eta g  c(r)   grad F_i(u) - grad F_i(x_i) of a client so drawn
-    gap(r)   expected gap at u             steps(r), means(r)  sums over the blocks of L_j E|g_j|^2 and L_j E|gb_j|^2
+    gap(r)   expected gap at u     steps(r), means(r)  sums over the blocks of L_j E|eta g_j|^2 and L_j E|gb_j|^2
     apart(r) sum of p_i L_j^2 E|u_j - x_ij|^2 over clients and blocks
 
 The identity (21) is used for gb, not worker by worker, so that the clients may differ.
@@ -17,12 +17,14 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import inner, norm2, vector
+from boundcheck.proof.vectors import Vector, inner, norm2, vector
+from boundcheck.theory.assumptions import smooth_weighted
 
 READINGS = ("corrected",)
 
@@ -36,6 +38,7 @@ r, mean = _symbols("r mean")
 gap: Any = sp.Function("gap", real=True)
 steps, means, apart = (sp.Function(name, real=True)(r) for name in ("steps", "means", "apart"))
 s, g, gb, c = (vector(name, r) for name in ("s", "g", "gb", "c"))
+u, x = Vector(()), vector("x", r)  # the averaged model, to which points are relative, and the model of the drawn client
 
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= K - 1), "index", "iterations"),
@@ -43,12 +46,13 @@ FACTS = (
     Fact("discrepancy", sp.Eq(apart_mean, total(apart, r, K) / K), "metric", "as measured"),
     Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the common start"),
     Fact("bounded", gap(K) >= 0, "assumption", "inf F is finite", "bounded_below"),
-    Fact(
+    upper_model(
         "descent",
-        sp.Le(gap(r + 1), gap(r) - eta * inner(s, g) + eta**2 / 2 * steps),
-        "assumption",
+        smooth_weighted,
         "(19) for u' = u - eta g: a Hessian whose square is at most diag(L_j^2) is at most diag(L_j)",
-        "smooth_weighted",
+        Evaluation("F", u, s, gap(r)),
+        Evaluation("F", g * -eta, value=gap(r + 1)),
+        scaled_move2=steps,
     ),
     Fact(
         "unbiased",
@@ -59,7 +63,7 @@ FACTS = (
     ),
     Fact(
         "noise",
-        sp.Le(steps, sum_p2 * noise + means),
+        sp.Le(steps, eta**2 * (sum_p2 * noise + means)),
         "assumption",
         "(23) to (26) in every block: independent noise of the clients, of variance sigma_j^2, with the weights p_i",
         "block_variance",
@@ -71,9 +75,17 @@ FACTS = (
         "metric",
         "s - gb is the mean of c over the client that is drawn",
     ),
-    Fact("smooth", sp.Le(norm2(c), apart), "assumption", "one inequality over all blocks", "smooth_weighted"),
+    pointwise(
+        "smooth",
+        smooth_weighted,
+        "one inequality over all blocks, for the client's objective without its linear part at its own model",
+        Evaluation("f_i", u, c, which=r),
+        Evaluation("f_i", x, Vector(()), which=r),
+        scaled_difference2=apart,
+    ),
 )
 SIZES = ("domain eta", "domain Lmax", "condition step size")
+HALF = sp.Rational(1, 2)
 
 STEPS = (
     Step(
@@ -94,7 +106,7 @@ STEPS = (
         "decrease",
         sp.Le(gap(r + 1), gap(r) - eta / 2 * norm2(s) + eta / 2 * apart + eta**2 / 2 * sum_p2 * noise),
         ("descent", "unbiased", "noise", "largest", "(22)", *SIZES),
-        Combine({"descent": 1, "unbiased": eta, "noise": eta**2 / 2, "largest": eta**2 / 2, "(22)": eta / 2}),
+        Combine({"descent": 1, "unbiased": eta, "noise": HALF, "largest": eta**2 / 2, "(22)": eta / 2}),
         "eta Lmax <= 1 leaves nothing of |gb|^2",
     ),
     Step(

@@ -19,6 +19,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
@@ -33,7 +34,8 @@ from boundcheck.proof.rules import (
 )
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
+from boundcheck.theory.assumptions import finite_gradient_noise, smooth_clients, strong_quasi_convexity
 
 READINGS = ("corrected",)
 
@@ -47,13 +49,13 @@ N, s, c, b, floor, r, i, m = _symbols("N s c b floor r i m")
 dist2: Any = sp.Function("dist2", real=True)
 gap: Any = sp.Function("gap", real=True)
 half = sp.Rational(1, 2)
-QUASI_CONVEX, SMOOTH, NOISE_AT_MINIMISER = "strong_quasi_convexity", "smooth_clients", "finite_gradient_noise"
 
 u, end, slope = vector("u", r), vector("end", r), vector("grad_F", r)
 w, g, gx, gs = vector("w", r, i, m), vector("g", r, i, m), vector("gx", r, i), vector("gs", r, i)
 drift = w - u
 error = vector_total(g - gx, m, E)  # of the gradients of one device in a round
 zero = Vector(())
+at_w, at_x, at_ts = (Evaluation("f_i", point, gradient, which=i) for point, gradient in ((w, g), (u, gx), (zero, gs)))
 
 
 def both(term: Any) -> Any:
@@ -87,22 +89,21 @@ FACTS = (
     Fact(
         "minimiser",
         VectorEquality(vector_total(gs, i, N), zero),
-        "assumption",
-        "the gradient of F vanishes at ts",
-        QUASI_CONVEX,
+        "metric",
+        "ts is a minimiser, where the gradient of F vanishes",
     ),
-    Fact("A2.2 at w(m), x", sp.Le(norm2(g - gx), L**2 * norm2(drift)), "assumption", "smooth losses", SMOOTH),
-    Fact("A2.2 at w(m), ts", sp.Le(norm2(g - gs), L**2 * norm2(w)), "assumption", "smooth losses", SMOOTH),
-    Fact("A2.2 at x, ts", sp.Le(norm2(gx - gs), L**2 * norm2(u)), "assumption", "smooth losses", SMOOTH),
-    Fact(
+    pointwise("A2.2 at w(m), x", smooth_clients, "smooth losses", at_w, at_x),
+    pointwise("A2.2 at w(m), ts", smooth_clients, "smooth losses", at_w, at_ts),
+    pointwise("A2.2 at x, ts", smooth_clients, "smooth losses", at_x, at_ts),
+    pointwise(
         "A2.1 at x",
-        sp.Ge(inner(slope, u), gap(r) + mu / 2 * norm2(u)),
-        "assumption",
+        strong_quasi_convexity,
         "strong quasi-convexity",
-        QUASI_CONVEX,
+        Evaluation("F", u, slope, gap(r)),
+        Evaluation("F", zero, zero, sp.Integer(0)),
     ),
-    Fact("minimum", sp.Ge(gap(r), 0), "assumption", "F is nowhere below its least value", QUASI_CONVEX),
-    Fact("A2.3", sp.Le(total(norm2(gs), i, N), N * sigma2), "assumption", "finite gradient noise", NOISE_AT_MINIMISER),
+    Fact("minimum", sp.Ge(gap(r), 0), "metric", "F is nowhere below its least value"),
+    pointwise("A2.3", finite_gradient_noise, "finite gradient noise", noise2=total(norm2(gs), i, N) / N),
 )
 
 bracket = (1 - mu * s + L**2 * s**2) / (1 - mu * s / 2) + 4 * L**4 * s**3 / (mu * (1 - 2 * L**2 * s**2))
@@ -323,7 +324,7 @@ DRIFT = (
         "E7",
         sp.Le(G, 4 * L**2 * E * N * norm2(u) + 2 * L**2 * E**2 * eta**2 * G + 2 * E * N * sigma2),
         ("E7.2", "E5.6", "A2.3", *SIZES),
-        Combine({"E7.2": 1, "E5.6": 4 * L**2, "A2.3": 2 * E}),
+        Combine({"E7.2": 1, "E5.6": 4 * L**2, "A2.3": 2 * E * N}),
         "the drift by E5.6, the noise by assumption",
     ),
     Step(

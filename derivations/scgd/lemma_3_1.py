@@ -17,13 +17,15 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.rules import CauchySchwarz, Jensen, Limit, MeanValue, PartialSum, SumOver, Telescoping
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
+from boundcheck.theory.assumptions import finite_gradient_noise, smooth_clients, strong_quasi_convexity
 
 READINGS = ("corrected", "as_printed_main", "as_printed_appendix", "conservative")
 
@@ -37,7 +39,6 @@ P, s, m, t, a = _symbols("P s m t a")
 T1, T2, S, dist2_1, F_star = _symbols("T1 T2 S dist2_1 F_star")
 phi = sp.Function("phi", real=True)
 half = sp.Rational(1, 2)
-QUASI_CONVEX, SMOOTH, NOISE_AT_MINIMISER = "strong_quasi_convexity", "smooth_clients", "finite_gradient_noise"
 
 
 def w(k: Any) -> Vector:
@@ -50,6 +51,13 @@ g, gx, gs = vector("g", m), vector("gx", m), vector("gs", m)
 drift = w(m) - u
 R = vector_total(g - gx, m, P)
 zero = Vector(())
+
+# the loss of the device that makes step m, and F
+at_w, at_x, at_ts = (
+    Evaluation("f_i", point, gradient, which=m) for point, gradient in ((w(m), g), (u, gx), (zero, gs))
+)
+F_x, F_ts = Evaluation("F", u, slope, phi(1)), Evaluation("F", zero, zero, F_star)
+F_segment = Evaluation("F", u * t, value=phi(t), along=t)
 
 POSITIVE = ("domain mu", "domain L", "domain 1", "s > 0")
 SIZES = ("domain mu", "domain L", "domain eta", "P >= 1")
@@ -72,38 +80,30 @@ FACTS = (
     Fact(
         "minimiser",
         VectorEquality(vector_total(gs, m, P), zero),
-        "assumption",
-        "the gradient of F vanishes at ts",
-        QUASI_CONVEX,
+        "metric",
+        "ts is a minimiser, where the gradient of F vanishes",
     ),
     Fact("index m", sp.And(m >= 0, m <= P - 1), "index", "local steps"),
     Fact("index a", sp.And(a > 0, a < 1), "range", "the segment without a piece at ts"),
     Fact("index t", sp.And(t >= a, t <= 1), "range", "points of the segment from ts to x"),
-    Fact("A2.2 at w(m), x", sp.Le(norm2(g - gx), L**2 * norm2(drift)), "assumption", "Assumption 2.2", SMOOTH),
-    Fact("A2.2 at w(m), ts", sp.Le(norm2(g - gs), L**2 * norm2(w(m))), "assumption", "Assumption 2.2", SMOOTH),
-    Fact("A2.2 at x, ts", sp.Le(norm2(gx - gs), L**2 * norm2(u)), "assumption", "Assumption 2.2", SMOOTH),
-    Fact(
-        "A2.1 at x",
-        sp.Ge(inner(slope, u), phi(1) - F_star + mu / 2 * norm2(u)),
-        "assumption",
-        "Assumption 2.1, with phi(1) = F(x)",
-        QUASI_CONVEX,
-    ),
-    Fact(
+    pointwise("A2.2 at w(m), x", smooth_clients, "Assumption 2.2", at_w, at_x),
+    pointwise("A2.2 at w(m), ts", smooth_clients, "Assumption 2.2", at_w, at_ts),
+    pointwise("A2.2 at x, ts", smooth_clients, "Assumption 2.2", at_x, at_ts),
+    pointwise("A2.1 at x", strong_quasi_convexity, "Assumption 2.1, with phi(1) = F(x)", F_x, F_ts),
+    pointwise(
         "A2.1 on the segment",
-        sp.Ge(t * sp.diff(phi(t), t), phi(t) - F_star + mu / 2 * t**2 * norm2(u)),
-        "assumption",
+        strong_quasi_convexity,
         "Assumption 2.1 at ts + t (x - ts), whose nearest minimiser is ts as well",
-        QUASI_CONVEX,
+        F_segment,
+        F_ts,
     ),
-    Fact("minimum at x", sp.Ge(phi(1), F_star), "assumption", "F_star is the least value of F", QUASI_CONVEX),
-    Fact("minimum at a", sp.Ge(phi(a), F_star), "assumption", "F_star is the least value of F", QUASI_CONVEX),
-    Fact(
+    Fact("minimum at x", sp.Ge(phi(1), F_star), "metric", "F_star is the least value of F"),
+    Fact("minimum at a", sp.Ge(phi(a), F_star), "metric", "F_star is the least value of F"),
+    pointwise(
         "A2.3",
-        sp.Le(total(norm2(gs), m, P), P * sigma2),
-        "assumption",
-        "Assumption 2.3, summed: each device is met E times in a cycle",
-        NOISE_AT_MINIMISER,
+        finite_gradient_noise,
+        "Assumption 2.3 over a cycle, in which each device is met E times",
+        noise2=total(norm2(gs), m, P) / P,
     ),
 )
 
@@ -305,7 +305,7 @@ CHAIN = (
         "E7",
         sp.Le(S, 4 * eta**2 * L**2 * P * dist2_0 + 2 * eta**2 * L**2 * P**2 * S + 2 * eta**2 * P * sigma2),
         ("E7.1", "E5.5", "A2.3", "start", "P >= 1"),
-        Combine({"E7.1": 1, "E5.5": 4 * eta**2 * L**2, "A2.3": 2 * eta**2}),
+        Combine({"E7.1": 1, "E5.5": 4 * eta**2 * L**2, "A2.3": 2 * eta**2 * P}),
         "the drift by E5.5, the noise by Assumption 2.3",
     ),
     Step(

@@ -14,7 +14,7 @@ NAMES = "mu L n E eta sigma2 dist2_0 P s m t a y z j k T dist2_1"
 mu, L, n, E, eta, sigma2, dist2_0, P, s, m, t, a, y, z, j, k, T, dist2_1 = sp.symbols(NAMES, real=True)
 g, u, v, grad = vector("g", m), vector("u"), vector("v"), vector("grad_F")
 f = sp.Function("f", real=True)
-SMOOTH = "smooth_clients"
+PLAIN = "plain_mean"  # an assumption of the lemma that has no inequality
 INDEX_M = Fact("index m", sp.And(m >= 0, m <= n - 1), "index", "")
 INDEX_K = Fact("index k", k >= 0, "index", "")
 RANGE_A = Fact("range a", sp.And(a > 0, a < 1), "range", "")
@@ -28,10 +28,10 @@ def step(name, claim, uses, by):
     return Step(name, claim, uses, by, "")
 
 
-def attempt(facts, steps, quantities=(), target=dist2_1, about=LEMMA):
+def attempt(facts, steps, quantities=(), target=dist2_1, about=LEMMA, drawn=()):
     """The derivation of these steps from the scope of the statement and these facts."""
     every = (*scope_facts(about), *facts)
-    return Derivation(about, every, tuple(steps), steps[-1].name, target, frozenset(quantities))
+    return Derivation(about, every, tuple(steps), steps[-1].name, target, frozenset(quantities), drawn)
 
 
 def last(facts, steps, **more):

@@ -9,8 +9,8 @@ import sympy as sp
 from attack_tools import (
     INDEX_K,
     INDEX_M,
+    PLAIN,
     RANGE_A,
-    SMOOTH,
     E,
     L,
     P,
@@ -105,7 +105,7 @@ OVER_PARAMETERS = {
 @pytest.mark.parametrize("name", OVER_PARAMETERS)
 def test_a_rule_does_not_generalise_what_is_fixed(name):
     claim, uses, rule = OVER_PARAMETERS[name]
-    facts = (Fact("A", sp.Le(norm2(vector("g", y)), L**2), "assumption", "", SMOOTH),)
+    facts = (Fact("A", sp.Le(norm2(vector("g", y)), L**2), "assumption", "", PLAIN),)
     found = last(facts, [step("x", claim, uses, rule)])
     assert found.status is Status.UNDECIDED
     assert "is not declared as an index" in found.note
@@ -289,12 +289,12 @@ def test_a_refutation_gives_every_part_a_value():
 
 
 def test_a_definition_comes_before_its_symbol_is_used():
-    bound = Fact("A", sp.Le(norm2(u), z), "assumption", "", SMOOTH)
+    bound = Fact("A", sp.Le(norm2(u), z), "assumption", "", PLAIN)
     steps = [step("x", sp.Le(norm2(u), 0), ("A", "z"), Combine())]
     with pytest.raises(BadInput, match="already in use"):
         attempt((bound, definition("z", sp.Integer(0))), steps)
     facts = (
-        Fact("A2.1", sp.Ge(inner(grad, u), mu / 2 * norm2(u)), "assumption", "", "strong_quasi_convexity"),
+        Fact("A2.1", sp.Ge(inner(grad, u), mu / 2 * norm2(u)), "assumption", "", PLAIN),
         Fact("stationary", VectorEquality(grad, Vector(())), "definition", ""),
     )
     with pytest.raises(BadInput, match="already in use"):

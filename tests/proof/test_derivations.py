@@ -30,7 +30,9 @@ def toy(limit=1, factor=1):
         conditions=(SimpleNamespace(name="step size", relation=sp.Le(eta * L, limit), meaning="small steps"),),
         bound=factor * L * dist2_0,
         kind=Kind.UPPER_BOUND,
-        assumptions=(SimpleNamespace(name="smoothness"),),
+        assumptions=(SimpleNamespace(name="smoothness", inequality=None),),
+        algorithm=None,
+        metric=SimpleNamespace(expectation="none: a toy"),
     )
 
 
