@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
+from boundcheck.errors import BadInput
 
 __all__ = ["default_spec", "register"]
 
@@ -58,6 +59,8 @@ def report(
     from boundcheck.report import write_report
     from boundcheck.verdict import count_by
 
+    if any("\ud800" <= character <= "\udfff" for character in title):
+        raise BadInput("--title has bytes that are not text in UTF-8.")
     files = specs or [default_spec()]
     not_run: list[NotRun] = []
     claims = [claim for spec in files for claim in load_claims(spec, need_claims=False, not_run=not_run)]
