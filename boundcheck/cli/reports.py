@@ -67,6 +67,8 @@ def report(
     from boundcheck.report.names import page_names
     from boundcheck.verdict import count_by
 
+    if any("\ud800" <= character <= "\udfff" for character in title):
+        raise BadInput("--title has bytes that are not text in UTF-8.")
     files = specs or [default_spec()]
     not_run: list[NotRun] = []
     claims = [claim for spec in files for claim in load_claims(spec, need_claims=False, not_run=not_run)]

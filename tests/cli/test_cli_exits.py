@@ -200,6 +200,12 @@ def test_every_error_is_short_whoever_shows_it() -> None:
     assert re.match(r"the method 'y{57}\.\.\.' is unknown", str(error))
 
 
+def test_a_title_that_is_no_text(boundcheck_cli: Run, spec: Callable[..., Path], tmp_path: Path) -> None:
+    found = boundcheck_cli("report", spec(FEDAVG), "-o", tmp_path / "out", "--title", os.fsdecode(b"\xff"))
+    assert found.code == 2
+    assert "--title has bytes that are not text" in found.err
+
+
 def test_long_arguments_and_files_give_short_lines(boundcheck_cli: Run, spec: Callable[..., Path]) -> None:
     long = "z" * 100_000
     for arguments in (
