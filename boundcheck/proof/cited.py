@@ -6,7 +6,7 @@ at given terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -362,7 +362,7 @@ def _report(proof: Derivation, seconds: float) -> DerivationReport:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[None]:
+def _opened(name: str) -> Generator[None]:
     """Holds that the derivation is being looked into; raises BadInput where it already is."""
     if name in _open.get():
         raise BadInput(f"{name} is cited in its own derivation: {' -> '.join((*_open.get(), name))}.")
