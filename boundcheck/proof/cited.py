@@ -6,7 +6,8 @@ at given terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,7 +67,7 @@ class Cited(Rule):
         """What the run is, and what the derivation of the cited statement rests on."""
         proof = derivation(self.statement)
         own = f"{self.run} is the metric after {self.clock} rounds of a run to which {self.statement} applies"
-        rest = f"the {len(proof.trusted())} transcriptions on which the derivation of {self.statement} rests"
+        rest = f"the {count_trusted(proof)} transcriptions on which the derivation of {self.statement} rests"
         return ((own, "the cited statement is used for it"), (rest, "the cited statement is used"))
 
     def _unfit(self) -> str:
@@ -161,7 +162,7 @@ class Instance(Rule):
         found += [(f"{expr} is {name} of {self.statement}", "the statement is used") for name, expr in self.images]
         if cited.algorithm is None:
             found += [(f"for these terms: {a.meaning}", f"{self.statement} is used") for a in cited.assumptions]
-        rest = f"the {len(proof.trusted())} transcriptions on which the derivation of {self.statement} rests"
+        rest = f"the {count_trusted(proof)} transcriptions on which the derivation of {self.statement} rests"
         return (*found, (rest, "the statement is used"))
 
     def roles(self) -> tuple[tuple[Any, str], ...]:
@@ -351,15 +352,28 @@ def _mismatch(cited: Any, citing: Any, images: Mapping[Any, Any]) -> str:
 def _report(proof: Derivation, seconds: float) -> DerivationReport:
     """The report of checking the cited derivation, once in a process."""
     name = proof.statement.id
-    if name in _open.get():
-        raise BadInput(f"{name} is cited in its own derivation: {' -> '.join((*_open.get(), name))}.")
-    known = _reports.get((name, seconds))
-    if known is not None and known[0] == proof:
-        return known[1]
-    token = _open.set((*_open.get(), name))
-    try:
+    with _opened(name):
+        known = _reports.get((name, seconds))
+        if known is not None and known[0] == proof:
+            return known[1]
         report = proof.check(seconds)
-    finally:
-        _open.reset(token)
     _reports[name, seconds] = (proof, report)
     return report
+
+
+@contextmanager
+def _opened(name: str) -> Generator[None]:
+    """Holds that the derivation is being looked into; raises BadInput where it already is."""
+    if name in _open.get():
+        raise BadInput(f"{name} is cited in its own derivation: {' -> '.join((*_open.get(), name))}.")
+    token = _open.set((*_open.get(), name))
+    try:
+        yield
+    finally:
+        _open.reset(token)
+
+
+def count_trusted(proof: Derivation) -> int:
+    """On how many transcriptions a cited derivation rests; raises BadInput for one that cites itself."""
+    with _opened(proof.statement.id):
+        return len(proof.trusted())

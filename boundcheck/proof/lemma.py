@@ -9,7 +9,15 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.cited import as_strong, choices_of, not_one_value, other_run, roles_of, start_and_end
+from boundcheck.proof.cited import (
+    as_strong,
+    choices_of,
+    count_trusted,
+    not_one_value,
+    other_run,
+    roles_of,
+    start_and_end,
+)
 from boundcheck.proof.clock import at_start
 from boundcheck.proof.derivation import scope_facts
 from boundcheck.proof.discovery import derivation
@@ -68,7 +76,7 @@ class Lemma(Rule):
         proof = derivation(self.statement)
         own = [f"{self.metric} is the mean of what {self.statement} bounds, whatever happened before"]
         own += [f"{mean} is the mean of its {expr}, over the same" for expr, mean in self.means.items()]
-        own.append(f"the {len(proof.trusted())} transcriptions on which the derivation of {self.statement} rests")
+        own.append(f"the {count_trusted(proof)} transcriptions on which the derivation of {self.statement} rests")
         return tuple((claim, "the cited statement is used") for claim in own)
 
     def roles(self) -> tuple[tuple[Any, str], ...]:

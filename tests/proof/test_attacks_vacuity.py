@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from attack_tools import LEMMA, SMOOTH, attempt, dist2_1, mu, n, relation, step, u, v, y, z
 
-from boundcheck.proof.feasibility import Hypotheses, find_contradiction
+from boundcheck.proof.feasibility import Contradiction, Hypotheses, find_contradiction
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.rules import Jensen, Supposing, Young
@@ -210,3 +210,17 @@ def test_two_values_of_one_vector_are_equal():
     assert Combine().check(claim, facts, Setting()).status is Status.VACUOUS
     del facts["c"]
     assert Combine().check(claim, facts, Setting()).status is Status.PROVED
+
+
+def test_signs_and_strictness_of_a_certificate():
+    """(y - 3) - (y - 1) == -2 says nothing of y >= 3 and y >= 1, and 0 == 0 of nothing."""
+    given = hypotheses({"a": y >= 3, "b": y >= 1, "c": y > 5})
+    one = sp.Integer(1)
+    negative = Contradiction(((Fraction(1), "a", one), (Fraction(-1), "b", one)), (), Fraction(2))
+    nothing = Contradiction((), (), Fraction(0))
+    assert not negative.verify(given)
+    assert not nothing.verify(given)
+    opposite = hypotheses({"a": y <= 0, "b": y > 0})
+    zero = Contradiction(((Fraction(1), "a", one), (Fraction(1), "b", one)), (), Fraction(0))
+    assert zero.verify(opposite)
+    assert not zero.verify(hypotheses({"a": y <= 0, "b": y >= 0}))

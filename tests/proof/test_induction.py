@@ -133,15 +133,16 @@ CIRCLE = """
         claim = sp.Le(run(statement.metric.rounds), bound)
         uses = ("start", *(f.name for f in facts))
         step = Step("itself", claim, uses, Cited(statement.id, run(t), t), "by itself")
-        return Derivation(statement, (*facts, start), (step,), "itself", run(1))
+        return Derivation(statement, (*facts, start), (step,), "itself", TARGET)
 """
 
 
-def test_a_statement_that_cites_itself(tmp_path, monkeypatch):
+@pytest.mark.parametrize("target", ['sp.Symbol("dist2_1", real=True)', "run(1)"])
+def test_a_statement_that_cites_itself(tmp_path, monkeypatch, target):
     monkeypatch.setattr(discovery, "folder", lambda: tmp_path)
     discovery._module.cache_clear()
     (tmp_path / "scgd").mkdir()
-    (tmp_path / "scgd" / "lemma_3_1.py").write_text(textwrap.dedent(CIRCLE), encoding="utf-8")
+    (tmp_path / "scgd" / "lemma_3_1.py").write_text(textwrap.dedent(CIRCLE.replace("TARGET", target)), encoding="utf-8")
     try:
         with pytest.raises(BadInput, match=r"cited in its own derivation: scgd/lemma_3_1/corrected -> "):
             discovery.derivation("scgd/lemma_3_1/corrected").check()
