@@ -33,7 +33,8 @@ class Points:
     rounds: finished rounds at each point; for an average those of the last iterate that enters it.
     slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
     exact: the scaled metric where it is known exactly, else None. samples: (S, P) scaled, for random sampled runs;
-    low and high are then the sample means. fixed: (P,) where nothing is random (round 0; all of a deterministic run).
+    low and high are then the sample means. fixed: (P,) where nothing is random: all of a deterministic run, and round 0
+    where all seeds agree (a metric of the round that begins there differs between them).
     trivial_low, trivial_high: around the statement's trivial value, None where it declares none.
     rational: whether a run in rational arithmetic would give exact numbers where these are not.
     """
@@ -140,11 +141,19 @@ def points_of(
         slack=FLOAT_EQUAL if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) else 0.0,
         exact=tuple(exact),
         samples=samples,
-        fixed=np.array([samples is None or done == 0 for done in rounds], dtype=bool),
+        fixed=_fixed(rounds, samples),
         trivial_low=trivial[0],
         trivial_high=trivial[1],
         rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
     )
+
+
+def _fixed(rounds: Sequence[int], samples: Floats | None) -> Mask:
+    if samples is None:
+        return np.ones(len(rounds), dtype=bool)
+    at_start = np.array([done == 0 for done in rounds], dtype=bool)
+    at_start[at_start] = (samples[:, at_start] == samples[:1, at_start]).all(axis=0)
+    return at_start
 
 
 _Sides = tuple[Floats, Floats, Floats | None, list[Fraction | None]]  # low, high, samples (S, P), exact

@@ -179,8 +179,18 @@ def test_round_0_is_not_drawn_and_does_not_keep_a_claim_undecided() -> None:
     assert v.details["statistics"]["lower"][0] == pytest.approx(1 / 3)
 
 
+def test_a_metric_of_the_round_that_begins_at_the_start_is_drawn() -> None:
+    """At round 0 such a metric differs between seeds: their mean is no exact value of it."""
+    table = rows([1.0, 0.05], 400)
+    table[:, 0] = 1.001 + 0.3 * np.tile([1, -1], 200)
+    points = points_of(HALVING, sampled(table), {"mu": Fraction(1, 2), "n": Fraction(2), "dist2_0": Fraction(1)})
+    assert not points.fixed.any()
+    assert table[:, 0].mean() == pytest.approx(1.001)  # above the bound 1, by a fifteenth of its standard error
+    assert compare(HALVING, sampled(table)).outcome is Outcome.UNDECIDED
+
+
 def test_a_random_start_above_the_bound_is_seen_exactly() -> None:
-    c = sampled(rows([1.0, 0.05], 400))
+    c = sampled(rows([2.0, 0.05], 400))
     assert compare(HALVING, replace(c, start={"dist2": Fraction(2)})).outcome is Outcome.VIOLATED
 
 
