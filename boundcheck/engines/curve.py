@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from boundcheck.constants.constant import Constant
-from boundcheck.engines.curve_parts import Arithmetic, Floats, Ints, checked_parts
+from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, Rarest, checked_parts
 from boundcheck.verdict import plain
 
-__all__ = ["Arithmetic", "Curve", "Floats", "Ints"]
+__all__ = ["Arithmetic", "Curve", "Envelope", "Floats", "Ints", "Rarest"]
 
 
 def _empty() -> Mapping[str, Any]:
@@ -36,6 +36,9 @@ class Curve:
     exact: metric -> R fractions (every metric of a RATIONAL curve, none of another).
     samples: metric -> (S, R) one row a seed (every metric of a SAMPLED curve, none of another), seeds 0..S-1 in order.
     Their mean is `values`, which is NaN only where S = 0.
+    envelopes: metric -> certain upper limits of every sample and how they are known (SAMPLED only; metrics without one
+    are left out). rarest: the least probable of the random choices that the method makes in every round, None where no
+    choice has a known probability.
     expectation: whether values are expectations over the method's randomness (False: one deterministic run, of which
     all rows of `samples` are equal).
     diverged: first round of the grid at which a value is not finite, or None.
@@ -56,6 +59,8 @@ class Curve:
     high: Mapping[str, Floats] = field(default_factory=_empty)
     exact: Mapping[str, tuple[Fraction, ...]] = field(default_factory=_empty)
     samples: Mapping[str, Floats] = field(default_factory=_empty)
+    envelopes: Mapping[str, Envelope] = field(default_factory=_empty)
+    rarest: Rarest | None = None
     expectation: bool = False
     start: Mapping[str, Fraction] = field(default_factory=_empty)
     constants: Mapping[str, Constant] = field(default_factory=_empty)

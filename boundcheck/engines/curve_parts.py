@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from boundcheck.constants.constant import Constant
 from boundcheck.errors import BadInput
 
-__all__ = ["Arithmetic", "Floats", "Ints", "checked_parts"]
+__all__ = ["Arithmetic", "Envelope", "Floats", "Ints", "Rarest", "checked_parts"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,10 +34,28 @@ class Arithmetic(StrEnum):
     SAMPLED = "sampled"  # `samples` holds one row a seed
 
 
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """Upper limits (R,) of a metric for every seed, infinite where there is none. how: why they are certain."""
+
+    limits: Floats
+    how: str
+
+
+@dataclass(frozen=True)
+class Rarest:
+    """The least probable of some random choices. probability: above 0. event: what happens, in words."""
+
+    probability: float
+    event: str
+
+
 # Relative distance between `values` and the mean of `samples` that the order of summation may explain.
 MEAN_TOLERANCE = 1e-9
 # Distance, relative or absolute, between a recorded start and the double that a run measured there.
 START_TOLERANCE = 1e-6
+# Share by which a sample, which is rounded, may lie above its envelope.
+ROUNDING = 1e-9
 # Rows of samples that are looked at together: bounds the memory of the checks.
 ROWS = 1 << 14
 _SAMPLED_ENGINES = ("sampled", "neural")
@@ -59,6 +78,7 @@ def checked_parts(curve: Any) -> dict[str, Any]:
             _check_exact(name, parts, rounds)
         if name in parts["samples"]:
             _check_samples(name, parts, rounds, random=curve.expectation)
+    _check_envelopes(curve, parts)
     _check_start(curve, parts)
     return parts
 
@@ -282,6 +302,27 @@ def _check_samples(name: str, parts: Mapping[str, Any], rounds: Ints, *, random:
             f"the value {values[at]:.10g} of '{name}' at round {rounds[at]} is not the mean {mean[at]:.10g} of its "
             "samples."
         )
+
+
+def _check_envelopes(curve: Any, parts: Mapping[str, Any]) -> None:
+    """That envelopes are numbers above all samples."""
+    if curve.rarest is not None and not (isinstance(curve.rarest, Rarest) and 0 < curve.rarest.probability <= 1):
+        raise _refuse(f"rarest = {_shown(curve.rarest)} is not allowed; it is a Rarest with a probability above 0.")
+    for name, envelope in curve.envelopes.items():
+        if not isinstance(envelope, Envelope) or name not in parts["samples"]:
+            raise _refuse(f"envelopes of '{name}' is {_shown(envelope)}; it is an Envelope of a metric with samples.")
+        limits = _rows("envelopes", {name: envelope.limits}, len(parts["rounds"]))[name]
+        if not (limits >= 0).all():
+            raise _refuse(f"an envelope of '{name}' is {limits.min():.10g}; it is at least 0.")
+        rows = parts["samples"][name]
+        highest = rows.max(axis=0, initial=0.0)
+        beyond = highest > limits * (1 + ROUNDING)
+        if beyond.any():
+            at = int(np.argmax(beyond))
+            raise _refuse(
+                f"a sample {highest[at]:.10g} of '{name}' at round {parts['rounds'][at]} is above its envelope "
+                f"{limits[at]:.10g}."
+            )
 
 
 def _check_start(curve: Any, parts: Mapping[str, Any]) -> None:

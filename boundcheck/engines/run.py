@@ -179,7 +179,9 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     from boundcheck.engines.async_hypotheses import async_hypotheses
     from boundcheck.engines.block_hypotheses import block_hypotheses
     from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
+    from boundcheck.engines.rare_choices import rarest_choice
     from boundcheck.engines.weighing import weight_hypotheses
+    from boundcheck.problems.problem import clients_of
 
     decided: dict[str, str] = {}
     broken: dict[str, str] = {}
@@ -213,6 +215,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         algorithms=algorithms(method),
         parameters=tuple(method.parameters()),
         rounded_steps=not method.exact_steps(),
+        rarest=rarest_choice(method, clients_of(problem)) if curve.expectation and curve.samples else None,
     )
 
 
