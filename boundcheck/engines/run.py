@@ -178,6 +178,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     """The curve with the constants of problem and method, the problem's answers and the algorithm's names."""
     from boundcheck.engines.async_hypotheses import async_hypotheses
     from boundcheck.engines.block_hypotheses import block_hypotheses
+    from boundcheck.engines.envelopes import certified_envelopes
     from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
     from boundcheck.engines.rare_choices import rarest_choice
     from boundcheck.engines.weighing import weight_hypotheses
@@ -205,6 +206,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
             broken[name] = objection
     told = getattr(problem, "told", "")  # along which run constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
+    drawn = curve.expectation and bool(curve.samples)
     return replace(
         curve,
         start=_at_start(problem, curve.values),
@@ -215,7 +217,8 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         algorithms=algorithms(method),
         parameters=tuple(method.parameters()),
         rounded_steps=not method.exact_steps(),
-        rarest=rarest_choice(method, clients_of(problem)) if curve.expectation and curve.samples else None,
+        rarest=rarest_choice(method, clients_of(problem)) if drawn else None,
+        envelopes=certified_envelopes(method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
     )
 
 

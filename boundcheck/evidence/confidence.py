@@ -57,6 +57,8 @@ __all__ = [
 ]
 
 LEVEL = 0.999
+# Envelopes above so many bounds are left aside: (1 + 1/19)^135 is 1000, and most seeds are not 0.
+USEFUL = 20.0
 # Envelopes are raised by this share, because the samples are rounded.
 ROUNDING = 1e-9
 
@@ -318,14 +320,14 @@ class SequentialTest:
         return np.where(reached, centre * np.exp2(outer), unreachable)
 
 
-def useful_envelope(envelope: Array, bound: Array, seeds: int, level: float) -> Array:
-    """The envelope (R,), infinite at rounds where so many seeds could not decide by it even if they were all 0.
+def useful_envelope(envelope: Array, bound: Array) -> Array:
+    """The envelope (R,), infinite at rounds where it is more than `USEFUL` times the bound and would decide too late.
 
-    Each seed multiplies that capital by at most 1 + b/(U - b). The choice does not depend on what the seeds say.
+    A seed multiplies that capital by at most 1 + b/(U - b). The choice depends neither on the seeds nor on how many
+    there are, so that at each round one kind of evidence has the whole level.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        growth = np.where(envelope > bound, np.log1p(bound / (envelope - bound)), np.inf)
-    return np.where(seeds * growth >= -np.log(1 - level), envelope, np.inf)
+    with np.errstate(over="ignore"):
+        return np.where(envelope <= USEFUL * bound, envelope, np.inf)
 
 
 def _frozen(values: Array) -> Array:

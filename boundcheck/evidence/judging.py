@@ -182,7 +182,7 @@ def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) ->
     lower = SequentialTest(
         np.maximum(bottom, 0.0),
         level=level,
-        envelope=useful_envelope(top_end, np.maximum(bottom, 0.0), len(samples), level),
+        envelope=useful_envelope(top_end, np.maximum(bottom, 0.0)),
         least_probability=least,
     ).update(samples)
     upper = lower
@@ -208,7 +208,7 @@ def _least_probability(points: Points) -> float:
 def _missed(points: Points, statistics: Mapping[str, Any]) -> str:
     """What a claim that the metric stays within its bound rests on, in a sentence or two."""
     if statistics["missed"] is None:
-        return f"Certain upper limits of the metric are known: {points.envelope_how}."
+        return f"Unseen events cannot change this, since the metric has certified upper limits: {points.envelope_how}."
     seen = f"{statistics['missed']:.3g} (at level {statistics['level']:g})"
     what = f"The {statistics['seeds']} seeds could have missed events of probability below {seen}"
     if points.rarest is None:
@@ -254,14 +254,12 @@ def _banded(points: Points, level: float) -> tuple[Points, Mapping[str, Any] | N
     test = SequentialTest(
         np.zeros(int(drawn.sum())),
         level=level,
-        envelope=None if points.envelope is None else points.envelope[drawn],
         least_probability=_least_probability(points),
     ).update(samples)
     # of the test's account only what is about no bound: none was tested
     kept = ("level", "seeds", "least_probability", "missed", "assumptions")
     account = {k: v for k, v in test.summary().items() if k in kept} | _band(points, test)
-    if not test.has_envelope:  # each of the band's sides has its share of what may be missed
-        account["missed"] = test.missed_by_band
+    account["missed"] = test.missed_by_band  # each of the band's sides has its share of the level
     return replace(points, low=np.array(account["lower"]), high=np.array(account["upper"]), slack=0.0), account
 
 
