@@ -58,7 +58,7 @@ def certified_envelopes(method: Method, problem: Problem, rounds: Ints, metrics:
     """Envelopes of those metrics that this can bound, at the rounds of a curve; empty where it says nothing.
 
     It speaks of plain methods with a fixed number of local steps at most 1/L and cohorts of known coefficients, on
-    problems with flat arrays, certified constants L_ij (and mu_ij) and a known minimiser.
+    problems with flat arrays, certified constants L_ij and mu_ij >= 0 and a known minimiser.
     """
     wanted = [name for name in metrics if name in METRICS]
     last = int(rounds[-1]) if len(rounds) else 0
@@ -108,12 +108,13 @@ def _landscape(problem: Problem) -> _Landscape | None:
     constants = problem.constants()
     if arrays.reduction != "mean" or arrays.kind not in ("quadratic", "isotropic", "rows", "logistic"):
         return None
-    if "L_ij" not in constants or not _certain(constants["L_ij"], "lower"):
+    if not {"L_ij", "mu_ij"} <= set(constants):  # samples that are not convex have no mu_ij
         return None
-    smooth = float_up(constants["L_ij"].value)
-    convex = 0.0
-    if "mu_ij" in constants and _certain(constants["mu_ij"], "upper"):
-        convex = max(0.0, float_down(constants["mu_ij"].value))
+    if not (_certain(constants["L_ij"], "lower") and _certain(constants["mu_ij"], "upper")):
+        return None
+    smooth, convex = float_up(constants["L_ij"].value), float_down(constants["mu_ij"].value)
+    if convex < 0:
+        return None
     least = getattr(problem, "minimum", None)
     if isinstance(least, Minimum):
         point, radius, above = least.point, least.radius, least.value - least.low

@@ -147,6 +147,12 @@ def test_other_methods_have_none(method: Spec) -> None:
     assert envelope(method, LINES, [1]) is None
 
 
+def test_samples_that_are_not_convex_have_none() -> None:
+    """Appendix C of SCGD: f_1 = -x^2, so that a step leads away from the minimiser."""
+    for method in METHODS[:5]:
+        assert envelope(method, {"kind": "scgd_appendix_c"}, [1, 5]) is None
+
+
 def test_rarest_choices() -> None:
     def of(method: Spec, problem: Spec = LINES) -> Rarest | None:
         made = build_problem(problem)
