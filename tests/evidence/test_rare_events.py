@@ -79,18 +79,21 @@ def test_scaled_metrics_scale_their_envelopes() -> None:
     assert points_of(HALVING, made, values).envelope == pytest.approx([0.9, 0.31])
 
 
-def test_a_claim_about_a_plan_with_a_rare_client() -> None:
-    """Weights 1/2, 499/1000 and 1/1000, clients drawn by weight: UNDECIDED with the number of seeds that would do."""
+def test_a_claim_about_a_plan_with_a_rare_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients with 20, 19 and 1 samples of 40, one drawn by weight: log(0.0005)/log(39/40) = 301 seeds are needed."""
+    monkeypatch.setattr("boundcheck.engines.envelopes.certified_envelopes", lambda *_: {})
     problem = {
         "kind": "quadratics",
-        "clients": [{"A": 1, "b": 1}, {"A": 1, "b": -1}, {"A": 1, "b": 900}],
-        "weights": ["1/2", "499/1000", "1/1000"],
-        "start": [0],
+        "clients": [{"components": [{"A": 1, "b": b}] * n} for n, b in ((20, 1), (19, -1), (1, 2))],
+        "weights": ["1/2", "19/40", "1/40"],
+        "start": [3],
     }
     method = {"kind": "fedshuffle", "eta_l": "largest", "participation": {"kind": "importance", "b": 1}}
-    claim = Claim("fedshuffle/theorem_5_1_strongly_convex/sharp", problem, method, engine="sampled", at={"R": [1, 200]})
-    found = run_claim(replace(claim, seeds=200)).verdict
-    assert found.outcome is not Outcome.HOLDS
+    claim = Claim("fedshuffle/theorem_5_1_strongly_convex/sharp", problem, method, engine="sampled", at={"R": [1, 20]})
+    few = run_claim(replace(claim, seeds=300)).verdict
+    assert few.outcome is Outcome.UNDECIDED
+    assert "the probability 0.025 that client 2 takes part in a round; 301 seeds are needed" in few.reason
+    assert run_claim(replace(claim, seeds=301)).verdict.outcome is Outcome.HOLDS
 
 
 def test_the_honesty_table_on_few_replications() -> None:
