@@ -142,7 +142,7 @@ def lognormal(sigma: float = 1.0) -> Source:
 def rare(slack: float = 0.5, moment_ratio: float = 5.75) -> Source:
     """The worst case for "within": 1 - slack, but for a rare large value that brings mean 1 and the given ratio.
 
-    Its default has P(X >= E X) = 0.05; moment_ratio = 10 is the other limit of what is assumed, with 0.027.
+    moment_ratio: E X^2/(E X)^2. The large value has probability 0.05 by default, and 0.1 with slack 1 and ratio 10.
     """
     chance = slack**2 / (slack**2 + moment_ratio - 1)
     large = 1 + (moment_ratio - 1) / slack

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant
+from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, Rarest, checked_parts
 from boundcheck.verdict import plain
 
-__all__ = ["Arithmetic", "Curve", "Floats", "Ints"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-
-class Arithmetic(StrEnum):
-    """How the numbers of a curve were computed, and so what is known of their error."""
-
-    RATIONAL = "rational"  # exact; `exact` holds the fractions
-    BALL = "ball"  # rigorous enclosure low <= value <= high
-    FLOAT64 = "float64"  # plain double precision, no rounding bound
-    SAMPLED = "sampled"  # `samples` holds one row a seed
+__all__ = ["Arithmetic", "Curve", "Envelope", "Floats", "Ints", "Rarest"]
 
 
 def _empty() -> Mapping[str, Any]:
@@ -37,13 +24,23 @@ def _empty() -> Mapping[str, Any]:
 class Curve:
     """Metrics of one run (or of many seeds of it) on a grid of rounds.
 
-    rounds: (R,) int64, rounds completed before the measurement, increasing; 0 is the start.
+    Construction checks the parts and raises BadInput on the first one that is wrong: shapes, the order of the rounds,
+    numbers (infinity is a diverged run and allowed, NaN is not), low <= value <= high, and that the arithmetic has the
+    parts that belong to it and no others. The arrays are stored as read-only views.
+
+    rounds: (R,) int64, rounds completed before the measurement, strictly increasing; 0 is the start.
     values: metric name -> (R,) float64: the value, or its expectation (exact engine) or mean over seeds.
     arithmetic: how they were computed.
-    low, high: metric -> (R,) rigorous enclosure, rounded outwards (RATIONAL and BALL only).
-    exact: metric -> R fractions (RATIONAL only).
-    samples: metric -> (S, R) one row a seed (SAMPLED only), seeds 0..S-1 in order.
-    expectation: whether values are expectations over the method's randomness (False: one deterministic run).
+    low, high: metric -> (R,) enclosure, rounded outwards; both for every metric of a RATIONAL or BALL curve, where it
+    is rigorous. A FLOAT64 curve may have them; a SAMPLED one has none.
+    exact: metric -> R fractions (every metric of a RATIONAL curve, none of another).
+    samples: metric -> (S, R) one row a seed (every metric of a SAMPLED curve, none of another), seeds 0..S-1 in order.
+    Their mean is `values`, which is NaN only where S = 0.
+    envelopes: metric -> certain upper limits of every sample and how they are known (SAMPLED only; metrics without one
+    are left out). rarest: the least probable of the random choices that the method makes in every round, None where no
+    choice has a known probability.
+    expectation: whether values are expectations over the method's randomness (False: one deterministic run, of which
+    all rows of `samples` are equal).
     diverged: first round of the grid at which a value is not finite, or None.
     start: metric -> its exact value at round 0, where it is rational and recorded.
     constants: of the problem and of the method, by symbol name. assumptions: assumption name -> how it is known to hold
@@ -62,6 +59,8 @@ class Curve:
     high: Mapping[str, Floats] = field(default_factory=_empty)
     exact: Mapping[str, tuple[Fraction, ...]] = field(default_factory=_empty)
     samples: Mapping[str, Floats] = field(default_factory=_empty)
+    envelopes: Mapping[str, Envelope] = field(default_factory=_empty)
+    rarest: Rarest | None = None
     expectation: bool = False
     start: Mapping[str, Fraction] = field(default_factory=_empty)
     constants: Mapping[str, Constant] = field(default_factory=_empty)
@@ -71,6 +70,10 @@ class Curve:
     parameters: tuple[str, ...] | None = None
     rounded_steps: bool = False
     info: Mapping[str, Any] = field(default_factory=_empty)
+
+    def __post_init__(self) -> None:
+        for name, part in checked_parts(self).items():
+            object.__setattr__(self, name, part)
 
     @property
     def diverged(self) -> int | None:

@@ -181,6 +181,9 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
 
 def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] = ()) -> Curve:
     """The curve with the constants of problem and method, their answers to hypotheses and the algorithm's names."""
+    from boundcheck.engines.envelopes import certified_envelopes
+    from boundcheck.engines.rare_choices import rarest_choice
+
     decided, broken = hypotheses_of(method, problem, assumptions)
     told = getattr(problem, "told", "")  # along which run constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
@@ -189,6 +192,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     unnamed = {} if named else objections(method, clients)
     if unnamed:
         info["unnamed"] = unnamed  # of which kinds the method nearly is one, and why it is none
+    drawn = curve.expectation and bool(curve.samples)
     return replace(
         curve,
         start=_at_start(problem, curve.values),
@@ -199,6 +203,8 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
         algorithms=named,
         parameters=tuple(method.parameters()),
         rounded_steps=not method.exact_steps(),
+        rarest=rarest_choice(method, clients) if drawn else None,
+        envelopes=certified_envelopes(method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
     )
 
 

@@ -5,10 +5,11 @@ evidence comes from the e-processes of `boundcheck.evidence.eprocess`, where the
 
 - EXCEEDS when the evidence against "E X_r <= b_r at all rounds r" reaches 1/(1 - level). It rests on independent
   seeds and X >= 0 alone.
-- WITHIN when at every round the evidence against E X_r >= b_r has reached 1/(1 - level): each round at the full
-  level, because a false claim needs one given round to be wrong (intersection-union test). It rests also on the
-  assumptions of `Tail`, and a round does not count while the sample's own E X^2/(E X)^2 is above half the assumed
-  limit.
+- WITHIN when at every round the evidence against E X_r >= b_r is large enough: each round at the full level, because
+  a false claim needs one given round to be wrong (intersection-union test). Where a certain upper limit of X_r is
+  given (an envelope), 1/(1 - level) is enough and nothing is assumed. Elsewhere 2/(1 - level) is needed, and as many
+  seeds as would have seen every event of probability `least_probability`; the claim is then false only if an event of
+  probability below `missed` carries the expectation above the bound.
 
 For any truth only one of the two claims is false, so a false claim is ever made with probability at most
 1 - level; nothing is split between them. The band for plots is two-sided and simultaneous over rounds, with
@@ -27,38 +28,48 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundcheck.errors import BadInput
-from boundcheck.evidence.eprocess import Array, Capital, Tail, advance, log_exceeds, log_within, start
+from boundcheck.evidence.eprocess import (
+    RARE,
+    Array,
+    Capital,
+    advance,
+    bet_scale,
+    enough,
+    evidence_within,
+    log_certified,
+    log_exceeds,
+    log_within,
+    missed,
+    seeds_needed,
+    start,
+)
 
 __all__ = [
     "ASSUMPTIONS",
     "LEVEL",
+    "RARE",
     "Band",
     "Crossings",
     "Decision",
     "SequentialTest",
-    "Tail",
-    "assumptions",
     "simulate",
+    "useful_envelope",
 ]
 
 LEVEL = 0.999
-_TAIL = Tail()
+# Envelopes above so many bounds are left aside: (1 + 1/19)^135 is 1000, and most seeds are not 0.
+USEFUL = 20.0
+# Envelopes are raised by this share, because the samples are rounded.
+ROUNDING = 1e-9
 
-
-def assumptions(tail: Tail = _TAIL) -> str:
-    """What a decision rests on, in sentences for a report."""
-    return (
-        "Seeds are independent and identically distributed, and the metric is non-negative. "
-        "A claim that the expectation exceeds the bound assumes nothing else. "
-        "A claim that it stays within the bound assumes also, at every compared round, that the mean square of the "
-        f"metric is at most {tail.moment_ratio:g} times its squared mean, and that a seed lies at or above the "
-        f"expectation with probability at least {tail.share_above:g}; it is withheld while the sample's own ratio of "
-        f"mean square to squared mean is above {tail.trusted_ratio:g}. "
-        "Both are valid at every number of seeds, so stopping when decided is allowed."
-    )
-
-
-ASSUMPTIONS = assumptions()
+ASSUMPTIONS = (
+    "Seeds are independent and identically distributed, and the metric is non-negative. "
+    "A claim that the expectation exceeds the bound assumes nothing else, nor does a claim that it stays within the "
+    "bound at rounds where the metric has a certified upper limit. "
+    "At other rounds the second claim may be false because of an event that carries the expectation and is less "
+    "probable than the seeds could have missed. "
+    "All are valid at every number of seeds, so stopping when decided is allowed."
+)
 
 
 class Decision(StrEnum):
@@ -83,24 +94,31 @@ class SequentialTest:
     """Decides between "E X exceeds the bound somewhere" and "E X is at most the bound everywhere".
 
     bound: (R,) non-negative and finite, in the units of the metric. level: probability, at least, with which
-    no false claim is ever made, however often one looks. tail: what the claim "within" assumes.
+    no false claim is ever made, however often one looks. envelope: (R,) certain upper limits of the metric at the
+    rounds, infinite where none is known (None: nowhere). least_probability: the claim "within" waits, at rounds without
+    an envelope, until an event of this probability would have been seen; where it is a lower limit of the probability
+    of every event that matters (see `boundcheck.evidence.eprocess`), that claim has the level, too.
     `update` returns a new object; what is known depends on the seeds and their order, not on how they were
     batched. Keeps the samples (8*S*R bytes) for the band.
 
     E X exactly at the bound stays undecided for ever (with probability `level`), even where X is constant.
-    Raises BadInput for bounds, levels, ratios or samples outside these ranges.
+    Raises BadInput for bounds, levels, envelopes, probabilities or samples outside these ranges, and for a sample above
+    its envelope.
     """
 
     bound: Array
     level: float = LEVEL
-    tail: Tail = _TAIL
+    envelope: Array | None = None
+    least_probability: float = RARE
     _capital: Capital | None = None
     _chunks: tuple[Array, ...] = ()
 
     def __post_init__(self) -> None:
         if self._capital is None:
             _check_level(self.level)
+            _check_probability(self.least_probability)
             object.__setattr__(self, "bound", _frozen(_check_bound(self.bound)))
+            object.__setattr__(self, "envelope", _frozen(_check_envelope(self.envelope, self.bound.size)))
             object.__setattr__(self, "_capital", start(self.bound.shape))
 
     def __repr__(self) -> str:
@@ -114,17 +132,22 @@ class SequentialTest:
         assert self._capital is not None
         return self._capital
 
+    @property
+    def _top(self) -> Array:
+        assert self.envelope is not None
+        return self.envelope
+
     def update(self, samples: ArrayLike) -> SequentialTest:
         """The test after the further seeds `samples` (S, R), in their order.
 
-        A value +inf (a diverged run) counts as an expectation above the bound. Raises BadInput for NaN,
-        negative values or another number of rounds.
+        A value +inf (a diverged run) counts as an expectation above the bound. Raises BadInput for NaN, negative
+        values, values above the envelope or another number of rounds.
         """
         values = np.array(samples, dtype=np.float64, order="C")  # a copy: the caller may reuse its buffer
         self._check_samples(values)
         state = self._now
         for x in values:
-            state = advance(state, x, self.bound, self.tail)
+            state = advance(state, x, self.bound, self._top)
         chunks = (*self._chunks, _frozen(values)) if values.size else self._chunks
         return replace(self, _capital=state, _chunks=chunks)
 
@@ -137,6 +160,13 @@ class SequentialTest:
             raise BadInput(
                 f"The metric is {values[seed, column]:g} at seed number {self.seeds + seed} and compared round number "
                 f"{column}; only non-negative values (infinity for a diverged run) are allowed."
+            )
+        beyond = values > self._top
+        if beyond.any():
+            seed, column = (int(i) for i in np.argwhere(beyond)[0])
+            raise BadInput(
+                f"The metric is {values[seed, column]:g} at seed number {self.seeds + seed} and compared round number "
+                f"{column}, above its envelope {self._top[column]:g}; an envelope is an upper limit for every seed."
             )
 
     @property
@@ -151,8 +181,31 @@ class SequentialTest:
 
     @property
     def e_within(self) -> float:
-        """Largest evidence so far against "E X >= b at some round": that of the round with least."""
-        return float(self._now.within.min())
+        """Evidence against "E X >= b at some round": that of the round with least, where 1/(1 - level) decides.
+
+        At rounds without an envelope it is half of the capital after all seeds.
+        """
+        return float(evidence_within(self._now, self.bound, self._top).min())
+
+    @property
+    def has_envelope(self) -> bool:
+        """Whether every compared round has an envelope, so that "within" assumes nothing."""
+        return bool(np.isfinite(self._top).all())
+
+    @property
+    def missed(self) -> float:
+        """The least probability of an event that the seeds cannot have missed at this level: see the module."""
+        return missed(self.seeds, 1 - self.level)
+
+    @property
+    def missed_by_band(self) -> float:
+        """The same for one round's upper limit of the band, which has (1 - level)/(2 R) to itself."""
+        return missed(self.seeds, (1 - self.level) / (2 * self.bound.size))
+
+    @property
+    def seeds_needed(self) -> int:
+        """How many seeds the claim "within" needs at least; 0 where every round has an envelope."""
+        return 0 if self.has_envelope else seeds_needed(self.least_probability, 1 - self.level)
 
     @property
     def decision(self) -> Decision:
@@ -160,7 +213,8 @@ class SequentialTest:
         limit = 1 / (1 - self.level)
         if self.e_value >= limit:
             return Decision.EXCEEDS
-        return Decision.WITHIN if self.e_within >= limit else Decision.UNDECIDED
+        within = self.e_within >= limit and self.seeds >= self.seeds_needed
+        return Decision.WITHIN if within else Decision.UNDECIDED
 
     @property
     def worst_round(self) -> int:
@@ -173,15 +227,6 @@ class SequentialTest:
         """Sample mean (R,) of the metric; 0 before the first seed."""
         return self._now.total / max(self.seeds, 1)
 
-    @property
-    def sample_ratio(self) -> Array:
-        """The sample's own E X^2/(E X)^2 (R,), to be held against `Tail.moment_ratio`; 1 where all values are 0."""
-        scaled, _ = self._scaled
-        with np.errstate(invalid="ignore"):
-            total, square = scaled.sum(axis=0), (scaled * scaled).sum(axis=0)
-            found = max(self.seeds, 1) * square / np.where(total > 0, total * total, 1.0)
-        return np.where(total == 0, 1.0, np.where(np.isnan(found), np.inf, found))
-
     @cached_property
     def samples(self) -> Array:
         """All values (S, R) seen so far."""
@@ -190,17 +235,36 @@ class SequentialTest:
     @cached_property
     def lower(self) -> Array:
         """Lower limits (R,) of E X: see `band`. Free of assumptions on the distribution."""
-        return _frozen(self._limits(log_exceeds, rising=False, unreachable=0.0))
+        samples, unit, scale = self._scaled
+        threshold = np.log(2 * unit.size / (1 - self.level))
+        diverged = np.isinf(samples).any(axis=0)
+        safe = np.where(diverged, 1.0, samples)
+
+        def log_e(mean: Array) -> Array:
+            return log_exceeds(safe, mean, scale)
+
+        found = self._limits(log_e, threshold, rising=False, unreachable=0.0)
+        return _frozen(np.where(diverged, np.inf, found * unit))
 
     @cached_property
     def upper(self) -> Array:
-        """Upper limits (R,) of E X: see `band`. Infinite where seeds are too few or the moment ratio is doubtful."""
+        """Upper limits (R,) of E X: see `band`. Infinite where seeds are too few to have seen what is rare."""
+        samples, unit, scale = self._scaled
+        alpha = (1 - self.level) / (2 * unit.size)
+        diverged = np.isinf(samples).any(axis=0)
+        safe, top = np.where(diverged, 1.0, samples), self._top / unit
+        bounded = np.isfinite(top)
 
-        def log_e(samples: Array, mean: Array) -> Array:
-            return log_within(samples, mean, self.tail)
+        def log_e(mean: Array) -> Array:
+            certain = log_certified(safe, mean, np.where(bounded, top, 1.0), scale)
+            return np.where(bounded, certain, log_within(safe, mean) - np.log(2))
 
-        limits = self._limits(log_e, rising=True, unreachable=np.inf)
-        return _frozen(np.where(self.sample_ratio <= self.tail.trusted_ratio, limits, np.inf))
+        found = self._limits(log_e, -np.log(alpha), rising=True, unreachable=np.inf)
+        # values that are all zero reject every positive mean alike
+        none = log_within(np.zeros_like(samples), np.ones_like(unit)) >= np.log(2 / alpha)
+        found = np.where(self._all_zero & ~bounded, np.where(none, 0.0, np.inf), found)
+        known = bounded | enough(self.seeds, self.least_probability, alpha)
+        return _frozen(np.where(diverged | ~known, np.inf, np.minimum(found * unit, self._top)))
 
     def band(self) -> Band:
         """Lower and upper limits of the expectation, at once for all rounds and all numbers of seeds.
@@ -214,50 +278,56 @@ class SequentialTest:
         return {
             "decision": self.decision.value,
             "level": self.level,
-            "moment_ratio": self.tail.moment_ratio,
-            "share_above": self.tail.share_above,
             "seeds": self.seeds,
             "e_value": self.e_value,
             "e_within": self.e_within,
             "worst_round": self.worst_round,
-            "assumptions": assumptions(self.tail),
+            "least_probability": None if self.has_envelope else self.least_probability,
+            "missed": None if self.has_envelope else self.missed,
+            "seeds_needed": self.seeds_needed,
+            "assumptions": ASSUMPTIONS,
         }
 
     @cached_property
-    def _scaled(self) -> tuple[Array, Array]:
-        """Samples over their column's largest finite value, and that value; keeps squares within range."""
+    def _scaled(self) -> tuple[Array, Array, Array]:
+        """Samples over their column's largest finite value, that value, and `bet_scale`; squares stay within range."""
         finite = np.where(np.isfinite(self.samples), self.samples, 0.0)
         largest = finite.max(axis=0, initial=0.0)
         unit = np.where(largest > 0, largest, 1.0)
-        return self.samples / unit, unit
+        return self.samples / unit, unit, bet_scale(finite / unit)
 
-    def _limits(self, log_e: Callable[[Array, Array], Array], *, rising: bool, unreachable: float) -> Array:
-        """The candidate mean nearest to the sample mean that is rejected, bisected on log2 within 64 octaves.
+    @property
+    def _all_zero(self) -> NDArray[np.bool_]:
+        return self.samples.max(axis=0, initial=0.0) == 0
 
-        rising: candidates above the mean. Ends on the rejected side, so rounding widens the band.
+    def _limits(self, log_e: Callable[[Array], Array], threshold: float, *, rising: bool, unreachable: float) -> Array:
+        """The candidate mean nearest to the mean of the scaled samples that is rejected.
+
+        It is bisected on log2 within 64 octaves; rising: above the mean. log_e is monotone in the candidate. Ends on
+        the rejected side, so that rounding widens the band.
         """
-        samples, unit = self._scaled
-        limits = np.full(unit.shape, unreachable)
+        samples, unit, _ = self._scaled
         if self.seeds == 0:
-            return limits
-        diverged = np.isinf(samples).any(axis=0)
-        zero = ~diverged & (samples.max(axis=0) == 0)
-        threshold = np.log(2 * unit.size / (1 - self.level))
-        safe = np.where(diverged | zero, 1.0, samples)
-        centre = safe.mean(axis=0)
+            return np.full(unit.shape, unreachable)
+        centre = np.where(np.isfinite(samples), samples, 1.0).mean(axis=0)
+        centre = np.where(centre > 0, centre, 2.0**-64)
         inner, outer = np.zeros(unit.shape), np.full(unit.shape, 64.0 if rising else -64.0)
-        reached = log_e(safe, centre * np.exp2(outer)) >= threshold
+        reached = log_e(centre * np.exp2(outer)) >= threshold
         for _ in range(36):
             middle = 0.5 * (inner + outer)
-            rejected = log_e(safe, centre * np.exp2(middle)) >= threshold
+            rejected = log_e(centre * np.exp2(middle)) >= threshold
             inner, outer = np.where(rejected, inner, middle), np.where(rejected, middle, outer)
-        limits = np.where(reached, centre * np.exp2(outer) * unit, unreachable)
-        if rising:  # values that are all zero reject every positive mean alike
-            none = log_e(np.zeros_like(samples), np.ones_like(unit)) >= threshold
-            limits = np.where(zero, np.where(none, 0.0, np.inf), limits)
-        else:
-            limits = np.where(zero, 0.0, limits)
-        return np.where(diverged, np.inf, limits)
+        return np.where(reached, centre * np.exp2(outer), unreachable)
+
+
+def useful_envelope(envelope: Array, bound: Array) -> Array:
+    """The envelope (R,), infinite at rounds where it is more than `USEFUL` times the bound and would decide too late.
+
+    A seed multiplies that capital by at most 1 + b/(U - b). The choice depends neither on the seeds nor on how many
+    there are, so that at each round one kind of evidence has the whole level.
+    """
+    with np.errstate(over="ignore"):
+        return np.where(envelope <= USEFUL * bound, envelope, np.inf)
 
 
 def _frozen(values: Array) -> Array:
@@ -268,6 +338,22 @@ def _frozen(values: Array) -> Array:
 def _check_level(level: float) -> None:
     if not 0.5 <= level < 1:
         raise BadInput(f"level = {level} is not a confidence level; 0.5 <= level < 1 is allowed, for example 0.999.")
+
+
+def _check_probability(probability: float) -> None:
+    if not 0 < probability <= 1:
+        raise BadInput(
+            f"least_probability = {probability} is not allowed; it is that of an event, above 0 and at most 1."
+        )
+
+
+def _check_envelope(envelope: ArrayLike | None, count: int) -> Array:
+    values = np.full(count, np.inf) if envelope is None else np.array(envelope, dtype=np.float64)
+    if values.shape != (count,) or np.isnan(values).any() or (values < 0).any():
+        raise BadInput(
+            f"The envelope has to hold {count} upper limits, one for each compared round, which are not negative."
+        )
+    return values * (1 + ROUNDING)
 
 
 def _check_bound(bound: ArrayLike) -> Array:
@@ -301,7 +387,8 @@ def simulate(
     replications: int,
     levels: tuple[float, ...],
     generator: np.random.Generator,
-    tail: Tail = _TAIL,
+    envelope: ArrayLike | None = None,
+    least_probability: float = RARE,
     block: int = 1000,
 ) -> Crossings:
     """Many replications of the test at once, monitored after every seed: how its level and power are measured.
@@ -310,8 +397,11 @@ def simulate(
     `SequentialTest.update` takes. Raises BadInput as `SequentialTest` does.
     """
     limits = _check_bound(bound)
+    top = _check_envelope(envelope, limits.size)
+    _check_probability(least_probability)
     for level in levels:
         _check_level(level)
+    waiting = [0 if np.isfinite(top).all() else seeds_needed(least_probability, 1 - level) for level in levels]
     needed = np.array([1 / (1 - level) for level in levels])[:, None]
     exceeds, within = (np.zeros((len(levels), replications), dtype=np.int64) for _ in range(2))
     for begin in range(0, replications, block):
@@ -319,8 +409,12 @@ def simulate(
         size = part.stop - begin
         state = start((size, limits.size))
         for seed in range(1, seeds + 1):
-            state = advance(state, draw(generator, size), limits, tail)
-            for first, evidence in ((exceeds, state.exceeds), (within, state.within.min(axis=-1))):
+            state = advance(state, draw(generator, size), limits, top)
+            late = np.array([[seed >= first] for first in waiting])
+            for first, reached in (
+                (exceeds, state.exceeds >= needed),
+                (within, late & (evidence_within(state, limits, top).min(axis=-1) >= needed)),
+            ):
                 seen = first[:, part]
-                seen[(seen == 0) & (evidence >= needed)] = seed
+                seen[(seen == 0) & reached] = seed
     return Crossings(levels, exceeds, within)

@@ -1,163 +1,230 @@
-"""The two e-processes behind the sequential test of sampled curves.
+"""The e-processes behind the sequential test of sampled curves.
 
-Seeds arrive one after another; each gives non-negative values X = (X_1, ..., X_R) at the R compared
-rounds, with any dependence between rounds. An e-process is a capital that starts at 1 and, under its
-hypothesis, reaches 1/alpha at some time with probability at most alpha (Ville's inequality), so one may look
-after every seed and stop when one likes. Write Y = X/b for the bound b.
+Seeds arrive one after another; each gives non-negative values X = (X_1, ..., X_R) at the R compared rounds, with any
+dependence between rounds. An e-process is a capital that starts at 1 and, under its hypothesis, reaches 1/alpha at
+some time with probability at most alpha (Ville's inequality), so one may look after every seed and stop when one
+likes. b is the bound at a round.
 
-*Against E Y <= 1* (evidence that the expectation exceeds the bound): the capital bets the fraction g of itself,
-prod(1 + g*(Y - 1)), averaged over a grid of g in (0, 1]. Nothing is assumed beyond Y >= 0 (Waudby-Smith and
-Ramdas, "Estimating means of bounded random variables by betting", 2024). The average over rounds is evidence
-against "at all rounds", under any dependence (Vovk and Wang, "E-values: calibration, combination and
-applications", 2021).
+*Against E X <= b.* A bet lambda in [0, 1/b] that depends on earlier seeds alone multiplies the capital by
+1 + lambda*(X - b), which is not negative and has expectation at most 1. Nothing is assumed beyond X >= 0
+(I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", JRSS B, 2024, Section 4).
+The bets are those that would decide after N seeds at the variance v of the earlier seeds,
 
-*Against E Y >= 1* (evidence that the expectation is within the bound). Without an assumption on the upper
-tail no such test has any power (Bahadur and Savage, "The nonexistence of certain statistical procedures in
-nonparametric problems", 1956); `Tail` states the two that are made. A mean above 1 may be shrunk to 1: the
-factors below do not increase with Y.
+    lambda = min(c/b, sqrt(2 l/(N v))),  c = 15/16, l = 7 = about log(1/alpha) at alpha = 0.001,
 
-- From E X^2 <= kappa*(E X)^2: for E Y = 1 and v > 1, E (v - Y)^2 <= D(v) = (v - 1)^2 + kappa - 1, so the factor
-  1 - c + c*(v - Y)_+^2/D(v) has expectation at most 1. On a constant Y = 1 - a, with v = 1 + (kappa - 1)/a and
-  c = 1, the capital grows by log(1 + a^2/(kappa - 1)) a seed, and no valid test is faster: a value of probability
-  a^2/(a^2 + kappa - 1) that brings the mean to 1 may have gone unseen so far.
-- From P(X >= E X) >= p: a seed lies at or above the bound with probability at least p, so the likelihood ratio of
-  a smaller probability q is a capital. It decides bounds that are above nearly all seeds, however little above.
+and the capitals of several horizons N are averaged. On values of variance sigma^2 and mean b + d the best fixed bet
+is about d/sigma^2, and the horizon N = 2 l sigma^2/d^2 takes it. The average over rounds is evidence against "at all
+rounds", under any dependence (V. Vovk and R. Wang, "E-values: calibration, combination and applications", Annals of
+Statistics, 2021).
 
-Both are averaged over a grid (v, q) and each has half of the weight.
+*Against E X >= b, where X <= U is certain.* The same capital for U - X >= 0, whose mean is at most U - b: the factor
+is 1 + lambda*(b - X) with lambda in [0, 1/(U - b)]. Nothing else is assumed. Where U <= b nothing needs to be seen.
+
+*Against E X >= b, where no such U is known.* Without an assumption no test has any power (R. Bahadur and L. Savage,
+"The nonexistence of certain statistical procedures in nonparametric problems", 1956): an event that no seed has seen
+may carry the expectation. Let E X > b, and let q be the number at which E min(X, q) = b. The event A = {X >= q} has a
+positive probability a. For every fixed lambda <= 1/(q - b),
+
+    max(0, 1 + lambda*(b - X)) <= 1 + lambda*(b - min(X, q)),
+
+whose right side is not negative and has expectation 1. So the capitals of these lambda, averaged with weights of sum
+at most 1, are below an e-process. The capital of a lambda > 1/(q - b) is 0 from the first seed on that lies in A,
+since there b - X <= b - q < -1/lambda. The average over *all* lambda of a fixed grid is therefore, from the first seed
+in A on, below an e-process. It reaches 2/alpha at some time after that with probability at most alpha/2. And A is
+missed by the first n seeds with probability (1 - a)^n, which is at most alpha/2 as soon as a >= `missed(n, alpha)`.
+Hence, with probability at least 1 - alpha, whenever the capital is at least 2/alpha after n seeds although E X > b,
+
+    a < missed(n, alpha) = 1 - (alpha/2)^(1/n):
+
+an event of smaller probability carries the excess over the bound. Where every event that matters has at least a known
+probability p (the atoms of a finite law; a client's probability to take part), missed(n, alpha) <= p rules that out.
+This holds for each law at all numbers of seeds together, because A does not depend on n. The capital must be the one
+after all n seeds, not the largest so far: a later seed may lie in A.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.errors import BadInput
-
-__all__ = ["Array", "Capital", "Tail", "advance", "log_exceeds", "log_within", "start"]
+__all__ = [
+    "RARE",
+    "Array",
+    "Capital",
+    "advance",
+    "bet_scale",
+    "enough",
+    "evidence_within",
+    "log_certified",
+    "log_exceeds",
+    "log_within",
+    "missed",
+    "seeds_needed",
+    "start",
+]
 
 Array = NDArray[np.float64]
 
-_BETS: Array = np.array([0.5**k for k in range(8)])  # octaves: the best fixed bet is missed by 11 % of growth at most
-_SLACKS: Array = np.array([0.5**k for k in range(6)])  # the slack a = 1 - E Y for which each v is best
-_SHARES: Array = np.array([1 / 16, 1 / 3])  # q/p
-_WEIGHTS: Array = np.array([1 / 12] * 6 + [1 / 4] * 2)  # of the slacks, then of the shares
-_STAKE = 15 / 16  # c: one value above v*b costs a factor 16, not everything
-_NEAR = 1 - 1e-9  # a seed this close below the bound counts as reaching it, so that rounding decides nothing
+# Without other knowledge nothing is claimed while an event of this probability may have been missed.
+RARE = 0.05
+
+_HORIZONS: Array = np.array([10.0, 40.0, 160.0, 640.0, 2560.0, 10240.0, 40960.0])
+_WEIGHTS: Array = np.array([1, 1, 3, 5, 3, 2, 1]) / 16  # most for the numbers of seeds that are usual
+_ROOTS: Array = 1 / np.sqrt(_HORIZONS)
+_EFFORT = 14.0  # 2 l
+_STAKE = 15 / 16  # c: one value of 0 costs a factor 16, not everything
+# lambda*b of the capitals that die; large ones decide bounds that lie just above all seeds
+_RATES: Array = np.array([2.0**k for k in range(-8, 13)])
+_SHARES: Array = np.where((_RATES >= 2**-6) & (_RATES <= 2**4), 2, 1) / 32  # their weights
 _CEILING = 1e300  # capitals are capped here, so that they never overflow; capping is conservative
-_FAR = 1e100  # Y is capped here where its square is summed
+_FAR = 1e100  # values over the bound are capped here where they are squared
 
 
-@dataclass(frozen=True)
-class Tail:
-    """What is assumed of the metric's distribution at every compared round, for the claim "within" alone.
+def missed(seeds: int, alpha: float) -> float:
+    """The least probability of an event that `seeds` seeds see, all but for a probability of alpha/2; 1 for no seed."""
+    return 1.0 if seeds == 0 else -math.expm1(math.log(alpha / 2) / seeds)
 
-    moment_ratio: kappa, upper limit of E X^2/(E X)^2. It is 2 for exponential values, at most 3 for squared norms
-    of centred Gaussian vectors, exp(sigma^2) for lognormal ones (2.7 at sigma = 1, 9.5 at sigma = 1.5).
-    share_above: p, lower limit of P(X >= E X). It is 0.5 for normal values, 0.37 for exponential ones and 0.31 for
-    lognormal ones of sigma = 1. A rare event of probability below p that carries the mean would break it.
-    Raises BadInput outside 1 < moment_ratio < 1e6 and 0 < share_above <= 1/2.
-    """
 
-    moment_ratio: float = 10.0
-    share_above: float = 0.05
+def enough(seeds: int, probability: float, alpha: float) -> bool:
+    """Whether an event of this probability is seen by so many seeds, all but for a probability of alpha/2."""
+    return probability >= 1 or seeds * -math.log1p(-probability) >= -math.log(alpha / 2)
 
-    def __post_init__(self) -> None:
-        if not 1 < self.moment_ratio < 1e6:
-            raise BadInput(
-                f"moment_ratio = {self.moment_ratio} is no upper limit of E X^2/(E X)^2; "
-                "a number above 1 and below 1e6 is allowed."
-            )
-        if not 0 < self.share_above <= 0.5:
-            raise BadInput(
-                f"share_above = {self.share_above} is no lower limit of P(X >= E X); 0 < share_above <= 1/2 is allowed."
-            )
 
-    @property
-    def trusted_ratio(self) -> float:
-        """While the sample's own E X^2/(E X)^2 is above this, nothing is claimed to be within."""
-        return self.moment_ratio / 2
+def seeds_needed(probability: float, alpha: float) -> int:
+    """The least number of seeds that is `enough`, at least 1. probability: above 0."""
+    found = 1 if probability >= 1 else max(1, math.ceil(math.log(alpha / 2) / math.log1p(-probability)))
+    while not enough(found, probability, alpha):  # rounding
+        found += 1
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class Capital:
-    """What must be remembered between seeds; leading axes (...) are replications."""
+    """What must be remembered between seeds; leading axes (...) are replications. Values are multiples of the bound."""
 
-    bets: Array  # (8, ..., R) against E X <= b, by fraction g
-    gaps: Array  # (8, ..., R) against E X >= b, by v and then by q
+    above: Array  # (7, ..., R) against E X <= b, by horizon
+    below: Array  # (7, ..., R) against E X >= b by the envelope, by horizon
+    dying: Array  # (21, ..., R) against E X >= b without an envelope, by rate
     peak: Array  # (..., R) largest e-value against E X <= b so far
     exceeds: Array  # (...) largest e-value against "E X <= b at all rounds" so far
-    within: Array  # (..., R) largest e-value against E X >= b so far, while the sample's ratio was trusted
+    certified: Array  # (..., R) largest e-value against E X >= b by the envelope so far
+    within: Array  # (..., R) e-value against E X >= b without an envelope now
     total: Array  # (..., R) sum of X
-    ratio: Array  # (..., R) sum of Y
-    square: Array  # (..., R) sum of Y^2
+    centre: Array  # (..., R) mean of X/b
+    spread: Array  # (..., R) sum of squared distances of X/b from its mean
     seeds: int
 
 
 def start(shape: tuple[int, ...]) -> Capital:
     """Before the first seed; shape (..., R)."""
     zero, one = np.zeros(shape), np.ones(shape)
-    bets, gaps = np.ones((_BETS.size, *shape)), np.ones((_WEIGHTS.size, *shape))
-    return Capital(bets, gaps, one, np.ones(shape[:-1]), one, zero, zero, zero, 0)
+    horizons, rates = np.ones((_HORIZONS.size, *shape)), np.ones((_RATES.size, *shape))
+    return Capital(horizons, horizons, rates, one, np.ones(shape[:-1]), one, one, zero, zero, zero, 0)
 
 
-def advance(state: Capital, x: Array, bound: Array, tail: Tail) -> Capital:
-    """After one more seed x (..., R). Only +, *, / and comparisons, whose results no vector length changes."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+def _scale(seeds: int, centre: Array, spread: Array) -> Array:
+    """sqrt(2 l/v) before the next seed, from the earlier ones; infinite where they are all 0, 0 before the first.
+
+    The variance v is that of the earlier seeds and one more of a quarter of their squared mean.
+    """
+    if seeds == 0:
+        return np.zeros(centre.shape)
+    return np.sqrt(_EFFORT / ((spread + 0.25 * (centre * centre)) / (seeds + 1)))
+
+
+def advance(state: Capital, x: Array, bound: Array, top: Array) -> Capital:
+    """After one more seed x (..., R); top (R,): certain upper limits U of x, infinite where none is known.
+
+    Only +, *, /, square roots and comparisons, whose results no vector length changes.
+    """
+    column = (-1, *[1] * x.ndim)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
         y = np.minimum(x / bound, np.finfo(np.float64).max)
         nil = bound == 0  # E X <= 0 is refuted by one positive value, and a zero is no evidence against it
         certain = np.isinf(x) | (nil & (x > 0))
         y_low, y_up = np.where(nil | certain, 1.0, y), np.where(nil | certain, 0.0, y)
-        bets = state.bets * (1 + _BETS.reshape(-1, *[1] * x.ndim) * (y_low - 1))
-        bets = np.where(certain, _CEILING, np.minimum(bets, _CEILING))
-        gaps = state.gaps * _gap_factors(y_up, (x >= _NEAR * bound) | certain, tail)
-        gaps = np.where(certain, 0.0, np.minimum(gaps, _CEILING))
+        bets = _scale(state.seeds, state.centre, state.spread) * _ROOTS.reshape(column)
+        above = state.above * (1 + np.minimum(_STAKE, bets) * (y_low - 1))
+        above = np.where(certain, _CEILING, np.minimum(above, _CEILING))
+        room = np.where(nil, np.inf, top / bound - 1)  # U/b - 1: the bets' limit is c over this
+        fair = np.minimum(_STAKE / np.where(room > 0, room, np.inf), bets)
+        below = np.clip(state.below * (1 + fair * (1 - y_up)), 0.0, _CEILING)
+        dying = state.dying * np.maximum(1 + _RATES.reshape(column) * (1 - y_up), 0.0)
+        dying = np.where(certain, 0.0, np.minimum(dying, _CEILING))
+        below = np.where(certain, 0.0, below)
+        near = np.where(certain, _FAR, np.minimum(y_up, _FAR))
+        away = near - state.centre
+        centre = state.centre + away / (state.seeds + 1)
+        spread = state.spread + away * (near - centre)
         total = state.total + x
-    each = bets.sum(axis=0) / _BETS.size
-    near = np.where(certain, _FAR, np.minimum(y_up, _FAR))
-    ratio, square, seeds = state.ratio + near, state.square + near * near, state.seeds + 1
-    trusted = seeds * square <= tail.trusted_ratio * (ratio * ratio)
-    evidence = np.where(trusted, (_WEIGHTS.reshape(-1, *[1] * x.ndim) * gaps).sum(axis=0), 0.0)
+    each = (_WEIGHTS.reshape(column) * above).sum(axis=0)
     return Capital(
-        bets=bets,
-        gaps=gaps,
+        above=above,
+        below=below,
+        dying=dying,
         peak=np.maximum(state.peak, each),
         exceeds=np.maximum(state.exceeds, each.sum(axis=-1) / x.shape[-1]),
-        within=np.maximum(state.within, evidence),
+        certified=np.maximum(state.certified, (_WEIGHTS.reshape(column) * below).sum(axis=0)),
+        within=(_SHARES.reshape(column) * dying).sum(axis=0),
         total=total,
-        ratio=ratio,
-        square=square,
-        seeds=seeds,
+        centre=centre,
+        spread=spread,
+        seeds=state.seeds + 1,
     )
 
 
-def _gap_factors(y: Array, reaches: NDArray[np.bool_], tail: Tail) -> Array:
-    """The e-values (8, ...) of one seed against E X >= b."""
-    excess = tail.moment_ratio - 1
-    below = np.empty((_WEIGHTS.size, *y.shape))
-    v = (1 + excess / _SLACKS).reshape(-1, *[1] * y.ndim)
-    gap = np.maximum(v - y, 0.0)
-    below[: _SLACKS.size] = (1 - _STAKE) + (_STAKE / ((v - 1) ** 2 + excess)) * (gap * gap)
-    for k, share in enumerate(_SHARES, start=_SLACKS.size):
-        below[k] = np.where(reaches, share, (1 - share * tail.share_above) / (1 - tail.share_above))
-    return below
+def evidence_within(state: Capital, bound: Array, top: Array) -> Array:
+    """Evidence (..., R) against E X >= b, of which 1/alpha decides: half of the capital where there is no envelope."""
+    certain = np.where(top <= bound, np.inf, state.certified)
+    return np.where(np.isfinite(top), certain, state.within / 2)
 
 
-def log_exceeds(samples: Array, mean: Array) -> Array:
-    """log of the capital (R,) against E X <= mean (R,) > 0 after all samples (S, R)."""
+def bet_scale(samples: Array) -> Array:
+    """What the bets (S, R) on each of the samples have in common: for horizon N they are this over sqrt(N)."""
+    centre, spread = np.zeros(samples.shape[1]), np.zeros(samples.shape[1])
+    found = np.empty(samples.shape)
+    with np.errstate(divide="ignore", under="ignore"):
+        for n, x in enumerate(samples):
+            found[n] = _scale(n, centre, spread)
+            away = x - centre
+            centre = centre + away / (n + 1)
+            spread = spread + away * (x - centre)
+    return found
+
+
+def log_exceeds(samples: Array, mean: Array, scale: Array) -> Array:
+    """log of the capital (R,) against E X <= mean (R,) > 0 after all samples (S, R); scale: their `bet_scale`.
+
+    The bets do not depend on the mean but for their cap, so that the capital decreases in it.
+    """
+    return _over_horizons(_STAKE / mean, samples - mean, scale)
+
+
+def log_certified(samples: Array, mean: Array, top: Array, scale: Array) -> Array:
+    """log of the capital (R,) against E X >= mean (R,), where X <= top; infinite where top <= mean."""
     with np.errstate(divide="ignore"):
-        logs = np.stack([np.log1p(bet * (samples / mean - 1)).sum(axis=0) for bet in _BETS])
-    return _log_average(logs, np.full(_BETS.size, 1 / _BETS.size))
+        cap = np.where(mean < top, _STAKE / np.where(mean < top, top - mean, 1.0), 0.0)
+    return np.where(mean < top, _over_horizons(cap, mean - samples, scale), np.inf)
 
 
-def log_within(samples: Array, mean: Array, tail: Tail) -> Array:
-    """log of the capital (R,) against E X >= mean (R,) > 0 after all samples (S, R)."""
-    factors = _gap_factors(samples / mean, samples >= _NEAR * mean, tail)
-    return _log_average(np.log(factors).sum(axis=1), _WEIGHTS)
+def _over_horizons(cap: Array, gain: Array, scale: Array) -> Array:
+    logs = np.stack([np.log1p(np.minimum(cap, scale * r) * gain).sum(axis=0) for r in _ROOTS])
+    return _log_average(logs, _WEIGHTS)
+
+
+def log_within(samples: Array, mean: Array) -> Array:
+    """log of the capital (R,) against E X >= mean (R,) > 0 without an envelope, after all samples (S, R)."""
+    gain = 1 - samples / mean
+    with np.errstate(divide="ignore"):
+        logs = np.stack([np.log(np.maximum(1 + rate * gain, 0.0)).sum(axis=0) for rate in _RATES])
+    return _log_average(logs, _SHARES)
 
 
 def _log_average(logs: Array, weights: Array) -> Array:
     top = logs.max(axis=0)
     shift = np.where(np.isfinite(top), top, 0.0)
-    return shift + np.log((weights[:, None] * np.exp(logs - shift)).sum(axis=0))
+    with np.errstate(divide="ignore", over="ignore"):
+        return shift + np.log((weights[:, None] * np.exp(logs - shift)).sum(axis=0))

@@ -17,7 +17,7 @@ import numpy as np
 from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
-from boundcheck.evidence.confidence import Decision, SequentialTest
+from boundcheck.evidence.confidence import RARE, Decision, SequentialTest, useful_envelope
 from boundcheck.evidence.points import FLOAT_EQUAL, Mask, Points, index_name
 from boundcheck.theory.decide import Point
 from boundcheck.theory.inputs import to_float
@@ -72,6 +72,8 @@ def judge(points: Points, level: float, limit: Fraction | NoLimit | None = None)
     if points.samples is not None:
         points, statistics = _banded(points, level)
     found = _equality(points) if kind is Kind.EQUALITY else _limit(points)
+    if found.outcome is Outcome.HOLDS and statistics and statistics["missed"] is not None:
+        found = replace(found, reason=f"{found.reason} {_missed(points, statistics)}")
     return replace(found, statistics=statistics)
 
 
@@ -154,6 +156,8 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     if open_.any() or tiny.all():
         at = _worst(points, open_ if open_.any() else tiny)
         reason = f"Metric and bound are too close to decide at {_name(points, at)}{_hint(points)}."
+        if statistics and statistics["seeds"] < statistics["seeds_needed"]:
+            reason = _too_few(points, statistics)
         return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, at, negligible, statistics)
     later = within & (np.array(points.rounds) > 0)  # at the start many bounds are attained by their form
     at = _worst(points, later if later.any() else within)
@@ -163,6 +167,8 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     reason += f", where bound/metric is {ratio:.5g}." if math.isfinite(ratio) else "."
     if negligible:
         reason += f" {negligible} more, where both are below 1e-300, were left out."
+    if statistics:
+        reason += f" {_missed(points, statistics)}"
     return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)
 
 
@@ -196,7 +202,14 @@ def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) ->
     top = np.maximum(points.bound_high[drawn], 0.0)
     bottom = points.bound_low[drawn]
     beyond = np.isinf(top)  # a bound above all doubles is not exceeded by a value above all doubles
-    lower = SequentialTest(np.maximum(bottom, 0.0), level=level).update(samples)
+    top_end = np.full(len(top), np.inf) if points.envelope is None else points.envelope[drawn]
+    least = _least_probability(points)
+    lower = SequentialTest(
+        np.maximum(bottom, 0.0),
+        level=level,
+        envelope=useful_envelope(top_end, np.maximum(bottom, 0.0)),
+        least_probability=least,
+    ).update(samples)
     upper = lower
     if beyond.any() or not np.array_equal(top, lower.bound):
         kept = np.where(beyond & np.isinf(samples), 0.0, samples)
@@ -212,15 +225,43 @@ def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) ->
     return exceeds | negative, within, account | _band(points, lower)
 
 
+def _least_probability(points: Points) -> float:
+    """Of which events the seeds have to see all: the method's rarest choice, where that is below `RARE`."""
+    return RARE if points.rarest is None else min(RARE, points.rarest.probability)
+
+
+def _missed(points: Points, statistics: Mapping[str, Any]) -> str:
+    """What a claim that the metric stays within its bound rests on, in a sentence or two."""
+    if statistics["missed"] is None:
+        return f"Unseen events cannot change this, since the metric has certified upper limits: {points.envelope_how}."
+    seen = f"{statistics['missed']:.3g} (at level {statistics['level']:g})"
+    what = f"The {statistics['seeds']} seeds could have missed events of probability below {seen}"
+    if points.rarest is None:
+        return f"{what}, one of which may carry the expectation above the bound."
+    rare = (
+        f"the rarest choice of the method, that {points.rarest.event}, has probability {points.rarest.probability:.3g}"
+    )
+    return f"{what}; {rare}."
+
+
+def _too_few(points: Points, statistics: Mapping[str, Any]) -> str:
+    """Why the seeds are too few to say that the metric stays within its bound, and how many would do."""
+    least, level = statistics["least_probability"], statistics["level"]
+    rarest = points.rarest
+    which = "the probability 0.05 of an event that has to be seen"
+    if rarest is not None and rarest.probability == least:
+        which = f"the probability {least:.3g} that {rarest.event}"
+    return (
+        f"The {statistics['seeds']} seeds could have missed events of probability below {statistics['missed']:.3g} "
+        f"(at level {level:g}), which is above {which}; {statistics['seeds_needed']} seeds are needed."
+    )
+
+
 def _band(points: Points, test: SequentialTest) -> dict[str, Any]:
-    """The test's band at every compared round, and the largest ratio of mean square to squared mean."""
+    """The test's band at every compared round."""
     low, high = points.low.copy(), points.high.copy()
     low[~points.fixed], high[~points.fixed] = test.lower, test.upper
-    return {
-        "sample_ratio": float(test.sample_ratio.max()),
-        "lower": [float(v) for v in low],
-        "upper": [float(v) for v in high],
-    }
+    return {"lower": [float(v) for v in low], "upper": [float(v) for v in high]}
 
 
 def _banded(points: Points, level: float) -> tuple[Points, Mapping[str, Any] | None]:
@@ -235,9 +276,15 @@ def _banded(points: Points, level: float) -> tuple[Points, Mapping[str, Any] | N
             f"{points.statement.best_id}: the statistics of sampled runs need a metric that is never negative; "
             "use the exact engine."
         )
-    test = SequentialTest(np.zeros(int(drawn.sum())), level=level).update(samples)
+    test = SequentialTest(
+        np.zeros(int(drawn.sum())),
+        level=level,
+        least_probability=_least_probability(points),
+    ).update(samples)
     # of the test's account only what is about no bound: none was tested
-    account = {k: v for k, v in test.summary().items() if k in ("level", "seeds", "assumptions")} | _band(points, test)
+    kept = ("level", "seeds", "least_probability", "missed", "assumptions")
+    account = {k: v for k, v in test.summary().items() if k in kept} | _band(points, test)
+    account["missed"] = test.missed_by_band  # each of the band's sides has its share of the level
     return replace(points, low=np.array(account["lower"]), high=np.array(account["upper"]), slack=0.0), account
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_exact
-from boundcheck.engines.curve import Arithmetic, Curve, Floats
+from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.errors import BadInput
 from boundcheck.evidence.averages import averages, exact_averages, sampled_averages, weights_of
 from boundcheck.theory.scope import holds, index_conditions
@@ -33,7 +33,10 @@ class Points:
     rounds: finished rounds at each point; for an average those of the last iterate that enters it.
     slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
     exact: the scaled metric where it is known exactly, else None. samples: (S, P) scaled, for random sampled runs;
-    low and high are then the sample means. fixed: (P,) where nothing is random (round 0; all of a deterministic run).
+    low and high are then the sample means. fixed: (P,) where nothing is random: all of a deterministic run, and round 0
+    where all seeds agree (a metric of the round that begins there differs between them).
+    envelope: (P,) certain upper limits of the scaled metric for every seed, infinite where none is known; None without
+    samples. envelope_how: why it is certain. rarest: the least probable random choice of the method, where known.
     trivial_low, trivial_high: around the statement's trivial value, None where it declares none.
     rational: whether a run in rational arithmetic would give exact numbers where these are not.
     """
@@ -53,6 +56,9 @@ class Points:
     trivial_low: Floats | None = None
     trivial_high: Floats | None = None
     rational: bool = False
+    envelope: Floats | None = None
+    envelope_how: str = ""
+    rarest: Rarest | None = None
 
     def __len__(self) -> int:
         return len(self.index)
@@ -113,12 +119,14 @@ def points_of(
             ends, index = _spoken_of(statement, values, ends, index)
         rounds = tuple(end - 1 for end in ends)
         low, high, samples, exact = _averaged(statement, curve, values, ends)
+        envelope = _averaged_envelope(statement, curve, values, ends)
     else:
         chosen, index = _indices(statement, curve, values)
         if not every_index:
             chosen, index = _spoken_of(statement, values, chosen, index)
         rounds = tuple(int(curve.rounds[i]) for i in chosen)
         low, high, samples, exact = _measured(curve, name, chosen, rounds)
+        envelope = _envelope(curve, name, chosen)
     if metric.scale != 1:
         scale_low, scale_high = _enclose(metric.scale, statement, values, index)
         low, high = _times(low, high, scale_low, scale_high)
@@ -126,6 +134,7 @@ def points_of(
         if samples is not None:
             with np.errstate(invalid="ignore", over="ignore"):
                 samples = np.where(scale_high == 0, 0.0, samples * scale_high)
+                envelope = np.where(scale_high == 0, 0.0, np.where(scale_high > 0, envelope * scale_high, np.inf))
     bound_low, bound_high = _enclose(statement.bound, statement, values, index)
     trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, index)
     return Points(
@@ -140,11 +149,39 @@ def points_of(
         slack=FLOAT_EQUAL if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) else 0.0,
         exact=tuple(exact),
         samples=samples,
-        fixed=np.array([samples is None or done == 0 for done in rounds], dtype=bool),
+        fixed=_fixed(rounds, samples),
         trivial_low=trivial[0],
         trivial_high=trivial[1],
+        envelope=None if samples is None else envelope,
+        envelope_how=curve.envelopes[name].how if name in curve.envelopes else "",
+        rarest=curve.rarest,
         rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
     )
+
+
+def _fixed(rounds: Sequence[int], samples: Floats | None) -> Mask:
+    if samples is None:
+        return np.ones(len(rounds), dtype=bool)
+    at_start = np.array([done == 0 for done in rounds], dtype=bool)
+    at_start[at_start] = (samples[:, at_start] == samples[:1, at_start]).all(axis=0)
+    return at_start
+
+
+def _envelope(curve: Curve, name: str, chosen: Sequence[int]) -> Floats:
+    """The certain upper limits of the metric at some positions of the curve's grid."""
+    found = curve.envelopes.get(name)
+    return np.full(len(chosen), np.inf) if found is None else np.asarray(found.limits)[chosen]
+
+
+def _averaged_envelope(
+    statement: Statement, curve: Curve, values: Mapping[str, Fraction], ends: Sequence[int]
+) -> Floats:
+    """The same for averages over the first rounds."""
+    if not len(ends) or statement.metric.quantity not in curve.envelopes:
+        return np.full(len(ends), np.inf)
+    limits = _envelope(curve, statement.metric.quantity, range(max(ends)))
+    found = averages(weights_of(statement, values, max(ends)), limits, limits, ends)[1]
+    return np.where(np.isnan(found), np.inf, found)
 
 
 _Sides = tuple[Floats, Floats, Floats | None, list[Fraction | None]]  # low, high, samples (S, P), exact

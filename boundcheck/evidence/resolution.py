@@ -44,7 +44,9 @@ def from_below(curve: Curve, quantity: str) -> Curve | None:
             least = np.maximum(values - width, 0.0)
         return np.maximum(least - floor, 0.0)
 
-    samples = {**curve.samples}
-    if quantity in samples:
-        samples[quantity] = lowered(samples[quantity])
-    return replace(curve, values={**curve.values, quantity: lowered(known)}, samples=samples)
+    if quantity not in curve.samples:
+        return replace(curve, values={**curve.values, quantity: lowered(known)})
+    samples = lowered(curve.samples[quantity])
+    with np.errstate(over="ignore"):
+        mean = samples.mean(axis=0) if len(samples) else known
+    return replace(curve, values={**curve.values, quantity: mean}, samples={**curve.samples, quantity: samples})

@@ -59,24 +59,22 @@ def curve(
     if arithmetic is Arithmetic.RATIONAL:
         low, high = ([end(Fraction(v)) for v in values] for end in (float_down, float_up))
     enclosed = arithmetic in (Arithmetic.RATIONAL, Arithmetic.BALL)
-    made = Curve(
-        rounds=grid,
-        values={"dist2": floats},
-        arithmetic=arithmetic,
-        low={"dist2": floats if low is None else np.array(low)} if enclosed else {},
-        high={"dist2": floats if high is None else np.array(high)} if enclosed else {},
-        exact={"dist2": tuple(Fraction(v) for v in values)} if arithmetic is Arithmetic.RATIONAL else {},
-        constants={"mu": known(mu), "n": known(2), "dist2_0": known(start)},
-        assumptions={"strong_quasi_convexity": "decided"},
-        algorithms=("scgd",),
-    )
-    return replace(made, **more)
+    parts: dict[str, Any] = {
+        "values": {"dist2": floats},
+        "low": {"dist2": floats if low is None else np.array(low)} if enclosed else {},
+        "high": {"dist2": floats if high is None else np.array(high)} if enclosed else {},
+        "exact": {"dist2": tuple(Fraction(v) for v in values)} if arithmetic is Arithmetic.RATIONAL else {},
+        "constants": {"mu": known(mu), "n": known(2), "dist2_0": known(start)},
+        "assumptions": {"strong_quasi_convexity": "decided"},
+        "algorithms": ("scgd",),
+    }
+    return Curve(rounds=grid, arithmetic=arithmetic, **{**parts, **more})
 
 
 def sampled(rows: np.ndarray, **more: Any) -> Curve:
     """One row a seed at rounds 0, 2, 4, ..."""
-    made = curve(rows.mean(axis=0), Arithmetic.SAMPLED)
-    return replace(made, samples={"dist2": rows}, expectation=True, **more)
+    made = curve(rows.mean(axis=0), Arithmetic.SAMPLED, samples={"dist2": rows}, expectation=True)
+    return replace(made, **more)
 
 
 def check_json(verdict: Verdict) -> None:

@@ -130,17 +130,15 @@ def known(value: Any) -> Constant:
 def curve(values: list[Any], arithmetic: Arithmetic, **more: Any) -> Curve:
     floats = np.array([float(v) for v in values])
     enclosed = arithmetic in (Arithmetic.RATIONAL, Arithmetic.BALL)
-    made = Curve(
-        rounds=np.arange(len(values)),
-        values={"dist2": floats},
-        arithmetic=arithmetic,
-        low={"dist2": np.array([float_down(Fraction(v)) for v in values])} if enclosed else {},
-        high={"dist2": np.array([float_up(Fraction(v)) for v in values])} if enclosed else {},
-        exact={"dist2": tuple(Fraction(v) for v in values)} if arithmetic is Arithmetic.RATIONAL else {},
-        constants={"mu": known("1/2"), "dist2_0": known(1)},
-        start={"dist2": Fraction(values[0])},
-    )
-    return replace(made, **more)
+    parts: dict[str, Any] = {
+        "values": {"dist2": floats},
+        "low": {"dist2": np.array([float_down(Fraction(v)) for v in values])} if enclosed else {},
+        "high": {"dist2": np.array([float_up(Fraction(v)) for v in values])} if enclosed else {},
+        "exact": {"dist2": tuple(Fraction(v) for v in values)} if arithmetic is Arithmetic.RATIONAL else {},
+        "constants": {"mu": known("1/2"), "dist2_0": known(1)},
+        "start": {"dist2": Fraction(values[0])},
+    }
+    return Curve(rounds=np.arange(len(values)), arithmetic=arithmetic, **{**parts, **more})
 
 
 def test_a_mean_that_meets_its_bound_exactly() -> None:

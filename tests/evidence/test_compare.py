@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
+import sympy as sp
 from compare_tools import HALVING, D, K, check_json, curve, known, n, q
 
 from boundcheck.constants.constant import Known
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.evidence import points as points_module
 from boundcheck.evidence.compare import compare, points_of
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -88,10 +92,30 @@ def test_the_grade_of_out_of_scope_rests_on_the_constants_of_the_scope_alone() -
 
 
 def test_failed_comes_before_out_of_scope() -> None:
-    v = compare(HALVING, curve([1, math.nan, 0.1], mu="4/5"))
-    assert (v.outcome, v.grade, v.reason) == (Outcome.FAILED, None, "The run gave no number at round 2.")
+    stopped = curve([math.nan] * 3, Arithmetic.SAMPLED, mu="4/5", samples={"dist2": np.empty((0, 3))}, expectation=True)
+    v = compare(HALVING, stopped)  # a run that was stopped before its first seed was done
+    assert (v.outcome, v.grade, v.reason) == (Outcome.FAILED, None, "The run gave no number at round 0.")
     nowhere = compare(HALVING, curve([0.5, 0.25], rounds=[1, 3]))
     assert (nowhere.outcome, "admissible K" in nowhere.reason) == (Outcome.FAILED, True)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("unknown", [(False, True, False), (True, True, True)])
+def test_a_bound_without_a_value_at_some_points_is_a_failure(
+    side: int, unknown: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither side of a comparison with NaN is true, so that such a point would pass unseen."""
+    enclose = points_module._enclose
+
+    def gaps(expr: sp.Expr, *rest: Any) -> tuple[np.ndarray, ...]:
+        ends = enclose(expr, *rest)
+        return tuple(np.where(unknown, math.nan, end) if i == side else end for i, end in enumerate(ends))
+
+    monkeypatch.setattr(points_module, "_enclose", gaps)
+    for values in ([1, 0.1, 0.1], [1, 2, 0.1]):
+        verdict = compare(HALVING, curve(values))
+        at = unknown.index(True)
+        assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, f"The bound has no value at K = {at}.")
 
 
 def test_violated_comes_before_vacuous_and_undecided() -> None:

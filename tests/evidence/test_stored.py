@@ -60,8 +60,16 @@ def test_a_run_is_recalled_and_not_run_again(
     second = recall(store, how=how)
     assert same(first, second)
     assert first == replace(
-        second, rounds=first.rounds, values=first.values, samples=first.samples, low=first.low, high=first.high
+        second,
+        rounds=first.rounds,
+        values=first.values,
+        samples=first.samples,
+        low=first.low,
+        high=first.high,
+        envelopes=first.envelopes,
     )
+    for name, envelope in first.envelopes.items():
+        np.testing.assert_array_equal(envelope.limits, second.envelopes[name].limits)
     assert second.exact == first.exact
     assert second.constants["mu"] == PROBLEM.constants()["mu"]
     assert second.assumptions["smooth_clients"] == "decided"
@@ -139,6 +147,8 @@ def test_a_killed_run_goes_on_where_it_was(store: Store, tmp_path: Path, after: 
 def test_a_claim_recalls_block_by_block(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget that grows runs the new seeds only."""
     monkeypatch.setattr("boundcheck.engines.run.algorithms", lambda method, clients=None: ("fedavg",))
+    # certified upper limits would decide after the first block
+    monkeypatch.setattr("boundcheck.engines.envelopes.certified_envelopes", lambda *_: {})
     claim = Claim(
         "scgd/fedavg_full_participation",
         {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1, "mu": "1/2"},
