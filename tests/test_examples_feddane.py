@@ -232,7 +232,8 @@ def test_every_claim_is_met(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
 
 def test_every_claim_has_a_mutation() -> None:
     assert {name for name, _ in MUTATIONS} == set(CLAIMS)
-    assert {mutation for _, mutation in MUTATIONS} == FEDDANE.names()
+    # the last one puts a claim out of scope: see below
+    assert {mutation for _, mutation in MUTATIONS} | {"one device moved"} == FEDDANE.names()
 
 
 @pytest.mark.parametrize(("name", "mutation"), MUTATIONS)

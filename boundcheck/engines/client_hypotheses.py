@@ -1,6 +1,6 @@
 """Hypotheses that follow from a problem's clients and start alone, decided in one way for every kind of problem.
 
-"plain_mean": equal weights. "start_at_zero": x_0 = 0. "iid_clients": equal weights, and all clients have one objective
+"plain_mean": equal weights. "zero_at_start": x_0 = 0. "iid_clients": equal weights, and all clients have one objective
 up to a constant, that is one gradient at every point. Quadratic clients are compared exactly. Other clients differ
 where their gradients differ at one of a few points; in double precision a difference counts from `APART` of the
 gradients' size on. Clients of a network, whose gradients the neural engine alone has, are taken to differ where they
@@ -40,7 +40,7 @@ def client_hypotheses(problem: Problem) -> tuple[dict[str, str | None], frozense
     alike = isinstance(weights, Repeated) or all(w == weights[0] for w in weights)
     found: dict[str, str | None] = {
         "plain_mean": None if alike else f"{_DIFFERENT}, so that F is not their plain mean.",
-        "start_at_zero": "the start is not 0." if _starts_away(problem) else None,
+        "zero_at_start": "the start is not 0." if _starts_away(problem) else None,
     }
     if not alike:
         return {**found, "iid_clients": f"{_DIFFERENT}."}, frozenset()

@@ -60,7 +60,6 @@ __all__ = [
     "smooth_samples",
     "smooth_separable",
     "smooth_weighted",
-    "start_at_zero",
     "strong_quasi_convexity",
     "strongly_convex_samples",
     "time_based",
@@ -71,6 +70,7 @@ __all__ = [
     "unbiased_solver_cohort",
     "whole_times",
     "window_property",
+    "zero_at_start",
 ]
 
 _q = {
@@ -186,7 +186,7 @@ plain_mean = Assumption(
     "F is the plain mean of the clients' objectives: all clients have the weight 1/n.",
 )
 
-start_at_zero = Assumption("start_at_zero", "The run starts at x^0 = 0.")
+zero_at_start = Assumption("zero_at_start", "The run starts at x^0 = 0.")
 data_weights = Assumption(
     "data_weights",
     "Every client has its share of all samples as its weight: w_i = |D_i|/|D|, in F and in what the method is told.",
@@ -343,7 +343,7 @@ CLASSES: Mapping[str, Assumption] = {
     a.name: a
     for a in (
         *(strong_quasi_convexity, smooth_clients, finite_gradient_noise, convexity, plain_mean),
-        *(data_weights, followed_objective, start_at_zero),
+        *(data_weights, followed_objective, zero_at_start),
         *(smooth_samples, strongly_convex_samples, convex_samples, bounded_below),
         *(gradient_dissimilarity, relaxed_dissimilarity, local_variance, hessian_similarity),
         *(smooth_blocks, smooth_separable, smooth_weighted, smooth_globally, iid_clients, pure_noise, even_noise),

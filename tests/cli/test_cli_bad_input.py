@@ -211,15 +211,6 @@ def test_outputs_are_probed_before_the_work(
     assert "is not a folder" in sentence(found.err)
 
 
-def test_a_programming_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("boundcheck.theory.discovery.all_statements", fail)
-    with pytest.raises(ZeroDivisionError):
-        main(["list"])
-
-
 def test_a_closed_pipe_is_quiet() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", MAIN, "list", "--paper", "classics"],

@@ -56,8 +56,8 @@ def test_the_start() -> None:
     for start, objection in (([0, 0], None), ([0, "1/9"], "the start is not 0.")):
         clients = [{"A": [[1, 0], [0, 1]]}]
         found, _ = client_hypotheses(build({"kind": "quadratics", "clients": clients, "start": start}))
-        assert found["start_at_zero"] == objection
-    assert client_hypotheses(build({"kind": "huber"}))[0]["start_at_zero"] is not None
+        assert found["zero_at_start"] == objection
+    assert client_hypotheses(build({"kind": "huber"}))[0]["zero_at_start"] is not None
 
 
 def test_equal_weights() -> None:

@@ -191,7 +191,7 @@ BREAKS: Mapping[str, Break] = {
         ONE,
         original=True,
     ),
-    "start_at_zero": Break(
+    "zero_at_start": Break(
         "the start (0, 0, 1/3, 1/3, 0, 0), as far from x* as 0",
         "fedshuffle/section_4_1_limit/corrected",
         {**P36, "start": [0, 0, "1/3", "1/3", 0, 0]},

@@ -194,7 +194,7 @@ def test_hypotheses_about_clients_and_the_start() -> None:
         (unlike, [3], (Outcome.VIOLATED, Outcome.VIOLATED)),
     ):
         instance = build({"kind": "quadratics", "clients": clients, "start": start})
-        found = [check_assumption(CLASSES[name], instance) for name in ("iid_clients", "start_at_zero")]
+        found = [check_assumption(CLASSES[name], instance) for name in ("iid_clients", "zero_at_start")]
         assert tuple(v.outcome for v in found) == outcomes
         assert {v.grade for v in found} == {Grade.EXACT}
     far = build({"kind": "population", "clients": 2, "dim": 1, "model": "logistic"})

@@ -7,12 +7,12 @@ from dataclasses import replace
 import sympy as sp
 
 from boundcheck.evidence.compare import compare
-from boundcheck.theory.assumptions import start_at_zero
+from boundcheck.theory.assumptions import zero_at_start
 from boundcheck.theory.statement import Condition
 from boundcheck.verdict import Grade, Outcome
 from tests.evidence.compare_tools import HALVING, curve, known, n, q
 
-ALL = replace(HALVING, assumptions=(*HALVING.assumptions, start_at_zero))
+ALL = replace(HALVING, assumptions=(*HALVING.assumptions, zero_at_start))
 
 
 def test_everything_that_a_curve_made_by_hand_does_not_say() -> None:
@@ -20,7 +20,7 @@ def test_everything_that_a_curve_made_by_hand_does_not_say() -> None:
     found = compare(ALL, by_hand, {"mu": "1/2", "n": 2, "dist2_0": 1})
     assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert found.reason.endswith(
-        "Taken for granted: assumptions strong_quasi_convexity, start_at_zero; that the run is scgd; "
+        "Taken for granted: assumptions strong_quasi_convexity, zero_at_start; that the run is scgd; "
         "the given values of n, dist2_0."
     )
 
@@ -30,7 +30,7 @@ def test_one_of_each() -> None:
     assert "granted" not in compare(HALVING, everything).reason
     assert compare(HALVING, everything).grade is Grade.EXACT
     found = compare(ALL, everything)
-    assert found.reason.endswith(" Taken for granted: assumption start_at_zero.")
+    assert found.reason.endswith(" Taken for granted: assumption zero_at_start.")
     assert found.grade is Grade.SUPPORTED
     found = compare(HALVING, curve([1, 0.4], algorithms=None))
     assert found.reason.endswith(" Taken for granted: that the run is scgd.")
@@ -44,7 +44,7 @@ def test_one_of_each() -> None:
 def test_a_violation_names_it_too() -> None:
     found = compare(ALL, curve([1, 0.6]))
     assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)
-    assert found.reason.endswith(" Taken for granted: assumption start_at_zero.")
+    assert found.reason.endswith(" Taken for granted: assumption zero_at_start.")
 
 
 def test_what_was_sampled_is_not_granted() -> None:

@@ -252,7 +252,9 @@ def test_lemma_1_as_printed_fails_with_one_worker() -> None:
     curve = run(partial, instance, rounds=1000, metrics=("grad2",))
     # one model never differs from the average
     found = verdict("lemma_1/as_printed", curve, L2_discrepancy=0)
-    assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.EXACT)
+    # nothing but this test knows that the given value is the run's
+    assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.SUPPORTED)
+    assert "the given value of L2_discrepancy" in found.reason
     assert verdict("lemma_1/corrected", curve, L2_discrepancy=0).outcome is Outcome.HOLDS
 
 
@@ -262,7 +264,7 @@ def test_lemma_2_in_pure_noise(kind: str) -> None:
     curve = run(method({"kind": kind, "tau": 4, "eta": "1/2"}), instance, rounds=40, metrics=("discrepancy",))
     for reading in ("as_printed", "sharp"):
         found = verdict(f"lemma_2/{reading}", curve, local_grad2=0)
-        assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.EXACT)
+        assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     # the sharp noise term is twice what is left of it without the factor 2 of |a + b|^2 <= 2|a|^2 + 2|b|^2
     assert value(get("lemma_2", "sharp"), m=3, tau=4, eta=F(1, 2), sigma2=4, local_grad2=0) == 2
     assert abs(curve.values["discrepancy"][4:].mean() - 1) < 0.05

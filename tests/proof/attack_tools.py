@@ -31,7 +31,7 @@ def step(name, claim, uses, by):
 def attempt(facts, steps, quantities=(), target=dist2_1, about=LEMMA, drawn=()):
     """The derivation of these steps from the scope of the statement and these facts."""
     every = (*scope_facts(about), *facts)
-    return Derivation(about, every, tuple(steps), steps[-1].name, target, frozenset(quantities), drawn)
+    return Derivation(about, every, tuple(steps), steps[-1].name, target, frozenset(quantities), drawn=drawn)
 
 
 def last(facts, steps, **more):

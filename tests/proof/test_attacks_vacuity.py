@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from attack_tools import LEMMA, SMOOTH, attempt, dist2_1, mu, n, relation, step, u, v, y, z
+from attack_tools import LEMMA, PLAIN, attempt, dist2_1, mu, n, relation, step, u, v, y, z
 
 from boundcheck.proof.feasibility import Contradiction, Hypotheses, find_contradiction
 from boundcheck.proof.gram import Combine
@@ -188,7 +188,7 @@ def test_an_indefinite_form_is_no_certificate():
 def test_a_derivation_from_contradictory_vectors_is_vacuous():
     names = ("long", "longer", "product", "y >= 1")
     claims = (LONG["a"], LONG["b"], LONG["c"], sp.Ge(y, 1))
-    facts = tuple(Fact(name, claim, "assumption", "", SMOOTH) for name, claim in zip(names, claims, strict=True))
+    facts = tuple(Fact(name, claim, "assumption", "", PLAIN) for name, claim in zip(names, claims, strict=True))
     false = relation(sp.Le, dist2_1, LEMMA.bound)
     report = attempt(facts, [step("x", false, names, Combine({"product": 1}))]).check(5)
     assert report.results[0].status is Status.VACUOUS

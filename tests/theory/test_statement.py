@@ -204,7 +204,7 @@ def test_assumptions_carry_an_open_inequality_in_declared_quantities() -> None:
     bare |= {"fixed_times", "one_by_one", "whole_times", "slowest_at_an_end", "time_based", "own_minimisers"}
     bare |= {"two_alternating_clients", "four_alternating_clients"}
     bare |= {"iid_clients", "averages_as_objective", "averages_uniformly", "pure_noise", "even_noise"}
-    bare |= {"block_variance", "block_dissimilarity", "start_at_zero"}
+    bare |= {"block_variance", "block_dissimilarity", "zero_at_start"}
     names |= {"Lmax", "beta2", "kappa2"}
     bare |= {"client_smoothness", "lower_curvature", "dissimilarity_at_start", "inexact_solves"}
     bare |= {"unbiased_gradient_cohort", "gradient_cohort_variance", "independent_cohorts", "unbiased_solver_cohort"}

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.papers.fedshuffle._shared import COHORTS_AND_ORDERS, PAPER, SYMBOLS, E, R, Reading, eta_l
-from boundcheck.theory.assumptions import instance, start_at_zero
+from boundcheck.theory.assumptions import instance, zero_at_start
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
@@ -75,7 +75,7 @@ def _statement(reading: Reading, title: str, bound: Any, kind: Kind, *more: Cond
         kind=kind,
         algorithm=Algorithm("fedavg_rr", parameters),
         conditions=(*_CONDITIONS, *more),
-        assumptions=(instance("fedshuffle_36"), start_at_zero),
+        assumptions=(instance("fedshuffle_36"), zero_at_start),
         belief=reading.belief,
         replaces=reading.replaces,
         why=reading.why,
