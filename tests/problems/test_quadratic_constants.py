@@ -244,7 +244,7 @@ def test_a_surrogate_is_about_its_own_weights():
         build({"kind": "surrogate", "of": {"kind": "fedshuffle_36"}, "weights": ["1/2", "1/4", "1/8"]})
     with pytest.raises(BadInput, match="3 clients"):
         build({"kind": "surrogate", "of": {"kind": "fedshuffle_36"}, "weights": [1]})
-    with pytest.raises(BadInput, match="list of numbers"):
+    with pytest.raises(BadInput, match="weights = '1' is not allowed; it must be a list"):
         build({"kind": "surrogate", "of": {"kind": "fedshuffle_36"}, "weights": "1"})
     with pytest.raises(TypeError, match="cannot be given other weights"):
         build({"kind": "surrogate", "of": {"kind": "huber"}, "weights": [1]})

@@ -42,7 +42,8 @@ def test_the_cubic_answers_what_it_knows():
     p = build({"kind": "scgd_appendix_c", "cubic": True})
     for name in ("smooth_samples", "convex_samples", "strongly_convex_samples", "bounded_below"):
         assert p.violations(name) is not None
-    for name in ("gradient_dissimilarity", "local_variance", "hessian_similarity"):
+    assert p.violations("hessian_similarity") is not None  # 18x - 6x is unbounded
+    for name in ("gradient_dissimilarity", "local_variance"):
         with pytest.raises(UnknownName):
             p.violations(name)
     assert set(OF_SAMPLES) >= set(TRIVIAL)
