@@ -2,8 +2,8 @@
 
 `make mutants` runs this with cosmic-ray in an environment of its own. `deciding.toml` lists the files with the tests
 that are run for each, and the named changes: faults that once passed all tests. `unnoticed.toml` lists the changes
-that no test notices, each with the reason. A random sample of places is taken, and one change at each; the seed fixes
-the sample. Changes are made in copies of the tracked files, never in the working tree.
+that no test notices, each with the reason. A random sample of places is taken, as many from each group of files, and one
+change at each; the seed fixes the sample. Changes are made in copies of the tracked files, never in the working tree.
 
 Exit code 1 where a named change passes, or where less than 95 % of the sampled changes that are not listed as
 equivalent are noticed.
@@ -12,6 +12,7 @@ equivalent are noticed.
 from __future__ import annotations
 
 import argparse
+import math
 import queue
 import random
 import shutil
@@ -86,6 +87,12 @@ def idle(spec: MutationSpec) -> bool:
     line = spec.module_path.read_text().splitlines()[row - 1]
     star = "Mul" in spec.operator_name and line[:column].rstrip()[-1:] in ("", "(", ",", "[", "{")
     return star or line == "if TYPE_CHECKING:" or line[:column].endswith(("(frozen=", "strict="))
+
+
+def files_of(group: dict[str, list[str]], only: str) -> list[str]:
+    """The files of a group whose names contain `only`, patterns written out."""
+    found = [path for pattern in group["files"] for path in sorted(ROOT.glob(pattern))]
+    return [name for name in (str(path.relative_to(ROOT)) for path in found) if only in name]
 
 
 def places(files: Iterable[str], seed: int, folder: Path) -> list[MutationSpec]:
@@ -177,7 +184,7 @@ def main() -> int:
     """Run named and sampled changes, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", required=True, help="interpreter with the project's requirements")
-    parser.add_argument("--number", type=int, default=200, help="of sampled changes (0: every place)")
+    parser.add_argument("--number", type=int, default=200, help="of sampled changes in all (0: every place)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=600, help="seconds for the tests of one change; more is noticed")
@@ -187,29 +194,29 @@ def main() -> int:
     deciding = tomllib.loads((HERE / "deciding.toml").read_text())
     known = tomllib.loads((HERE / "unnoticed.toml").read_text()).get("change", [])
     groups: list[dict[str, list[str]]] = deciding["group"]
-    tests = {name: group["tests"] for group in groups for name in group["files"]}
-    missing = [name for name in (*tests, *(t for g in groups for t in g["tests"])) if not (ROOT / name).exists()]
-    if missing:
-        sys.exit(f"deciding.toml names {', '.join(missing)}, which are not there.")
+    absent = [name for name in (t for g in groups for t in g["tests"]) if not (ROOT / name).exists()]
+    absent += [pattern for group in groups for pattern in group["files"] if not list(ROOT.glob(pattern))]
+    if absent:
+        sys.exit(f"deciding.toml names {', '.join(absent)}, which are not there.")
+    used = [group for group in groups if files_of(group, asked.only)]
+    each = math.ceil(asked.number / max(len(used), 1)) or None
     with tempfile.TemporaryDirectory() as folder:
         free = copies(asked.workers, Path(folder))
-        unmutated(
-            [g for g in groups if any(asked.only in name for name in g["files"])], free, asked.python, asked.limit
-        )
+        unmutated(used, free, asked.python, asked.limit)
         jobs: list[Callable[[Path], Result]] = [
             lambda copy, c=change: named(c, copy, asked.python, c["tests"], asked.limit)
             for change in deciding["change"]
             if asked.only in change["file"]
         ]
         fixed = list(carried_out(jobs, free, "named"))
-        chosen = places([name for name in tests if asked.only in name], asked.seed, Path(folder))
-        total = len(chosen)
-        jobs = [
-            lambda copy, s=spec: sampled(
-                s, copy, asked.python, tests[str(s.module_path.relative_to(ROOT))], asked.limit
-            )
-            for spec in chosen[: asked.number or None]
-        ]
+        jobs, total = [], 0
+        for group in used:
+            chosen = places(files_of(group, asked.only), asked.seed, Path(folder))
+            total += len(chosen)
+            jobs += [
+                lambda copy, s=spec, g=group: sampled(s, copy, asked.python, g["tests"], asked.limit)
+                for spec in chosen[:each]
+            ]
         found = list(carried_out(jobs, free, "sampled"))
     listed = {(entry["file"], entry["change"]): entry for entry in known}
     passed = [r for r in found if not r.noticed]
