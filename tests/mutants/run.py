@@ -3,7 +3,8 @@
 `make mutants` runs this with cosmic-ray in an environment of its own. `deciding.toml` lists the files with the tests
 that are run for each, and the named changes: faults that once passed all tests. `unnoticed.toml` lists the changes
 that no test notices, each with the reason. A random sample of places is taken, as many from each group of files, and
-one change at each; the seed fixes the sample. Changes are made in copies of the tracked files, never in the working tree.
+one change at each; the seed fixes the sample. Changes are made in copies of the tracked files, never in the working
+tree.
 
 Exit code 1 where a named change passes, or where less than 95 % of the sampled changes that are not listed as
 equivalent are noticed.
