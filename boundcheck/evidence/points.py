@@ -293,7 +293,7 @@ def _enclose(
 
 def _times(low: Floats, high: Floats, scale_low: Floats, scale_high: Floats) -> tuple[Floats, Floats]:
     """The product of two intervals, rounded outwards. NaN stays NaN; infinity times 0 is 0."""
-    unknown = np.isnan(low) | np.isnan(high)
+    unknown = np.isnan(low) | np.isnan(high) | np.isnan(scale_low) | np.isnan(scale_high)
     with np.errstate(invalid="ignore", over="ignore"):
         products = np.stack([a * b for a in (low, high) for b in (scale_low, scale_high)])
     products = np.where(np.isnan(products), 0.0, products)

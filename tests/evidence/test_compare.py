@@ -118,6 +118,19 @@ def test_a_bound_without_a_value_at_some_points_is_a_failure(
         assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, f"The bound has no value at K = {at}.")
 
 
+def test_a_metric_without_a_value_at_some_points_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    doubled = replace(HALVING, metric=replace(HALVING.metric, scale=sp.Integer(2)), bound=2 * HALVING.bound)
+    enclose = points_module._enclose
+
+    def gaps(expr: sp.Expr, *rest: Any) -> tuple[np.ndarray, ...]:
+        ends = enclose(expr, *rest)
+        return tuple(np.where([False, True, False], math.nan, end) for end in ends) if expr == 2 else ends
+
+    monkeypatch.setattr(points_module, "_enclose", gaps)
+    verdict = compare(doubled, curve([1, 0.1, 0.1]))
+    assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "The run gave no number at round 2.")
+
+
 def test_violated_comes_before_vacuous_and_undecided() -> None:
     # the bound at K = 0 alone is the trivial value: nothing was compared, unless it is violated there
     start = compare(HALVING, curve([1]))
