@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -80,3 +84,15 @@ def sampled(rows: np.ndarray, **more: Any) -> Curve:
 def check_json(verdict: Verdict) -> None:
     text = json.dumps(verdict.to_dict(), allow_nan=False)
     assert Verdict.from_dict(json.loads(text)).to_dict() == verdict.to_dict()
+
+
+def benchmark(name: str) -> ModuleType:
+    """A script of the folder benchmarks as a module."""
+    path = Path(__file__).parents[2] / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
+from compare_tools import benchmark
 
 from boundcheck.errors import BadInput
 from boundcheck.evidence.confidence import (
@@ -21,19 +18,7 @@ from boundcheck.evidence.confidence import (
     useful_envelope,
 )
 
-
-def _benchmark() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "confidence_level.py"
-    spec = importlib.util.spec_from_file_location("confidence_level", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-bench = _benchmark()
+bench = benchmark("confidence_level")
 LAWS = [bench.normal(), bench.lognormal(), bench.rare(), bench.rare(1.0, moment_ratio=10.0)]
 EXACT = [bench.FEDAVG, bench.FEDAVG_NEAR]  # sampled curves whose expectation the exact engine knows
 RUNS = [*EXACT, bench.RESHUFFLED]

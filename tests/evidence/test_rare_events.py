@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
-from compare_tools import HALVING, curve, sampled
+from compare_tools import HALVING, benchmark, curve, sampled
 
 from boundcheck.engines.curve import Envelope, Rarest
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.compare import compare, points_of
 from boundcheck.verdict import Outcome
 
-
-def _benchmark() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "honesty.py"
-    spec = importlib.util.spec_from_file_location("honesty", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-bench = _benchmark()
+bench = benchmark("honesty")
 
 
 def table(seeds: int) -> np.ndarray:
