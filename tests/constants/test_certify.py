@@ -119,3 +119,12 @@ def test_semidefiniteness_of_singular_and_nearly_singular_matrices(size):
     assert is_positive_semidefinite(gram + one * tiny)
     assert not is_positive_semidefinite(gram - one * tiny)
     assert not is_positive_semidefinite(-gram)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_smoothness_does_not_trust_the_float_that_chose_the_client(sign):
+    tiny = Fraction(1, 10**30)  # between largest eigenvalues 3/2 and 3/2 + 1e-30, of either sign
+    plain = matrix([[1, Fraction(1, 2)], [Fraction(1, 2), 1]])
+    more = (plain + identity(2) * rational(tiny)) * rational(Fraction(sign))
+    for hessians in ([plain, more], [more, plain], [plain, plain, more]):
+        assert Fraction(3, 2) + tiny <= certify.smoothness(hessians).value <= Fraction(3, 2) * (1 + Fraction(1, 10**12))

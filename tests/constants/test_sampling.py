@@ -87,6 +87,9 @@ def test_closed_forms_need_no_matrix():
     assert F(9, 10) == independent(RIGHT, RIGHT).M
     assert one_client(RIGHT, RIGHT).M == 1
     assert uniform(1, 1, (F(1),)).M == 0
+    assert one_client((F(1),), (F(1),)).M == 0
+    assert full(W).excess == independent(RIGHT, RIGHT).excess == 0  # the least possible
+    assert one_client(RIGHT, RIGHT).excess is None
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

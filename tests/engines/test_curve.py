@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from boundcheck.core.linalg import float_down, float_up
-from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.curve import Arithmetic, Curve, Envelope, Rarest
 from boundcheck.errors import BadInput
 
 VALUES = [Fraction(4), Fraction(5, 3), Fraction(1, 7)]
@@ -57,6 +57,24 @@ def test_a_diverged_run_and_a_run_without_seeds_are_curves() -> None:
     assert none.diverged == 0
 
 
+def test_a_certified_limit_and_a_rare_choice_belong_to_samples() -> None:
+    above = Envelope(np.array([6.0, math.inf, 1.0]), "by hand")
+    for probability in (1e-3, 1.0):
+        rarest = Rarest(probability, "client 0 takes part")
+        curve = made(Arithmetic.SAMPLED, envelopes={"dist2": above}, rarest=rarest)
+        assert curve.envelopes["dist2"].limits.tolist() == [6.0, math.inf, 1.0]
+        assert curve.rarest == rarest
+    # the samples are at most 6, 2.5 and about 0.179
+    exact = Envelope(np.array([4.0, 2.5, 0.25]), "by hand")
+    assert made(Arithmetic.SAMPLED, envelopes={"dist2": exact}).envelopes["dist2"] is not None
+
+
+def test_every_round_may_be_measured_and_a_start_may_be_an_end() -> None:
+    assert made(Arithmetic.FLOAT64, rounds=[0, 1, 2]).rounds.tolist() == [0, 1, 2]
+    ends = {"low": {"dist2": [4.0, 1.0, 0.1]}, "high": {"dist2": [4.0, 2.0, 0.2]}}
+    assert made(Arithmetic.BALL, **ends, start={"dist2": Fraction(4)}).start == {"dist2": 4}
+
+
 REFUSED: list[tuple[Arithmetic, Mapping[str, Any], str]] = [
     (
         Arithmetic.BALL,
@@ -95,6 +113,29 @@ REFUSED: list[tuple[Arithmetic, Mapping[str, Any], str]] = [
     (Arithmetic.RATIONAL, {"exact": {"dist2": (Fraction(4),)}}, "has 1 numbers; with 3 rounds it has 3"),
     (Arithmetic.RATIONAL, {"exact": {"dist2": (4.0, 1.0, 1.0)}}, "it is a tuple of fractions"),
     (Arithmetic.RATIONAL, {"exact": {}}, "needs 'exact' of the metric 'dist2'"),
+    (
+        Arithmetic.SAMPLED,
+        {"envelopes": {"dist2": Envelope(np.array([3.9, 9.0, 9.0]), "")}},
+        "a sample 4 of 'dist2' at round 0 is above its envelope 3.9",
+    ),
+    (
+        Arithmetic.SAMPLED,
+        {"envelopes": {"dist2": Envelope(np.array([9.0, 2.4, 9.0]), "")}},
+        "a sample 2.5 of 'dist2' at round 2 is above its envelope 2.4",
+    ),
+    (
+        Arithmetic.SAMPLED,
+        {"envelopes": {"dist2": Envelope(np.array([9.0, -1.0, 9.0]), "")}},
+        "an envelope of 'dist2' is -1; it is at least 0",
+    ),
+    (Arithmetic.SAMPLED, {"envelopes": {"dist2": [9, 9, 9]}}, "it is an Envelope of a metric with samples"),
+    (
+        Arithmetic.SAMPLED,
+        {"envelopes": {"gap": Envelope(np.array([9.0, 9.0, 9.0]), "")}},
+        "it is an Envelope of a metric with samples",
+    ),
+    (Arithmetic.SAMPLED, {"rarest": Rarest(0.0, "never")}, "it is a Rarest with a probability above 0"),
+    (Arithmetic.SAMPLED, {"rarest": Rarest(1.5, "surely")}, "it is a Rarest with a probability above 0"),
     (Arithmetic.FLOAT64, {"values": {"dist2": [1.0, math.nan, 1.0]}}, "'values' of 'dist2' is NaN at round 2"),
     (Arithmetic.FLOAT64, {"values": {"dist2": [1.0, 2.0]}}, r"has the shape \(2,\); with 3 rounds it is \(3,\)"),
     (Arithmetic.FLOAT64, {"values": {"dist2": None}}, "'values' of 'dist2' = None is not allowed"),

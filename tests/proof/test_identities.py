@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from boundcheck.proof.exact import value_somewhere
+from boundcheck.proof.exact import holds, value_somewhere
 from boundcheck.proof.identity import same
 from boundcheck.proof.polynomial import factorised, rational_parts
 from boundcheck.proof.vectors import Inner
@@ -60,3 +60,10 @@ def test_what_is_remembered_is_not_shared() -> None:
     factors = factorised(x**2 - y**2)[1]
     factors.clear()
     assert len(factorised(x**2 - y**2)[1]) == 2
+
+
+def test_relations_that_are_decided_already() -> None:
+    assert holds(sp.true, {}) is holds(sp.Or(sp.true, x > 0), {}) is True
+    assert holds(sp.false, {}) is holds(sp.And(x > 0, sp.false), {}) is False
+    assert holds(sp.And(x > 0, y > 0), {"x": Fraction(1)}) is None
+    assert holds(sp.And(x > 0, y > 0), {"x": Fraction(-1)}) is False

@@ -171,6 +171,8 @@ def test_enclosures_hold_the_value_and_are_narrow() -> None:
     assert low**2 <= Fraction(2, 9) <= high**2
     assert (high - low) / low < Fraction(1, 2**199)
     assert enclose(x / 3, {"x": 2}) == (Fraction(2, 3), Fraction(2, 3))
+    assert enclose((1 - x) ** k, {"x": 1, "k": 0}) == (1, 1)  # 0^0
+    assert enclose((1 - x) ** k, {"x": 1, "k": 2}) == (0, 0)
     # heavy cancellation still gives relative bits
     low, high = enclose(sp.sqrt(x + 1) - sp.sqrt(x), {"x": 10**60}, bits=64)
     assert Fraction(49, 100) < low * 10**30 <= high * 10**30 < Fraction(51, 100)
