@@ -87,7 +87,7 @@ def idle(spec: MutationSpec) -> bool:
     row, column = spec.start_pos
     line = spec.module_path.read_text().splitlines()[row - 1]
     star = "Mul" in spec.operator_name and line[:column].rstrip()[-1:] in ("", "(", ",", "[", "{")
-    return star or line == "if TYPE_CHECKING:" or line[:column].endswith(("(frozen=", "strict="))
+    return star or line == "if TYPE_CHECKING:" or line[:column].endswith(("(frozen=", " eq=", "strict="))
 
 
 def files_of(group: dict[str, list[str]], only: str) -> list[str]:
