@@ -17,6 +17,7 @@ from store_tools import ARRAYS, KEY, META, SPEC, partials, same
 from boundcheck.core import store as module
 from boundcheck.core.arrays import pack_arrays, unpack_arrays
 from boundcheck.core.digest import Undigestible, digest
+from boundcheck.core.places import MARKER
 from boundcheck.core.store import Store
 from boundcheck.errors import BadInput, StoreError
 
@@ -37,6 +38,35 @@ def test_put_and_get(store: Store) -> None:
     assert store.keys() == [KEY]
     assert partials(store) == []
     assert sorted(os.listdir(store.path / KEY)) == ["curve.npz", "done.json", "environment.json", "spec.json"]
+
+
+def test_a_new_store_is_marked_and_a_folder_of_others_is_refused(tmp_path: Path) -> None:
+    Store(tmp_path / "new").put(KEY, SPEC, ARRAYS, META)
+    assert (tmp_path / "new" / MARKER).is_file()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").touch()
+    with pytest.raises(StoreError, match=r"thesis\.tex"):
+        Store(tmp_path / "other").put(KEY, SPEC, ARRAYS, META)
+    assert os.listdir(tmp_path / "other") == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("failures", [0, 1, 2, 3])
+def test_an_action_whose_files_vanish_is_repeated_twice(store: Store, failures: int) -> None:
+    folders: list[Path] = []
+
+    def action(folder: Path) -> None:
+        folders.append(folder)
+        assert folder.is_dir()
+        if len(folders) <= failures:
+            raise FileNotFoundError(2, "No such file", str(folder))
+
+    if failures == 3:
+        with pytest.raises(StoreError, match="cannot be written: no such file"):
+            store.write(action)
+    else:
+        store.write(action)
+    assert len(set(folders)) == min(failures + 1, 3)
+    assert partials(store) == []
 
 
 def test_every_json_has_a_schema_and_no_host(store: Store) -> None:
