@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,10 @@ def test_put_and_get(store: Store) -> None:
 def test_a_new_store_is_marked_and_a_folder_of_others_is_refused(tmp_path: Path) -> None:
     Store(tmp_path / "new").put(KEY, SPEC, ARRAYS, META)
     assert (tmp_path / "new" / MARKER).is_file()
+    opened = Store(tmp_path / "gone")
+    shutil.rmtree(tmp_path / "gone")
+    opened.put(KEY, SPEC, ARRAYS, META)
+    assert (tmp_path / "gone" / MARKER).is_file()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").touch()
     with pytest.raises(StoreError, match=r"thesis\.tex"):
