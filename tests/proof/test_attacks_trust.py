@@ -242,3 +242,13 @@ def test_a_number_may_be_defined():
     facts = (definition("z", sp.Integer(0)), Fact("A", sp.Le(norm2(u), z), "assumption", "", PLAIN))
     report = attempt(facts, [step("x", sp.Le(2 * norm2(u), z), ("A", "z"), Combine())]).check(5)
     assert report.results[0].status is Status.PROVED
+
+
+@pytest.mark.parametrize("name", ["plain", "with. a dot", "a.1"])
+def test_a_definition_without_a_value_is_no_background_whatever_its_name(name):
+    fact = Fact(name, relation(sp.Eq, t, 1 / (mu - L)), "definition", "")
+    proof = attempt([fact], [step("x", mu > 0, ("domain mu",), Decide())])
+    reasons, setting = proof._founded(proof._setting(5))
+    assert list(reasons) == [name]
+    assert not any(f.has(t) for _, f in setting.background)
+    assert any(f.has(mu) for _, f in setting.background)
