@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._output import json_number, line, progress, short, table
+from boundcheck.core.linalg import nearest_float
 
 if TYPE_CHECKING:
     from boundcheck.constants.constant import Constant
@@ -91,7 +92,7 @@ class ClaimConstants:
 
 
 def _row(constant: Constant) -> dict[str, Any]:
-    return constant.to_dict() | {"float": float(constant.value)}
+    return constant.to_dict() | {"float": nearest_float(constant.value)}
 
 
 def _step_data(step: Step) -> dict[str, Any]:
@@ -306,7 +307,7 @@ def _print_spreads(spreads: tuple[Spread, ...]) -> None:
 
 def _root(square: Constant) -> str:
     """The square root for people; of a bound from above it is one, to the digits shown."""
-    return _bound(square.side) + short(math.sqrt(float(square.value)))
+    return _bound(square.side) + short(math.sqrt(nearest_float(square.value)))
 
 
 def _print_step(step: Step) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.constants.constant import Constant
+from boundcheck.core.linalg import nearest_float
 from boundcheck.errors import BadInput
 
 __all__ = ["Arithmetic", "Envelope", "Floats", "Ints", "Rarest", "checked_parts"]
@@ -335,10 +336,7 @@ def _check_start(curve: Any, parts: Mapping[str, Any]) -> None:
         if name not in parts["values"]:
             continue
         value = float(parts["values"][name][0])
-        try:
-            given = float(start)
-        except OverflowError:  # beyond the doubles
-            given = math.copysign(math.inf, start.numerator)
+        given = nearest_float(start)
         if rigorous:
             agree = float(parts["low"][name][0]) <= start <= float(parts["high"][name][0])
         else:

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact
 from boundcheck.report.names import claim_names, not_run_page_names
 from boundcheck.report.snippet import claim_toml
@@ -201,7 +202,7 @@ def _expectation(result: ClaimResult) -> dict[str, Any]:
         asked.append(f"bound over metric at most {largest:g}")
     if claim.rate is not None:
         rate = claim.rate
-        asked.append(f"slope of {rate.metric} from {float(rate.low):g} to {float(rate.high):g}")
+        asked.append(f"slope of {rate.metric} from {nearest_float(rate.low):g} to {nearest_float(rate.high):g}")
     met = None if not asked else not result.failures
     return {"asked": asked, "met": met, "failures": list(result.failures)}
 
@@ -229,7 +230,7 @@ def _trivial(result: ClaimResult, claimed: Statement) -> list[float]:
     if own - set(known) - {index}:
         return []
     at = [{**known, index: k} for k in result.index] if index in own else [known]
-    values = [float(Point(claimed.trivial, where).enclose(96)[1]) for where in at]
+    values = [nearest_float(Point(claimed.trivial, where).enclose(96)[1]) for where in at]
     return values if index in own else values * len(result.index)
 
 
@@ -270,7 +271,7 @@ def _rate(result: ClaimResult) -> dict[str, Any] | None:
         "level": rate.level,
         "points": rate.points,
         "span": [json_number(v) for v in rate.span],
-        "asked": None if asked is None else [float(asked.low), float(asked.high)],
+        "asked": None if asked is None else [nearest_float(asked.low), nearest_float(asked.high)],
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.report.names import limits_page_name
 from boundcheck.report.pages import environment
@@ -70,7 +71,7 @@ def limits_page(report: Mapping[str, Any], study: Mapping[str, Any]) -> str:
 
 
 def _number(text: str | None) -> float | None:
-    return None if text is None else float(parse_number(text, "a limit", max_text=len(text)))
+    return None if text is None else nearest_float(parse_number(text, "a limit", max_text=len(text)))
 
 
 def _short(text: str | None) -> str:

@@ -158,7 +158,7 @@ def log_axes(data: Mapping[str, Any]) -> tuple[bool, bool]:
     values = values[np.isfinite(values)]
     above = values[values > 0]
     # a value that is exactly 0 keeps the log axis and is left out; a negative one does not
-    log_y = bool(len(above) and not (values < 0).any() and above.max() >= 30 * above.min())
+    log_y = bool(len(above) and not (values < 0).any() and float(above.max()) >= 30 * float(above.min()))
     return log_x, log_y
 
 

@@ -305,3 +305,23 @@ def test_all_wrong_values_are_named_at_once(boundcheck_cli: Run, command: str) -
     assert done.code == 2
     for text in ("E = 0 is outside", "L = -1 is outside", "n = 'x' is not a number", "needs a value for"):
         assert text in sentence(done.err)
+
+
+@pytest.mark.parametrize("example", ['kind = "scgd_appendix_c"', 'kind = "scgd_appendix_b", clients = 2'])
+def test_a_start_beyond_double_precision(boundcheck_cli: Run, spec: Callable[..., Path], example: str) -> None:
+    start = "1" + "0" * 400
+    path = spec(
+        f"""
+[[claim]]
+statement = "scgd/theorem_3_3/corrected"
+problem = {{ {example}, start = {start} }}
+method = {{ kind = "scgd", E = 2, eta = "1/1000" }}
+at = {{ K = [0, 1, 2] }}
+expect = "HOLDS"
+"""
+    )
+    for command in (["compare", path, "--no-store", "--json"], ["check", path, "--no-store"]):
+        assert boundcheck_cli(*command).code in (0, 1, 3)
+    said = boundcheck_cli("constants", path)
+    assert said.code == 0  # the trial run for the largest step size that works is left out, with the reason
+    assert "is above the largest number in double precision" in said.out

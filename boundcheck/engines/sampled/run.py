@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from boundcheck.core import streams
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
 from boundcheck.engines.sampled.looking import (
@@ -136,7 +137,12 @@ def run_sampled(
     stride = max(1, int(LEG_SECONDS * 1e9 / cost.of(at_once)))
     legs = list(_legs(recorded, 1 if alone else max(1, room), stride, last_alone))
     epochs = epochs_of_visits(lowered) if probed else 0
-    start = np.array([float(v) for v in problem.start], dtype=np.float64)
+    start = np.array([nearest_float(v) for v in problem.start], dtype=np.float64)
+    if np.isinf(start).any():
+        raise BadInput(
+            f"the start of '{problem.name}' is above the largest number in double precision, 1.8e308, with which the "
+            "sampled engine computes; take a smaller start."
+        )
     out = {name: np.empty((len(runs), len(recorded))) for name in names}
 
     def work(first_row: int, job: _Job) -> bool:
