@@ -323,5 +323,6 @@ expect = "HOLDS"
     for command in (["compare", path, "--no-store", "--json"], ["check", path, "--no-store"]):
         assert boundcheck_cli(*command).code in (0, 1, 3)
     said = boundcheck_cli("constants", path)
-    assert said.code == 0  # the trial run for the largest step size that works is left out, with the reason
-    assert "is above the largest number in double precision" in said.out
+    assert said.code == 0
+    if "scgd_appendix_b" in example:  # the trial run for the largest step size that works is left out, with the reason
+        assert "is above the largest number in double precision" in said.out
