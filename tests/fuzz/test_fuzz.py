@@ -39,7 +39,8 @@ from hypothesis import strategies as st
 import boundcheck as bc
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BoundcheckError
-from boundcheck.theory.discovery import all_ids
+from boundcheck.theory.discovery import all_ids, statement
+from boundcheck.theory.statement import Kind
 
 TIMES = pytest.mark.parametrize("times", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
 Property = Callable[[], None]
@@ -55,10 +56,15 @@ def fuzz(examples: int, check: Property) -> None:
 
 
 def breaks(verdict: dict[str, Any]) -> bool:
-    """Whether a verdict is VIOLATED with a witness whose numbers show it: a metric that lies above the bound."""
+    """Whether a verdict is VIOLATED with a witness whose numbers show it.
+
+    The metric of an upper bound lies above it. Equalities and limits are violated from either side.
+    """
     shown = verdict["witness"]
-    above = "metric" not in shown or "bound" not in shown or _ends(shown["metric"])[1] >= _ends(shown["bound"])[0]
-    return verdict["outcome"] == "VIOLATED" and bool(shown) and above
+    if verdict["outcome"] != "VIOLATED" or not shown:
+        return False
+    upper = statement(verdict["statement"]).kind in (Kind.UPPER_BOUND, Kind.LIMSUP)
+    return not upper or not {"metric", "bound"} <= set(shown) or _ends(shown["metric"])[1] >= _ends(shown["bound"])[0]
 
 
 def _ends(value: Any) -> tuple[float, float]:
