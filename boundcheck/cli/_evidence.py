@@ -64,7 +64,7 @@ def evidence_words(
 
 
 def print_contradictions(found: Sequence[Contradiction]) -> None:
-    """One line each, and an empty line after them; nothing where there is none."""
+    """Print one line for each contradiction and an empty line after them; print nothing without contradictions."""
     for one in found:
         line(str(one))
     if found:

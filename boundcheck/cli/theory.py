@@ -222,9 +222,9 @@ def _show_text(found: Statement, evidence: str) -> None:
         if metric.weights is not None:
             average = f"over r = 0, ..., {expr_text(metric.rounds - 1)} with the weights {expr_text(metric.weights)}"
         whose = " (of the objective that the method minimises)" if metric.surrogate else ""
-        told = PROOF_QUANTITIES.get(metric.quantity)
-        if told is not None:
-            whose = f" ({told}; no run measures it)"
+        meaning = PROOF_QUANTITIES.get(metric.quantity)
+        if meaning is not None:
+            whose = f" ({meaning}; no run measures it)"
         line(f"metric: {scaled}{metric.quantity}{whose}; average: {average}; expectation: {metric.expectation}")
     line()
     line(f"bound: {found.bound}")

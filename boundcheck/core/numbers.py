@@ -293,7 +293,7 @@ def format_apart(*values: Fraction | float | int, digits: int = 6) -> list[str]:
 
 
 def _rounded(value: Fraction | float | int, digits: int) -> str:
-    """The number rounded to so many significant digits, exactly."""
+    """The number rounded to the given number of significant digits, as an exact fraction."""
     if isinstance(value, float) and not math.isfinite(value):
         return format_short(value)
     number = Fraction(value)

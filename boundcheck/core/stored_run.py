@@ -39,7 +39,7 @@ class Stored:
 
 
 def read_run(folder: Path, key: str) -> Stored | str | None:
-    """The run in a folder; None where there is none or it is damaged, half a sentence where its content is refused.
+    """The run in a folder; None if it is missing or damaged, the reason as a clause if its content is refused.
 
     Refused is what has sound checksums and yet does not parse, or lacks the seal of the key that is set. Raises
     StoreError where it cannot be read (permissions) or comes from a newer boundcheck.

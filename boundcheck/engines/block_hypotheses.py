@@ -37,9 +37,9 @@ def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
     }
     if view.noise != UNKNOWN_NOISE:
         found["block_variance"] = view.noise if isinstance(view.noise, str) else None
-    told = _answer(view, "gradient_dissimilarity")
-    if told is not None or view.unlike is None:
-        found["total_dissimilarity"] = told
+    objection = _answer(view, "gradient_dissimilarity")
+    if objection is not None or view.unlike is None:
+        found["total_dissimilarity"] = objection
     blocks = view.dissimilarity
     if blocks is not None:
         free = blocks.free_block
@@ -62,10 +62,10 @@ def _answer(view: BlockView, name: str) -> str | None:
 
 def _smoothness(view: BlockView) -> dict[str, str | None]:
     """The four readings of Assumption 1, with the constants that the instance has in each."""
-    told = _answer(view, "smooth_clients")
-    known = told is not None or view.unsmooth is None
+    objection = _answer(view, "smooth_clients")
+    known = objection is not None or view.unsmooth is None
     found: dict[str, str | None] = (
-        dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), told) if known else {}
+        dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), objection) if known else {}
     )
     if view.maps is not None:
         pair = view.coupled

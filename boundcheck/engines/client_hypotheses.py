@@ -72,7 +72,7 @@ def _unlike_client(problem: Problem) -> tuple[int | None, bool]:
 
 
 def _other_samples(problem: OnSamples) -> int:
-    """A client that does not hold the samples of client 0, in any order; 0 where there is none."""
+    """The first client whose samples, in any order, are not those of client 0; 0 if all clients hold the same."""
     ends = problem.offsets
 
     def held(i: int) -> list[bytes]:

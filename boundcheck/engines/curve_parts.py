@@ -37,7 +37,7 @@ class Arithmetic(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Envelope:
-    """Upper limits (R,) of a metric for every seed, infinite where there is none. how: why they are certain."""
+    """Upper limits (R,) of a metric for every seed, infinite at rounds without a limit. how: why they are certain."""
 
     limits: Floats
     how: str

@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 LEVEL = 0.999
-# Envelopes above so many bounds are left aside: (1 + 1/19)^135 is 1000, and most seeds are not 0.
+# An envelope above this multiple of the bound is not used: (1 + 1/19)^135 is 1000, and most seeds are not 0.
 USEFUL = 20.0
 # Envelopes are raised by this share, because the samples are rounded.
 ROUNDING = 1e-9

@@ -89,7 +89,7 @@ def missed(seeds: int, alpha: float) -> float:
 
 
 def enough(seeds: int, probability: float, alpha: float) -> bool:
-    """Whether an event of this probability is seen by so many seeds, all but for a probability of alpha/2."""
+    """Whether `seeds` seeds see an event of this probability, except with a probability of at most alpha/2."""
     return probability >= 1 or seeds * -math.log1p(-probability) >= -math.log(alpha / 2)
 
 

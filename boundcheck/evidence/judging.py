@@ -95,7 +95,7 @@ def _hint(points: Points) -> str:
 
 
 def _apart(points: Points, at: int, metric: Fraction | float, bound: float, digits: int = 6) -> tuple[str, str]:
-    """Metric and bound at one point, with so many digits that they look different. bound: the end that is shown."""
+    """Metric and bound at one point, with enough digits to differ. bound: the end that is shown."""
     claimed: Fraction | float = bound
     if isinstance(metric, Fraction):
         near = math.isfinite(bound) and abs(metric - Fraction(bound)) <= NEAR * abs(metric)

@@ -205,7 +205,7 @@ def _limit_in_cycle(claimed: Statement, method: Method, problem: Problem) -> Fra
 
 def _places(claimed: Statement) -> tuple[int, int] | None:
     """(rounds at index 0, rounds for each further one); None where they depend on more than the index."""
-    rounds, index = sp.sympify(claimed.metric.rounds), index_name(claimed)
+    rounds, index = sp.sympify(claimed.metric.rounds, strict=True), index_name(claimed)
     places = [rounds.subs({s: k for s in rounds.free_symbols if s.name == index}) for k in (0, 1)]
     if not all(place.is_Integer for place in places):
         return None

@@ -31,7 +31,7 @@ def at_start(symbol: Any) -> bool:
 
 
 def only_at_start(statement: Any) -> str:
-    """The first assumption of a statement that is about the start of its run only; empty where there is none."""
+    """The first assumption of a statement that is about the start of its run only; empty without such an assumption."""
     return next((a.name for a in statement.assumptions if a.name.endswith("_at_start")), "")
 
 
@@ -75,7 +75,7 @@ class Clock:
             if len(set(arguments)) != len(arguments) or not all(a.is_Symbol for a in arguments):
                 raise BadInput(f"{where} {term}: its arguments must be symbols, each once.")
             own = {s.expr for s in self.statement.symbols}
-            if not sp.sympify(rounds).free_symbols <= own | set(arguments):
+            if not sp.sympify(rounds, strict=True).free_symbols <= own | set(arguments):
                 raise BadInput(f"{where} {term}: {rounds} may mention its arguments and symbols of the statement only.")
             if _head(term) in heads:
                 raise BadInput(f"{where} {term} are given twice.")
@@ -105,9 +105,9 @@ class Clock:
             if isinstance(term, Vector):
                 if len(term.terms) != 1 or term.terms[0][1] != 1:
                     raise BadInput(f"{self.statement.id}: the rounds of {term}: only single vectors have rounds.")
-                yield term.terms[0][0], sp.sympify(rounds)
+                yield term.terms[0][0], sp.sympify(rounds, strict=True)
             else:
-                yield term, sp.sympify(rounds)
+                yield term, sp.sympify(rounds, strict=True)
 
     def _definition(self, term: Any) -> Any:
         for defined, value in self.definitions.items():
@@ -146,7 +146,7 @@ class Clock:
             if _head(pattern) == _head(term):
                 return rounds.xreplace(_arguments(pattern, term))
         if term == self.target and not self._averaged() and self.statement.algorithm is not None:
-            return sp.sympify(self.statement.metric.rounds)
+            return sp.sympify(self.statement.metric.rounds, strict=True)
         own = {s.expr: s for s in self.statement.symbols}
         if term in own:
             return sp.Integer(0) if at_start(own[term]) else None

@@ -56,9 +56,9 @@ class _Levels:
                 raise BadInput(f"{where}: {vector} is no single vector whose draws could be declared.")
             atom = vector.terms[0][0]
             if isinstance(atom, AppliedUndef) and all(a.is_Symbol for a in atom.args):
-                self.patterns[type(atom)] = (atom.args, sp.sympify(level))
+                self.patterns[type(atom)] = (atom.args, sp.sympify(level, strict=True))
             else:
-                self.known[atom] = sp.sympify(level)
+                self.known[atom] = sp.sympify(level, strict=True)
 
     def of(self, atom: Any) -> Any:
         """Number of draws on which one atom depends; a sum depends on those of its last term, unless declared."""
