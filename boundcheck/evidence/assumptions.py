@@ -107,7 +107,7 @@ def check_assumption(
     witness (grade EXACT for exact gradients); UNDECIDED where the inequality or a quantity in it is missing.
     Raises BadInput where a constant has no value.
     """
-    keys = _OF_SAMPLES.get(assumption.name, {}) if claimed is None else {s.name: s.key for s in claimed.symbols}
+    keys = _OF_SAMPLES.get(assumption.name, {}) if claimed is None else {s.name: s.reported for s in claimed.symbols}
     named = () if assumption.inequality is None else difference(assumption.inequality).free_symbols
     asked = sorted({s.name for s in named} - set(QUANTITIES) | (set() if claimed is None else set(keys)))
     known = problem.constants()

@@ -20,6 +20,7 @@ from boundcheck.core.places import write_whole
 from boundcheck.core.syntax import imported_modules, syntax_digest
 from boundcheck.errors import BadInput
 from boundcheck.proof.discovery import folder
+from boundcheck.theory.discovery import module_of
 
 __all__ = ["KERNEL", "derivation_digest", "kernel_digest", "statement_digest", "write_sources"]
 
@@ -57,7 +58,7 @@ def statement_digest(name: str) -> str:
 
     Raises BadInput where a source cannot be read.
     """
-    return _statement(f"boundcheck.papers.{name.replace('/', '.')}")
+    return _statement(module_of(*name.split("/")))
 
 
 def write_sources(names: Iterable[str]) -> None:
@@ -65,7 +66,7 @@ def write_sources(names: Iterable[str]) -> None:
     found = {f"proof/{p.relative_to(KERNEL).as_posix()}": _read(p) for p in _files(KERNEL)}
     for name in names:
         found[f"derivations/{name}.py"] = _read(folder() / f"{name}.py")
-        for module in _modules(f"boundcheck.papers.{name.replace('/', '.')}"):
+        for module in _modules(module_of(*name.split("/"))):
             path = _module_file(module)
             if path is not None:
                 found[path.relative_to(PACKAGE).as_posix()] = _read(path)

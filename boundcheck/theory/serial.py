@@ -102,7 +102,7 @@ def _plain(value: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 _TEXTS = ("reading", "title", "replaces", "why", "remark", "name", "id")
-_SYMBOL_PLAIN = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "constant")
+_SYMBOL_PLAIN = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "key")
 _METRIC_PLAIN = ("quantity", "index", "average", "expectation", "surrogate")
 
 
@@ -133,7 +133,13 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "weights": _optional(expr_to_json, metric.weights),
         },
         "bound": expr_to_json(statement.bound),
-        "algorithm": None if algorithm is None else {"kind": algorithm.kind, "parameters": list(algorithm.parameters)},
+        "algorithm": None
+        if algorithm is None
+        else {
+            "kind": algorithm.kind,
+            "parameters": list(algorithm.parameters),
+            "steps": [[n, expr_to_json(e)] for n, e in algorithm.steps],
+        },
         "domain": [expr_to_json(r) for r in statement.domain],
         "conditions": [
             {"name": c.name, "relation": expr_to_json(c.relation), "meaning": c.meaning, "vacuity": c.vacuity}
@@ -199,7 +205,13 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             weights=_optional(expr_from_json, metric["weights"]),
         ),
         bound=expr_from_json(data["bound"]),
-        algorithm=None if algorithm is None else Algorithm(algorithm["kind"], tuple(algorithm["parameters"])),
+        algorithm=None
+        if algorithm is None
+        else Algorithm(
+            algorithm["kind"],
+            tuple(algorithm["parameters"]),
+            tuple((n, expr_from_json(e)) for n, e in algorithm["steps"]),
+        ),
         domain=tuple(expr_from_json(r) for r in data["domain"]),
         conditions=tuple(
             Condition(c["name"], expr_from_json(c["relation"]), c["meaning"], c.get("vacuity", False))

@@ -22,10 +22,15 @@ STEPS = common.K.but(name="k", meaning="finished steps", low=Fraction(1), index=
 k = STEPS.expr
 
 NOISE = common.sigma2.but(
-    constant="sigma2_total", meaning="variance of one worker's stochastic gradient, at most, at every point"
+    key="blocks/sigma2", meaning="variance of one worker's stochastic gradient, at most, at every point"
 )
 SHARES = Symbol(
-    "sum_p2", "sum of the squared weights of the workers, 1/m for m alike", ONE, low=Fraction(0), low_open=True
+    "sum_p2",
+    "sum of the squared weights of the workers, 1/m for m alike",
+    ONE,
+    low=Fraction(0),
+    low_open=True,
+    key="clients/sum_p2",
 )
 variance = NOISE.expr * SHARES.expr  # of the averaged gradient
 
@@ -33,8 +38,8 @@ SMOOTH_DESCENT = (plain_mean, smooth_clients)
 STOCHASTIC = (averages_as_objective, block_variance, smooth_clients)
 
 # F smooth and strongly convex through its samples, for the readings that need more than quasi-convexity
-L_SAMPLES = common.L.but(constant="L_ij", meaning="smoothness constant of every sample's loss")
-MU_SAMPLES = common.mu.but(constant="mu_ij", meaning="strong convexity constant of every sample's loss")
+L_SAMPLES = common.L.but(key="samples/L", meaning="smoothness constant of every sample's loss")
+MU_SAMPLES = common.mu.but(key="samples/mu", meaning="strong convexity constant of every sample's loss")
 MU_AT_MOST_L = sp.Le(mu, L)
 
 __all__ = [

@@ -21,7 +21,7 @@ CONVEX = (1 - 6 * eta) ** E
 FEDAVG = (2 * CONCAVE + CONVEX) / 3  # factor of one round
 SCGD = CONCAVE**2 * CONVEX  # factor of one cycle
 
-X0 = Symbol("x_0", "the start", ONE)
+X0 = Symbol("x_0", "the start", ONE, key="start/x")
 ETA = common.eta.but(dimension=ONE)
 WHY = (
     "f_3 = 3x^2 is meant: the printed local point 0.16 of device 3, F's curvature and the global minimum at 0 need it."
