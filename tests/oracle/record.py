@@ -1,0 +1,50 @@
+"""Write the frozen results anew: `.venv/bin/python tests/oracle/record.py [PART ...]`, from the root of the repository.
+
+Parts: statements, records, witnesses, verdicts; all of them without an argument. What is frozen may change only on
+purpose: the commit that changes it writes the part anew and gives the reason for each difference of the data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from boundcheck.cli import main
+from tests.oracle import evidence, statements
+from tests.oracle.frozen import write
+
+
+def verdicts() -> dict[str, dict[str, Any]]:
+    """The claims of all examples that tests carry out whole, run afresh."""
+    found: dict[str, dict[str, Any]] = {}
+    for stem in evidence.CHECKED:
+        printed = io.StringIO()
+        with tempfile.TemporaryDirectory() as store, contextlib.redirect_stdout(printed):
+            os.environ["BOUNDCHECK_STORE"] = store
+            main(["check", str(evidence.EXAMPLES / f"{stem}.toml"), "--workers", "1", "--json"])
+        found |= evidence.verdicts(printed.getvalue(), stem)
+    return found
+
+
+PARTS: Mapping[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
+    "statements": statements.described,
+    "records": evidence.records,
+    "witnesses": evidence.witnesses,
+    "verdicts": verdicts,
+}
+
+
+if __name__ == "__main__":
+    unknown = [part for part in sys.argv[1:] if part not in PARTS]
+    if unknown:
+        sys.exit(f"there is no part {', '.join(unknown)}; the parts are {', '.join(PARTS)}.")
+    for part in sys.argv[1:] or PARTS:
+        write(part, PARTS[part]())
