@@ -11,6 +11,7 @@ import pytest
 
 from boundcheck.cli import main
 from boundcheck.evidence.witness import load_witness
+from boundcheck.proof.derivation import DerivationReport
 from boundcheck.proof.discovery import folder
 from boundcheck.proof.records import DIGEST, recorded
 from tests.oracle.frozen import check, digest, load
@@ -36,6 +37,11 @@ def records() -> dict[str, dict[str, Any]]:
         for path in sorted(folder().glob("*/*.json"))
         for reading, entry in recorded(path.parent.name, path.stem).items()
     }
+
+
+def steps_of(report: DerivationReport) -> dict[str, Any]:
+    """Name of a step of a derivation -> its status when checked afresh."""
+    return {r.step.name: r.status.value for r in report.results}
 
 
 def witnesses() -> dict[str, dict[str, Any]]:
