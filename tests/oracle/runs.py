@@ -31,17 +31,17 @@ def instance(kind: str) -> tuple[Method, Problem]:
 
 
 @cache
-def _exact(kind: str) -> Curve:
+def exact(kind: str) -> Curve:
     method, problem = instance(kind)
     return run(method, problem, rounds=ROUNDS, arithmetic="rational")
 
 
 def curves() -> dict[str, dict[str, Any]]:
-    """Kind -> metric -> its exact values after the rounds, as fractions; metrics of a round where the method has them."""
+    """Kind -> metric -> its exact values after the rounds; those of a round too, where the method has them."""
     found: dict[str, dict[str, Any]] = {}
     for kind in METHODS:
         method, problem = instance(kind)
-        metrics = dict(_exact(kind).exact)
+        metrics = dict(exact(kind).exact)
         for name in ROUND_METRICS:
             try:
                 metrics |= run(method, problem, rounds=ROUNDS, metrics=[name], arithmetic="rational").exact
@@ -55,7 +55,7 @@ def constants() -> dict[str, dict[str, Any]]:
     """Kind -> constant of method and problem -> its exact value, or the decimal of one that is not rational."""
     found: dict[str, dict[str, Any]] = {}
     for kind in METHODS:
-        found[kind] = {name: known.to_dict()["value"] for name, known in _exact(kind).constants.items()}
+        found[kind] = {name: known.to_dict()["value"] for name, known in exact(kind).constants.items()}
     return found
 
 
@@ -63,9 +63,9 @@ def hypotheses() -> dict[str, dict[str, Any]]:
     """Kind -> which kinds the method is an instance of, and what is known of the hypotheses of statements."""
     return {
         kind: {
-            "algorithms": sorted(_exact(kind).algorithms or ()),
-            "assumptions": dict(sorted(_exact(kind).assumptions.items())),
-            "violations": sorted(_exact(kind).violations),
+            "algorithms": sorted(exact(kind).algorithms or ()),
+            "assumptions": dict(sorted(exact(kind).assumptions.items())),
+            "violations": sorted(exact(kind).violations),
         }
         for kind in METHODS
     }
