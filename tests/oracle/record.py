@@ -27,7 +27,7 @@ from tests.oracle.frozen import write
 def verdicts() -> dict[str, dict[str, Any]]:
     """The claims of all examples that tests carry out whole, run afresh."""
     found: dict[str, dict[str, Any]] = {}
-    for stem in evidence.CHECKED:
+    for stem in (*evidence.CHECKED, *evidence.CHECKED_ONE_BY_ONE):
         printed = io.StringIO()
         with tempfile.TemporaryDirectory() as store, contextlib.redirect_stdout(printed):
             os.environ["BOUNDCHECK_STORE"] = store
