@@ -31,6 +31,7 @@ def test_how_much_is_frozen() -> None:
     ids = load("statements")
     assert (len({id.rpartition("/")[0] for id in ids}), len(ids)) == (175, 358)
     assert len(load("records")) == 87
+    assert set(load("steps")) == set(load("records"))
     assert len(load("witnesses")) == 22
 
 
