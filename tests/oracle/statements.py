@@ -120,8 +120,8 @@ def symbols(s: Statement) -> Any:
 
 
 def constants(s: Statement) -> Any:
-    """Which constant of method and problem each symbol takes its value from."""
-    return _listed([[symbol.name, symbol.constant] for symbol in s.symbols])
+    """The key of the constant from which each symbol takes its value; empty for one that the user gives."""
+    return _listed([[symbol.name, symbol.key] for symbol in s.symbols])
 
 
 def metric(s: Statement) -> Any:
@@ -139,7 +139,15 @@ def metric(s: Statement) -> Any:
 
 
 def algorithm(s: Statement) -> Any:
-    return None if s.algorithm is None else [s.algorithm.kind, sorted(s.algorithm.parameters)]
+    return (
+        None
+        if s.algorithm is None
+        else [
+            s.algorithm.kind,
+            sorted(s.algorithm.parameters),
+            _listed([[name, tree(size)] for name, size in s.algorithm.steps]),
+        ]
+    )
 
 
 def domain(s: Statement) -> Any:
