@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import sympy as sp
 from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import Dimension
+from boundcheck.theory.paper import Paper
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
@@ -112,7 +113,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         **_plain(statement, _TEXTS),
-        "source": _plain(statement.source, ("paper", "number", "where")),
+        "source": {"paper": asdict(statement.source.paper), **_plain(statement.source, ("number", "where"))},
         "kind": statement.kind.value,
         "belief": statement.belief.value,
         "symbols": [
@@ -170,6 +171,10 @@ def statement_from_dict(data: Mapping[str, Any]) -> Statement:
         raise BadInput(f"the statement's JSON form is not as written by to_dict(): {error!r}.") from error
 
 
+def _paper(data: Mapping[str, Any]) -> Paper:
+    return Paper(**(dict(data) | {"authors": tuple(data["authors"])}))
+
+
 def _statement(data: Mapping[str, Any]) -> Statement:
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
@@ -181,10 +186,10 @@ def _statement(data: Mapping[str, Any]) -> Statement:
     def fraction(value: str | None) -> Fraction | None:
         return None if value is None else parse_number(value, "an end of a domain", max_text=MAX_TEXT)
 
-    metric, algorithm = data["metric"], data["algorithm"]
+    metric, algorithm, source = data["metric"], data["algorithm"], data["source"]
     return Statement(
         **{name: data[name] for name in _TEXTS},
-        source=Source(**data["source"]),
+        source=Source(_paper(source["paper"]), source["number"], source["where"]),
         kind=Kind(data["kind"]),
         belief=Belief(data["belief"]),
         symbols=tuple(
