@@ -172,7 +172,8 @@ def statement_from_dict(data: Mapping[str, Any]) -> Statement:
 
 
 def _paper(data: Mapping[str, Any]) -> Paper:
-    return Paper(**(dict(data) | {"authors": tuple(data["authors"])}))
+    found: dict[str, Any] = {**data, "authors": tuple(data["authors"])}
+    return Paper(**found)
 
 
 def _statement(data: Mapping[str, Any]) -> Statement:
