@@ -1,6 +1,8 @@
 """Theorem 5.1, non-convex: FedShuffle at any fixed step size within the condition.
 
 The theorem hides all constants in O(.); the printed reading has those of the end of Appendix C.
+The letters et, beta and H are those of Section 5; beta_c and H_c have the P^2 and sigma^2 of Lemma C.2, a third of
+Section 5's.
 """
 
 from __future__ import annotations

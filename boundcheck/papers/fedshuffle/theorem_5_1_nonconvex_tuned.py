@@ -3,6 +3,8 @@
 Where the bound at a fixed step is d0/(et R) + c1 et + c2 et^2, Lemma B.3 takes et = min(1/(4 beta L), sqrt(d0/(c1 R)),
 (d0/(c2 R))^(1/3)) and gives 4 beta L d0/R + 2 sqrt(c1 d0/R) + 2 c2^(1/3) (d0/R)^(2/3). The step is written as one over
 a maximum, which covers c1 = 0 and c2 = 0. Corrected: d0 = 8 F, c1 = 8 M L G^2, c2 = 18 L^2 H/(eta_g E)^2.
+The letters et, beta and H are those of Section 5; beta_c and H_c have the P^2 and sigma^2 of Lemma C.2, a third of
+Section 5's.
 """
 
 from __future__ import annotations

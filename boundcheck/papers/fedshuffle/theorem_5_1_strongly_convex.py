@@ -2,6 +2,8 @@
 
 The theorem hides all constants in O(.); the printed reading has those of the last display on strong convexity in
 Appendix C, mu exp(-et mu R/2) d + et c1 + et^2 c2 for et >= 1/(mu R), with the d, c1 and c2 that are printed there.
+The letters et, beta and H are those of Section 5; beta_c and H_c have the P^2 and sigma^2 of Lemma C.2, a third of
+Section 5's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Theorem 5.1, strongly convex: FedShuffle at the step size that the number of rounds prescribes.
 
 The step size is that of Lemma B.2, repaired for two error terms: et = min(1/(4 beta L), 2 ell/(mu R)).
+The letters et, beta and H are those of Section 5; beta_c and H_c have the P^2 and sigma^2 of Lemma C.2, a third of
+Section 5's.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 The theorem is about the objective fhat that the method really minimises: G^2, B^2, D, F, L and mu are those of fhat and
 its weights; P^2 and sigma^2 are those of Appendix E.
+The letters et_gen, beta_gen and H_gen are et, beta and H of Appendix E. The printed beta has M2 besides.
 """
 
 from __future__ import annotations
