@@ -335,7 +335,7 @@ def test_averages_prescribed_values_and_surrogates_are_said() -> None:
     assert "Prescribed" not in texts[0]
     assert "Prescribed eta_l = 1/(" in texts[1]
     assert "of the objective that the method minimises" not in texts[1]
-    assert "constant:M ; without a run; no expectation: a constant of the participation" in texts[2]
+    assert "constant:participation/M ; without a run; no expectation: a constant of the participation" in texts[2]
 
 
 def test_a_start_that_a_log_axis_leaves_out_sets_no_floor() -> None:
