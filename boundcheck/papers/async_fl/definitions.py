@@ -176,6 +176,10 @@ ONE_ROUND = (
 )
 # as printed: smoothness of the clients' objectives, not of their samples
 L_OF_CLIENTS = common.L.but(meaning="smoothness constant of every client's objective")
+# where alpha <= 1 is one of the conditions
+ALPHA_OR_MORE = nonnegative(
+    "alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha", key="participation/alpha"
+)
 
 L, K, eta_l, eta_g, eta_unit, W, period, N = sp.symbols("L K eta_l eta_g eta_unit W period N", real=True)
 rho, alpha, beta, tau, R, S1, S2, Sigma = sp.symbols("rho alpha beta tau R S1 S2 Sigma", real=True)
