@@ -138,8 +138,8 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
         resolved: Mapping[str, Any] | str = resolve_steps(claim.method, claimed, problem, claim.constants, claim.at)
     except BadInput as error:
         resolved = str(error)
-    symbols = {s.name: s.key for s in claimed.symbols if s.key != s.name and s.key in own}
-    keys = {s.key for s in claimed.symbols}
+    symbols = {s.name: s.reported for s in claimed.symbols if s.reported != s.name and s.reported in own}
+    keys = {s.reported for s in claimed.symbols}
     return ClaimConstants(
         label,
         problem.name,
@@ -159,7 +159,7 @@ def _note(claim: Claim, claimed: Statement, method: Method, problem: Problem, *,
 
     index = () if claimed.metric.index is None else (claimed.metric.index,)
     known = {*joint(claimed, method, problem), *claim.constants, *index}
-    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
+    lacking = [s.name for s in claimed.symbols if s.name not in known and s.reported not in START]
     told: list[str] = []
     if lacking and claim.estimate is not None:
         told.append(f"{', '.join(lacking)}: measured along the run by `boundcheck check`, since estimate is set.")

@@ -106,7 +106,7 @@ def check_assumption(
     witness (grade EXACT for exact gradients); UNDECIDED where the inequality or a quantity in it is missing.
     Raises BadInput where a constant has no value.
     """
-    keys = _OF_SAMPLES.get(assumption.name, {}) if claimed is None else {s.name: s.key for s in claimed.symbols}
+    keys = _OF_SAMPLES.get(assumption.name, {}) if claimed is None else {s.name: s.reported for s in claimed.symbols}
     named = () if assumption.inequality is None else difference(assumption.inequality).free_symbols
     asked = sorted({s.name for s in named} - set(QUANTITIES) | (set() if claimed is None else set(keys)))
     known = problem.constants()
@@ -133,7 +133,7 @@ def check_assumption(
         return answer(Outcome.HOLDS, Grade.EXACT, f"'{problem.name}' meets it with these constants, decided exactly.")
     told = None
     if is_library(assumption) and isinstance(problem, DecidingProblem):
-        told = problem.decides(assumption.name, {keys.get(name, name): value for name, value in values.items()})
+        told = problem.decides(assumption.name, {keys.get(n, n): v for n, v in values.items() if keys.get(n, n)})
     if told is None and is_library(assumption):
         told = decides_blocks(assumption.name, problem, values, blocks)
     used = sorted(s.name for s in named)

@@ -233,7 +233,7 @@ class BlockSearch:
         if len(steps) != 1:
             raise Unsupported(f"{statement.best_id}: the search needs exactly one step size.")
         self.step, self.index = steps[0], str(metric.index)
-        self.keys = {s.name: s.key for s in statement.symbols}
+        self.keys = {s.name: s.reported or (s.name if s.index else "") for s in statement.symbols}
         self.names = [s.name for s in statement.symbols]
         self.hypotheses = {a.name for a in statement.assumptions}
         sample = self._genes(np.random.default_rng(0), 1).decode()

@@ -225,7 +225,7 @@ def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str
     method = build_method(placeholder(claim.method))
     parameters = claimed.known(dict.fromkeys(method.parameters()))
     known = {*own, *claim.constants, *claimed.parameters, *parameters, str(claimed.metric.index)}
-    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
+    lacking = [s.name for s in claimed.symbols if s.name not in known and s.reported not in START]
     quantity = claimed.metric.quantity
     if constant_of(claimed) is None and quantity not in problem.metrics and not is_round_metric(quantity):
         lacking.append(f"the metric {claimed.metric.quantity}")

@@ -86,7 +86,8 @@ def resolve(
     if missing:
         raise BadInput(
             f"{statement.best_id}: no value for {', '.join(missing)}; neither the problem nor the method has "
-            f"{'it' if len(missing) == 1 else 'them'}, so give {'it' if len(missing) == 1 else 'them'} as constants."
+            f"{'it' if len(missing) == 1 else 'them'}, so give {'it' if len(missing) == 1 else 'them'} as constants"
+            f"{statement.keyless(missing)}."
         )
     return {name: c.value for name, c in known.items()}, known
 

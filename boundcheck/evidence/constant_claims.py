@@ -28,6 +28,7 @@ from boundcheck.evidence.compare import DECIDED_HERE
 from boundcheck.evidence.given import is_library, key_of
 from boundcheck.methods.parts import SumOne
 from boundcheck.problems.problem import clients_of
+from boundcheck.theory.keys import name_of
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -44,7 +45,7 @@ MAX_LISTED = 100  # clients whose weights (w_1, ...; what_1, ... under the metho
 def constant_of(claimed: Statement) -> str | None:
     """The name of the constant that the statement is about; None where it is about a run, or a formula alone."""
     quantity = claimed.metric.quantity
-    return quantity.removeprefix(PREFIX) if quantity.startswith(PREFIX) else None
+    return name_of(quantity.removeprefix(PREFIX)) if quantity.startswith(PREFIX) else None
 
 
 def constants_for(claimed: Statement, method: Method, problem: Problem) -> Mapping[str, Constant]:
@@ -93,7 +94,7 @@ def curve_of_constant(claimed: Statement, method: Method, problem: Problem, aske
         )
     constant = constants[name]
     low, high, arithmetic = _sides(constant)
-    metric = PREFIX + name
+    metric = claimed.metric.quantity
     curve = Curve(
         rounds=np.array([0], dtype=np.int64),
         values={metric: np.array([float(constant.value)])},

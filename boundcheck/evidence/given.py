@@ -58,7 +58,7 @@ def known_constants(claimed: Statement, constants: Mapping[str, Constant]) -> di
 
     Only these are looked at: others may be costly to compute.
     """
-    return claimed.known({s.key: constants[s.key] for s in claimed.symbols if s.key in constants})
+    return claimed.known({s.reported: constants[s.reported] for s in claimed.symbols if s.reported in constants})
 
 
 def given_constants(

@@ -172,7 +172,7 @@ class OneRoundSearch:
         check_searchable(statement, ("gap",), "after one round", fits=one, prescribing=True)
         self.convex = "convex_clients" in assumed
         own = {s.name: s for s in statement.symbols}
-        self.keys = {s.name: s.key for s in statement.symbols}
+        self.keys = {s.name: s.reported or (s.name if s.index else "") for s in statement.symbols}
         self.common = "prox" in self.keys.values() or "mu" in statement.parameters
         self.choice = dict(statement.choices).get("mu")
         sample = DeviceGenes(Setup(2, 1, None, True, True), np.zeros((1, 10))).decode()

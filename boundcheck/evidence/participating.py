@@ -225,7 +225,7 @@ class ParticipatingSearch:
         if any(a.name == "bounded_gradients" for a in statement.assumptions):
             raise Unsupported(f"{statement.best_id}: the search has quadratics, whose gradients are not bounded.")
         self.index = str(metric.index)
-        self.keys = {s.name: s.key for s in statement.symbols}
+        self.keys = {s.name: s.reported or (s.name if s.index else "") for s in statement.symbols}
         self.names = list(self.keys)
         symbols = [s.expr for s in statement.symbols]
 

@@ -224,7 +224,7 @@ class SampleSearch:
         if len(steps) != 1:
             raise Unsupported(f"{statement.best_id}: the search needs exactly one local step size.")
         self.step, self.index = steps[0], metric.index
-        self.keys = {s.name: s.key for s in statement.symbols}
+        self.keys = {s.name: s.reported or (s.name if s.index else "") for s in statement.symbols}
         self.names = [s.name for s in statement.symbols]
         sample = Genes(Shape((1,), 1, 1, Fraction(1)), np.zeros((1, 8))).decode()
         given = {*constants_of(sample), self.step, "E", "eta_g", self.index, "drift_0"}

@@ -317,7 +317,7 @@ class _Checker:
         if self.raw.get("estimate") is True or self._table("estimate"):
             return  # they are measured
         found = {*known, claimed.metric.index}
-        lacking = [s for s in claimed.symbols if s.name not in found and s.key not in START]
+        lacking = [s for s in claimed.symbols if s.name not in found and s.reported not in START]
         if not lacking:
             return
         with self._noting("method"):
@@ -328,7 +328,8 @@ class _Checker:
                 + (f" ({lacking[0].meaning})" if len(lacking) == 1 else "")
                 + "; neither the problem nor the method gives one, so write it under constants"
                 + (", or measure it along the run with estimate = true" if self._is_neural(instance) else "")
-                + ("." if why is None else f" ({why})."),
+                + ("" if why is None else f" ({why})")
+                + f"{claimed.keyless(s.name for s in lacking)}.",
             )
 
     def _is_neural(self, instance: tuple[Problem, Method] | None) -> bool:

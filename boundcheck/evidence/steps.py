@@ -97,7 +97,7 @@ def start_constants(claimed: Statement, method: Method, problem: Problem) -> dic
     """
     found: dict[str, Constant] = {}
     own = describe_constants(method, problem)
-    for key in sorted({s.key for s in claimed.symbols} & set(START)):
+    for key in sorted({s.reported for s in claimed.symbols} & set(START)):
         if key in own:
             continue
         metric = START[key]

@@ -27,7 +27,7 @@ class Untimed(ArithmeticError):
 
 def at_start(symbol: Any) -> bool:
     """Whether a symbol of a statement is a value at the start of its run."""
-    return symbol.name.endswith("_0") or symbol.key.endswith("_0")
+    return symbol.name.endswith("_0") or symbol.key.startswith("start/")
 
 
 def only_at_start(statement: Any) -> str:
@@ -37,7 +37,7 @@ def only_at_start(statement: Any) -> str:
 
 def value_of(symbol: Any) -> str:
     """The quantity whose value at the start the symbol is."""
-    return symbol.key.removesuffix("_0") if symbol.key.endswith("_0") else symbol.name.removesuffix("_0")
+    return symbol.key.removeprefix("start/") if symbol.key.startswith("start/") else symbol.name.removesuffix("_0")
 
 
 def _head(term: Any) -> Any:

@@ -61,7 +61,13 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             weights=optional(expr_from_json, metric["weights"]),
         ),
         bound=expr_from_json(data["bound"]),
-        algorithm=None if algorithm is None else Algorithm(algorithm["kind"], tuple(algorithm["parameters"])),
+        algorithm=None
+        if algorithm is None
+        else Algorithm(
+            algorithm["kind"],
+            tuple(algorithm["parameters"]),
+            tuple((n, expr_from_json(e)) for n, e in algorithm["steps"]),
+        ),
         domain=tuple(expr_from_json(r) for r in data["domain"]),
         conditions=tuple(
             Condition(c["name"], expr_from_json(c["relation"]), c["meaning"], c.get("vacuity", False))

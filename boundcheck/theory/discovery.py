@@ -1,9 +1,10 @@
 """Finding statements: `boundcheck/papers/<paper>/<statement>.py`, and packages of users by entry point.
 
-A module exports `STATEMENTS`, a tuple of all readings, and `BEST`, the reading that a bare id means.
-An entry point of the group `boundcheck.papers` is named after its paper and points to a package of such
-modules, or to one module whose statements carry a `name` (and, with several readings, `BEST` as a mapping).
-Only the module that an id needs is imported.
+A module exports `theorem`, a `Theorem` with all its readings; a table of a paper, or a module that holds a whole paper,
+exports `theorems`, a mapping from names of statements to Theorems. The statements of a table have names that begin with
+its own: `table_2.py` holds table_2_async_tau. Files whose names begin with "_" and `definitions.py` hold no statements.
+An entry point of the group `boundcheck.papers` is named after its paper and points to a package of such modules, or to
+one module with `theorems`. Only the module that an id needs is imported.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import importlib
 import importlib.util
 import pkgutil
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -20,14 +22,14 @@ from types import ModuleType
 
 from boundcheck.errors import BadInput, UnknownName, nearest
 from boundcheck.theory.statement import Statement
+from boundcheck.theory.theorem import PREFERENCE, Theorem
 
 __all__ = ["PREFERENCE", "all_ids", "all_statements", "papers", "readings", "statement"]
 
 GROUP = "boundcheck.papers"
 HOME = "boundcheck.papers"
 PLACEHOLDER = "TYPE_THE_FORMULA_HERE"  # what a skeleton has where the formula belongs
-# A bare id takes a module's BEST; without one, the first of these readings that is there.
-PREFERENCE = ("corrected", "sharp", "as_printed")
+SHARED = "definitions"  # of a paper: its notation, not a statement
 
 
 @cache
@@ -46,8 +48,8 @@ def papers() -> dict[str, str]:
 
 
 @cache
-def _groups(paper: str) -> dict[str, str]:
-    """Statement name -> module, without importing the statements of a package."""
+def _modules(paper: str) -> dict[str, str]:
+    """Name of the file -> module, nothing imported; "" -> module where a paper is one module."""
     module = papers()[paper]
     try:
         spec = importlib.util.find_spec(module)
@@ -55,13 +57,19 @@ def _groups(paper: str) -> dict[str, str]:
         spec = None
     if spec is None:
         raise BadInput(f"the paper '{paper}' points to the module '{module}', which cannot be imported.")
-    if spec.submodule_search_locations is not None:
-        found = pkgutil.iter_modules(list(spec.submodule_search_locations))
-        return {m.name: f"{module}.{m.name}" for m in found if not m.name.startswith("_")}
-    exported = _exported(_imported(module))
-    if not all(s.name for s in exported):
-        raise BadInput(f"{module} is one module for a whole paper, so each of its statements needs a name.")
-    return {s.name: module for s in exported}
+    if spec.submodule_search_locations is None:
+        return {"": module}
+    found = pkgutil.iter_modules(list(spec.submodule_search_locations))
+    return {m.name: f"{module}.{m.name}" for m in found if not m.name.startswith("_") and m.name != SHARED}
+
+
+def module_of(paper: str, name: str) -> str:
+    """The module that holds a statement, if the paper has it: the one of its name, or else the table of its name.
+
+    Nothing is imported. Raises KeyError where no module can hold it.
+    """
+    own = _modules(paper)
+    return own[max((m for m in own if m in ("", name) or name.startswith(f"{m}_")), key=len, default=name)]
 
 
 def _imported(module: str) -> ModuleType:
@@ -93,29 +101,42 @@ def _file(module: str) -> str | None:
     return None if spec is None else spec.origin
 
 
-def _exported(module: ModuleType) -> tuple[Statement, ...]:
-    exported = getattr(module, "STATEMENTS", None)
-    if not isinstance(exported, tuple) or not exported or not all(isinstance(s, Statement) for s in exported):
-        raise BadInput(f"{module.__name__} must export STATEMENTS, a non-empty tuple of Statement objects.")
-    return exported
+@cache
+def _exported(module: str) -> Mapping[str, tuple[Statement, ...]]:
+    """Statement name -> its readings, the best first, of one module."""
+    found = _imported(module)
+    theorem, several = getattr(found, "theorem", None), getattr(found, "theorems", None)
+    if isinstance(theorem, Theorem) and several is None:
+        several = {module.rpartition(".")[2]: theorem}
+    if several is None and hasattr(found, "STATEMENTS"):
+        return _listed(found)
+    if not isinstance(several, Mapping) or not several or not all(isinstance(t, Theorem) for t in several.values()):
+        raise BadInput(
+            f"{module} must export `theorem`, a Theorem, or `theorems`, a mapping from names of statements to Theorems."
+        )
+    return {name: each.statements() for name, each in several.items()}
+
+
+def _listed(module: ModuleType) -> Mapping[str, tuple[Statement, ...]]:
+    """The same of a module that exports its readings one by one."""
+    short, best = module.__name__.rpartition(".")[2], getattr(module, "BEST", None)
+    own: dict[str, list[Statement]] = {}
+    for s in module.STATEMENTS:
+        own.setdefault(s.name or short, []).append(s)
+    found: dict[str, tuple[Statement, ...]] = {}
+    for name, listed in own.items():
+        known = [s.reading for s in listed]
+        first = best.get(name) if isinstance(best, dict) else best
+        first = first or next((r for r in PREFERENCE if r in known), known[0])
+        found[name] = tuple(sorted(listed, key=lambda s: s.reading != first))
+    return found
 
 
 @cache
 def readings(paper: str, name: str) -> tuple[Statement, ...]:
-    """All readings of one numbered statement, the best first."""
-    module = _imported(_groups(paper)[name])
-    own = [replace(s, name=name, id=f"{paper}/{name}/{s.reading}") for s in _exported(module) if s.name in ("", name)]
-    known = [s.reading for s in own]
-    if len(set(known)) != len(known):
-        raise BadInput(f"{paper}/{name}: a reading is there twice.")
-    best = getattr(module, "BEST", None)
-    if isinstance(best, dict):
-        best = best.get(name)
-    if best is None:
-        best = next((r for r in PREFERENCE if r in known), known[0])
-    if best not in known:
-        raise UnknownName(f"{paper}/{name}: BEST reading", str(best), known)
-    return tuple(sorted(own, key=lambda s: s.reading != best))
+    """All readings of one numbered statement, the best first. Raises KeyError where the paper has none of this name."""
+    own = _exported(module_of(paper, name))[name]
+    return tuple(replace(s, name=name, id=f"{paper}/{name}/{s.reading}") for s in own)
 
 
 def statement(id: str) -> Statement:
@@ -125,9 +146,12 @@ def statement(id: str) -> Statement:
     """
     paper, _, rest = id.strip().strip("/").partition("/")
     name, _, reading = rest.partition("/")
-    if paper not in papers() or name not in _groups(paper):
+    try:
+        own = readings(paper, name) if paper in papers() else ()
+    except KeyError:
+        own = ()
+    if not own:
         raise _unknown(id, paper, name)
-    own = readings(paper, name)
     if not reading:
         return own[0]
     for s in own:
@@ -138,27 +162,41 @@ def statement(id: str) -> Statement:
 
 def _unknown(id: str, paper: str, name: str) -> BadInput:
     """The error for an id that does not exist: the nearest ids, or else the papers, or the paper's statements."""
-    if paper in papers() and not name:
-        there = ", ".join(f"{paper}/{n}" for n in sorted(_groups(paper)))
-        return BadInput(f"the statement '{id}' is unknown: {paper} is a paper; its statements: {there}.")
-    broken: list[BadInput] = []
-    known = [f"{p}/{n}" for p in papers() for n in _names(p, broken.append)]
-    if nearest(f"{paper}/{name}", known):
-        return UnknownName("the statement", id, known)
+    known = {p: _names(p, _skip) for p in papers()}
+    own = ", ".join(f"{paper}/{n}" for n in known.get(paper, ()))
+    if own and not name:
+        return BadInput(f"the statement '{id}' is unknown: {paper} is a paper; its statements: {own}.")
+    ids = [f"{p}/{n}" for p, names in known.items() for n in names]
+    if nearest(f"{paper}/{name}", ids):
+        return UnknownName("the statement", id, ids)
     if paper not in papers():
         return UnknownName("the paper", paper, papers())
-    there = ", ".join(f"{paper}/{n}" for n in sorted(_groups(paper)))
-    return BadInput(f"the statement '{id}' is unknown; {paper} has: {there}.")
+    return BadInput(f"the statement '{id}' is unknown; {paper} has: {own}.")
+
+
+def _skip(error: BadInput) -> None:
+    """What a message about another statement does with a module that cannot be read."""
 
 
 def _names(paper: str, on_broken: Callable[[BadInput], None] | None = None) -> list[str]:
+    """The names of all statements of a paper, sorted; on_broken as in `all_statements`."""
+    found: list[str] = []
+    with _broken(on_broken):
+        for module in _modules(paper).values():
+            with _broken(on_broken):
+                found += _exported(module)
+    return sorted(found)
+
+
+@contextmanager
+def _broken(on_broken: Callable[[BadInput], None] | None) -> Generator[None]:
+    """Gives the error of a module that cannot be read to `on_broken`, where there is one."""
     try:
-        return sorted(_groups(paper))
+        yield
     except BadInput as error:
         if on_broken is None:
             raise
         on_broken(error)
-        return []
 
 
 def all_statements(
@@ -173,14 +211,7 @@ def all_statements(
         raise UnknownName("the paper", paper, papers())
     for p in sorted(papers()) if paper is None else [paper]:
         for name in _names(p, on_broken):
-            try:
-                own = readings(p, name)
-            except BadInput as error:
-                if on_broken is None:
-                    raise
-                on_broken(error)
-                continue
-            yield from own
+            yield from readings(p, name)
 
 
 def all_ids() -> list[str]:

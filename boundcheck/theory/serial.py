@@ -102,7 +102,7 @@ def _plain(value: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 TEXTS = ("reading", "title", "replaces", "why", "remark", "name", "id")
-SYMBOL_FIELDS = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "constant")
+SYMBOL_FIELDS = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "key")
 METRIC_FIELDS = ("quantity", "index", "average", "expectation", "surrogate")
 
 
@@ -133,7 +133,13 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "weights": optional(expr_to_json, metric.weights),
         },
         "bound": expr_to_json(statement.bound),
-        "algorithm": None if algorithm is None else {"kind": algorithm.kind, "parameters": list(algorithm.parameters)},
+        "algorithm": None
+        if algorithm is None
+        else {
+            "kind": algorithm.kind,
+            "parameters": list(algorithm.parameters),
+            "steps": [[n, expr_to_json(e)] for n, e in algorithm.steps],
+        },
         "domain": [expr_to_json(r) for r in statement.domain],
         "conditions": [
             {"name": c.name, "relation": expr_to_json(c.relation), "meaning": c.meaning, "vacuity": c.vacuity}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -13,7 +13,8 @@ import sympy as sp
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
-from boundcheck.theory.symbols import Symbol, shared
+from boundcheck.theory.keys import CATALOGUE, check_key, name_of, near_keys
+from boundcheck.theory.symbols import Symbol
 
 if TYPE_CHECKING:
     from boundcheck.theory.evaluation import Evaluation
@@ -87,13 +88,13 @@ class Condition:
 class Metric:
     """What is bounded.
 
-    quantity: a metric of problems ("dist2", "gap", "grad2", "x"), "constant:M" for a constant M of method and problem
-    (compared without a run, see `evidence.constant_claims`), or "none" for a formula. index: the symbol that
-    counts (None: one number of rounds only). rounds: SymPy expression of the communication rounds done at that index;
-    rounds between are not compared. scale: the metric is multiplied by this SymPy expression first (K**2 in a limsup).
-    average: over which rounds ("last": none). expectation: over what. dimension: of quantity times scale.
-    weights: None, or the metric is the average of the quantity over r = 0, ..., rounds - 1 finished rounds, weighted in
-    proportion to this SymPy expression in `ROUND` and the statement's symbols (1: the plain mean).
+    quantity: a metric of problems ("dist2", "gap", "grad2", "x"), "constant:participation/M" for the constant of
+    method and problem with that key (compared without a run, see `evidence.constant_claims`), or "none" for a formula.
+    index: the symbol that counts (None: one number of rounds only). rounds: SymPy expression of the communication
+    rounds done at that index; rounds between are not compared. scale: the metric is multiplied by this SymPy expression
+    first (K**2 in a limsup). average: over which rounds ("last": none). expectation: over what. dimension: of quantity
+    times scale. weights: None, or the metric is the average of the quantity over r = 0, ..., rounds - 1 finished
+    rounds, weighted in proportion to this SymPy expression in `ROUND` and the statement's symbols (1: the plain mean).
     surrogate: the quantity is that of the objective which the method really minimises (fhat of FedShuffleGen), the
     constants of the objective too.
     """
@@ -111,10 +112,16 @@ class Metric:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """Which method the claim is about: a name under `boundcheck.methods`; parameters are the symbols it sets."""
+    """Which method the claim is about.
+
+    kind: its name under `boundcheck.methods`. parameters: the symbols that it sets; each has a key "method/...". steps:
+    how step sizes change with the rounds, as pairs of a name ("eta", "eta_l", "eta_g") and a SymPy expression in
+    `ROUND` (finished rounds, 0 in the first) and the statement's symbols; one that is not listed is constant.
+    """
 
     kind: str
     parameters: tuple[str, ...] = ()
+    steps: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,10 +165,19 @@ class Statement:
         names = [s.name for s in self.symbols]
         if len(set(names)) != len(names):
             raise BadInput(f"{label}: a symbol is declared twice.")
+        for s in self.symbols:
+            if s.key:
+                check_key(s.key, f"{label}: symbol {s.name} has")
         used: set[str] = {self.metric.index} if self.metric.index else set()
         for name in (*used, *self.parameters):
             if name not in names:
                 raise UnknownName(f"{label}: the metric's index or a parameter of the algorithm, symbol", name, names)
+        for name in self.parameters:
+            if not self.symbol(name).key.startswith("method/"):
+                raise BadInput(
+                    f"{label}: {name} is a parameter of the algorithm, so that its symbol needs a key such as "
+                    f"'method/{name}'."
+                )
         for name, _ in self.choices:
             if name not in names:
                 raise UnknownName(f"{label}: a choice, symbol", name, names)
@@ -180,7 +196,7 @@ class Statement:
             for symbol in expr.free_symbols:
                 if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
                     raise BadInput(f"{label}: {symbol} in {where} carries assumptions beyond being real.")
-                if symbol == ROUND and where == "the metric's weights":
+                if symbol == ROUND and (where == "the metric's weights" or where.startswith("the step size")):
                     continue
                 if symbol.name not in names:
                     raise UnknownName(f"{label}: in {where}, symbol", symbol.name, names)
@@ -196,6 +212,8 @@ class Statement:
         found.append(("the metric's rounds", self.metric.rounds))
         if self.metric.weights is not None:
             found.append(("the metric's weights", self.metric.weights))
+        if self.algorithm is not None:
+            found += [(f"the step size {name} of the algorithm", expr) for name, expr in self.algorithm.steps]
         found += [(f"the choice of {name}", expr) for name, expr in self.choices]
         found += [(f"condition '{c.name}'", c.relation) for c in self.conditions]
         found += [("the domain", r) for r in self.domain]
@@ -216,14 +234,18 @@ class Statement:
         return () if self.algorithm is None else self.algorithm.parameters
 
     def known(self, constants: Mapping[str, T]) -> dict[str, T]:
-        """What problem and method know, under the statement's own names: symbol -> value, as far as there is one.
+        """The constants that symbols of the statement name by their keys: symbol -> value, as far as there is one.
 
-        Names that no symbol of the statement claims stay as they are.
+        constants: by the names of problems and methods (`theory.keys.name_of`).
         """
-        claimed = {s.key: s.name for s in self.symbols}
-        taken = {s.name for s in self.symbols if s.key != s.name}
-        found = {k: v for k, v in constants.items() if k not in taken}
-        return found | {name: constants[key] for key, name in claimed.items() if key in constants}
+        named = {s.name: name_of(s.key) for s in self.symbols if s.key}
+        return {name: constants[reported] for name, reported in named.items() if reported in constants}
+
+    def keyless(self, names: Iterable[str]) -> str:
+        """Which of these symbols have no key, with the keys that they may mean, as the end of a sentence; or ''."""
+        own = [name for name in names if not self.symbol(name).key]
+        told = ", ".join(f"{name} has no key{near_keys(name)}" for name in own)
+        return f" ({told})" if told else ""
 
     def symbol(self, name: str) -> Symbol:
         """The declaration of one symbol; UnknownName with the nearest ones otherwise."""
@@ -236,8 +258,8 @@ class Statement:
         """Sentences about every part that does not scale as it must; found from the declarations alone.
 
         The sides of the bound, of conditions and of the domain must scale alike; the metric as its quantity times its
-        scale; its rounds are a count; and a symbol that carries a shared name (`theory.symbols.common`) has the
-        shared dimension. A statement whose metric has no dimension (a numeric example) is not checked.
+        scale; its rounds are a count; and a symbol with a key has the dimension that the catalogue gives it. A
+        statement whose metric has no dimension (a numeric example) is not checked.
         """
         metric = self.metric
         if metric.dimension is None:
@@ -257,11 +279,11 @@ class Statement:
             return found[0] if found else None
 
         for symbol in self.symbols:
-            common = shared(symbol.name)
-            if common is not None and symbol.dimension != common.dimension:
+            constant = CATALOGUE.get(symbol.key)
+            if constant is not None and symbol.dimension != constant.dimension:
                 errors.append(
-                    f"symbol {symbol.name}: it is declared {symbol.dimension}, but under this name statements share "
-                    f"'{common.meaning}', which is {common.dimension}."
+                    f"symbol {symbol.name}: it is declared {symbol.dimension}, but its key {symbol.key} is "
+                    f"'{constant.definition}', which is {constant.dimension}."
                 )
         scale = sides("the metric's scale", metric.scale)
         quantity = QUANTITIES.get(metric.quantity)

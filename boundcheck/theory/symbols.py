@@ -11,6 +11,7 @@ import sympy as sp
 from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
+from boundcheck.theory.keys import name_of
 
 __all__ = ["Symbol", "common", "shared"]
 
@@ -22,10 +23,10 @@ class Symbol:
     name: ASCII, as users type it. meaning: one clause. dimension: see `theory.dimension`.
     integer: only whole numbers. low, high: end points of the domain (None: unbounded); low_open, high_open:
     whether the end point itself is excluded. index: the statement holds for every value of it (K, T, ...).
-    latex: how to typeset it. A value outside is bad input, not "out of scope". constant: the name under which problems
-    and methods know the value, where another paper uses the symbol's own name for something else. free: whether a
-    reader chooses the value (a target accuracy, a number of rounds set beforehand); a given value of any other symbol
-    describes a run, and is checked against it or named as taken for granted.
+    latex: how to typeset it. A value outside is bad input, not "out of scope". key: the constant of the catalogue
+    (`theory.keys`) whose value it takes from problem and method; empty: the value is always given by the user. free:
+    whether a reader chooses the value (a target accuracy, a number of rounds set beforehand); a given value of any
+    other symbol describes a run, and is checked against it or named as taken for granted.
     """
 
     name: str
@@ -38,13 +39,13 @@ class Symbol:
     high_open: bool = False
     index: bool = False
     latex: str = ""
-    constant: str = ""
+    key: str = ""
     free: bool = False
 
     @property
-    def key(self) -> str:
-        """The name under which problems and methods know the value."""
-        return self.constant or self.name
+    def reported(self) -> str:
+        """The name under which problems and methods report its value; empty without a key."""
+        return name_of(self.key) if self.key else ""
 
     @property
     def expr(self) -> sp.Symbol:
@@ -99,23 +100,31 @@ def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> 
 
 
 _COMMON = (
-    _count("n", "number of clients (devices)"),
-    _count("E", "local steps of a visit"),
+    _count("n", "number of clients (devices)", key="clients/n"),
+    _count("E", "local steps of a visit", key="method/E"),
     _count("K", "cycle index: how often each device has been visited", low=0, index=True),
-    _count("T", "communication rounds"),
+    _count("T", "communication rounds", key="method/T"),
     _count("k", "iteration index", low=0, index=True),
-    _positive("L", "Lipschitz constant of the gradient of every client", CURVATURE),
-    _positive("mu", "strong (quasi-)convexity constant of the objective", CURVATURE, latex=r"\mu"),
-    _positive("eta", "step size", STEP, latex=r"\eta"),
-    _positive("eta0", "step size of the first cycle; cycle K uses eta0/K", STEP, latex=r"\eta_0"),
-    _positive("ell", "constant of the step size ell*log(T)/T", STEP, latex=r"\ell"),
+    _positive("L", "Lipschitz constant of the gradient of every client", CURVATURE, key="clients/L"),
+    _positive("mu", "strong (quasi-)convexity constant of the objective", CURVATURE, latex=r"\mu", key="objective/mu"),
+    _positive("eta", "step size", STEP, latex=r"\eta", key="method/eta"),
+    _positive("eta0", "step size of the first cycle; cycle K uses eta0/K", STEP, latex=r"\eta_0", key="method/eta0"),
+    _positive("ell", "constant of the step size ell*log(T)/T", STEP, latex=r"\ell", key="method/ell"),
     _nonnegative(
-        "sigma2", "mean over clients of the squared gradient norm at a minimiser", GRADIENT2, latex=r"\sigma^2"
+        "sigma2",
+        "mean over clients of the squared gradient norm at a minimiser",
+        GRADIENT2,
+        latex=r"\sigma^2",
+        key="clients/sigma2",
     ),
     _nonnegative(
-        "dist2_0", "squared distance of the start to the solution set", LENGTH2, latex=r"\mathrm{dist}^2(\theta_0)"
+        "dist2_0",
+        "squared distance of the start to the solution set",
+        LENGTH2,
+        latex=r"\mathrm{dist}^2(\theta_0)",
+        key="start/dist2",
     ),
-    _nonnegative("gap_0", "objective gap of the start", VALUE, latex=r"(f(x_0)-f^*)"),
+    _nonnegative("gap_0", "objective gap of the start", VALUE, latex=r"(f(x_0)-f^*)", key="start/gap"),
 )
 
 

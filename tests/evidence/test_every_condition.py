@@ -26,7 +26,14 @@ from boundcheck.theory.statement import Condition, Kind, Statement
 from boundcheck.theory.symbols import Symbol
 from boundcheck.verdict import Grade, Outcome
 
-STATEMENTS = tuple(all_statements())
+
+def keyed(s: Statement) -> Statement:
+    """The statement with a key for every symbol, so that a curve made by hand can carry its value."""
+    symbols = tuple(y if y.key else y.but(key=f"by_hand/{y.name}") for y in s.symbols)
+    return replace(s, symbols=symbols)
+
+
+STATEMENTS = tuple(keyed(s) for s in all_statements())
 COMPARED = tuple(s for s in STATEMENTS if s.kind is not Kind.FORMULA)
 TRIES = 400
 Values = Mapping[str, Fraction]
@@ -88,8 +95,8 @@ def by_hand(s: Statement, values: Values, **more: Any) -> Curve | None:
         return None
     rounds = list(range(last + 1)) if s.metric.weights is not None else sorted({0, last})
     ones = np.ones(len(rounds))
-    constants = {s.symbol(n).key: Constant(v, Known.EXACT, "exact", "by hand") for n, v in values.items()}
-    constants.pop("" if s.metric.index is None else s.symbol(s.metric.index).key, None)
+    constants = {s.symbol(n).reported: Constant(v, Known.EXACT, "exact", "by hand") for n, v in values.items()}
+    constants.pop("" if s.metric.index is None else s.symbol(s.metric.index).reported, None)
     made = Curve(
         rounds=np.array(rounds, dtype=np.int64),
         values={s.metric.quantity: ones},
@@ -99,7 +106,7 @@ def by_hand(s: Statement, values: Values, **more: Any) -> Curve | None:
         constants=constants,
         assumptions={a.name: "decided" for a in s.assumptions},
         algorithms=None if s.algorithm is None else (s.algorithm.kind,),
-        parameters=tuple(s.symbol(n).key for n in s.parameters),
+        parameters=tuple(s.symbol(n).reported for n in s.parameters),
     )
     return replace(made, **more)
 

@@ -216,8 +216,10 @@ def sequence(u: Callable[[int], float], grid: list[int]) -> Curve:
         rounds=np.array(grid, dtype=np.int64),
         values={"u": np.array([u(k) for k in grid])},
         arithmetic=Arithmetic.FLOAT64,
-        constants={k: Constant(Fraction(v), Known.EXACT, "exact", "by hand") for k, v in (("a", 3), ("b", 1))},
     )
+
+
+OF_SEQUENCE = {k: Constant(Fraction(v), Known.EXACT, "exact", "by hand") for k, v in (("a", 3), ("b", 1))}
 
 
 def test_chungs_quantifier_as_printed_is_refuted_by_a_sequence() -> None:
@@ -228,12 +230,13 @@ def test_chungs_quantifier_as_printed_is_refuted_by_a_sequence() -> None:
         assert table[k + 1] <= (1 - 3 / k) * table[k] + 1 / k**3
     grid = sorted({*range(4, 101, 8), *(10**p for p in range(3, 9))})
     broken = sequence(lambda k: table.get(k, 1.0), grid)
-    verdict = compare(statement("scgd/lemma_3_2/as_printed"), broken)
+    verdict = compare(statement("scgd/lemma_3_2/as_printed"), broken, OF_SEQUENCE)
     assert verdict.outcome is Outcome.UNDECIDED  # a finite range decides no limit
     assert verdict.witness["metric"][1] > 1e15
     assert verdict.witness["bound"] == [1, 1]
     # a sequence that obeys it for ever stays below the limit
-    kept = compare(statement("scgd/lemma_3_2/corrected"), sequence(lambda k: table[k], list(range(4, 101))))
+    obeying = sequence(lambda k: table[k], list(range(4, 101)))
+    kept = compare(statement("scgd/lemma_3_2/corrected"), obeying, OF_SEQUENCE)
     assert (kept.outcome, kept.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
 
 

@@ -16,7 +16,9 @@ from boundcheck.papers.async_fl._shared import Reading, alpha, nonnegative, told
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Condition, Metric, Statement
 
-ALPHA = nonnegative("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha")
+ALPHA = nonnegative(
+    "alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha", key="participation/alpha"
+)
 ALPHA_AT_MOST_1 = Condition("alpha", sp.Le(alpha, 1), "the paper notes it of every scheme")
 LARGEST = Metric("largest_constraint", ONE, expectation="none: the constraints are about numbers")
 

@@ -35,11 +35,13 @@ from boundcheck.papers.async_fl._theorem_1 import corrected_errors
 from boundcheck.theory.assumptions import plain_mean
 from boundcheck.theory.statement import Condition, Metric, Statement
 
-CLIENTS = count("M", "number of clients", constant="n")
+CLIENTS = count("M", "number of clients", key="clients/n")
 RATIO = positive(
-    "ratio", "update time of the slowest client over that of the fastest, tau_M/tau_0", constant="time_ratio"
+    "ratio", "update time of the slowest client over that of the fastest, tau_M/tau_0", key="schedule/time_ratio"
 )
-VISIT = count("c", "rounds between two contributions of the slowest client, ceil(tau_M/dt)", constant="visit_rounds")
+VISIT = count(
+    "c", "rounds between two contributions of the slowest client, ceil(tau_M/dt)", key="schedule/visit_rounds"
+)
 M, ratio, c = CLIENTS.expr, RATIO.expr, VISIT.expr
 OWN = (CLIENTS, RATIO, VISIT)
 

@@ -62,38 +62,74 @@ def share(name: str, meaning: str, **more: Any) -> Symbol:
 
 
 _DECLARED = (
-    common.L.but(constant="L_ij", meaning="smoothness constant of the loss of every sample"),
-    count("K", "local steps of a client", constant="local_steps"),
-    positive("eta_l", "local step size", STEP, latex=r"\eta_l"),
-    positive("eta_g", "server step size", latex=r"\eta_g"),
+    common.L.but(key="samples/L", meaning="smoothness constant of the loss of every sample"),
+    count("K", "local steps of a client", key="schedule/local_steps"),
+    positive("eta_l", "local step size", STEP, latex=r"\eta_l", key="method/eta_l"),
+    positive("eta_g", "server step size", latex=r"\eta_g", key="method/eta_g"),
     positive(
         "eta_unit", "step size times the root of K N: the step sizes go to 0 in proportion to it", STEP, free=True
     ),
-    count("W", "window: rounds in which the expected weights have their means (Assumption 6)", constant="window"),
-    count("period", "rounds after which the cohorts repeat; 1 where they are drawn", latex=r"\varpi"),
+    count("W", "window: rounds in which the expected weights have their means (Assumption 6)", key="schedule/window"),
+    count(
+        "period",
+        "rounds after which the cohorts repeat; 1 where they are drawn",
+        latex=r"\varpi",
+        key="schedule/period",
+    ),
     count("N", "rounds, set beforehand", free=True),
-    Symbol("rho", "largest sum q(n) of a round's expected weights, at least 1", ONE, low=Fraction(1), latex=r"\rho"),
-    share("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha"),
-    nonnegative("beta", "largest d_i - alpha q_i over the clients that can take part", latex=r"\beta"),
-    count("tau", "largest delay n - rho_i(n) of a contribution, in rounds", 0, constant="tau_delay", latex=r"\tau"),
-    nonnegative("R", "mean over the rounds of L^n(thetabar) - min L^n", VALUE, constant="R_loss"),
-    nonnegative("S1", "mean over rounds of the sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2),
-    nonnegative("S2", "mean over rounds of the sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2),
-    nonnegative("Sigma", "sum of q_i E|g_i|^2 at the minimiser of the surrogate problem (11)", GRADIENT2),
-    common.dist2_0.but(
-        constant="dist2_surrogate_0", meaning="squared distance of the start to the minimiser of the surrogate problem"
+    Symbol(
+        "rho",
+        "largest sum q(n) of a round's expected weights, at least 1",
+        ONE,
+        low=Fraction(1),
+        latex=r"\rho",
+        key="participation/rho",
     ),
-    positive("q_min", "smallest sum q(n) of a round's expected weights, rounds without any left out"),
-    positive("q_bar", "mean over rounds of the sum q(n) of the expected weights"),
-    positive("q_max", "largest expected weight q_i(n) of a client in a round"),
-    nonnegative("B", "bound on the norm of the clients' gradients", GRADIENT2.power(Fraction(1, 2)), constant="B_grad"),
-    nonnegative("chi2", "chi-square distance of the shares in F to those in the surrogate problem", latex=r"\chi^2"),
-    nonnegative("chi2_max", "largest chi-square distance chi_n^2 of a round", latex=r"\chi_{\max}^2"),
-    nonnegative("P", "mean over rounds of chi_n^2 sum of st_j(n) [F_j(thetabar^n) - F_j*]", VALUE, constant="P_loss"),
+    share("alpha", "E[w_i w_j] is alpha q_i q_j for different clients", latex=r"\alpha", key="participation/alpha"),
     nonnegative(
-        "U", "mean of the sum over absent kinds j of r_j [F_j - F_j*], at the iterates", VALUE, constant="U_loss"
+        "beta", "largest d_i - alpha q_i over the clients that can take part", latex=r"\beta", key="participation/beta"
     ),
-    nonnegative("F_het", "surrogate minimum less the sum of s_j F_j*", VALUE),
+    count("tau", "largest delay n - rho_i(n) of a contribution, in rounds", 0, key="schedule/tau", latex=r"\tau"),
+    nonnegative("R", "mean over the rounds of L^n(thetabar) - min L^n", VALUE, key="surrogate/R"),
+    nonnegative(
+        "S1", "mean over rounds of the sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="surrogate/S1"
+    ),
+    nonnegative(
+        "S2", "mean over rounds of the sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="surrogate/S2"
+    ),
+    nonnegative(
+        "Sigma", "sum of q_i E|g_i|^2 at the minimiser of the surrogate problem (11)", GRADIENT2, key="surrogate/Sigma"
+    ),
+    common.dist2_0.but(
+        key="start/dist2_surrogate", meaning="squared distance of the start to the minimiser of the surrogate problem"
+    ),
+    positive(
+        "q_min",
+        "smallest sum q(n) of a round's expected weights, rounds without any left out",
+        key="participation/q_min",
+    ),
+    positive("q_bar", "mean over rounds of the sum q(n) of the expected weights", key="participation/q_bar"),
+    positive("q_max", "largest expected weight q_i(n) of a client in a round", key="participation/q_max"),
+    nonnegative(
+        "B",
+        "bound on the norm of the clients' gradients",
+        GRADIENT2.power(Fraction(1, 2)),
+        key="clients/gradient_bound",
+    ),
+    nonnegative(
+        "chi2",
+        "chi-square distance of the shares in F to those in the surrogate problem",
+        latex=r"\chi^2",
+        key="surrogate/chi2",
+    ),
+    nonnegative(
+        "chi2_max", "largest chi-square distance chi_n^2 of a round", latex=r"\chi_{\max}^2", key="surrogate/chi2_max"
+    ),
+    nonnegative("P", "mean over rounds of chi_n^2 sum of st_j(n) [F_j(thetabar^n) - F_j*]", VALUE, key="surrogate/P"),
+    nonnegative(
+        "U", "mean of the sum over absent kinds j of r_j [F_j - F_j*], at the iterates", VALUE, key="surrogate/U"
+    ),
+    nonnegative("F_het", "surrogate minimum less the sum of s_j F_j*", VALUE, key="surrogate/F_het"),
     count("s", "finished periods of the schedule", index=True),
 )
 SYMBOLS: Mapping[str, Symbol] = MappingProxyType({symbol.name: symbol for symbol in _DECLARED})

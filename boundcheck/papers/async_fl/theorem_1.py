@@ -39,7 +39,9 @@ from boundcheck.theory.statement import Belief, Condition, Statement
 
 BEST = "corrected"
 
-BETA_CERTAIN = nonnegative("beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta")
+BETA_CERTAIN = nonnegative(
+    "beta_det", "beta at alpha = 1 of weights that are not random", latex=r"\beta", key="participation/beta_certain"
+)
 CERTAIN = Condition("certain cohorts", sp.Eq(BETA_CERTAIN.expr, 0))
 _REAL, _VIRTUAL = (mean_over_rounds(name, VALUE) for name in ("round_gap", "virtual_round_gap"))
 

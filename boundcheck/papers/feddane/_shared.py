@@ -57,36 +57,48 @@ _MEAN = "mean over the devices of S'_t of"
 
 _DECLARED = (
     common.L,
-    _positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f"),
-    Symbol("lam", "lam*I + Hessian of F_k is positive semidefinite for every device", CURVATURE, latex=r"\lambda"),
-    _positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", constant="prox"),
+    _positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f", key="objective/L"),
+    Symbol(
+        "lam",
+        "lam*I + Hessian of F_k is positive semidefinite for every device",
+        CURVATURE,
+        latex=r"\lambda",
+        key="clients/lambda",
+    ),
+    _positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", key="method/prox"),
     # Definition 1 asks for gamma < 1, which rho > 0 implies
-    _nonnegative("gamma", "inexactness of the local solutions (Definition 1)", ONE, latex=r"\gamma"),
-    Symbol("B2", "squared dissimilarity B^2 of the devices", ONE, low=Fraction(1), latex="B^2", constant="B2_0"),
+    _nonnegative(
+        "gamma", "inexactness of the local solutions (Definition 1)", ONE, latex=r"\gamma", key="subproblem/gamma"
+    ),
+    Symbol("B2", "squared dissimilarity B^2 of the devices", ONE, low=Fraction(1), latex="B^2", key="start/B2"),
     Symbol(
         "K",
         "devices in S_t, whose gradients are averaged",
         ONE,
         integer=True,
         low=Fraction(1),
-        constant="gradient_cohort_size",
+        key="participation/gradient_cohort_size",
     ),
     common.gap_0.but(meaning="objective gap of the start, Delta", latex=r"\Delta"),
-    _nonnegative("grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2"),
-    _positive("inv_mu", f"{_MEAN} 1/mu_k", STEP),
-    _nonnegative("gamma_inv_mu", f"{_MEAN} gamma_k/mu_k", STEP),
-    _nonnegative("L_inv_mu2", f"{_MEAN} L_k/mu_k^2", STEP),
-    _positive("gamma2_inv_mu2", f"{_MEAN} (1 + gamma_k)^2/mu_k^2", _SQUARED_STEP),
-    _nonnegative("L_gamma2_inv_mu2", f"{_MEAN} L_k (1 + gamma_k)^2/mu_k^2", STEP),
+    _nonnegative(
+        "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2", key="start/grad2"
+    ),
+    _positive("inv_mu", f"{_MEAN} 1/mu_k", STEP, key="subproblem/inv_mu"),
+    _nonnegative("gamma_inv_mu", f"{_MEAN} gamma_k/mu_k", STEP, key="subproblem/gamma_inv_mu"),
+    _nonnegative("L_inv_mu2", f"{_MEAN} L_k/mu_k^2", STEP, key="subproblem/L_inv_mu2"),
+    _positive("gamma2_inv_mu2", f"{_MEAN} (1 + gamma_k)^2/mu_k^2", _SQUARED_STEP, key="subproblem/gamma2_inv_mu2"),
+    _nonnegative("L_gamma2_inv_mu2", f"{_MEAN} L_k (1 + gamma_k)^2/mu_k^2", STEP, key="subproblem/L_gamma2_inv_mu2"),
     _positive("eps", "target of the mean squared gradient norm", GRADIENT2, latex=r"\varepsilon"),
     _positive("rho", "guaranteed decrease of an iteration over |grad f|^2", STEP, latex=r"\rho"),
     _nonnegative("sigma2", "bound of sum of p_k |grad F_k - grad f|^2", GRADIENT2, latex=r"\sigma^2"),
-    common.T.but(meaning="iterations (two communications each)", index=True),
+    common.T.but(key="", meaning="iterations (two communications each)", index=True),
 )
 SYMBOLS: Mapping[str, Symbol] = MappingProxyType({s.name: s for s in _DECLARED})
 
 # B^2 along a whole run: the one number that serves every point
-EVERYWHERE = SYMBOLS["B2"].but(constant="B2_only", meaning="squared dissimilarity B^2 of the devices at every point")
+EVERYWHERE = SYMBOLS["B2"].but(
+    key="clients/B2_without_G2", meaning="squared dissimilarity B^2 of the devices at every point"
+)
 
 
 def symbols_in(*parts: Any, also: Iterable[str] = (), **changed: Symbol) -> tuple[Symbol, ...]:

@@ -13,7 +13,13 @@ from boundcheck.theory.symbols import Symbol
 
 BEST = "as_printed"
 
-_CLIENTS = Symbol("client_grad2_0", "sum over the devices of p_k |grad F_k|^2 at the start", GRADIENT2, low=Fraction(0))
+_CLIENTS = Symbol(
+    "client_grad2_0",
+    "sum over the devices of p_k |grad F_k|^2 at the start",
+    GRADIENT2,
+    low=Fraction(0),
+    key="start/client_grad2",
+)
 _GRADIENT = SYMBOLS["grad2_0"].but(low_open=True)
 
 STATEMENTS = (

@@ -13,7 +13,7 @@ from boundcheck.theory.symbols import Symbol
 BEST = "corrected"
 
 _F2 = Symbol("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, low=Fraction(0))
-_N = Symbol("n", "number of devices", ONE, integer=True, low=Fraction(2))
+_N = Symbol("n", "number of devices", ONE, integer=True, low=Fraction(2), key="clients/n")
 
 
 def _statement(reading: Reading, bound: Any, *own: Symbol) -> Statement:

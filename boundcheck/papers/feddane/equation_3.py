@@ -25,7 +25,12 @@ from boundcheck.theory.symbols import Symbol
 BEST = "corrected"
 
 _SOLVERS = Symbol(
-    "K2", "devices in S'_t, which solve subproblems", ONE, integer=True, low=Fraction(1), constant="cohort_size"
+    "K2",
+    "devices in S'_t, which solve subproblems",
+    ONE,
+    integer=True,
+    low=Fraction(1),
+    key="participation/cohort_size",
 )
 _GAMMA = SYMBOLS["gamma"]
 _MU = SYMBOLS["mu"].but(dimension=ONE)

@@ -23,7 +23,7 @@ def _share(name: str, whose: str) -> Symbol:
 
 
 _OWN, _SECOND, _THIRD = _share("p_i", "the device"), _share("p_j", "another"), _share("p_k", "the third")
-_N = Symbol("n", "number of devices", ONE, integer=True, low=Fraction(1))
+_N = Symbol("n", "number of devices", ONE, integer=True, low=Fraction(1), key="clients/n")
 p_i, p_j, p_k = _OWN.expr, _SECOND.expr, _THIRD.expr
 
 # two of three, one after the other by weight: drawn first, or second after j, or second after k

@@ -19,9 +19,9 @@ C2 = Symbol(
     "c2", "coefficient of its square in the error", RATE * CURVATURE.power(Fraction(2)), low=Fraction(0), latex="c_2"
 )
 K = common.K.but(meaning="number of terms", low=Fraction(1), index=False)
-ETA = common.eta.but(meaning="constant step size")
+ETA = common.eta.but(key="", meaning="constant step size")
 ETA_MAX = Symbol("eta_max", "largest step size", STEP, low=Fraction(0), low_open=True, latex=r"\eta_{\max}")
-MU = common.mu.but(meaning="contraction constant of the recursion")
+MU = common.mu.but(key="", meaning="contraction constant of the recursion")
 
 d0, c1, c2, terms, eta, eta_max, mu = (s.expr for s in (D0, C1, C2, K, ETA, ETA_MAX, MU))
 

@@ -28,10 +28,19 @@ from boundcheck.theory.symbols import Symbol
 METHOD = Algorithm("fedshuffle", ("E", "eta_l", "eta_g"))
 LOCAL_METHOD = Algorithm("fedshuffle", ("E", "eta_l"))  # for what the server step size has no part in
 GRAD2_0 = Symbol(
-    "grad2_0", "squared gradient norm of f at the start", GRADIENT2, low=Fraction(0), latex=r"\|\nabla f(x^0)\|^2"
+    "grad2_0",
+    "squared gradient norm of f at the start",
+    GRADIENT2,
+    low=Fraction(0),
+    latex=r"\|\nabla f(x^0)\|^2",
+    key="start/grad2",
 )
 CLIENT_GRAD2_0 = Symbol(
-    "client_grad2_0", "sum over the clients of w_i |grad f_i|^2 at the start", GRADIENT2, low=Fraction(0)
+    "client_grad2_0",
+    "sum over the clients of w_i |grad f_i|^2 at the start",
+    GRADIENT2,
+    low=Fraction(0),
+    key="start/client_grad2",
 )
 grad2_0, client_grad2_0 = GRAD2_0.expr, CLIENT_GRAD2_0.expr
 

@@ -46,33 +46,45 @@ def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> 
 
 
 _DECLARED = (
-    common.L.but(constant="L_ij", meaning="smoothness constant of every sample's loss f_ij"),
-    common.mu.but(constant="mu_ij", meaning="strong convexity constant of every sample's loss f_ij"),
-    _nonnegative("G2", "additive constant G^2 of the clients' gradient dissimilarity", GRADIENT2, latex="G^2"),
-    _nonnegative("B2", "factor B^2 of the clients' gradient dissimilarity", ONE, latex="B^2"),
-    _nonnegative("P2", "largest P_i^2/|D_i| over the clients (Section 5)", ONE, latex="P^2"),
-    common.sigma2.but(constant="noise2", meaning="sum of sigma_i^2 over the number of all samples (Section 5)"),
-    _nonnegative("M", "largest s_i w_i/p_i over the clients: the variance of the participation", ONE),
+    common.L.but(key="samples/L", meaning="smoothness constant of every sample's loss f_ij"),
+    common.mu.but(key="samples/mu", meaning="strong convexity constant of every sample's loss f_ij"),
+    _nonnegative(
+        "G2", "additive constant G^2 of the clients' gradient dissimilarity", GRADIENT2, latex="G^2", key="clients/G2"
+    ),
+    _nonnegative("B2", "factor B^2 of the clients' gradient dissimilarity", ONE, latex="B^2", key="clients/B2"),
+    _nonnegative("P2", "largest P_i^2/|D_i| over the clients (Section 5)", ONE, latex="P^2", key="samples/P2"),
+    common.sigma2.but(key="samples/sigma2", meaning="sum of sigma_i^2 over the number of all samples (Section 5)"),
+    _nonnegative(
+        "M", "largest s_i w_i/p_i over the clients: the variance of the participation", ONE, key="participation/M"
+    ),
     common.E.but(meaning="local epochs of a visit"),
-    _positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, latex=r"\eta_l"),
-    _positive("eta_g", "server step size", ONE, latex=r"\eta_g"),
+    _positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, latex=r"\eta_l", key="method/eta_l"),
+    _positive("eta_g", "server step size", ONE, latex=r"\eta_g", key="method/eta_g"),
     Symbol("R", "communication rounds", ONE, integer=True, low=Fraction(1), index=True),
     common.dist2_0.but(meaning="squared distance D of the start to a minimiser", latex="D"),
     common.gap_0.but(meaning="objective gap F of the start", latex="F"),
-    _nonnegative("delta", "largest difference of a client's Hessian from that of f", CURVATURE, latex=r"\delta"),
-    _positive("a", "momentum parameter of MVR (momentum 0.9 is a = 1/10)", ONE),
+    _nonnegative(
+        "delta",
+        "largest difference of a client's Hessian from that of f",
+        CURVATURE,
+        latex=r"\delta",
+        key="clients/delta",
+    ),
+    _positive("a", "momentum parameter of MVR (momentum 0.9 is a = 1/10)", ONE, key="method/a"),
     _positive(
         "W",
         "sum of wtilde_i |D_i| E_i/(q_i c_i) over the clients: how much local work reaches the server (wtilde_i: "
         "aggregation weight; q_i: its normaliser, 1/q_i the mean of 1/q_i^S over the cohorts S with i; c_i: divisor of "
         "the local step)",
         ONE,
+        key="participation/W",
     ),
     _nonnegative(
         "M1",
         "largest h_i s_i what_i over the clients: the variance of the aggregation (what_i: client i's share of W)",
         ONE,
         latex="M_1",
+        key="participation/M1",
     ),
     _nonnegative(
         "M2",
@@ -80,16 +92,21 @@ _DECLARED = (
         "divisor)",
         ONE,
         latex="M_2",
+        key="participation/M2",
     ),
-    _nonnegative("P2_gen", "largest P_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", ONE, latex="P^2"),
+    _nonnegative(
+        "P2_gen", "largest P_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", ONE, latex="P^2", key="samples/P2_gen"
+    ),
     _nonnegative(
         "sigma2_gen",
         "sum of what_i sigma_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)",
         GRADIENT2,
-        constant="noise2_gen",
+        key="samples/sigma2_gen",
         latex=r"\sigma^2",
     ),
-    _nonnegative("drift_0", "drift of the first round: mean squared distance of the local iterates", LENGTH2),
+    _nonnegative(
+        "drift_0", "drift of the first round: mean squared distance of the local iterates", LENGTH2, key="start/drift"
+    ),
 )
 SYMBOLS: Mapping[str, Symbol] = MappingProxyType({s.name: s for s in _DECLARED})
 

@@ -46,6 +46,7 @@ WARM_UP = Symbol(
     integer=True,
     low=Fraction(1),
     latex="R_0",
+    key="method/warm_up",
 )
 warm_up = WARM_UP.expr
 PARAMETERS = ("E", "eta_l", "a", "warm_up")

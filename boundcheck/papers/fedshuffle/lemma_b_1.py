@@ -24,8 +24,8 @@ def _statement(reading: Reading, factor: Any) -> Statement:
         reading=reading.name,
         title="Perturbed strong convexity: <grad h(x), y - z> for any x, y, z",
         symbols=(
-            common.mu.but(low_open=False, meaning="convexity constant of h, 0 allowed"),
-            common.L.but(meaning="smoothness constant of h"),
+            common.mu.but(low_open=False, key="", meaning="convexity constant of h, 0 allowed"),
+            common.L.but(key="", meaning="smoothness constant of h"),
             _rise,
             _yz,
             _zx,

@@ -15,10 +15,10 @@ from boundcheck.theory.symbols import Symbol, common
 
 BEST = "corrected"
 
-_n = common.n.but(meaning="number of vectors", low=Fraction(1))
+_n = common.n.but(key="", meaning="number of vectors", low=Fraction(1))
 _more = _n.but(low=Fraction(2))
 _k = common.k.but(meaning="how many of them are drawn", low=Fraction(1), index=False)
-_sigma2 = common.sigma2.but(meaning="mean squared distance of the vectors to their mean")
+_sigma2 = common.sigma2.but(key="", meaning="mean squared distance of the vectors to their mean")
 n, k, sigma2 = _n.expr, _k.expr, _sigma2.expr
 
 

@@ -29,7 +29,7 @@ BEST = "corrected"
 _error_0 = declare("h2")[0].but(
     name="h2_0",
     meaning="squared momentum error |m^0 - grad f(x^0)|^2 at the start, in expectation",
-    constant="momentum_error2_0",
+    key="start/momentum_error2",
     latex=r"\|h^0\|^2",
 )
 _symbols: tuple[Symbol, ...] = (

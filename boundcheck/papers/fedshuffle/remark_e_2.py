@@ -16,7 +16,7 @@ BEST = "corrected"
 
 _WORK = Symbol("work", "E_i |D_i|, the local steps of client i", ONE, integer=True, low=Fraction(1), latex=r"E_i|D_i|")
 _LARGEST = Symbol("largest", "the largest E_j |D_j|", ONE, integer=True, low=Fraction(1), latex=r"\max_j E_j|D_j|")
-_OTHER = SYMBOLS["W"].but(meaning="W of the other method; that of FedShuffle is 1")
+_OTHER = SYMBOLS["W"].but(key="", meaning="W of the other method; that of FedShuffle is 1")
 _SERVER = SYMBOLS["eta_g"].but(low=Fraction(1), low_open=False)
 
 

@@ -22,9 +22,11 @@ BEST = "corrected"
 _SIZES = (1, 2, 3)
 _ALL = sum(_SIZES)
 _STEP = SYMBOLS["eta_l"].but(dimension=ONE, high=Fraction(1), meaning="step size of a local step; L = 1")
-_BATCH = Symbol("batch", "samples of a local step", ONE, integer=True, low=Fraction(1))
-_COHORT = Symbol("b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True)
-_DIMENSION = Symbol("d", "dimension of the variable", ONE, integer=True, low=Fraction(1))
+_BATCH = Symbol("batch", "samples of a local step", ONE, integer=True, low=Fraction(1), key="method/batch")
+_COHORT = Symbol(
+    "b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True, key="participation/b"
+)
+_DIMENSION = Symbol("d", "dimension of the variable", ONE, integer=True, low=Fraction(1), key="objective/dimension")
 
 _keep = 1 - eta_l  # factor of a local step
 _weights = [sp.Rational(size, _ALL) for size in _SIZES]

@@ -15,14 +15,14 @@ from boundcheck.theory.symbols import Symbol
 BEST = "general"
 
 
-def _weight(name: str, meaning: str, constant: str) -> Symbol:
-    return Symbol(name, meaning, ONE, low=Fraction(0), low_open=True, constant=constant)
+def _weight(name: str, meaning: str, key: str) -> Symbol:
+    return Symbol(name, meaning, ONE, low=Fraction(0), low_open=True, key=key)
 
 
 # the formula is the same for each client; a claim takes the first for the client
-_OWN = _weight("w_i", "weight of the client", "w_1")
-_FIRST = _weight("w_j", "weight of one of the two others", "w_2")
-_SECOND = _weight("w_k", "weight of the other one", "w_3")
+_OWN = _weight("w_i", "weight of the client", "clients/w_1")
+_FIRST = _weight("w_j", "weight of one of the two others", "clients/w_2")
+_SECOND = _weight("w_k", "weight of the other one", "clients/w_3")
 _i, _j, _k = _OWN.expr, _FIRST.expr, _SECOND.expr
 
 STATEMENTS = (

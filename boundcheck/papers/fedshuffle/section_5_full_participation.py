@@ -17,8 +17,16 @@ BEST = "corrected"
 
 _CLIENTS = common.n.but(meaning="number of clients", low=Fraction(1))
 _SEVERAL = _CLIENTS.but(low=Fraction(2))
-_COHORT = Symbol("b", "clients in a round", ONE, integer=True, low=Fraction(1))
-_LARGEST = Symbol("w_max", "the largest weight of a client", ONE, low=Fraction(0), low_open=True, high=Fraction(1))
+_COHORT = Symbol("b", "clients in a round", ONE, integer=True, low=Fraction(1), key="participation/b")
+_LARGEST = Symbol(
+    "w_max",
+    "the largest weight of a client",
+    ONE,
+    low=Fraction(0),
+    low_open=True,
+    high=Fraction(1),
+    key="clients/w_max",
+)
 _n, _b = _CLIENTS.expr, _COHORT.expr
 
 

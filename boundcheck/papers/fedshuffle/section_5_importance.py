@@ -15,8 +15,18 @@ from boundcheck.theory.symbols import Symbol
 
 BEST = "corrected"
 
-_LEAST = Symbol("w_min", "the smallest weight of a client", ONE, low=Fraction(0), low_open=True, high=Fraction(1))
-_COHORT = Symbol("b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True)
+_LEAST = Symbol(
+    "w_min",
+    "the smallest weight of a client",
+    ONE,
+    low=Fraction(0),
+    low_open=True,
+    high=Fraction(1),
+    key="clients/w_min",
+)
+_COHORT = Symbol(
+    "b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True, key="participation/b"
+)
 
 
 def _statement(reading: Reading, bound: Any) -> Statement:

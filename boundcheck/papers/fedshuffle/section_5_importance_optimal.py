@@ -26,7 +26,7 @@ _WEIGHT = Symbol(
     low_open=True,
     high=Fraction(1),
     high_open=True,
-    constant="w_min",  # either of the two will do
+    key="clients/w_min",  # either of the two will do
 )
 _w = _WEIGHT.expr
 

@@ -47,28 +47,29 @@ def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> 
 
 
 _DECLARED = (
-    Symbol("m", "workers (local models)", ONE, integer=True, low=Fraction(1)),
+    Symbol("m", "workers (local models)", ONE, integer=True, low=Fraction(1), key="clients/m"),
     Symbol(
         "tau", "averaging interval: every number is averaged in tau iterations", ONE, integer=True, low=Fraction(1),
-        latex=r"\tau",
+        latex=r"\tau", key="method/tau",
     ),
     common.eta,
     Symbol("K", "iterations", ONE, integer=True, low=Fraction(1), index=True),
     _nonnegative("Lmax", "largest smoothness constant L_j of a block", CURVATURE, latex=r"L_{\max}"),
     Symbol("sum_p2", "sum of the squares of the clients' weights p_i", ONE, low=Fraction(0), low_open=True,
-           latex=r"(\sum_i p_i^2)"),
-    common.sigma2.but(constant="sigma2_total", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
+           latex=r"(\sum_i p_i^2)", key="clients/sum_p2"),
+    common.sigma2.but(key="blocks/sigma2", meaning="sum over the blocks of sigma_j^2, the variance of a step"),
     _nonnegative("sum_L_sigma2", "sum over the blocks of L_j sigma_j^2", CURVATURE * GRADIENT2,
                  latex=r"(\sum_j L_j\sigma_j^2)"),
     _nonnegative("sum_L2_sigma2", "sum over the blocks of L_j^2 sigma_j^2", _CURVATURE2 * GRADIENT2,
                  latex=r"(\sum_j L_j^2\sigma_j^2)"),
     Symbol("beta2", "factor beta^2 of the clients' dissimilarity", ONE, low=Fraction(1), latex=r"\beta^2",
-           constant="beta2_diss"),
-    _nonnegative("kappa2", "additive constant kappa^2 of the clients' dissimilarity", GRADIENT2, latex=r"\kappa^2"),
+           key="blocks/beta2"),
+    _nonnegative("kappa2", "additive constant kappa^2 of the clients' dissimilarity", GRADIENT2, latex=r"\kappa^2",
+                 key="blocks/kappa2_whole"),
     _nonnegative("sum_L2_kappa2", "sum over the blocks of L_j^2 kappa_j^2", _CURVATURE2 * GRADIENT2,
                  latex=r"(\sum_j L_j^2\kappa_j^2)"),
     common.gap_0.but(meaning="objective gap F(u_1) - inf F of the common start"),
-    _nonnegative("d", "numbers of a model", ONE, integer=True),
+    _nonnegative("d", "numbers of a model", ONE, integer=True, key="objective/dimension"),
     Symbol("k", "iterations that are done", ONE, integer=True, low=Fraction(0), index=True),
     Symbol("eta_unit", "unit of the step size, which is eta_unit*sqrt(m/K)", STEP, low=Fraction(0), low_open=True,
            latex=r"\eta_1", free=True),
@@ -84,6 +85,9 @@ sum_p2, sigma2, S1, S2 = (SYMBOLS[name].expr for name in ("sum_p2", "sigma2", "s
 beta2, kappa2, S3, gap_0 = (SYMBOLS[name].expr for name in ("beta2", "kappa2", "sum_L2_kappa2", "gap_0"))
 d, k, eta_unit = (SYMBOLS[name].expr for name in ("d", "k", "eta_unit"))
 local_grad2, mean_grad2 = SYMBOLS["local_grad2"].expr, SYMBOLS["mean_grad2"].expr
+
+
+_READINGS = {"B": "blocks", "S": "separable", "W": "weighted", "G": "global"}
 
 
 @dataclass(frozen=True)
@@ -103,9 +107,9 @@ class Smooth:
     def changed(self) -> dict[str, Symbol]:
         """The declarations that depend on the reading."""
         names = ("Lmax", "sum_L_sigma2", "sum_L2_sigma2", "sum_L2_kappa2")
-        found = {name: SYMBOLS[name].but(constant=f"{name}_{self.suffix}") for name in names}
+        found = {name: SYMBOLS[name].but(key=f"blocks/{name}_{_READINGS[self.suffix]}") for name in names}
         if self.suffix == "G":
-            found["beta2"] = SYMBOLS["beta2"].but(constant="beta2_total")
+            found["beta2"] = SYMBOLS["beta2"].but(key="blocks/beta2_whole")
             found["Lmax"] = found["Lmax"].but(meaning="smoothness constant of all clients, taken for every block")
         return found
 

@@ -50,7 +50,7 @@ def _statement(reading: Reading, smooth: Smooth, gradients: Any, *conditions: Co
     bound = _bound(gradients)
     changed: dict[str, Symbol] = {}
     if smooth is not GLOBAL:  # kappa^2 is the sum of the blocks' kappa_j^2
-        changed["kappa2"] = symbols_in(kappa2)[0].but(constant="kappa2_diss")
+        changed["kappa2"] = symbols_in(kappa2)[0].but(key="blocks/kappa2")
     return Statement(
         source=Source(PAPER, "Lemma 3", "Appendix C, (74), the model discrepancy"),
         reading=reading.name,

@@ -18,7 +18,7 @@ def _statement(reading: Reading, bound: Any) -> Statement:
         source=Source(PAPER, "Theorem 1", "its step condition Lmax^2 eta^2 tau (tau-1) + eta Lmax <= 1"),
         reading=reading.name,
         title="The largest step size of Theorem 1",
-        symbols=symbols_in(bound, changed={"Lmax": SYMBOLS["Lmax"].but(low_open=True, constant="Lmax_W")}),
+        symbols=symbols_in(bound, changed={"Lmax": SYMBOLS["Lmax"].but(low_open=True, key="blocks/Lmax_weighted")}),
         metric=Metric("none", STEP),
         bound=bound,
         kind=Kind.FORMULA,
