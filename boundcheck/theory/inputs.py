@@ -29,7 +29,8 @@ class Inputs:
         self.sources: dict[str, Any] = {}  # arrays as given
         self.floats: dict[str, Any] = {}
         self._ends: dict[str, tuple[float, float]] = {}
-        self._rounded: set[str] = set()
+        self._integers = {s.name for s in statement.symbols if s.integer}
+        self._ranges: dict[str, tuple[float, float]] = {}
         self.beyond: set[str] = set()  # symbols with a value that no normal float is near to
         self.nonnegative = frozenset(s.name for s in statement.symbols if s.low is not None and s.low >= 0)
         mistakes = Mistakes()
@@ -57,7 +58,7 @@ class Inputs:
         exact = symbol.check(as_fraction(value, symbol.name), self.label)
         self.exact_scalars[symbol.name] = exact
         self.floats[symbol.name] = to_float(exact)
-        self._note_rounding(symbol.name, [exact])
+        self._note_size(symbol.name, [exact])
 
     def _array(self, symbol: Symbol, value: Any) -> None:
         source = value if isinstance(value, np.ndarray) else np.array([*_flat(value)], dtype=object)
@@ -70,24 +71,17 @@ class Inputs:
             source = np.empty(source.shape, dtype=object)
             source.reshape(-1)[:] = exact
             floats = np.array([to_float(v) for v in exact]).reshape(source.shape)
-            self._note_rounding(symbol.name, exact)
+            self._note_size(symbol.name, exact)
         elif source.dtype.kind in "iuf" and source.dtype.itemsize <= 8:
             floats = source  # becomes float64 block by block
         else:
             raise BadInput(f"{self.label}: {symbol.name} is an array of {source.dtype}, which holds no real numbers.")
         self._check(symbol, source, floats)
-        if source.dtype.kind in "iu" and floats.size and np.max(np.abs(self._ends[symbol.name])) > 2.0**53:
-            self._rounded.add(symbol.name)
         self.sources[symbol.name], self.floats[symbol.name] = source, floats
 
-    def _note_rounding(self, name: str, exact: Sequence[Fraction]) -> None:
-        """Note whether the nearest floats are the values themselves, and whether they are normal floats or 0."""
-        for value in exact:
-            near = to_float(value)
-            if value != 0 and not sys.float_info.min <= abs(near) < math.inf:
-                self.beyond.add(name)
-            elif near != value:
-                self._rounded.add(name)
+    def _note_size(self, name: str, exact: Sequence[Fraction]) -> None:
+        if any(v != 0 and not sys.float_info.min <= abs(to_float(v)) < math.inf for v in exact):
+            self.beyond.add(name)
 
     def _check(self, symbol: Symbol, source: np.ndarray, floats: np.ndarray) -> None:
         """BadInput naming the first entry outside the domain; the ends are compared exactly where floats tie."""
@@ -129,26 +123,30 @@ class Inputs:
             for name in (self.floats if names is None else names)
         }
 
-    @property
-    def given(self) -> set[str]:
-        """The names of the symbols with values."""
-        return set(self.floats)
+    def range(self, name: str) -> tuple[float, float]:
+        """(least, greatest) log2 of the nonzero moduli of one symbol."""
+        if name not in self._ranges:
+            self._ranges[name] = self._range(name)
+        return self._ranges[name]
 
-    @property
-    def scalars(self) -> dict[str, Any]:
-        """The floats nearest to the values that are the same everywhere."""
-        return {name: np.float64(self.floats[name]) for name in self.exact_scalars}
+    def _range(self, name: str) -> tuple[float, float]:
+        if name in self.beyond:
+            return -math.inf, math.inf
+        lowest, highest = self._ends.get(name, (0.0, 0.0))
+        if lowest == 0.0 and highest >= 1.0 and name in self._integers:
+            lowest = 1.0  # the least nonzero integer
+        if lowest <= 0.0:
+            sizes = np.abs(np.asarray(self.floats[name], dtype=np.float64))
+            lowest = float(np.min(sizes, where=sizes > 0, initial=math.inf))
+            highest = float(np.max(sizes, initial=0.0))
+            lowest, highest = (lowest, highest) if highest else (1.0, 1.0)
+        return math.log2(lowest), math.log2(highest)
 
-    @property
-    def ends(self) -> dict[str, tuple[float, float]]:
-        """The least and the greatest value of each symbol, to within a rounding."""
-        found = {name: (float(v), float(v)) for name, v in self.scalars.items()} | self._ends
-        return found | dict.fromkeys(self.beyond, (-math.inf, math.inf))
-
-    @property
-    def exact(self) -> frozenset[str]:
-        """The names of the symbols whose floats are their values."""
-        return frozenset(name for name in self.floats if name not in self._rounded)
+    def ends(self, name: str) -> tuple[float, float]:
+        """(least, greatest) value of one symbol, to within a rounding."""
+        if name in self.beyond:
+            return -math.inf, math.inf
+        return (self.floats[name],) * 2 if name in self.exact_scalars else self._ends[name]
 
     def block(self, here: slice) -> dict[str, Any]:
         """The arrays as float64 over a range of flat indices."""

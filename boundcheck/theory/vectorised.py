@@ -1,17 +1,22 @@
-"""Floating evaluation of a statement over arrays, and a scope mask that is exact.
+"""Floating evaluation of expressions over arrays, and a scope mask that is exact.
 
-Bound, slacks and the rounding error of each slack become one NumPy function (theory.printed, theory.rounding), which
-is called for blocks of a size that stays in cache. Points whose slack is within its rounding error of zero are decided
-exactly, and so is every point where no such error is known. Whether the bound is below its trivial value is decided in
-the same way. Where an intermediate value leaves the normal floats, scope is decided exactly and the bound is evaluated
-in rigorous balls.
+All expressions of a statement become one list of operations. What depends on scalars alone is computed once; the
+rest is walked for each block of a size that stays in cache, every common subexpression once.
+
+The mask: every slack is computed in floats together with a bound on its rounding error (theory.rounding), and only
+the points whose slack is within that bound of zero are decided exactly. Where no such bound is known, or an
+intermediate value could leave the normal floats, every point is decided exactly. Whether the bound is below its
+trivial value is decided in the same way.
+
+The values: where an intermediate value could have left the normal floats, each block is walked once more with checks
+(theory.floats), and what has left them at a point is evaluated there in rigorous balls instead.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,9 +25,11 @@ import sympy as sp
 from boundcheck.theory.balls import ends
 from boundcheck.theory.choices import choice_relations
 from boundcheck.theory.decide import Point, Undefined
+from boundcheck.theory.floats import FloatProgram, strained
 from boundcheck.theory.inputs import Inputs, to_float
-from boundcheck.theory.printed import Function, Renamed
-from boundcheck.theory.rounding import Rounding
+from boundcheck.theory.intervals import highest
+from boundcheck.theory.program import Builder, Node
+from boundcheck.theory.rounding import UNIT, Rounding, exponents_are_safe
 from boundcheck.theory.scope import check_domain, difference, holds
 
 if TYPE_CHECKING:
@@ -30,86 +37,161 @@ if TYPE_CHECKING:
 
     from boundcheck.theory.statement import Statement
 
-BLOCK = 32768  # points of one block: few enough for the temporaries alive at once to stay in cache
-_NEGLIGIBLE = 2.0**-60  # relative movement of a value, by powers that vanish, that is not worth an exact evaluation
+__all__ = ["evaluate_arrays", "nearest_value"]
+
+BLOCK = 32768  # float64 elements of one block: few enough for the temporaries alive at once to stay in cache
+_NEGLIGIBLE = 2.0**-1000  # an absolute error by underflow that is not worth an exact evaluation
 
 
-class _Row(NamedTuple):
-    """A relation. tolerance: the rounding error of its slack at most, None where it is not known."""
+class _Margin(NamedTuple):
+    """One relation: the rounding error of the node `margin` is at most factor times the magnitude, node `size`.
+
+    factor None: no such bound is known. names: the symbols, sorted.
+    """
 
     relation: Any
     names: tuple[str, ...]
-    tolerance: Function | None
+    margin: int
+    size: int
+    factor: float | None
 
 
-class _Plan(NamedTuple):
-    """A statement as NumPy functions.
+class _Mask:
+    """One relation over arrays: decided in floats where the rounding error allows, exactly elsewhere.
 
-    floats: the bound, then the slack of each row with a tolerance. beyond: whether they use a constant that no float
-    holds, so that nothing may be read from them. lost: how far they move, at most, where powers are taken as 0; printed
-    when it is first needed.
+    The error is bounded over the whole array where that is possible (theory.intervals: one number, `everywhere`), and
+    point by point where not, or where that bound does not settle a point.
     """
 
-    floats: Function
-    beyond: bool
-    lost: Callable[[], Function]
-    rows: tuple[_Row, ...]
+    def __init__(self, inputs: Inputs, row: _Margin, nodes: Sequence[Node]) -> None:
+        self.row = row
+        self.undecided = 0
+        self._inputs = inputs
+        self._nodes = nodes
+        self._known: dict[tuple[Fraction, ...], bool] = {}
+        self._constant = None if set(row.names) & set(inputs.sources) else self._exactly(0)
+        ranges = {name: inputs.range(name) for name in row.names}
+        self._factor = row.factor if exponents_are_safe(nodes, (row.margin, row.size), ranges) else None
+        self._everywhere = math.inf
+        self.by_point = False  # whether `block` needs the magnitude at every point
+        if self._factor is None or self._constant is not None:
+            return
+        self._everywhere = self._factor * highest(nodes, row.size, {name: inputs.ends(name) for name in row.names})
+        self.by_point = self._everywhere == math.inf
+        self._size: Callable[[Mapping[str, Any]], list[Any]] | None = None
+
+    def block(self, start: int, count: int, margin: Any, size: Any, arrays: Mapping[str, Any]) -> Any:
+        """Whether the relation holds at `count` points from flat index `start`; one answer for all where no symbol of
+        it is an array. size is not read unless `by_point`.
+        """
+        if self._constant is not None:
+            return np.bool_(self._constant)
+        if self._factor is None:
+            return np.array([self._exactly(start + i) for i in range(count)])
+        margin = np.broadcast_to(margin, count)  # the arrays may cancel out of it
+        answer = np.full(count, isinstance(self.row.relation, sp.Ne)) if self._is_equality() else margin > 0
+        distance = np.abs(margin)
+        if np.min(distance) > self._everywhere:  # false for nan
+            return answer
+        where = np.flatnonzero(~(distance > (self._factor * size if self.by_point else self._everywhere)))
+        if not self.by_point:
+            size = self._sizes({name: values[where] for name, values in arrays.items()})
+            where = where[~(distance[where] > self._factor * size)]
+        for i in where:
+            answer[i] = self._exactly(start + int(i))
+        return answer
+
+    def _sizes(self, arrays: Mapping[str, Any]) -> Any:
+        """The magnitude at some points."""
+        if self._size is None:
+            scalars = {name: v for name, v in self._inputs.floats.items() if name not in self._inputs.sources}
+            self._size = FloatProgram(self._nodes, (self.row.size,)).bind(scalars, list(arrays))
+        return self._size(arrays)[0]
+
+    def _is_equality(self) -> bool:
+        return isinstance(self.row.relation, sp.Eq | sp.Ne)
+
+    def _exactly(self, i: int) -> bool:
+        values = self._inputs.at(i, self.row.names)
+        key = tuple(values.values())
+        if key not in self._known:
+            found = holds(self.row.relation, values)
+            self.undecided += found is None
+            self._known[key] = found is True
+        return self._known[key]
+
+
+class _Programs(NamedTuple):
+    """The operations of a statement: its bound, how far underflow can move it (None: nowhere), and its relations."""
+
+    nodes: tuple[Node, ...]
+    bound: int
+    names: tuple[str, ...]  # symbols of the bound
+    lost: int | None
+    rows: tuple[_Margin, ...]
 
 
 @lru_cache(maxsize=512)
-def _plan(
-    bound: Any,
-    relations: tuple[Any, ...],
-    arrays: frozenset[str],
-    nonnegative: frozenset[str],
-    exact: frozenset[str],
-) -> _Plan:
-    renamed = Renamed(sorted({s.name for e in (bound, *relations) for s in e.free_symbols}))
-    rounding = Rounding(renamed, nonnegative, exact)
-    rows: list[_Row] = []
-    floats = [renamed.add(bound)]
-    for relation in relations:
-        slack = renamed.add(difference(relation))
-        error = None if arrays.isdisjoint(_names(relation)) else rounding.tolerance(slack)
-        rows.append(_Row(relation, _names(relation), None if error is None else Function(renamed, [error], arrays)))
-        floats += [] if error is None else [slack]
-    return _Plan(
-        Function(renamed, floats, arrays), renamed.beyond, cache(partial(_lost, renamed, floats, arrays)), tuple(rows)
-    )
-
-
-def _lost(renamed: Renamed, floats: Sequence[Any], arrays: frozenset[str]) -> Function:
-    return Function(renamed, [renamed.lost(e) for e in floats], arrays)
+def _programs(bound: Any, trivial: Any, relations: tuple[Any, ...], nonnegative: frozenset[str]) -> _Programs:
+    """trivial: None, or what the bound must be below; that becomes one more relation, the last."""
+    builder = Builder()
+    rounding = Rounding(builder, nonnegative)
+    value = builder.add(bound)
+    lost = rounding.underflow(value)
+    rows: list[_Margin] = []
+    below = () if trivial is None else (sp.Lt(bound, trivial, evaluate=False),)
+    for relation in (*relations, *below):
+        margin = builder.add(difference(relation))
+        size, factor = rounding.tolerance(margin) or (margin, None)
+        rows.append(_Margin(relation, _names(relation), margin, size, factor))
+    return _Programs(tuple(builder.nodes), value, _names(bound), lost, tuple(rows))
 
 
 def _names(expr: Any) -> tuple[str, ...]:
     return tuple(sorted(s.name for s in expr.free_symbols))
 
 
-class _Exact:
-    """Exact answers at single points, each combination of values once."""
+class _Values:
+    """The bound over the blocks; in balls wherever floats are no sure guide to it."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, statement: Statement, inputs: Inputs, programs: _Programs) -> None:
+        self._bound = statement.bound
         self._inputs = inputs
-        self._known: dict[tuple[Any, tuple[Fraction, ...]], Any] = {}
-        self.undecided = 0
+        self._programs = programs
+        ranges = {name: inputs.range(name) for name in programs.names}
+        self._safe = exponents_are_safe(programs.nodes, (programs.bound,), ranges)
+        self._known: dict[tuple[Fraction, ...], float] = {}
 
-    def holds(self, row: _Row, i: int) -> bool:
-        """Whether a relation holds at a flat index; False where that stays undecided, which is counted."""
-        values = self._inputs.at(i, row.names)
-        key = (row.relation, tuple(values.values()))
-        if key not in self._known:
-            found = holds(row.relation, values)
-            self.undecided += found is None
-            self._known[key] = found is True
-        return self._known[key]
+    def block(self, start: int, count: int, value: Any, lost: Any, wanted: Any = None) -> Any:
+        """The values at `count` points from flat index `start`, given the floats; nan where there is no real value.
 
-    def value(self, bound: Any, i: int) -> float:
-        """The bound at a flat index, see `nearest_value`."""
-        values = self._inputs.at(i, _names(bound))
-        key = (bound, tuple(values.values()))
+        wanted: mask of the points whose values matter (None: all).
+        """
+        if self._safe:
+            finite = np.isfinite(value)
+            doubtful: Any = np.False_ if finite.all() else ~finite
+            if self._programs.lost is not None and UNIT * np.max(lost) > _NEGLIGIBLE:
+                error = UNIT * lost
+                doubtful = doubtful | ((error > _NEGLIGIBLE) & (error > 2.0**-60 * np.abs(value)))
+        else:
+            here = slice(start, start + count)
+            symbols = {name: v for name, v in self._inputs.floats.items() if name not in self._inputs.sources}
+            symbols |= self._inputs.block(here)
+            program = self._programs
+            value, doubtful = strained(program.nodes, program.bound, symbols, self._inputs.beyond)
+        if not np.any(doubtful):
+            return value
+        result = np.array(np.broadcast_to(value, count))
+        where = np.broadcast_to(doubtful, count)
+        for i in np.flatnonzero(where if wanted is None else where & wanted):
+            result[i] = self._exactly(start + int(i))
+        return result
+
+    def _exactly(self, i: int) -> float:
+        values = self._inputs.at(i, self._programs.names)
+        key = tuple(values.values())
         if key not in self._known:
-            self._known[key] = nearest_value(bound, values)
+            self._known[key] = nearest_value(self._bound, values)
         return self._known[key]
 
 
@@ -125,91 +207,6 @@ def nearest_value(expr: Any, values: Mapping[str, Fraction]) -> float:
     return to_float((low + high) / 2)
 
 
-class _Relation:
-    """One relation over arrays: decided in floats where the rounding error allows, exactly elsewhere.
-
-    The error is bounded over the whole arrays, and point by point where that bound does not settle a point.
-    """
-
-    def __init__(self, row: _Row, inputs: Inputs, exact: _Exact) -> None:
-        self.row = row
-        self._exact = exact
-        self._everywhere = math.inf if row.tolerance is None else row.tolerance.highest(inputs.ends)[0]
-        self._equality = isinstance(row.relation, sp.Eq | sp.Ne)
-
-    @cached_property
-    def fixed(self) -> Any:
-        """The answer where no symbol of the relation is an array."""
-        return np.bool_(self._exact.holds(self.row, 0))
-
-    def without_floats(self, here: slice) -> Any:
-        """The answers where no rounding error is known."""
-        return np.array([self._exact.holds(self.row, i) for i in range(here.start, here.stop)])
-
-    def __call__(self, block: _Block, slack: Any, lost: Any) -> Any:
-        """The answers at the points of a block. lost: how far the slack is off besides its rounding error, at most."""
-        slack = np.broadcast_to(slack, block.count)
-        answer, unsure = self._signs(slack, self._everywhere if lost is None else self._everywhere + lost)
-        if self.row.tolerance is not None and unsure.any():
-            where = slice(None) if unsure.all() else np.flatnonzero(unsure)
-            (limit,), doubtful, _ = self.row.tolerance(block.at(where, self.row.tolerance.names))
-            answer[where], unsure[where] = self._signs(slack[where], limit if lost is None else limit + lost[where])
-            unsure[where] |= doubtful
-        for i in np.flatnonzero(unsure):
-            answer[i] = self._exact.holds(self.row, block.start + int(i))
-        return answer
-
-    def _signs(self, slack: Any, limit: Any) -> tuple[Any, Any]:
-        """(answer, unsure) where each slack is off by at most the limit; nan is unsure."""
-        above = slack > limit
-        unsure = ~(above | (slack < -limit))
-        if self._equality:
-            above = np.full(len(slack), isinstance(self.row.relation, sp.Ne))
-        return above, unsure
-
-
-class _Block:
-    """Floats of a plan at the points of one block.
-
-    lost: how far each is off besides its rounding error, at most; None where powers vanish at no point.
-    """
-
-    def __init__(self, plan: _Plan, inputs: Inputs, here: slice) -> None:
-        self.start, self.count = here.start, here.stop - here.start
-        self._symbols = {**inputs.scalars, **inputs.block(here)}
-        self.floats, doubtful, vanished = plan.floats(self._symbols)
-        doubtful = doubtful | plan.beyond
-        for name in inputs.beyond:
-            doubtful = doubtful | ~_is_normal(self._symbols[name])
-        self.lost: list[Any] = [None] * len(self.floats)
-        if np.any(vanished) or np.any(doubtful):
-            beyond = np.where(np.broadcast_to(doubtful, self.count), math.inf, 0.0)
-            self.lost = [beyond.copy() for _ in self.floats]
-        where = np.flatnonzero(np.broadcast_to(vanished, self.count))
-        if len(where):
-            lost_at = plan.lost()
-            found, unknown, _ = lost_at(self.at(where, lost_at.names))
-            for lost, moved in zip(self.lost, found, strict=True):
-                lost[where] += np.where(unknown, math.inf, moved)
-
-    def at(self, where: Any, names: Sequence[str]) -> dict[str, Any]:
-        """Some symbols at some points."""
-        found = {name: self._symbols[name] for name in names}
-        return {name: v[where] if np.ndim(v) else v for name, v in found.items()}
-
-    @np.errstate(invalid="ignore")
-    def unsure(self) -> Any:
-        """The indices of the points where the bound needs an exact evaluation."""
-        if self.lost[0] is None:
-            return ()
-        lost = self.lost[0]
-        return np.flatnonzero((lost > 0) & ~(lost < _NEGLIGIBLE * np.abs(self.floats[0])))
-
-
-def _is_normal(values: Any) -> Any:
-    return np.isfinite(values) & (np.abs(values) >= np.finfo(np.float64).smallest_normal)
-
-
 def evaluate_arrays(
     statement: Statement, values: Mapping[str, Any], *, search: bool = False
 ) -> tuple[Any, Any, Any, str]:
@@ -219,43 +216,43 @@ def evaluate_arrays(
     such as mu <= L are out of scope instead, values out of scope may be off, and vacuous is False.
     """
     inputs = Inputs(statement, values)
-    domain = [r for r in statement.domain if {s.name for s in r.free_symbols} <= inputs.given]
-    scope = [*domain, *(c.relation for c in statement.conditions), *choice_relations(statement, inputs.given)]
-    below = [] if search or statement.trivial is None else [sp.Lt(statement.bound, statement.trivial, evaluate=False)]
-    arrays = frozenset(inputs.sources)
-    plan = _plan(statement.bound, (*scope, *below), arrays, inputs.nonnegative, inputs.exact)
+    given = set(inputs.floats)
+    domain = [r for r in statement.domain if {s.name for s in r.free_symbols} <= given]
+    chosen = choice_relations(statement, given)
+    relations = (*domain, *(c.relation for c in statement.conditions), *chosen)
+    trivial = None if search else statement.trivial
+    programs = _programs(statement.bound, trivial, relations, inputs.nonnegative)
     value = np.empty(inputs.size)
     in_scope = np.ones(inputs.size, dtype=bool)
     vacuous = np.zeros(inputs.size, dtype=bool)
     if not inputs.size:
         return value.reshape(inputs.shape), in_scope.reshape(inputs.shape), vacuous.reshape(inputs.shape), ""
-    exact, compared = _Exact(inputs), _Exact(inputs)
-    every = [_Relation(row, inputs, exact if j < len(scope) else compared) for j, row in enumerate(plan.rows)]
-    for start in range(0, inputs.size, BLOCK):
-        here = slice(start, min(start + BLOCK, inputs.size))
-        block = _Block(plan, inputs, here)
-        slacks = zip(block.floats[1:], block.lost[1:], strict=True)
-        for j, relation in enumerate(every):
-            if relation.row.tolerance is not None:
-                answer = relation(block, *next(slacks))
-            elif arrays.isdisjoint(relation.row.names):
-                answer = relation.fixed
-            else:
-                answer = relation.without_floats(here)
-            if j < len(domain) and not search and not answer.all():
-                check_domain(statement, inputs.at(start + int(np.argmin(answer))))
-            if j < len(scope):
-                in_scope[here] &= answer
-            else:
-                vacuous[here] = ~answer
-        value[here] = block.floats[0]
-        for i in block.unsure():
-            if not search or in_scope[start + i]:
-                value[start + i] = exact.value(statement.bound, start + int(i))
+    masks = [_Mask(inputs, row, programs.nodes) for row in programs.rows]
+    roots = [programs.bound, programs.bound if programs.lost is None else programs.lost]
+    for mask in masks:
+        roots += [mask.row.margin, mask.row.size if mask.by_point else mask.row.margin]
+    scalars = {name: v for name, v in inputs.floats.items() if name not in inputs.sources}
+    floats = _Values(statement, inputs, programs)
+    with np.errstate(all="ignore"):
+        run = FloatProgram(programs.nodes, roots).bind(scalars, list(inputs.sources))
+        for start in range(0, inputs.size, BLOCK):
+            here = slice(start, min(start + BLOCK, inputs.size))
+            count = here.stop - start
+            arrays = inputs.block(here)
+            found = run(arrays)
+            for j, mask in enumerate(masks):
+                answer = mask.block(start, count, found[2 * j + 2], found[2 * j + 3], arrays)
+                if j < len(domain) and not search and not answer.all():
+                    check_domain(statement, inputs.at(start + int(np.argmin(answer))))
+                if j < len(relations):
+                    in_scope[here] &= answer
+                else:
+                    vacuous[here] = ~answer
+            value[here] = floats.block(start, count, found[0], found[1], in_scope[here] if search else None)
     undefined = np.isnan(value)
     if undefined.any():
         vacuous &= ~undefined
-    note = _note(exact.undecided, 0 if search else int(np.count_nonzero(undefined)))
+    note = _note(sum(m.undecided for m in masks[: len(relations)]), 0 if search else int(np.count_nonzero(undefined)))
     return value.reshape(inputs.shape), in_scope.reshape(inputs.shape), vacuous.reshape(inputs.shape), note
 
 

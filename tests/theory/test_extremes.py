@@ -12,7 +12,8 @@ import sympy as sp
 from boundcheck.theory.decide import enclose
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.printed import Function, Renamed
+from boundcheck.theory.intervals import highest
+from boundcheck.theory.program import compile_expression
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 
@@ -178,13 +179,12 @@ def test_names_of_symbols_are_no_code() -> None:
     ],
 )
 def test_the_upper_limit_over_a_box_is_one(expr: sp.Expr) -> None:
-    renamed = Renamed("abc")
-    function = Function(renamed, [renamed.add(expr)], {"a", "b"})
+    program = compile_expression(expr)
     rng = np.random.default_rng(1)
     for _ in range(20):
         low = {n: Fraction(int(v), 8) for n, v in zip("abc", rng.integers(1, 20, 3), strict=True)}
         high = {n: v + Fraction(int(w), 8) for (n, v), w in zip(low.items(), rng.integers(0, 16, 3), strict=True)}
-        (top,) = function.highest({n: (float(low[n]), float(high[n])) for n in low})
+        top = highest(program.nodes, program.root, {n: (float(low[n]), float(high[n])) for n in low})
         for _ in range(5):
             share = {n: Fraction(int(rng.integers(0, 5)), 4) for n in low}
             at = {n: low[n] + share[n] * (high[n] - low[n]) for n in low}
