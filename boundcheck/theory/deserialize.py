@@ -10,6 +10,7 @@ from boundcheck.core.numbers import parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import Dimension
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.serial import MAX_TEXT, METRIC_FIELDS, SCHEMA, SYMBOL_FIELDS, TEXTS, expr_from_json, optional
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
@@ -30,6 +31,11 @@ def statement_from_dict(data: Mapping[str, Any]) -> Statement:
         raise BadInput(f"the statement's JSON form is not as written by to_dict(): {error!r}.") from error
 
 
+def _paper(data: Mapping[str, Any]) -> Paper:
+    found: dict[str, Any] = {**data, "authors": tuple(data["authors"])}
+    return Paper(**found)
+
+
 def _statement(data: Mapping[str, Any]) -> Statement:
     def dimension(found: Mapping[str, str]) -> Dimension:
         return Dimension(**{name: parse_number(value, name) for name, value in found.items()})
@@ -37,10 +43,10 @@ def _statement(data: Mapping[str, Any]) -> Statement:
     def fraction(value: str | None) -> Fraction | None:
         return None if value is None else parse_number(value, "an end of a domain", max_text=MAX_TEXT)
 
-    metric, algorithm = data["metric"], data["algorithm"]
+    metric, algorithm, source = data["metric"], data["algorithm"], data["source"]
     return Statement(
         **{name: data[name] for name in TEXTS},
-        source=Source(**data["source"]),
+        source=Source(_paper(source["paper"]), source["number"], source["where"]),
         kind=Kind(data["kind"]),
         belief=Belief(data["belief"]),
         symbols=tuple(

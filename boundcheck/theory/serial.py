@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +112,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         **_plain(statement, TEXTS),
-        "source": _plain(statement.source, ("paper", "number", "where")),
+        "source": {"paper": asdict(statement.source.paper), **_plain(statement.source, ("number", "where"))},
         "kind": statement.kind.value,
         "belief": statement.belief.value,
         "symbols": [

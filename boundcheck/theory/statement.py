@@ -14,6 +14,7 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
 from boundcheck.theory.keys import CATALOGUE, check_key, name_of, near_keys
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol
 
 if TYPE_CHECKING:
@@ -63,11 +64,16 @@ class Belief(StrEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """Where the claim is printed. where: equation, theorem and section, in words."""
+    """Where the claim is printed. paper: text is taken as its title. where: equation, theorem and section, in words."""
 
-    paper: str
+    paper: Paper
     number: str
     where: str
+
+    def __init__(self, paper: Paper | str, number: str, where: str) -> None:
+        object.__setattr__(self, "paper", Paper(paper) if isinstance(paper, str) else paper)
+        object.__setattr__(self, "number", number)
+        object.__setattr__(self, "where", where)
 
 
 @dataclass(frozen=True)
