@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from boundcheck.core.toml_lines import parse_toml
-from boundcheck.engines.run import ENGINES, ROUND_METRICS
+from boundcheck.engines.round_metrics import ROUND_METRICS
+from boundcheck.engines.run import ENGINES
 from boundcheck.errors import UnknownName
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.claim_spec import ClaimSpec, RateSpec, TightnessSpec

@@ -14,12 +14,12 @@ import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.round_metrics import is_round_metric
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.build import algorithms, objections
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks
 from boundcheck.problems._minimum import Minimum
-from boundcheck.problems.problem import clients_of
+from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.theory.quantities import PROOF_QUANTITIES
 
 if TYPE_CHECKING:
@@ -29,40 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENGINES",
-    "ROUND_METRICS",
     "check_engine",
     "describe",
     "describe_constants",
     "hypotheses_of",
-    "is_neural",
-    "is_round_metric",
-    "needed_for",
     "round_grid",
     "run",
 ]
 
 ENGINES = ("exact", "sampled", "neural")
 MAX_ROUNDS = 10**15
-_SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
-# Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
-# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`, and of those that it has not in
-# `engines.sampled.looking` and `engines.neural.looking`.
-ROUND_METRICS: Mapping[str, str] = {
-    "drift": "visits from the server's point",
-    "epoch_grad2": "momentum",
-    "momentum_error2": "momentum",
-    "discrepancy": "models of its own at every client",
-    "round_gap": "a server",
-    "virtual_round_gap": "a server",
-    "virtual_gap": "a server",
-    "virtual_grad2": "a server",
-    "inexactness": _SAMPLED,
-    "B2": _SAMPLED,
-    "f_above_least_local": _SAMPLED,
-    "least_local_f": _SAMPLED,
-    "least_local_loss": _SAMPLED,
-}
-_OF_BLOCK = "discrepancy:"  # followed by the number of a block
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
 
 
@@ -129,11 +105,6 @@ def run(
     return describe(curve, method, problem, assumptions)
 
 
-def is_neural(problem: Problem) -> bool:
-    """Whether a problem is one that only the neural engine carries: its start is a vector of floats, not exact."""
-    return hasattr(problem, "start_vector")
-
-
 def check_engine(
     engine: str,
     problem: Problem,
@@ -152,24 +123,6 @@ def check_engine(
         raise Unsupported(
             f"engine = '{engine}' does not train networks, such as that of '{problem.name}'; take engine = 'neural'."
         )
-
-
-def is_round_metric(name: str) -> bool:
-    """Whether a metric is one of a round, which the method has and not the problem."""
-    return name in ROUND_METRICS or (name.startswith(_OF_BLOCK) and name[len(_OF_BLOCK) :].isdecimal())
-
-
-def needed_for(name: str, method: Method) -> str | None:
-    """What a method lacks for a metric of a round, in words; None where it lacks nothing."""
-    needs = ROUND_METRICS[name.partition(":")[0]]
-    blocks = isinstance(method.exchange, Blocks)
-    met = {
-        "momentum": method.momentum is not None,
-        "models of its own at every client": blocks,
-        "a server": not blocks and method.momentum is None,
-        _SAMPLED: False,
-    }.get(needs, method.exchange is None and method.correction is None)
-    return None if met else needs
 
 
 def _arithmetic(name: str | Arithmetic) -> Arithmetic:

@@ -18,7 +18,8 @@ import numpy as np
 
 from boundcheck.core.numbers import format_apart, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, check_engine, describe, is_round_metric
+from boundcheck.engines.round_metrics import is_round_metric
+from boundcheck.engines.run import ENGINES, check_engine, describe
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage

@@ -19,7 +19,7 @@ from boundcheck.core.numbers import as_fraction, format_apart, format_short, par
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.absent import why_absent
-from boundcheck.engines.run import ENGINES, check_engine, is_neural, round_grid
+from boundcheck.engines.run import ENGINES, check_engine, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
@@ -32,7 +32,7 @@ from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.problems.problem import Problem, clients_of, is_neural
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.quantities import check_measurable

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._data import Samples, module, refuse_absent, refuse_unknown
+from boundcheck.problems._data import Samples
+from boundcheck.problems._data_sets import TAKEN_BY, module, refuse_absent, refuse_unknown
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import Split, permutation
 
@@ -282,7 +283,7 @@ _MAKERS: Mapping[str, Callable[..., Labelled]] = {
     "shakespeare": _roles,
     "imdb": _reviews,
 }
-NAMES = tuple(_MAKERS)
+NAMES = TAKEN_BY["neural"]
 
 
 def options_of(name: str) -> dict[str, Any]:

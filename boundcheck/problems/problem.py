@@ -32,6 +32,7 @@ __all__ = [
     "ValuedProblem",
     "Vector",
     "clients_of",
+    "is_neural",
 ]
 
 Floats = NDArray[np.float64]
@@ -225,3 +226,8 @@ class ValuedProblem(Protocol):
     def gap_bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
         """Rational bounds of F(x) - F*, within 1e-30."""
         ...
+
+
+def is_neural(problem: Problem) -> bool:
+    """Whether only the neural engine runs a problem: its start is a vector of floats, not exact."""
+    return hasattr(problem, "start_vector")

@@ -38,6 +38,21 @@ class Kind(StrEnum):
     LIMIT = "limit"  # the metric tends to the bound exactly when the conditions hold
     FORMULA = "formula"  # a derived quantity (a rounds count, a multiplier); evaluated, not compared
 
+    @property
+    def sign(self) -> str:
+        """The relation of the metric to the bound, "<=" or "="."""
+        return "<=" if self in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
+
+    @property
+    def limit(self) -> str:
+        """The limit over the index that the claim is about, "limsup" or "lim"; empty for other claims."""
+        return {Kind.LIMSUP: "limsup", Kind.LIMIT: "lim"}.get(self, "")
+
+    @property
+    def at_every_index(self) -> bool:
+        """Whether the claim is made for each value of the index."""
+        return self in (Kind.UPPER_BOUND, Kind.EQUALITY)
+
 
 class Belief(StrEnum):
     """What the project holds of the claim; evidence is kept apart from it."""
@@ -341,7 +356,7 @@ class Statement:
         return best(self, names, values)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form; `theory.serial.statement_from_dict` restores an equal statement."""
+        """JSON-able form; `theory.deserialize.statement_from_dict` restores an equal statement."""
         from boundcheck.theory.serial import statement_to_dict
 
         return statement_to_dict(self)

@@ -5,8 +5,8 @@ import pytest
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems import digits
-from boundcheck.problems._data import DATA
-from boundcheck.problems._labelled import NAMES, _moments, client_rows, held_out_rows, labelled, options_of
+from boundcheck.problems._data_sets import DATA, TAKEN_BY
+from boundcheck.problems._labelled import _MAKERS, NAMES, _moments, client_rows, held_out_rows, labelled, options_of
 from boundcheck.problems._split import Split, split_owners
 from boundcheck.problems.build import build, kinds
 
@@ -49,7 +49,8 @@ def test_moments_by_hand():
 
 
 def test_names_and_options():
-    assert set(NAMES) <= set(DATA)
+    assert set(NAMES) == set(_MAKERS)
+    assert all(set(taken) <= set(DATA) for taken in TAKEN_BY.values())
     assert not set(DATA) & set(kinds())
     assert options_of("digits") == {"seed": 0, "test_share": "1/5"}
     assert options_of("cifar10") == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import boundcheck as bc
-from boundcheck.engines.run import is_round_metric
+from boundcheck.engines.round_metrics import is_round_metric
 from boundcheck.errors import BadInput
 from boundcheck.evidence.constant_claims import constant_of
 from boundcheck.evidence.studies.training_check import METRICS

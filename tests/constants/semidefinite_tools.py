@@ -1,7 +1,7 @@
-"""The same constants by semidefinite programming: a second route, whose two sides are re-verified exactly.
+"""Constants by semidefinite programming, as an independent check of those that the package computes.
 
-A solver proposes a primal and a dual point in floating point; both are rounded to rationals, moved to the safe side and
-checked by exact LDL^T, so that the answers enclose the true value whatever the solver did.
+A solver proposes a primal and a dual point in floating point. Both are rounded to rationals, moved to the safe side and
+checked by exact LDL^T, so that the answers enclose the true value even if the solver is wrong.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
@@ -17,8 +18,6 @@ from boundcheck.constants.definite import is_positive_semidefinite
 from boundcheck.constants.forms import Form
 from boundcheck.core.linalg import fraction, identity, rational, to_fractions
 from boundcheck.errors import BadInput
-
-__all__ = ["constant_by_programme", "sampling_by_programme"]
 
 _TRIES = 40
 
@@ -62,8 +61,6 @@ def constant_by_programme(left: Form, right: Form) -> tuple[Fraction, Fraction]:
     Z positive semidefinite with last entry 1 gives c >= -<H, Z>, H that matrix at c = 0. Raises BadInput where the
     programme is infeasible or the solver's answer cannot be made exact.
     """
-    import cvxpy as cp
-
     h = (right - left).homogeneous()
     near = _floats(h)
     size = float(np.abs(near).max()) or 1.0
@@ -103,8 +100,6 @@ def sampling_by_programme(pmat: fmpq_mat, weights: list[Fraction]) -> tuple[Frac
     Primal: over M and s. Dual: Z positive semidefinite gives M >= <Pmat - p p', Z>/sum of (p_i^2/w_i) Z_ii, since
     <Pmat - p p', Z> <= sum of p_i s_i Z_ii <= M sum of (p_i^2/w_i) Z_ii. s belongs to the upper M.
     """
-    import cvxpy as cp
-
     n = pmat.nrows()
     p = [fraction(pmat[i, i]) for i in range(n)]
     column = fmpq_mat(n, 1, [rational(v) for v in p])
