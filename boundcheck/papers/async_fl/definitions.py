@@ -36,12 +36,17 @@ from boundcheck.theory.assumptions import (
     unbiased_gradients,
 )
 from boundcheck.theory.dimension import GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.statement import Metric
 from boundcheck.theory.symbols import Symbol, common
 
-PAPER = (
-    "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates "
-    "(Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi)"
+PAPER = Paper(
+    "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
+    ("Yann Fraboni", "Richard Vidal", "Laetitia Kameni", "Marco Lorenzi"),
+    2023,
+    "Journal of Machine Learning Research 24",
+    "article",
+    arxiv="2206.10189",
 )
 
 

@@ -15,10 +15,18 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.theory.dimension import CURVATURE, FREE, GRADIENT2, LENGTH2, ONE, STEP, Dimension
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.statement import Condition
 from boundcheck.theory.symbols import Symbol, common
 
-PAPER = "FedShuffle: Recipes for Better Use of Local Work in Federated Learning (S. Horvath et al.)"
+PAPER = Paper(
+    "FedShuffle: Recipes for Better Use of Local Work in Federated Learning",
+    ("Samuel Horvath", "Maziar Sanjabi", "Lin Xiao", "Peter Richtarik", "Michael Rabbat"),
+    2022,
+    "Transactions on Machine Learning Research",
+    "article",
+    arxiv="2204.13169",
+)
 
 
 def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
