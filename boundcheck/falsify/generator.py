@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from boundcheck.evidence.claim import Claim
 from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
 
 # Named arrays of an instance. In the search they are floats with a leading axis for the instances of a batch; in an
-# `Instance` they are arrays of Fractions without that axis.
+# `Instance` they are arrays of Fractions without that axis. They are free: any values make an instance.
 Numbers = Mapping[str, Any]
 Genes = Mapping[str, Floats]
 
@@ -120,6 +120,13 @@ class Generator(ABC):
 def symmetric(triangle: Any) -> Any:
     """Symmetric matrices (..., d, d) from their upper triangles (..., d (d + 1)/2), d at most 2."""
     return triangle[..., _SYMMETRIC[triangle.shape[-1]]]
+
+
+def balanced(vectors: Any, weights: Sequence[Fraction]) -> Any:
+    """The vectors (..., n, d) of all clients, the last of which makes their weighted sum 0; vectors: (..., n - 1, d)."""
+    w = np.array(weights, dtype=vectors.dtype)
+    last = -(w[:-1, None] * vectors).sum(-2, keepdims=True) / w[-1]
+    return np.concatenate([vectors, last], -2)
 
 
 def rotated(diagonal: Floats, angle: Floats) -> Floats:

@@ -20,6 +20,7 @@ from boundcheck.evidence.claim import ClaimResult, run_claim
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import EDGE, PROMISING
 from boundcheck.falsify.generator import Generator, Instance, Numbers
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome
 
 VISIBLE = 0.05  # the least excess that shrinking leaves, or half of the excess that was found if that is smaller
@@ -48,6 +49,7 @@ class _Shrinker:
 
     def __init__(self, generator: Generator) -> None:
         self.generator = generator
+        self.claimed = _never_vacuous(generator.claimed.statement)
         self.kept = 0.0  # the least excess of metric over bound
         self._results: dict[str, ClaimResult | None] = {}
 
@@ -60,8 +62,8 @@ class _Shrinker:
             before, instance = instance, self.simplified(instance)
             if self.generator.claim(before) == self.generator.claim(instance):
                 break
-        claim, found = self.generator.claim(instance), self.result(instance)
-        assert found is not None
+        claim = self.generator.claim(instance)
+        found = run_claim(claim, claimed=self.generator.claimed.statement)
         steps = {name: _text(found.method[name]) for name in claim.method if _is_step(claim.method[name])}
         verdict = replace(found.verdict, details={})
         return Witness(claim.statement, claim.problem, {**claim.method, **steps}, claim.at, verdict, dict(provenance))
@@ -72,7 +74,7 @@ class _Shrinker:
         key = repr((claim.problem, claim.method, claim.at))
         if key not in self._results:
             try:
-                result = run_claim(claim, claimed=self.generator.claimed.statement)
+                result = run_claim(claim, claimed=self.claimed)
             except BoundcheckError:  # the instance has left the family: no minimiser, no step size in scope, ...
                 self._results[key] = None
             else:
@@ -118,6 +120,14 @@ class _Shrinker:
             short = round_between(largest * (1 - slack), largest)
             if _is_step(instance.step) or complexity(short) < complexity(largest):
                 yield replace(instance, step=format_exact(short))
+
+
+def _never_vacuous(statement: Statement) -> Statement:
+    """The statement with a trivial value above its bound.
+
+    The violations are the same, and no time goes into the nearest constants at which a vacuous bound is not.
+    """
+    return statement if statement.trivial is None else replace(statement, trivial=statement.trivial + 2 * statement.bound)
 
 
 def excess(result: ClaimResult | None) -> float:
@@ -184,11 +194,15 @@ def complexity(value: Fraction) -> tuple[int, int]:
 
 
 def _whole(instance: Instance, name: str) -> Iterator[Instance]:
-    """All entries of an array 0, or all 1."""
-    values = instance.numbers[name]
-    for constant in (Fraction(0), Fraction(1)):
-        if any(v not in (0, constant) for v in values.flat):
-            yield _with(instance, name, [constant] * values.size)
+    """All entries of an array 0, all 1, or all in units of the largest."""
+    values = list(instance.numbers[name].flat)
+    largest = max(map(abs, values), default=Fraction(0))
+    if largest > 0:
+        yield _with(instance, name, [Fraction(0)] * len(values))
+    if set(values) - {0, 1}:
+        yield _with(instance, name, [Fraction(1)] * len(values))
+    if largest not in (0, 1):
+        yield from (_with(instance, name, [_near(v / largest, t) for v in values]) for t in ROUNDINGS[2:6])
 
 
 def _everywhere(instance: Instance, name: str, value: Fraction) -> Iterator[Instance]:

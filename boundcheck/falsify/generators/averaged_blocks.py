@@ -21,7 +21,7 @@ from boundcheck.errors import Unsupported
 from boundcheck.falsify.float_statement import FloatStatement, Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, shares, texts
 from boundcheck.falsify.generators.block_constants import constants_of
-from boundcheck.falsify.generators.block_shape import Shape, covariance, hessian
+from boundcheck.falsify.generators.block_shape import Shape, covariance, hessian, pushes
 from boundcheck.falsify.reach import check_searchable
 from boundcheck.methods.parts.exchange import even_blocks
 from boundcheck.theory.dimension import STEP
@@ -35,7 +35,7 @@ BOUNDED = 0.1  # least weighted mean of the a_i
 class AveragedBlocks(Generator):
     """Statements about the mean of E|grad F(u_k)|^2 over the rounds of partial averaging.
 
-    The numbers of an instance: factor G (d, r), a (m,), b (m, d), noise z (m or 1, pairs, d) and start (d,).
+    The numbers of an instance: factor G (d, r), a (m,), b (m - 1, d), noise z (m or 1, pairs, d) and start (d,).
     """
 
     kinds = ("block_averaging",)
@@ -82,12 +82,10 @@ class AveragedBlocks(Generator):
         scale, noise, push, away, spread = (
             np.exp(2 * genes[name]) for name in ("scale", "noise", "push", "away", "spread")
         )
-        pushes = np.where((push < 0.1) | shape.alike, 0.0, push)[:, None, None] * genes["b"]
-        last = -np.einsum("i,bid->bd", shape.p[:-1], pushes)[:, None] / shape.p[-1]
         return {
             "factor": np.sqrt(scale)[:, None, None] * genes["factor"],
             "a": 1 + (spread[:, None] / 4 if shape.scaled else 0.0) * genes["a"],
-            "b": np.concatenate([pushes, last], 1),
+            "b": np.where((push < 0.1) | shape.alike, 0.0, push)[:, None, None] * genes["b"],
             "noise": noise[:, None, None, None] * genes["z"],
             "start": np.where(away < 0.1, 0.0, away)[:, None] * genes["start"],  # some start at the minimiser
             "share": shares(2 * genes["share"]),
@@ -106,7 +104,7 @@ class AveragedBlocks(Generator):
     def problem(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
         H, noise = hessian(shape, numbers), numbers["noise"]
         clients: list[dict[str, Any]] = []
-        for i, (a, b) in enumerate(zip(numbers["a"], numbers["b"], strict=True)):
+        for i, (a, b) in enumerate(zip(numbers["a"], pushes(shape, numbers), strict=True)):
             vectors = noise[i % len(noise)]
             signed = [b] if not vectors.any() else [b + s * z for z in vectors for s in (1, -1)]
             parts = [{"A": texts(a * H), "b": texts(own)} for own in signed]
@@ -126,9 +124,9 @@ class AveragedBlocks(Generator):
         yield from (found for k in reversed(range(shape.dim)) if (found := without_coordinate(shape, numbers, k)))
         for k in reversed(range(shape.m)):
             if shape.m > 2:
-                kept = {name: np.delete(numbers[name], k, 0) for name in ("a", "b")}
+                a, b = np.delete(numbers["a"], k), np.delete(pushes(shape, numbers), k, 0)[:-1]
                 noise = numbers["noise"] if shape.alike else np.delete(numbers["noise"], k, 0)
-                yield shape.without_client(k), {**numbers, **kept, "noise": noise}
+                yield shape.without_client(k), {**numbers, "a": a, "b": b, "noise": noise}
         if shape.order != tuple(range(shape.tau)):
             yield replace(shape, order=tuple(range(shape.tau))), numbers
         if shape.partition != even_blocks(shape.dim, shape.tau):
@@ -167,7 +165,7 @@ def _closed(shape: Shape, numbers: Numbers, step: Floats) -> list[tuple[int, Flo
         return np.einsum("bda,bd->ba", basis, v)
 
     first = values * turned(numbers["start"])
-    end = np.where(moving, turned(np.einsum("i,bid->bd", w, numbers["b"])), 0.0)
+    end = np.where(moving, turned(np.einsum("i,bid->bd", w, pushes(shape, numbers))), 0.0)
     fresh = np.einsum("i,bipq->bpq", w * w, covariance(shape, numbers))
     noise = np.einsum("bpa,bpq,bqa->ba", basis, fresh, basis)
     move = step[:, None] * values
@@ -204,7 +202,7 @@ def _stepwise(shape: Shape, numbers: Numbers, step: Floats) -> list[tuple[int, F
         total += (slope**2).sum(1) + whole**2 * np.einsum("bpq,bqr,brp->b", H, around, H)
         if k + 1 & k == 0:
             result.append((k + 1, total / (k + 1)))
-        mean = np.einsum("bipq,biq->bip", move, mean) + step[:, None, None] * numbers["b"]
+        mean = np.einsum("bipq,biq->bip", move, mean) + step[:, None, None] * pushes(shape, numbers)
         spread = move[:, :, None] @ spread @ move[:, None].transpose(0, 1, 2, 4, 3)
         spread[:, range(m), range(m)] += fresh
         met = [*shape.partition[shape.order[k % shape.tau]]]

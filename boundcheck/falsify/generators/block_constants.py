@@ -12,14 +12,14 @@ import numpy as np
 
 from boundcheck.engines.curve import Floats
 from boundcheck.falsify.generator import Numbers
-from boundcheck.falsify.generators.block_shape import Shape, covariance, hessian
+from boundcheck.falsify.generators.block_shape import Shape, covariance, hessian, pushes
 
 ROOM = 2.0  # the factor beta^2 is so many times the least possible one, where Hessians differ
 
 
 def constants_of(shape: Shape, numbers: Numbers) -> dict[str, Floats]:
     """Each (B,)."""
-    H, a, b, p, start = hessian(shape, numbers), numbers["a"], numbers["b"], shape.p, numbers["start"]
+    H, a, b, p, start = hessian(shape, numbers), numbers["a"], pushes(shape, numbers), shape.p, numbers["start"]
     blocks = [[*block] for block in shape.partition]
     largest = np.abs(a).max(1)
     own = largest[:, None] * np.stack([_norm(H[:, block][:, :, block]) for block in blocks], 1)

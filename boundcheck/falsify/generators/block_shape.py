@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.engines.curve import Floats
-from boundcheck.falsify.generator import Numbers
+from boundcheck.falsify.generator import Numbers, balanced
 
 
 @dataclass(frozen=True)
@@ -90,3 +90,8 @@ def covariance(shape: Shape, numbers: Numbers) -> Floats:
     noise = numbers["noise"]
     found = np.einsum("bmsi,bmsj->bmij", noise, noise) / shape.pairs
     return np.broadcast_to(found, (len(found), shape.m, shape.dim, shape.dim))
+
+
+def pushes(shape: Shape, numbers: Numbers) -> Any:
+    """The b_i of all clients, (..., m, d)."""
+    return balanced(numbers["b"], shape.weights)

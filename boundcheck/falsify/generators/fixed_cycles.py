@@ -17,7 +17,17 @@ from boundcheck.engines.batch import cycle_map, doublings
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
 from boundcheck.falsify.float_statement import FloatStatement, Known
-from boundcheck.falsify.generator import Generator, Genes, Numbers, on_one_axis, rotated, shares, symmetric, texts
+from boundcheck.falsify.generator import (
+    Generator,
+    Genes,
+    Numbers,
+    balanced,
+    on_one_axis,
+    rotated,
+    shares,
+    symmetric,
+    texts,
+)
 from boundcheck.falsify.reach import check_searchable
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Constant
@@ -83,8 +93,7 @@ class FixedCycles(Generator):
         apart = np.concatenate([genes["A"], -genes["A"].sum(1, keepdims=True)], 1)
         A = mean[:, None] + np.exp(2 * genes["spread"] - 1)[:, None, None] * apart
         noise = np.exp(2 * genes["noise"])
-        push = np.concatenate([genes["b"], -genes["b"].sum(1, keepdims=True)], 1)
-        b = np.where(noise < 1e-3, 0.0, noise)[:, None, None] * push
+        b = np.where(noise < 1e-3, 0.0, noise)[:, None, None] * genes["b"]
         start = np.stack([np.cos(genes["turn"]), np.sin(genes["turn"])], 1)
         return {"A": shape.scale * A, "b": shape.scale * b, "start": start, "share": shares(genes["share"])}
 
@@ -95,33 +104,40 @@ class FixedCycles(Generator):
             "mu": np.where(mu > 0, mu, np.nan),
             "L": np.abs(np.linalg.eigvalsh(A)).max((1, 2)),
             "n": shape.clients,
-            "sigma2": (numbers["b"] ** 2).sum(2).mean(1),
+            "sigma2": (_pushes(shape, numbers) ** 2).sum(2).mean(1),
             "dist2_0": (numbers["start"] ** 2).sum(1),
             **{self.keys[name]: count for name, count in shape.counts.items()},
         }
 
     def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Floats) -> Iterable[tuple[int, Floats]]:
-        cycle, rounds = cycle_map(self._built(shape.counts), symmetric(numbers["A"]), numbers["b"], step)
+        b = _pushes(shape, numbers)
+        cycle, rounds = cycle_map(self._built(shape.counts), symmetric(numbers["A"]), b, step)
         for cycles, x in doublings(cycle, numbers["start"], CYCLES):
             index = self.claimed.index_at(known, cycles * rounds)
             if index is not None:
                 yield int(index), (x**2).sum(1)
 
     def problem(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
-        clients = [{"A": texts(symmetric(a)), "b": texts(b)} for a, b in zip(numbers["A"], numbers["b"], strict=True)]
+        pairs = zip(symmetric(numbers["A"]), _pushes(shape, numbers), strict=True)
+        clients = [{"A": texts(A), "b": texts(b)} for A, b in pairs]
         return {"kind": "quadratics", "clients": clients, "start": texts(numbers["start"])}
 
     def method(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
         return {"kind": self.kind, **shape.counts}
 
     def simpler(self, shape: Shape, numbers: Numbers) -> Iterator[tuple[Shape, Numbers]]:
-        A, b, start = numbers["A"], numbers["b"], numbers["start"]
+        A, b, start = numbers["A"], _pushes(shape, numbers), numbers["start"]
         for k in range(shape.clients if shape.clients > 1 else 0):
             fewer = replace(shape, clients=shape.clients - 1)
-            yield fewer, {**numbers, "A": np.delete(A, k, 0), "b": np.delete(b, k, 0)}
+            yield fewer, {**numbers, "A": np.delete(A, k, 0), "b": np.delete(b, k, 0)[:-1]}
         for axis in range(2 if len(start) > 1 else 0):
-            yield shape, {"A": on_one_axis(A, axis), "b": b[:, [axis]], "start": start[[axis]]}
+            yield shape, {"A": on_one_axis(A, axis), "b": b[:-1, [axis]], "start": start[[axis]]}
         for name, count in shape.counts.items():
             for smaller in [*(k for k in LADDER if k < count - 1), count - 1]:
                 if smaller > 0:
                     yield replace(shape, counts={**shape.counts, name: smaller}), numbers
+
+
+def _pushes(shape: Shape, numbers: Numbers) -> Any:
+    """The b_i of all clients, (..., n, d)."""
+    return balanced(numbers["b"], (Fraction(1),) * shape.clients)

@@ -18,7 +18,17 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
 from boundcheck.falsify.float_statement import FloatStatement, Known
-from boundcheck.falsify.generator import Generator, Genes, Numbers, on_one_axis, rotated, shares, symmetric, texts
+from boundcheck.falsify.generator import (
+    Generator,
+    Genes,
+    Numbers,
+    balanced,
+    on_one_axis,
+    rotated,
+    shares,
+    symmetric,
+    texts,
+)
 from boundcheck.falsify.reach import check_searchable
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
@@ -39,8 +49,9 @@ class Shape:
     E: int
     eta_g: Fraction
 
-    def clients(self, b: Any) -> list[Any]:
-        """The b of each client, (..., |D_i|, d), of the b (..., |D|, d) of all samples."""
+    def pushes(self, numbers: Numbers) -> list[Any]:
+        """The b of each client's samples, (..., |D_i|, d)."""
+        b = balanced(numbers["b"], (Fraction(1),) * sum(self.sizes))
         return np.split(b, np.cumsum(self.sizes)[:-1], axis=-2)
 
 
@@ -58,7 +69,7 @@ class ReshuffledSamples(Generator):
         if len(steps) != 1:
             raise Unsupported(f"{statement.best_id}: the search needs exactly one local step size.")
         sample = Shape((1,), 1, 1, Fraction(1))
-        known = self.constants(sample, {"A": np.ones((1, 1)), "b": np.zeros((1, 1, 1)), "start": np.ones((1, 1))})
+        known = self.constants(sample, {"A": np.ones((1, 1)), "b": np.zeros((1, 0, 1)), "start": np.ones((1, 1))})
         self.claimed = FloatStatement(statement, steps[0], {*known, "drift_0"})
         assert statement.algorithm is not None
         kind = statement.algorithm.kind
@@ -84,14 +95,14 @@ class ReshuffledSamples(Generator):
         b = genes["b"] - genes["b"].mean(1, keepdims=True)
         return {
             "A": scale[:, None] * A,
-            "b": (scale * noise)[:, None, None] * b,
+            "b": ((scale * noise)[:, None, None] * b)[:, :-1],
             "start": np.where(away < 0.1, 0.0, away)[:, None] * genes["start"],  # some start at the minimiser
             "share": shares(genes["share"]),
         }
 
     def constants(self, shape: Shape, numbers: Numbers) -> Known:
         # with one Hessian for all, B2 = 1 and P = 0 serve, with G2 and the noise the variances of the linear terms
-        A, start, clients = symmetric(numbers["A"]), numbers["start"], shape.clients(numbers["b"])
+        A, start, clients = symmetric(numbers["A"]), numbers["start"], shape.pushes(numbers)
         total, curvature = sum(shape.sizes), np.linalg.eigvalsh(A)
         means = np.stack([b.mean(1) for b in clients], 1)  # (B, n, d)
         G2 = ((means**2).sum(2) * (np.array(shape.sizes) / total)).sum(1)
@@ -143,7 +154,7 @@ class ReshuffledSamples(Generator):
 
     def problem(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
         A, total = texts(symmetric(numbers["A"])), sum(shape.sizes)
-        clients = [{"components": [{"A": A, "b": texts(b)} for b in own]} for own in shape.clients(numbers["b"])]
+        clients = [{"components": [{"A": A, "b": texts(b)} for b in own]} for own in shape.pushes(numbers)]
         weights = [format_exact(Fraction(size, total)) for size in shape.sizes]
         return {"kind": "quadratics", "clients": clients, "weights": weights, "start": texts(numbers["start"])}
 
@@ -151,13 +162,12 @@ class ReshuffledSamples(Generator):
         return {"kind": "fedshuffle", "E": shape.E, "eta_g": format_exact(shape.eta_g)}
 
     def simpler(self, shape: Shape, numbers: Numbers) -> Iterator[tuple[Shape, Numbers]]:
-        A, b, start = numbers["A"], numbers["b"], numbers["start"]
-        ends = list(itertools.accumulate(shape.sizes, initial=0))
+        A, start, pushes = numbers["A"], numbers["start"], shape.pushes(numbers)
         for k in range(len(shape.sizes) if len(shape.sizes) > 1 else 0):
             fewer = replace(shape, sizes=shape.sizes[:k] + shape.sizes[k + 1 :])
-            yield fewer, {**numbers, "b": np.delete(b, range(ends[k], ends[k + 1]), 0)}
+            yield fewer, {**numbers, "b": np.concatenate(pushes[:k] + pushes[k + 1 :])[:-1]}
         for axis in range(shape.dim if shape.dim > 1 else 0):
-            line = {"A": on_one_axis(A, axis), "b": b[:, [axis]], "start": start[[axis]]}
+            line = {"A": on_one_axis(A, axis), "b": numbers["b"][:, [axis]], "start": start[[axis]]}
             yield replace(shape, dim=1), line
         for E in range(1, shape.E):
             yield replace(shape, E=E), numbers
@@ -191,7 +201,7 @@ def _visits(shape: Shape, numbers: Numbers, eta_l: Floats) -> list[tuple[Floats,
     """Per client the map of a visit: y = T x + m + noise of covariance C."""
     A = symmetric(numbers["A"])
     result: list[tuple[Floats, Floats, Floats]] = []
-    for b in shape.clients(numbers["b"]):
+    for b in shape.pushes(numbers):
         step = eta_l / b.shape[1]
         P = _powers(np.eye(shape.dim) - step[:, None, None] * A, b.shape[1])
         whole = P[-1]
@@ -229,7 +239,7 @@ def drift(shape: Shape, numbers: Numbers, eta_l: Floats) -> Floats:
     """The mean over all local steps of the first round of E |y - x|^2, y the iterate before the step; (B,)."""
     A, start, total = symmetric(numbers["A"]), numbers["start"], sum(shape.sizes)
     result = np.zeros(len(A))
-    for b in shape.clients(numbers["b"]):
+    for b in shape.pushes(numbers):
         step = eta_l / b.shape[1]
         P = _powers(np.eye(shape.dim) - step[:, None, None] * A, b.shape[1])
         parts = [_noise(P, step, b, k) for k in range(b.shape[1] + 1)]

@@ -56,7 +56,7 @@ class Shape:
 
 
 class Rounds:
-    """The rounds of a period: the law of the cohorts, and the expected weights q (clients,) of each round."""
+    """The rounds of a period: the law of the cohorts, and the expected weights q (clients,) of each round, exact."""
 
     def __init__(self, shape: Shape) -> None:
         n = shape.clients
@@ -66,20 +66,23 @@ class Rounds:
         assert expected is not None
         self.expected, self.period = expected, expected.period or 1
         self.laws = [law_of(self.method, k, clients, one_by_one=True) for k in range(self.period)]
-        self.q = [np.zeros(n) for _ in self.laws]
+        self.q: list[Any] = [np.full(n, Fraction(0)) for _ in self.laws]
         for law, q in zip(self.laws, self.q, strict=True):
             for cohort in law.cohorts:
                 for v, a in zip(cohort.members, cohort.coefficients, strict=True):
-                    q[law.members[v].client] += float(cohort.p * a)
+                    q[law.members[v].client] += cohort.p * a
 
     @property
-    def mean(self) -> Floats:
-        """The weights of the surrogate problem, (clients,)."""
-        return np.mean(self.q, axis=0)
+    def mean(self) -> Any:
+        """The weights of the surrogate problem, (clients,), exact."""
+        return sum(self.q) / Fraction(len(self.q))
 
 
 class SampledClients(Generator):
-    """Statements about the mean of a metric over the rounds; an instance has c, t (n,) and start (1,)."""
+    """Statements about the mean of a metric over the rounds; an instance has c, t (n,) and away (1,).
+
+    away: the start, measured from the minimiser of the surrogate problem.
+    """
 
     # "" are the statements that are about every method of Algorithm 1 of the asynchronous paper
     kinds = ("", "uniform_sampling", "md_sampling", "biased_sampling", "fedavg_sync", "centralised")
@@ -92,7 +95,7 @@ class SampledClients(Generator):
         if "bounded_gradients" in self.assumed:
             raise Unsupported(f"{statement.best_id}: the search has quadratics, whose gradients are not bounded.")
         sample = Shape(2, 1, Fraction(1), {"kind": "fedavg_sync"})
-        known = self.constants(sample, {"c": np.ones((1, 2)), "t": np.ones((1, 2)), "start": np.ones((1, 1))})
+        known = self.constants(sample, {"c": np.ones((1, 2)), "t": np.ones((1, 2)), "away": np.ones((1, 1))})
         self.claimed = FloatStatement(statement, "eta_l", known)
 
     def draw(self, random: np.random.Generator) -> Shape:
@@ -103,7 +106,7 @@ class SampledClients(Generator):
             shape = Shape(n, K, eta_g, scheme, bool(random.integers(2)))
             if algorithm is not None and algorithm.kind not in algorithms(shape.rounds.method):
                 continue
-            alike = {"c": np.ones((1, n)), "t": np.arange(n)[None] * 1.0, "start": np.ones((1, 1))}
+            alike = {"c": np.ones((1, n)), "t": np.arange(n)[None] * 1.0, "away": np.ones((1, 1))}
             known = self.constants(shape, alike)
             if self._assumed(known) and np.isfinite(self.claimed.largest_step(known, 1 / known["L"])).any():
                 return shape
@@ -118,17 +121,16 @@ class SampledClients(Generator):
         )
 
     def genes(self, shape: Shape) -> Mapping[str, tuple[int, ...]]:
-        return {"c": (shape.clients,), "t": (shape.clients,), "start": (), "away": (), "share": ()}
+        return {"c": (shape.clients,), "t": (shape.clients,), "away": (), "distance": (), "share": ()}
 
     def decode(self, shape: Shape, genes: Genes) -> Numbers:
         c, t = np.exp(np.minimum(0.0, genes["c"])), genes["t"]  # often c = 1: the largest curvature sets the step
-        away = genes["start"] * np.exp(genes["away"]) * (not shape.rest)
-        start = _minimiser(c, t, shape.rounds.mean) + away
-        return {"c": c, "t": t, "start": start[:, None], "share": shares(genes["share"])}
+        away = genes["away"] * np.exp(genes["distance"]) * (not shape.rest)
+        return {"c": c, "t": t, "away": away[:, None], "share": shares(genes["share"])}
 
     def constants(self, shape: Shape, numbers: Numbers) -> Known:
         c, t, n, rounds = numbers["c"], numbers["t"], shape.clients, shape.rounds
-        expected, qs, mean = rounds.expected, rounds.q, rounds.mean
+        expected, qs, mean = rounds.expected, [q.astype(float) for q in rounds.q], rounds.mean.astype(float)
         surrogate, own = _minimiser(c, t, mean), [_minimiser(c, t, q) for q in qs]
         parts = [q / q.sum() for q in qs]
         noise = [(c * (x[:, None] - t)) ** 2 for x in own]
@@ -151,7 +153,7 @@ class SampledClients(Generator):
             "S1": np.mean([(p * v).sum(1) for p, v in zip(parts, noise, strict=True)], axis=0),
             "S2": np.mean([(p**2 * v).sum(1) for p, v in zip(parts, noise, strict=True)], axis=0),
             "Sigma": (mean * (c * (surrogate[:, None] - t)) ** 2).sum(1),
-            "dist2_surrogate_0": (numbers["start"][:, 0] - surrogate) ** 2,
+            "dist2_surrogate_0": numbers["away"][:, 0] ** 2,
             "chi2_max": max(chi2),
             "P_loss": np.mean([k * v for k, v in zip(chi2, spread, strict=True)], axis=0),
         }
@@ -170,7 +172,9 @@ class SampledClients(Generator):
     def problem(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
         pairs = zip(numbers["c"], numbers["t"], strict=True)
         clients = [{"components": [{"A": format_exact(c), "b": format_exact(c * t)}]} for c, t in pairs]
-        return {"kind": "quadratics", "clients": clients, "start": texts(numbers["start"])}
+        flat = not numbers["c"].any()  # no surrogate minimiser: the claim is refused
+        start = numbers["away"] + (0 if flat else _minimiser(numbers["c"], numbers["t"], shape.rounds.mean))
+        return {"kind": "quadratics", "clients": clients, "start": texts(start)}
 
     def method(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
         return {**shape.scheme, "K": shape.K, "eta_g": format_exact(shape.eta_g)}
@@ -178,7 +182,7 @@ class SampledClients(Generator):
     def simpler(self, shape: Shape, numbers: Numbers) -> Iterator[tuple[Shape, Numbers]]:
         if "cohorts" not in shape.scheme:
             for k in range(shape.clients if shape.clients > 1 else 0):
-                kept = {"c": np.delete(numbers["c"], k), "t": np.delete(numbers["t"], k), "start": numbers["start"]}
+                kept = {"c": np.delete(numbers["c"], k), "t": np.delete(numbers["t"], k), "away": numbers["away"]}
                 yield replace(shape, clients=shape.clients - 1), kept
         yield from ((replace(shape, K=K), numbers) for K in LOCAL_STEPS if K < shape.K)
         if shape.eta_g != 1:
@@ -209,9 +213,10 @@ def _pattern(random: np.random.Generator, n: int) -> dict[str, Any]:
 # --- the moments of a run -------------------------------------------------------------------------------------
 
 
-def _minimiser(c: Floats, t: Floats, q: Floats) -> Floats:
-    """(B,) of sum of q_i f_i."""
-    return (q * c * t).sum(1) / (q * c).sum(1)
+def _minimiser(c: Any, t: Any, q: Any) -> Any:
+    """(...,) of sum of q_i f_i."""
+    weights = q.astype(c.dtype) * c
+    return (weights * t).sum(-1) / weights.sum(-1)
 
 
 def _loss(c: Floats, t: Floats, q: Floats, x: Floats) -> Floats:
@@ -243,7 +248,7 @@ def _second(shape: Shape, numbers: Numbers, k: int, step: Floats, counts: Sequen
 def _reader(quantity: str, shape: Shape, numbers: Numbers, k: int, step: Floats) -> Floats:
     """The metric before round k as a functional of (E x^2, E x, 1), (B, 3)."""
     c, t, n = numbers["c"], numbers["t"], shape.clients
-    q = shape.rounds.q[k] if quantity.endswith("round_gap") else np.full(n, 1 / n)
+    q = shape.rounds.q[k].astype(float) if quantity.endswith("round_gap") else np.full(n, 1 / n)
     centre = _minimiser(c, t, q) - _minimiser(c, t, shape.rounds.mean)
     curved = (q * c).sum(1)
     factor = curved**2 if quantity.endswith("grad2") else curved / 2
@@ -259,7 +264,7 @@ def means(quantity: str, shape: Shape, numbers: Numbers, step: Floats) -> list[t
     for k in range(shape.rounds.period):
         total = total + np.einsum("bi,bij->bj", _reader(quantity, shape, numbers, k, step), whole)
         whole = _second(shape, numbers, k, step, (shape.K,)) @ whole
-    x = numbers["start"][:, 0] - _minimiser(numbers["c"], numbers["t"], shape.rounds.mean)
+    x = numbers["away"][:, 0]
     begin = np.stack([x**2, x, np.ones(len(step))], 1)
     result: list[tuple[int, Floats]] = []
     for periods in (2**power for power in range(LAST + 1)):
