@@ -1,1 +1,1 @@
-"""Search for counterexamples: generators of instances, one search in double precision, one shrinker in exact arithmetic."""
+"""The search for counterexamples: generators of instances, a search in double precision, a shrinker in fractions."""

@@ -112,9 +112,7 @@ class Generator(ABC):
         step = {} if self.claimed.step is None else {self.claimed.step: instance.step}
         method = {**self.method(instance.shape, instance.numbers), **step}
         at = {} if self.claimed.index is None else {self.claimed.index: [instance.index]}
-        return Claim(
-            self.claimed.statement.best_id, self.problem(instance.shape, instance.numbers), method, at=at
-        )
+        return Claim(self.claimed.statement.best_id, self.problem(instance.shape, instance.numbers), method, at=at)
 
 
 def symmetric(triangle: Any) -> Any:
@@ -123,7 +121,7 @@ def symmetric(triangle: Any) -> Any:
 
 
 def balanced(vectors: Any, weights: Sequence[Fraction]) -> Any:
-    """The vectors (..., n, d) of all clients, the last of which makes their weighted sum 0; vectors: (..., n - 1, d)."""
+    """The vectors (..., n - 1, d) and one more, which makes the weighted sum 0."""
     w = np.array(weights, dtype=vectors.dtype)
     last = -(w[:-1, None] * vectors).sum(-2, keepdims=True) / w[-1]
     return np.concatenate([vectors, last], -2)

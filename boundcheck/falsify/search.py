@@ -53,7 +53,7 @@ class FalsifyResult:
 
 
 def generator_for(statement: Statement) -> Generator:
-    """The generator for the statement's kind of method. Raises Unsupported if its instances do not fit the statement."""
+    """The generator for the statement's kind of method. Raises Unsupported if no instance fits the statement."""
     kind = "" if statement.algorithm is None else statement.algorithm.kind
     return next((g for g in GENERATORS if kind in g.kinds), FixedCycles)(statement)
 

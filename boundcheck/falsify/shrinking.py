@@ -127,7 +127,9 @@ def _never_vacuous(statement: Statement) -> Statement:
 
     The violations are the same, and no time goes into the nearest constants at which a vacuous bound is not.
     """
-    return statement if statement.trivial is None else replace(statement, trivial=statement.trivial + 2 * statement.bound)
+    return (
+        statement if statement.trivial is None else replace(statement, trivial=statement.trivial + 2 * statement.bound)
+    )
 
 
 def excess(result: ClaimResult | None) -> float:

@@ -1,15 +1,15 @@
 """Instances for models whose blocks are averaged: a few clients, small quadratics, correlated noise.
 
-Client i holds samples with the gradients a_i H x - b_i + z and a_i H x - b_i - z for one or two noise vectors z (d,), so
-that the noise of a step may point in any direction across the blocks of the model. H = G G', G (d, r) with r from 1 to
-d, either as it is or with the entries between two blocks set to 0; the weighted mean of the b_i is 0, so that the
+Client i holds samples with the gradients a_i H x - b_i + z and a_i H x - b_i - z for one or two noise vectors z (d,),
+so that the noise of a step may point in any direction across the blocks of the model. H = G G', G (d, r) with r from 1
+to d, either as it is or with the entries between two blocks set to 0; the weighted mean of the b_i is 0, so that the
 origin is a minimiser.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 

@@ -46,8 +46,8 @@ class Shape:
 class ProximalDevices(Generator):
     """Statements about the gap after one round of FedDANE.
 
-    An instance has F_k(w) = w'H_k w/2 + s_k'w, start 0 and weights 1/n. Its numbers: root (n, d, d) and sign (n, d) with
-    H_k = root diag(sign) root', slope (n, d) the s_k, and mu (n,), or (1,) where all devices have one.
+    An instance has F_k(w) = w'H_k w/2 + s_k'w, start 0 and weights 1/n. Its numbers: root (n, d, d) and sign (n, d)
+    with H_k = root diag(sign) root', slope (n, d) the s_k, and mu (n,), or (1,) if all devices have one.
     """
 
     kinds = ("feddane",)
@@ -169,7 +169,11 @@ class ProximalDevices(Generator):
             kept = {name: np.delete(v, k, 0) if len(v) > 1 else v for name, v in numbers.items()}
             yield replace(shape, devices=shape.devices - 1), kept
         if shape.dim == 2:
-            line = {"root": numbers["root"][:, :1, :1], "sign": numbers["sign"][:, :1], "slope": numbers["slope"][:, :1]}
+            line = {
+                "root": numbers["root"][:, :1, :1],
+                "sign": numbers["sign"][:, :1],
+                "slope": numbers["slope"][:, :1],
+            }
             yield replace(shape, dim=1), {**numbers, **line}
         if shape.K is not None:
             yield from ((replace(shape, K=K), numbers) for K in (None, *range(1, shape.K)))

@@ -113,7 +113,7 @@ class SampledClients(Generator):
         raise Unsupported(f"{self.claimed.statement.best_id}: no method of the search is within its scope.")
 
     def _assumed(self, known: Known) -> bool:
-        """Whether the expected weights are as the statement assumes; its other assumptions hold for every method here."""
+        """Whether the expected weights are as the statement assumes; the rest holds for every method here."""
         whole = "U_loss" in known
         same = whole and float(np.max(known["chi2_max"])) < 1e-12
         return (same or "same_expected_weights" not in self.assumed) and (
