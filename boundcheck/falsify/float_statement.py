@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -94,8 +95,9 @@ class FloatStatement:
         first, second = (float(self._rounds(known, np.nan, k)) for k in (0.0, 1.0))
         if self.index is None:
             return 1.0 if first == rounds else None
-        index = (rounds - first) / (second - first)
-        return index if index == int(index) and self.statement.symbol(self.index).admits(int(index)) else None
+        index = Fraction((rounds - first) / (second - first))
+        fits = index.denominator == 1 and self.statement.symbol(self.index).admits(index)
+        return float(index) if fits else None
 
     def rounds(self, known: Known) -> int:
         """Rounds of a statement without an index."""

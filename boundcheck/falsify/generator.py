@@ -14,6 +14,7 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.claim import Claim
 from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
+from boundcheck.theory.statement import Statement
 
 # Named arrays of an instance. In the search they are floats with a leading axis for the instances of a batch; in an
 # `Instance` they are arrays of Fractions without that axis. They are free: any values make an instance.
@@ -40,7 +41,7 @@ class Instance:
 class Generator(ABC):
     """Random instances for the statements about some kinds of methods.
 
-    The constructor takes the statement, and raises Unsupported with the reason if no instance fits it.
+    The constructor raises Unsupported, with the reason, if no instance fits the statement.
 
     kinds: kinds of methods. curvature: key of a smoothness constant, the inverse of which is the unit of step sizes.
     claimed: the statement in double precision.
@@ -49,6 +50,9 @@ class Generator(ABC):
     kinds: ClassVar[tuple[str, ...]]
     curvature: ClassVar[str] = "L"
     claimed: FloatStatement
+
+    @abstractmethod
+    def __init__(self, statement: Statement) -> None: ...
 
     @abstractmethod
     def draw(self, random: np.random.Generator) -> Any:

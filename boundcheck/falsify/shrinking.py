@@ -27,8 +27,10 @@ VISIBLE = 0.05  # the least excess that shrinking leaves, or half of the excess 
 CLEAR = 0.1  # scores above this are as good as any
 PASSES = 3
 LADDER = sorted({k for power in range(16) for k in (2**power, 3 * 2**power // 2)})
-# how far numbers may move, relatively: to become exact, to become simpler, and a step size to become shorter
+# how far numbers may move, relatively: to become exact, in units of the largest of them, to become simpler, and a step
+# size to become shorter
 ROUNDINGS = tuple(Fraction(1, k) for k in (2, 4, 10, 100, 1000, 10**4, 10**6, 10**9))
+UNITS = (*(Fraction(1, k) for k in (10, 100, 1000)), Fraction(0))
 CHANGES = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 20))
 SHORTENINGS = tuple(Fraction(1, k) for k in (2, 4, 10, 50, 1000, 10**4, 10**6))
 
@@ -204,7 +206,7 @@ def _whole(instance: Instance, name: str) -> Iterator[Instance]:
     if set(values) - {0, 1}:
         yield _with(instance, name, [Fraction(1)] * len(values))
     if largest not in (0, 1):
-        yield from (_with(instance, name, [_near(v / largest, t) for v in values]) for t in ROUNDINGS[2:6])
+        yield from (_with(instance, name, [_near(v / largest, t) for v in values]) for t in UNITS)
 
 
 def _everywhere(instance: Instance, name: str, value: Fraction) -> Iterator[Instance]:

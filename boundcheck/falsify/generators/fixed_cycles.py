@@ -35,6 +35,7 @@ from boundcheck.theory.statement import Statement
 
 MOST = 64  # largest integer parameter that is drawn
 CYCLES = 2**20
+ROUNDING = 1e-24  # relative, of squared distances
 LADDER = sorted({k for power in range(12) for k in (2**power, 3 * 2**power // 2)})
 
 
@@ -71,7 +72,7 @@ class FixedCycles(Generator):
         self.step = steps[0]
         if not isinstance(self._built(dict.fromkeys(self.keys, 2)).schedule, Constant):
             raise Unsupported(f"{statement.best_id}: the search carries out constant step sizes only.")
-        known = {"mu", "L", "n", "sigma2", "dist2_0", *self.keys.values()}
+        known = {"mu", "mu_ij", "L", "L_ij", "n", "sigma2", "dist2_0", *self.keys.values()}
         self.claimed = FloatStatement(statement, self.step, known)
 
     def _built(self, counts: Mapping[str, int]) -> Any:
@@ -99,10 +100,11 @@ class FixedCycles(Generator):
 
     def constants(self, shape: Shape, numbers: Numbers) -> Known:
         A = symmetric(numbers["A"])
-        mu = np.linalg.eigvalsh(A.mean(1))[:, 0]
+        mu, each = np.linalg.eigvalsh(A.mean(1))[:, 0], np.linalg.eigvalsh(A)
         return {
             "mu": np.where(mu > 0, mu, np.nan),
-            "L": np.abs(np.linalg.eigvalsh(A)).max((1, 2)),
+            "mu_ij": np.where((each > 0).all((1, 2)), each.min((1, 2)), np.nan),
+            **dict.fromkeys(("L", "L_ij"), np.abs(each).max((1, 2))),
             "n": shape.clients,
             "sigma2": (_pushes(shape, numbers) ** 2).sum(2).mean(1),
             "dist2_0": (numbers["start"] ** 2).sum(1),
@@ -112,10 +114,11 @@ class FixedCycles(Generator):
     def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Floats) -> Iterable[tuple[int, Floats]]:
         b = _pushes(shape, numbers)
         cycle, rounds = cycle_map(self._built(shape.counts), symmetric(numbers["A"]), b, step)
+        rounding = ROUNDING * (known["dist2_0"] + (b**2).sum((1, 2)) / known["mu"] ** 2)
         for cycles, x in doublings(cycle, numbers["start"], CYCLES):
-            index = self.claimed.index_at(known, cycles * rounds)
+            index, dist2 = self.claimed.index_at(known, cycles * rounds), (x**2).sum(1)
             if index is not None:
-                yield int(index), (x**2).sum(1)
+                yield int(index), np.where(dist2 < rounding, 0.0, dist2)
 
     def problem(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
         pairs = zip(symmetric(numbers["A"]), _pushes(shape, numbers), strict=True)
