@@ -1,8 +1,8 @@
 """A violation that the search found in double precision, made exact and as simple as it stays a violation.
 
 The shrinker tries simpler instances one after another and keeps each one that is still a violation in exact arithmetic:
-an earlier index, a simpler shape (fewer clients, coordinates or local steps), simpler numbers, a shorter step size. It
-repeats this until nothing changes.
+an earlier index, a simpler shape (fewer clients, coordinates or local steps), simpler numbers. It repeats this until
+nothing changes, and shortens the step size at the end.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.claim import ClaimResult, run_claim
+from boundcheck.evidence.steps import TUNED
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import EDGE, PROMISING
 from boundcheck.falsify.generator import Generator, Instance, Numbers
@@ -26,6 +28,7 @@ from boundcheck.verdict import Grade, Outcome
 VISIBLE = 0.05  # the least excess that shrinking leaves, or half of the excess that was found if that is smaller
 CLEAR = 0.1  # scores above this are as good as any
 PASSES = 3
+LARGEST = "largest"  # a claim's step size: the largest one in scope
 LADDER = sorted({k for power in range(16) for k in (2**power, 3 * 2**power // 2)})
 # how far numbers may move, relatively: to become exact, in units of the largest of them, to become simpler, and a step
 # size to become shorter
@@ -64,6 +67,7 @@ class _Shrinker:
             before, instance = instance, self.simplified(instance)
             if self.generator.claim(before) == self.generator.claim(instance):
                 break
+        instance = self.first(instance, self.shorter_steps(instance))
         claim = self.generator.claim(instance)
         found = run_claim(claim, claimed=self.generator.claimed.statement)
         steps = {name: _text(found.method[name]) for name in claim.method if _is_step(claim.method[name])}
@@ -89,29 +93,45 @@ class _Shrinker:
         return excess(self.result(instance)) > self.kept
 
     def simplified(self, instance: Instance) -> Instance:
-        """Every simplification once."""
-        instance = self.first(instance, (replace(instance, index=k) for k in LADDER if k < instance.index))
-        instance = self.simpler_shape(instance)
+        """Every simplification but that of the step size once."""
+        instance = self.simpler_shape(self.earlier(instance))
+        if instance.step is not None and instance.step != LARGEST:
+            instance = self.first(instance, [replace(instance, step=LARGEST)])
         for name in instance.numbers:
             instance = self.first(instance, _whole(instance, name))
             for value in dict.fromkeys(abs(v) for v in instance.numbers[name].flat):
                 instance = self.first(instance, _everywhere(instance, name, value))
             for at in np.ndindex(instance.numbers[name].shape):
                 instance = self.first(instance, _entry(instance, name, at))
-        return self.first(instance, self.shorter_steps(instance))
+        return instance
 
     def first(self, instance: Instance, candidates: Iterable[Instance]) -> Instance:
         """The first candidate that stays a violation; without one, the instance itself."""
         return next((c for c in candidates if self.stays(c)), instance)
 
+    def earlier(self, instance: Instance) -> Instance:
+        """The instance at an early index, found by bisection, as if every later one were violated too."""
+        ladder = [k for k in LADDER if k < instance.index]
+        low, high = 0, len(ladder)
+        while low < high:
+            middle = (low + high) // 2
+            candidate = replace(instance, index=ladder[middle])
+            if self.stays(candidate):
+                instance, high = candidate, middle
+            else:
+                low = middle + 1
+        return instance
+
     def simpler_shape(self, instance: Instance) -> Instance:
         """The instance with the simplest shape that steps of `Generator.simpler` lead to."""
+        refused = 0
         while True:
-            shapes = self.generator.simpler(instance.shape, instance.numbers)
-            simpler = self.first(instance, (replace(instance, shape=s, numbers=n) for s, n in shapes))
-            if simpler is instance:
+            shapes = islice(self.generator.simpler(instance.shape, instance.numbers), refused, None)
+            candidates = (replace(instance, shape=shape, numbers=numbers) for shape, numbers in shapes)
+            accepted = next(((k, c) for k, c in enumerate(candidates) if self.stays(c)), None)
+            if accepted is None:
                 return instance
-            instance = simpler
+            refused, instance = refused + accepted[0], accepted[1]
 
     def shorter_steps(self, instance: Instance) -> Iterator[Instance]:
         found = self.result(instance)
@@ -120,8 +140,7 @@ class _Shrinker:
         largest = _number(found.method[self.generator.claimed.step or ""])
         for slack in SHORTENINGS:
             short = round_between(largest * (1 - slack), largest)
-            if _is_step(instance.step) or complexity(short) < complexity(largest):
-                yield replace(instance, step=format_exact(short))
+            yield replace(instance, step=format_exact(short))
 
 
 def _never_vacuous(statement: Statement) -> Statement:
@@ -159,8 +178,8 @@ def _roundings(shape: Any, numbers: Numbers, index: int) -> Iterator[Instance]:
 def _share(share: float, tolerance: Fraction) -> str:
     """A share of the largest step size in scope, not above the given one, as a claim takes it."""
     if share >= EDGE:
-        return "largest"
-    return f"{format_exact(round_between(Fraction(share) * (1 - tolerance), Fraction(share)))}*largest"
+        return LARGEST
+    return f"{format_exact(round_between(Fraction(share) * (1 - tolerance), Fraction(share)))}*{LARGEST}"
 
 
 def _near(value: Fraction, tolerance: Fraction) -> Fraction:
@@ -233,7 +252,7 @@ def _with(instance: Instance, name: str, entries: list[Fraction]) -> Instance:
 
 def _is_step(value: Any) -> bool:
     """Whether an entry of a method is text that only the claim makes a number, such as "largest"."""
-    return isinstance(value, str) and ("largest" in value or value == "tuned")
+    return isinstance(value, str) and (LARGEST in value or value == TUNED)
 
 
 def _number(step: Any) -> Fraction:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from boundcheck.errors import Unsupported
-from boundcheck.evidence import falsify as module
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.falsify import FalsifyResult, falsify
 from boundcheck.evidence.witness import load_witness, replay
+from boundcheck.falsify import search as module
+from boundcheck.falsify.search import FalsifyResult, falsify
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome
