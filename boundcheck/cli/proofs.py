@@ -120,7 +120,7 @@ def falsify(
     """
     from boundcheck.cli._files import probe_file
     from boundcheck.cli._values import parse_seconds
-    from boundcheck.evidence.falsify import falsify as search
+    from boundcheck.falsify.search import falsify as search
     from boundcheck.evidence.witness import save_witness
     from boundcheck.theory.discovery import statement
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from boundcheck.errors import Unsupported
-from boundcheck.evidence.falsify import falsify
+from boundcheck.falsify.search import falsify
 from boundcheck.theory.discovery import statement
 
 REFUSED = {

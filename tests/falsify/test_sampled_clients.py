@@ -11,9 +11,9 @@ import pytest
 
 from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
-from boundcheck.evidence.falsify import falsify
-from boundcheck.evidence.participating import METRICS, ParticipatingSearch, Quadratics, Setup
 from boundcheck.evidence.witness import load_witness, replay, stands
+from boundcheck.falsify.generators.sampled_clients import METRICS, Shape, means
+from boundcheck.falsify.search import falsify
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
@@ -73,19 +73,17 @@ def test_statements_beyond_the_family_are_refused(name: str) -> None:
 def test_the_means_are_those_of_the_exact_engine(scheme: dict[str, Any]) -> None:
     """E x and E x^2 in double precision against the library's own runs."""
     c, t, begin, step, K = (1.0, 0.5, 0.25), (1.0, -1.0, 2.0), 3.0, 0.1, 3
-    search = ParticipatingSearch(statement("async_fl/theorem_1/as_printed_used"))
-    setup = Setup(3, K, Fraction(3, 2), scheme)
-    found = Quadratics(setup, np.array([c]), np.array([t]), np.zeros(1), np.ones(1))
-    rounds = search.rounds_of(found)
-    found = Quadratics(setup, found.c, found.t, np.array([begin]) - rounds.surrogate, found.edge)
-    rounds = search.rounds_of(found)
+    shape = Shape(3, K, Fraction(3, 2), scheme)
+    q = shape.rounds.mean.astype(float)
+    surrogate = (q * c * np.array(t)).sum() / (q * c).sum()
+    found = {"c": np.array([c]), "t": np.array([t]), "away": np.array([[begin - surrogate]])}
     clients = [{"components": [{"A": str(a), "b": str(a * b)}]} for a, b in zip(c, t, strict=True)]
     problem = build_problem({"kind": "quadratics", "start": [3], "clients": clients})
     method = build_method({**scheme, "K": K, "eta_g": "3/2", "eta_l": "1/10"})
-    last = 8 * rounds.period
+    last = 8 * shape.rounds.period
     curve = run(method, problem, rounds=list(range(last)), metrics=METRICS)
     for name in METRICS:
-        means = dict(rounds.means(name, np.array([step])))
+        own = dict(means(name, shape, found, np.array([step])))
         for periods in (1, 2, 4, 8):
-            expected = curve.values[name][: periods * rounds.period].mean()
-            assert means[periods][0] == pytest.approx(expected, rel=1e-9), name
+            expected = curve.values[name][: periods * shape.rounds.period].mean()
+            assert own[periods][0] == pytest.approx(expected, rel=1e-9), name

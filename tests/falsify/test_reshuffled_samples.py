@@ -10,11 +10,12 @@ import pytest
 
 from boundcheck.engines.run import describe_constants, run
 from boundcheck.errors import Unsupported
-from boundcheck.evidence import shuffled as module
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.falsify import falsify
-from boundcheck.evidence.shuffled import Genes, Samples, Shape, constants_of, drift, moments
 from boundcheck.evidence.witness import replay
+from boundcheck.falsify import search as module
+from boundcheck.falsify.generator import Numbers, symmetric
+from boundcheck.falsify.generators.reshuffled_samples import ReshuffledSamples, Shape, drift, moments
+from boundcheck.falsify.search import falsify
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
@@ -24,10 +25,13 @@ PAPER = "fedshuffle"
 FALSE = ("lemma_c_2", "lemma_e_4", "theorem_5_1_convex", "theorem_5_1_strongly_convex")
 
 
-def instance(shape: Shape, seed: int) -> Samples:
+GENERATOR = ReshuffledSamples(statement(f"{PAPER}/lemma_c_2/as_printed"))
+
+
+def instance(shape: Shape, seed: int) -> Numbers:
     random = np.random.default_rng(seed)
-    count = 6 + sum(shape.sizes) * shape.dim + shape.dim
-    return Genes(shape, 0.4 * random.standard_normal((3, count))).decode()
+    sizes = GENERATOR.genes(shape)
+    return GENERATOR.decode(shape, {name: 0.4 * random.standard_normal((3, *size)) for name, size in sizes.items()})
 
 
 @pytest.mark.parametrize(
@@ -35,16 +39,16 @@ def instance(shape: Shape, seed: int) -> Samples:
 )
 def test_its_floats_are_those_of_the_exact_engine(shape: Shape) -> None:
     found = instance(shape, 4)
-    eta_l = 0.3 / np.linalg.eigvalsh(found.A)[:, -1] / shape.E
-    own, curves, first = constants_of(found), moments(found, eta_l, 3), drift(found, eta_l)
+    own = GENERATOR.constants(shape, found)
+    eta_l = 0.3 / own["L"] / shape.E
+    curves, first = moments(shape, found, eta_l, 3), drift(shape, found, eta_l)
     k, total = 1, sum(shape.sizes)
-    A = [[str(Fraction(float(v))) for v in row] for row in (found.A[k] + found.A[k].T) / 2]
-    parts = [{"A": A, "b": [str(Fraction(float(v))) for v in b]} for b in found.b[k]]
-    clients, used = [], 0
-    for size in shape.sizes:
-        clients.append({"components": parts[used : used + size]})
-        used += size
-    start = [str(Fraction(float(v))) for v in found.start[k]]
+    A = [[str(Fraction(float(v))) for v in row] for row in symmetric(found["A"])[k]]
+    clients = [
+        {"components": [{"A": A, "b": [str(Fraction(float(v))) for v in b]} for b in samples[k]]}
+        for samples in shape.pushes(found)
+    ]
+    start = [str(Fraction(float(v))) for v in found["start"][k]]
     weights = [str(Fraction(s, total)) for s in shape.sizes]
     problem = build_problem({"kind": "quadratics", "clients": clients, "weights": weights, "start": start})
     method = build_method(
@@ -57,7 +61,9 @@ def test_its_floats_are_those_of_the_exact_engine(shape: Shape) -> None:
     known = describe_constants(method, problem)
     for name, value in own.items():
         if name in known:
-            assert float(known[name].value) == pytest.approx(float(value[k]), rel=1e-9, abs=1e-12), name
+            assert float(known[name].value) == pytest.approx(
+                float(np.broadcast_to(value, 3)[k]), rel=1e-9, abs=1e-12
+            ), name
     assert {"L_ij", "mu_ij", "G2", "B2", "P2", "noise2", "M", "W", "noise2_gen", "gap_0"} <= set(own) & set(known)
 
 

@@ -12,13 +12,14 @@ import pytest
 
 from boundcheck.engines.run import describe_constants, run
 from boundcheck.errors import Unsupported
-from boundcheck.evidence import blockwise as module
-from boundcheck.evidence.blockwise import BlockGenes, BlockSearch, BlockShape, Workers, gene_count, mean_grad2
-from boundcheck.evidence.blockwise_constants import constants_of
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.falsify import falsify
-from boundcheck.evidence.families import FAMILIES
 from boundcheck.evidence.witness import load_witness
+from boundcheck.falsify import search as module
+from boundcheck.falsify.generator import Numbers
+from boundcheck.falsify.generators.averaged_blocks import AveragedBlocks, mean_grad2
+from boundcheck.falsify.generators.block_constants import constants_of
+from boundcheck.falsify.generators.block_shape import Shape, hessian, pushes
+from boundcheck.falsify.search import falsify, generator_for
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
@@ -33,51 +34,50 @@ BLOCKS = ((0, 2), (1,), (3,))
 
 # partition, order, weights, data, coupled, rank, pairs, alike, scaled
 SHAPES = {
-    "IID": BlockShape(BLOCKS, (2, 0, 1), THIRDS, True, True, 2, 2, True, False),
-    "IID, one direction": BlockShape(((1,), (0,)), (0, 1), THIRDS, True, True, 1, 1, True, False),
-    "linear terms differ": BlockShape(BLOCKS, (0, 2, 1), HALVES, True, True, 3, 1, False, False),
-    "curvatures differ": BlockShape(BLOCKS, (1, 0, 2), (Fraction(1, 4), Fraction(3, 4)), True, True, 4, 2, False, True),
-    "plain averages": BlockShape(BLOCKS, (1, 0, 2), (Fraction(1, 4), Fraction(3, 4)), False, False, 4, 1, False, True),
+    "IID": Shape(BLOCKS, (2, 0, 1), THIRDS, True, True, 2, 2, True, False),
+    "IID, one direction": Shape(((1,), (0,)), (0, 1), THIRDS, True, True, 1, 1, True, False),
+    "linear terms differ": Shape(BLOCKS, (0, 2, 1), HALVES, True, True, 3, 1, False, False),
+    "curvatures differ": Shape(BLOCKS, (1, 0, 2), (Fraction(1, 4), Fraction(3, 4)), True, True, 4, 2, False, True),
+    "plain averages": Shape(BLOCKS, (1, 0, 2), (Fraction(1, 4), Fraction(3, 4)), False, False, 4, 1, False, True),
 }  # fmt: skip
 
 
-def instance(shape: BlockShape) -> Workers:
+def instance(shape: Shape) -> Numbers:
     """Three instances with eighths for numbers, but for the last client's linear term."""
     random = np.random.default_rng(3)
-    found = BlockGenes(shape, 0.5 * random.standard_normal((3, gene_count(shape)))).decode()
-    p = np.array([float(w) for w in shape.weights])
-    eighths = {k: np.round(8 * getattr(found, k)) / 8 for k in ("factor", "a", "b", "noise", "start")}
-    eighths["b"][:, -1] = -np.einsum("i,bid->bd", p[:-1], eighths["b"][:, :-1]) / p[-1]
-    return replace(found, **eighths)
+    generator = AveragedBlocks(statement(f"{PAPER}/theorem_1/corrected"))
+    sizes = generator.genes(shape)
+    found = generator.decode(shape, {name: 0.5 * random.standard_normal((3, *size)) for name, size in sizes.items()})
+    return {name: np.round(8 * found[name]) / 8 for name in ("factor", "a", "b", "noise", "start")}
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_its_floats_are_those_of_the_exact_engine(name: str) -> None:
     shape = SHAPES[name]
     found = instance(shape)
-    k = int(np.argmax(np.ptp(found.a, axis=1)))
-    assert shape.scaled == (len(set(found.a[k])) > 1)
-    own = constants_of(found)
+    k = int(np.argmax(np.ptp(found["a"], axis=1)))
+    assert shape.scaled == (len(set(found["a"][k])) > 1)
+    own = constants_of(shape, found)
     step = 0.2 / own["Lmax_G"]
-    b = [[Fraction(float(v)) for v in row] for row in found.b[k]]
+    b = [[Fraction(float(v)) for v in row] for row in pushes(shape, found)[k]]
     b[-1] = [
         -sum((w * row[q] for w, row in zip(shape.weights, b[:-1], strict=False)), Fraction(0)) / shape.weights[-1]
         for q in range(shape.dim)
     ]
     clients: list[dict[str, Any]] = []
     for i in range(shape.m):
-        A = (found.a[k, i] * found.H[k]).tolist()
-        signed = [(s * z).tolist() for z in found.noise[k, i] for s in (1, -1)]
+        A = (found["a"][k, i] * hessian(shape, found)[k]).tolist()
+        signed = [(s * z).tolist() for z in found["noise"][k, i % found["noise"].shape[1]] for s in (1, -1)]
         vectors = [[str(v + Fraction(z)) for v, z in zip(b[i], own_z, strict=True)] for own_z in signed]
         clients.append({"components": [{"A": A, "b": v} for v in vectors]})
     weights = [str(w) for w in shape.weights]
     problem = build_problem(
-        {"kind": "quadratics", "clients": clients, "weights": weights, "start": found.start[k].tolist()}
+        {"kind": "quadratics", "clients": clients, "weights": weights, "start": found["start"][k].tolist()}
     )
     spec = {"kind": "block_averaging", "tau": shape.tau, "partition": shape.partition, "order": shape.order}
     method = build_method({**spec, "eta": Fraction(float(step[k])), "weights": "data" if shape.data else "uniform"})
     curve = run(method, problem, rounds=list(range(16)), metrics=["grad2"]).values["grad2"]
-    for K, mean in mean_grad2(found, step):
+    for K, mean in mean_grad2(shape, found, step):
         if K <= 16:
             assert mean[k] == pytest.approx(curve[:K].mean(), rel=1e-8)
     known = describe_constants(method, problem)
@@ -131,9 +131,8 @@ def test_a_bound_that_promises_too_much_is_broken() -> None:
     assert found.witness.verdict.grade is Grade.EXACT
 
 
-def test_the_kind_of_method_chooses_the_family() -> None:
-    assert FAMILIES["block_averaging"] is BlockSearch
-    assert set(FAMILIES) >= {"fedshuffle", "fedshuffle_gen", "block_averaging"}
+def test_the_kind_of_method_chooses_the_generator() -> None:
+    assert isinstance(generator_for(statement(f"{PAPER}/theorem_1/corrected")), AveragedBlocks)
 
 
 def test_statements_out_of_reach_are_refused_with_a_sentence() -> None:

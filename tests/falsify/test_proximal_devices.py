@@ -10,12 +10,12 @@ import pytest
 
 from boundcheck.engines.run import describe_constants, run
 from boundcheck.errors import Unsupported
-from boundcheck.evidence import one_round as module
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.falsify import falsify
-from boundcheck.evidence.one_round import DeviceGenes, OneRoundSearch, Setup, constants_of, decrease
 from boundcheck.evidence.shipped import shipped_witnesses
 from boundcheck.evidence.witness import load_witness, replay
+from boundcheck.falsify import search as module
+from boundcheck.falsify.generators.proximal_devices import ProximalDevices, Shape, hessians
+from boundcheck.falsify.search import falsify
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
@@ -31,41 +31,45 @@ TRUE = [
 
 
 @pytest.mark.parametrize(
-    "setup",
+    ("shape", "common", "convex"),
     [
-        Setup(2, 1, None, False, True),
-        Setup(3, 2, None, False, True),
-        Setup(3, 1, 2, False, True),
-        Setup(2, 2, 1, True, True),
-        Setup(3, 2, 3, True, False, 4.0),
+        (Shape(2, 1, None), False, True),
+        (Shape(3, 2, None), False, True),
+        (Shape(3, 1, 2), False, True),
+        (Shape(2, 2, 1), True, True),
+        (Shape(3, 2, 3, 4.0), True, False),
     ],
 )
-def test_its_floats_are_those_of_the_exact_engine(setup: Setup) -> None:
+def test_its_floats_are_those_of_the_exact_engine(shape: Shape, common: bool, convex: bool) -> None:
     random = np.random.default_rng(1)
-    d = setup.dim
-    genes = 0.3 * random.standard_normal((40, setup.n * (2 * d + (d - 1) + 1 + d + 1)))
-    if not setup.convex:  # the first device is concave along its second axis
-        genes[:, 3] = -1.5
-    found = DeviceGenes(setup, genes).decode()
-    values, fallen = constants_of(found), decrease(found)
+    generator = ProximalDevices(statement(FALSE))
+    generator.common, generator.convex = common, convex
+    d = shape.dim
+    genes = {name: 0.3 * random.standard_normal((40, *size)) for name, size in generator.genes(shape).items()}
+    if not convex:  # the first device is concave along its second axis
+        genes["sign"][:, 0, 1] = -1.5
+    found = generator.decode(shape, genes)
+    values, fallen = generator.constants(shape, found), generator.decrease(shape, found)
     k = int(np.flatnonzero(np.isfinite(values["gap_0"]))[0])
     clients = [
         {"A": [[Fraction(float(v)) for v in row] for row in (h + h.T) / 2], "b": [Fraction(float(-v)) for v in s]}
-        for h, s in zip(found.H[k], found.slope[k], strict=True)
+        for h, s in zip(hessians(found)[k], found["slope"][k], strict=True)
     ]
     problem = build_problem({"kind": "quadratics", "clients": clients, "start": [0] * d})
-    mu = [Fraction(float(v)) for v in found.mu[k]]
-    cohorts = {"participation": "full"} if setup.K is None else {"K": setup.K}
-    method = build_method({"kind": "feddane", "mu": mu[0] if setup.common else mu, **cohorts})
+    mu = [Fraction(float(v)) for v in generator.mu(shape, found)[k]]
+    cohorts = {"participation": "full"} if shape.K is None else {"K": shape.K}
+    method = build_method({"kind": "feddane", "mu": mu[0] if common else mu, **cohorts})
     curve = run(method, problem, rounds=[0, 1], metrics=["gap"])
     assert curve.values["gap"][0] - curve.values["gap"][1] == pytest.approx(fallen[k], rel=1e-9)
     known = describe_constants(method, problem)
     assert set(values) - {"prox", "grad2_0"} <= set(known)
     for name, value in values.items():
         if name in known:
-            assert float(known[name].value) == pytest.approx(float(value[k]), rel=1e-9, abs=1e-12), name
+            assert float(known[name].value) == pytest.approx(
+                float(np.broadcast_to(value, 40)[k]), rel=1e-9, abs=1e-12
+            ), name
     assert run(method, problem, rounds=[0], metrics=["grad2"]).values["grad2"][0] == pytest.approx(values["grad2_0"][k])
-    assert setup.convex or values["lam"][k] > 0
+    assert convex or values["lam"][k] > 0
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2, 3))])
@@ -127,17 +131,27 @@ def test_what_the_search_does_not_reach() -> None:
             falsify(statement(f"feddane/{name}"))
 
 
-def test_scores_are_shares_of_the_promise() -> None:
-    """F_1 = 16 w, F_2 = 8 w^2 seen from w = 1: promised is 25024/50000 * 256, and the gap rises."""
-    genes = DeviceGenes(Setup(2, 1, None, False, True), np.zeros((1, 10)))
-    found = replace(
-        genes.decode(),
-        root=np.array([[[[0.0]], [[4.0]]]]),
-        slope=np.array([[[16.0], [16.0]]]),
-        mu=np.array([[1.0, 1000.0]]),
-    )
-    promised = 256 * 25024 / 50000
-    step = -8 * (1 + 1 / 1016)
-    rise = 16 * step + 4 * step**2
-    score = OneRoundSearch(statement(FALSE)).scores_of(found)[0]
-    assert score == pytest.approx((promised + rise) / promised)
+def test_the_score_of_one_instance() -> None:
+    """F_1 = 16 w, F_2 = 16 w + 8 w^2, both with mu = 100, from w = 0: g = 16, f = 16 w + 4 w^2 has the gap 16.
+
+    The round moves by -8 (1/100 + 1/116), and `theorem_7` at equal weights has its printed bound.
+    """
+    generator = ProximalDevices(statement(FALSE))
+    one = {"sign": np.ones((1, 2, 1)), "slope": np.full((1, 2, 1), 16.0), "mu": np.full((1, 2), 100.0)}
+    numbers = {**one, "root": np.array([[[[0.0]], [[4.0]]]])}
+    step = -8 * (1 / 100 + 1 / 116)
+    gap = 16 + 16 * step + 4 * step**2
+    known = {"L": 16.0, "B2": 1.0, "gap_0": 16.0, "grad2_0": 256.0, "inv_mu": 0.01, "gamma_inv_mu": 0.0}
+    known |= {"L_inv_mu2": 8e-4, "gamma2_inv_mu2": 1e-4, "L_gamma2_inv_mu2": 8e-4}
+    bound = float(statement(FALSE).evaluate(**known).value)
+    ((index, score),) = generator.scores(Shape(2, 1, None), numbers)
+    assert index == 1
+    assert score[0] == pytest.approx(np.log(gap / bound) / min(1.0, np.log(16 / bound)), rel=1e-9)
+
+
+def test_a_negative_bound_is_exceeded() -> None:
+    """Where more than the whole gap is promised, any gap is a violation."""
+    generator = ProximalDevices(statement(FALSE))
+    one = {"sign": np.ones((1, 2, 1)), "slope": np.full((1, 2, 1), 16.0), "mu": np.array([[1.0, 1000.0]])}
+    ((_, score),) = generator.scores(Shape(2, 1, None), {**one, "root": np.array([[[[0.0]], [[4.0]]]])})
+    assert score[0] > 1

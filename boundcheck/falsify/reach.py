@@ -1,4 +1,4 @@
-"""Whether a search over runs reaches a statement, and otherwise what the statement is about that no search covers."""
+"""Whether the search over runs covers a statement, and if not, what the statement is about."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from boundcheck.theory.statement import Kind
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["check_searchable"]
-
 
 def check_searchable(
     statement: Statement, quantities: Sequence[str], form: str = "", *, fits: bool = True, prescribing: bool = False
 ) -> None:
-    """Raises Unsupported where a search does not reach a statement; the message says what the statement is about.
+    """Raise Unsupported if a generator does not serve a statement; the message says what the statement is about.
 
-    quantities: metrics that the search covers. form: in which form, such as "after one round"; fits: whether the
-    statement has it. prescribing: whether the search takes the step size that a statement prescribes.
+    quantities: metrics that the generator covers. form: in which form, such as "after one round"; fits: whether the
+    statement has it. prescribing: whether the generator takes the step size that a statement prescribes.
     """
     name, quantity = statement.best_id, statement.metric.quantity
     constant = constant_of(statement)
