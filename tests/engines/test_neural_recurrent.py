@@ -1,17 +1,16 @@
-"""Compiled passes of long short-term memory against torch's own LSTM."""
+"""Batched long short-term memory against torch's own LSTM."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from boundcheck.engines.neural.kernels.elementwise import LastKernel
-from boundcheck.engines.neural.kernels.recurrent import EmbeddingKernel, LSTMKernel
-from boundcheck.engines.neural.kernels.recurrent_passes import available, traced_model
+from boundcheck.engines.neural.layers import BatchedEmbedding, BatchedLast
+from boundcheck.engines.neural.recurrent import BatchedLSTM
 from boundcheck.problems.architectures import LSTM
 
 torch.set_num_threads(1)
@@ -56,6 +55,21 @@ def near(found: torch.Tensor, wanted: torch.Tensor, tolerance: float) -> bool:
     return float((found.double() - wanted).abs().max()) <= tolerance * float(wanted.abs().max())
 
 
+def traced_model(
+    layer: LSTM, x: torch.Tensor, given: Sequence[torch.Tensor]
+) -> tuple[torch.Tensor, Callable[[torch.Tensor, Sequence[torch.Tensor], bool, bool], Any]]:
+    """One model: samples (B, length, inputs), parameters without the axis of models."""
+    with torch.no_grad():
+        y, back = BatchedLSTM(layer).traced(x[None], [p[None] for p in given])
+
+    def one(gy: torch.Tensor, into: Sequence[torch.Tensor], wanted: bool, adding: bool) -> Any:
+        with torch.no_grad():
+            gx = back(gy[None], [target[None] for target in into], wanted, adding)
+        return gx[0] if wanted else gx
+
+    return y[0], one
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-5)])
 def test_against_torch(case: Case, dtype: Any, tolerance: float) -> None:
@@ -85,20 +99,19 @@ def test_gradients_are_added_in_any_place(case: Case) -> None:
 
 @pytest.mark.parametrize("layer", [LSTM(3, 5, layers=2), LSTM(3, 5, both=True)], ids=str)
 @pytest.mark.parametrize("shared", [False, True])
-def test_ways_agree(layer: LSTM, shared: bool) -> None:
-    """All models at once, one by one through the compiled passes, and through torch's LSTM."""
+def test_many_models_are_each_of_them(layer: LSTM, shared: bool) -> None:
     lanes, width = 3, 5 * (2 if layer.both else 1)
     given = [torch.stack(rows) for rows in zip(*(parameters(layer, seed) for seed in range(lanes)), strict=True)]
     x = torch.randn(1 if shared else lanes, 4, 6, 3, generator=source(3), dtype=torch.float64)
     gy = torch.randn(lanes, 4, 6, width, generator=source(4), dtype=torch.float64)
-    found: list[tuple[torch.Tensor, ...]] = []
-    for kernel in (LSTMKernel(layer), LSTMKernel(layer, "each", True), LSTMKernel(layer, "each", False)):
-        y, back = kernel.traced(x, given)
-        into = [torch.zeros_like(p) for p in given]
-        found.append((y, back(gy, into, True, False), *into))
-    for other in found[1:]:
-        for a, b in zip(other, found[0], strict=True):
-            assert near(a, b, 1e-12)
+    y, back = BatchedLSTM(layer).traced(x, given)
+    into = [torch.zeros_like(p) for p in given]
+    gx = back(gy, into, True, False)
+    for k in range(lanes):
+        wanted, slopes = by_torch(layer, x[0 if shared else k], [p[k] for p in given], gy[k])
+        assert near(y[k], wanted, 1e-12)
+        for found, slope in zip((gx[k], *(target[k] for target in into)), slopes, strict=True):
+            assert near(found, slope, 1e-12)
 
 
 def ones(values: torch.Tensor, gate: int) -> torch.Tensor:
@@ -111,13 +124,13 @@ def ones(values: torch.Tensor, gate: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_activations_are_exact_to_rounding(dtype: Any) -> None:
-    """That of a gate v costs |v| units of the last place in its exponential."""
+    """A gate is (1 + tanh(v/2))/2, so that its error is absolute; that of a change of the cell is relative."""
     wide = torch.cat((torch.linspace(-25, 25, 4001), torch.tensor([-1e-3, 1e-7, 1e-12, -1e-20]))).to(dtype)
-    room = 4 * torch.finfo(dtype).eps * (1 + wide.double().abs())
+    rounding = 4 * torch.finfo(dtype).eps
     found, exact = ones(wide, 2), torch.tanh(torch.tanh(wide.double()))
-    assert ((found - exact).abs() <= room * exact.abs()).all()
+    assert ((found - exact).abs() <= rounding * exact.abs()).all()
     found, exact = ones(wide, 0), torch.tanh(torch.sigmoid(wide.double()))
-    assert ((found - exact).abs() <= room * exact.abs()).all()
+    assert ((found - exact).abs() <= rounding).all()
 
 
 def test_gates_saturate() -> None:
@@ -141,7 +154,8 @@ def test_what_is_not_a_number_stays_so(dtype: Any) -> None:
     assert all(target.isnan().all() for target in into)
     given[1][:] = torch.inf
     y, _ = traced_model(layer, torch.randn(2, 3, 5, generator=source(), dtype=dtype), [p.to(dtype) for p in given])
-    assert y.isnan().all()  # a state of 0 times infinity
+    assert not y[:, 0].isnan().any()  # the state before is 0
+    assert y[:, 1:].isnan().all()  # sums of infinities of both signs
 
 
 def test_memory_is_not_shared_with_what_is_still_looked_at() -> None:
@@ -164,16 +178,9 @@ def test_memory_is_not_shared_with_what_is_still_looked_at() -> None:
     assert torch.equal(back(gy, [torch.zeros_like(p) for p in given], True, False), copies[1])
 
 
-def test_the_way_is_that_of_the_stated_rule() -> None:
-    kernel = LSTMKernel(LSTM(3, 4))
-    assert (kernel.choose("cpu", torch.float32), kernel.choose("cpu", torch.float64)) == ("each", "batched")
-    assert kernel.choose("cuda", torch.float32) == "batched"
-    assert isinstance(available(), bool)
-
-
 @pytest.mark.parametrize("both", [False, True])
 def test_last(both: bool) -> None:
-    kernel, x = LastKernel(both), torch.randn(2, 3, 4, 6, generator=source(), dtype=torch.float64).requires_grad_()
+    kernel, x = BatchedLast(both), torch.randn(2, 3, 4, 6, generator=source(), dtype=torch.float64).requires_grad_()
     wanted = kernel(x, ())
     gy = torch.randn(wanted.shape, generator=source(1), dtype=torch.float64)
     y, back = kernel.traced(x.detach(), ())
@@ -184,6 +191,6 @@ def test_last(both: bool) -> None:
 
 def test_an_embedding_of_one_model_is_that_of_many() -> None:
     weight, x = torch.randn(2, 7, 3, generator=source()), torch.randint(0, 7, (2, 4, 5), generator=source())
-    both = EmbeddingKernel()(x, [weight])
+    both = BatchedEmbedding()(x, [weight])
     for k in range(2):
-        assert torch.equal(EmbeddingKernel()(x[k : k + 1], [weight[k : k + 1]])[0], both[k])
+        assert torch.equal(BatchedEmbedding()(x[k : k + 1], [weight[k : k + 1]])[0], both[k])

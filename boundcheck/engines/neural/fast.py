@@ -18,7 +18,6 @@ from boundcheck.engines.neural.lanes import is_memory_error
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Network, Tensor
 from boundcheck.engines.neural.settings import Settings
-from boundcheck.engines.neural.single import Single
 from boundcheck.engines.neural.task import Task
 from boundcheck.errors import BadInput, Unsupported
 
@@ -116,7 +115,6 @@ class Prepared:
     recorder: Recorder | None = None
     notices: list[str] = field(default_factory=list[str])
     _graphs: dict[tuple[Any, ...], _Graph] = field(default_factory=dict[tuple[Any, ...], _Graph])
-    _single: Single | None = None
 
     def gradients(self, task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         """See `losses.gradients`; another task than the prepared one is computed eagerly."""
@@ -132,16 +130,6 @@ class Prepared:
             losses.descend(self.task, parameters, rows, mask, eta)
         else:
             parameters.addcmul_(eta, self.gradients(self.task, parameters, rows, mask)[1], value=-1)
-
-    def alone(self, width: int) -> bool:
-        """Whether eager steps of so many samples are faster with one model at a time."""
-        return self.recorder is None and self.compiled is None and losses.alone(self.task, width)
-
-    def single(self, width: int) -> Single | None:
-        """Steps of one model at a time with batches of at most so many samples, in memory that stays, see `Single`."""
-        if self._single is None:
-            self._single = Single(self.task)
-        return None if self._single.of(width) is None else self._single
 
     def _eager(self, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         if self.compiled is not None:

@@ -1,14 +1,14 @@
 """Local work of many visits at once: steps of sampled batches, and whole gradients of clients.
 
 Lanes are sorted so that those with work left are always the first ones: no step is computed for a lane that has
-ended. Where one model at a time is faster, lane after lane takes all its steps. Batches of different widths are padded,
-and a step whose padding would exceed `WASTE` of its samples is computed in groups of lanes of similar widths.
+ended. Batches of different widths are padded, and a step whose padding would exceed `WASTE` of its samples is computed
+in groups of lanes of similar widths.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -19,10 +19,7 @@ from boundcheck.engines.neural.fast import Prepared
 from boundcheck.engines.neural.lanes import Tally
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor
-from boundcheck.engines.neural.single import Lane, Single
 from boundcheck.engines.neural.task import Task
-
-__all__ = ["WASTE", "Direction", "Work", "column", "train", "train_whole", "whole_gradients"]
 
 WASTE = 0.25  # the largest share of padding among the samples of a step
 AT_ONCE = 256  # samples of a client whose gradients are computed at once where its whole gradient is wanted
@@ -42,11 +39,6 @@ class Work:
     batch: int
     steps: Ints
     samples: NDArray[np.uint32] | None
-
-    def of(self, k: int) -> Work:
-        """That of one lane."""
-        own = slice(k, k + 1)
-        return Work(self.first[own], self.size[own], self.batch, self.steps[own], self.samples)
 
 
 @dataclass(frozen=True)
@@ -73,12 +65,6 @@ class Direction:
         """Whether steps go along g(y) itself."""
         other = self.keep or self.prox.any() or self.decay or self.clip < inf
         return not other and self.constant is None and self.slope == 1.0 and self.buffer is None
-
-    def of(self, k: int) -> Direction:
-        """That of one lane."""
-        own = slice(k, k + 1)
-        constant, buffer = (None if v is None else v[own] for v in (self.constant, self.buffer))
-        return replace(self, eta=self.eta[own], prox=self.prox[own], constant=constant, buffer=buffer)
 
 
 @dataclass(frozen=True)
@@ -167,21 +153,6 @@ def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
 
 def train(local: Prepared, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
     """Carry out the steps of N lanes from y (N, dim), which becomes what they return, as does a buffer."""
-    widest = int(np.minimum(work.size, work.batch).max(initial=1))
-    if not local.alone(widest):
-        _train_together(local, work, direction, y, tally)
-        return
-    single = local.single(widest)
-    for k in range(len(y)):  # all steps of a lane before the next one: its parameters stay in the caches
-        given = work.of(k), direction.of(k), y[k : k + 1], tally
-        if single is None:
-            _train_together(local, *given)
-        else:
-            _train_single(single, *given)
-
-
-def _train_together(local: Prepared, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
-    """`train`, a step of all lanes at a time."""
     task = local.task
     eta = column(task, -direction.eta)
     prox = column(task, direction.prox) if direction.prox.any() else None
@@ -204,40 +175,6 @@ def _train_together(local: Prepared, work: Work, direction: Direction, y: Tensor
             _move(direction, own, at, slope, eta, prox, begun)
             if not isinstance(own, slice):
                 y.index_copy_(0, own, at)
-
-
-def _train_single(single: Single, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
-    """The steps of one lane."""
-    torch, task = library(), single.task
-    looking = direction.prox.any() or direction.keep
-    if direction.plain and not task.ridge:
-        lane, eta = Lane(single, y, y), float(direction.eta[0])
-        for rows in _batches(work):
-            lane.descend(rows, eta)
-            tally.add(Tally(len(rows)))
-        return
-    eta, prox = column(task, -direction.eta), column(task, direction.prox) if direction.prox.any() else None
-    begun, slope, before = y.clone() if looking else None, torch.empty_like(y), torch.empty_like(y)
-    lane, first = Lane(single, y, slope), None if begun is None else Lane(single, begun, before)
-    for rows in _batches(work):
-        lane.gradient(rows)
-        if first is not None and direction.keep:
-            first.gradient(rows)
-            slope.sub_(before, alpha=direction.keep)
-            tally.add(Tally(len(rows)))
-        _move(direction, slice(0, 1), y, slope, eta, prox, begun)
-        tally.add(Tally(len(rows)))
-
-
-def _batches(work: Work) -> Iterator[Ints]:
-    """The samples of each step of one lane."""
-    first, size, batch = int(work.first[0]), int(work.size[0]), work.batch
-    begin, end = first, first + size  # of what is left of an epoch
-    for _ in range(int(work.steps[0])):
-        stop = min(begin + batch, end)
-        found = np.arange(begin, stop) if work.samples is None else work.samples[begin:stop]
-        yield found.astype(np.int64)
-        begin, end = (stop, end) if stop < end else (end, end + size)
 
 
 def _move(
