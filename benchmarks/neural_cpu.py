@@ -50,14 +50,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from boundcheck.engines.neural.batched import batched
-from boundcheck.engines.neural.fast import Prepared
-from boundcheck.engines.neural.lanes import Tally
-from boundcheck.engines.neural.task import Task
-from boundcheck.engines.neural.training import Direction, Work, train
 from boundcheck.methods.clients import Clients
-from boundcheck.problems.architectures import zoo
-from boundcheck.problems.architectures.architecture import Architecture
+from boundcheck.networks.architectures import zoo
+from boundcheck.networks.architectures.architecture import Architecture
+from boundcheck.networks.engine.batched import batched
+from boundcheck.networks.engine.local_step import Prepared
+from boundcheck.networks.engine.memory import Tally
+from boundcheck.networks.engine.task import Task
+from boundcheck.networks.engine.training import Direction, Work, train
 
 SAMPLES, SYMBOLS, LENGTH, ETA = 2000, 80, 80, 0.1
 AGREEMENT = 1e-3  # between the parameters of both sides, of their change; in float32 a change of 1e-3 has 1e-4

@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_toys import Interrupted, Saving, classifier, perceptron
 from sampled_toys import random_toy
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.neural import fast
-from boundcheck.engines.neural.run import NeuralCurve, run_neural
-from boundcheck.engines.neural.settings import Settings
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build
@@ -40,7 +36,11 @@ from boundcheck.methods.parts import (
     Unbiased,
     Uniform,
 )
+from boundcheck.networks.engine import local_step
+from boundcheck.networks.engine.device import Settings
+from boundcheck.networks.engine.run import NeuralCurve, run_neural
 from boundcheck.problems.problem import clients_of
+from tests.networks.neural_toys import Interrupted, Saving, classifier, perceptron
 
 torch.set_num_threads(1)
 F = Fraction
@@ -268,7 +268,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
     """A buffer that a failed chunk has changed is not kept."""
     method = COMPOSED["several steps"]
     whole = points_of(trained(method))
-    original, calls = fast.Prepared.gradients, itertools.count()
+    original, calls = local_step.Prepared.gradients, itertools.count()
 
     def short(self: Any, task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
         found = original(self, task, parameters, rows, mask)
@@ -276,7 +276,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
             raise MemoryError
         return found
 
-    monkeypatch.setattr(fast.Prepared, "gradients", short)
+    monkeypatch.setattr(local_step.Prepared, "gradients", short)
     curve = trained(method)
     assert curve.info["notices"]
     assert np.abs(points_of(curve) - whole).max() < 1e-13
