@@ -63,9 +63,9 @@ from boundcheck.networks.architectures.layers import (
     Residual,
     Tanh,
 )
-from boundcheck.networks.engine import device, local_step
+from boundcheck.networks.engine import local_step
 from boundcheck.networks.engine.batched import batched
-from boundcheck.networks.engine.device import PRECISIONS, Settings, library
+from boundcheck.networks.engine.device import PRECISIONS, Settings, environment, library, peak_memory, reset_peak_memory
 from boundcheck.networks.engine.task import Task
 
 TAU, ITERATIONS, CLIENTS = 10, 10_000, 128
@@ -364,9 +364,9 @@ def compare(name: str, bench: Bench, passes: Sequence[Work], top: Ceilings, opti
     torch = library()
     check(name, bench)
     few, lanes = min(bench.clients, options.loop), options.lanes or bench.clients
-    device.reset_peak_memory(bench.device)
+    reset_peak_memory(bench.device)
     ours = bench.seconds(lambda: bench.together(options.steps, lanes)) / (options.steps * bench.clients)
-    held = device.peak_memory(bench.device)["bytes"] if bench.device.type == "cuda" else 0
+    held = peak_memory(bench.device)["bytes"] if bench.device.type == "cuda" else 0
     theirs = bench.seconds(lambda: bench.one_by_one(options.steps, few)) / (options.steps * few)
     a, b = bench.together(options.steps, lanes)[:few], bench.one_by_one(options.steps, few)
     away = float(torch.linalg.vector_norm(a - b) / torch.linalg.vector_norm(b - bench.start))
@@ -433,7 +433,7 @@ def main(given: Sequence[str] | None = None) -> int:
     )
     for precision in options.precision or (("float32",) if options.cpu else ("float32", "tf32", "bf16")):
         settings = Settings(device, precision, compiled=options.compiled, graphs=options.graphs)
-        with device.environment(settings, torch.device(device)):
+        with environment(settings, torch.device(device)):
             top = ceilings(device, precision, small=options.small)
             for name, model in models(small=options.small).items():
                 bench = Bench(model, device, settings, clients, options.batch)

