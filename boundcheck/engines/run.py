@@ -175,7 +175,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     from boundcheck.engines.rare_choices import rarest_choice
 
     decided, broken = hypotheses_of(method, problem, assumptions)
-    told = getattr(problem, "told", "")  # along which run constants were estimated
+    along = getattr(problem, "along", "")  # the run along which constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
     clients = clients_of(problem)
     named = algorithms(method, clients)
@@ -186,7 +186,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     return replace(
         curve,
         start=_at_start(problem, curve.values),
-        info={**info, "estimated": told, "measured": getattr(problem, "measured", {})} if told else info,
+        info={**info, "estimated": along, "measured": getattr(problem, "measured", {})} if along else info,
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,

@@ -77,15 +77,15 @@ class SampledBlocks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimated:
-    """A problem and what was measured of it; everything that is not told here is the problem's own.
+    """A problem and what was measured of it; all other attributes are the problem's own.
 
-    blocks: the coordinates of the blocks for which constants were measured. told: along which run.
+    blocks: the coordinates of the blocks for which constants were measured. along: along which run, in words.
     """
 
     base: Any
     probe: Probe
     blocks: tuple[Ints, ...] = ()
-    told: str = ""
+    along: str = ""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("base", "probe"):
@@ -182,9 +182,9 @@ class Estimated:
         return SampledBlocks(tuple(round_up(Fraction(float(v))) for v in self.probe.kappa2))
 
 
-def overlaid(problem: Problem, found: Probe, *, blocks: Sequence[Sequence[int]] = (), told: str = "") -> Estimated:
+def overlaid(problem: Problem, found: Probe, *, blocks: Sequence[Sequence[int]] = (), along: str = "") -> Estimated:
     """The problem with what was measured laid over what it knows; its own constants win."""
-    return Estimated(problem, found, tuple(np.asarray(b, dtype=np.int64) for b in blocks), told)
+    return Estimated(problem, found, tuple(np.asarray(b, dtype=np.int64) for b in blocks), along)
 
 
 def merged(first: Probe, second: Probe) -> Probe:
@@ -224,7 +224,7 @@ def along_a_run(
     """The problem with constants measured along the run of a method whose step sizes may depend on them.
 
     planned: for a problem with constants, the method with its step sizes and the number of rounds, or None where no
-    step size is allowed. blocked: the method, whatever its step sizes, for its blocks. The constants are measured at
+    step size is allowed. blocked: the method with any step sizes, for its blocks. The constants are measured at
     the start, then along the run (of seed 0, at `points` rounds spread evenly) that they lead to, and so on with the
     larger values, until the step sizes stay or after `PASSES` runs. Raises what `networks.engine` raises.
     """
@@ -237,7 +237,7 @@ def along_a_run(
     def measured(at: Any) -> Probe:
         return probe(task, problem, at, blocks=blocks, effort=asked, low=low)
 
-    found = overlaid(problem, measured(np.asarray(task.start)[None, :]), blocks=blocks, told="at the start alone")
+    found = overlaid(problem, measured(np.asarray(task.start)[None, :]), blocks=blocks, along="at the start alone")
     last: Method | None = None
     for _ in range(PASSES):
         plan = planned(cast("Problem", found))
@@ -249,6 +249,6 @@ def along_a_run(
         assert curve.points is not None
         seen = curve.points[0]
         seen = seen[np.isfinite(seen).all(axis=1)]
-        told = f"at {len(seen)} of the rounds 0 to {rounds} of a run with seed 0"
-        found = overlaid(problem, merged(found.probe, measured(seen)), blocks=blocks, told=told)
+        along = f"at {len(seen)} of the rounds 0 to {rounds} of a run with seed 0"
+        found = overlaid(problem, merged(found.probe, measured(seen)), blocks=blocks, along=along)
     return cast("Problem", found)

@@ -65,7 +65,7 @@ class OwnProblem(TrainedProblem):
         }
 
     def violations(self, assumption: str) -> str | None:
-        """Why it breaks an assumption; None when it meets it. Raises UnknownName for what cannot be told."""
+        """Why it breaks an assumption; None when it meets it. Raises UnknownName if neither is known."""
         if assumption.startswith("instance:"):
             return instance_objection(str(self.spec["kind"]), assumption)
         if assumption == "plain_mean":
@@ -91,7 +91,7 @@ def own_module(
     loss: str = "cross_entropy",
     name: str | None = None,
 ) -> OwnProblem:
-    """A module of one's own on one's own samples, for engine = "neural"; it starts from the parameters that it has.
+    """A problem from a torch module and samples, for engine = "neural"; it starts from the module's parameters.
 
     module: a torch.nn.Module from (B, *sample) to scores (B, classes), for loss = "logistic" (B,) or (B, 1), whose
     result depends on its parameters and the samples alone. inputs: (N, *sample) and labels: (N,), as arrays, client

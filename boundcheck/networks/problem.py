@@ -132,7 +132,7 @@ DATA = NAMES  # the data sets that a network can be trained on
 ZERO = "zero"
 SIDES: Mapping[str, tuple[int, int, int]] = {"digits": (1, 8, 8)}  # of data sets of features that are images
 Maker = Callable[[], Constant]
-# What softmax regression meets only with an l2 term, as far as can be told: F has a minimiser, samples are curved.
+# What softmax regression meets only with an l2 term, as far as is known: F has a minimiser, samples are curved.
 _OF_RIDGE = {
     "strong_quasi_convexity",
     "finite_gradient_noise",
@@ -164,8 +164,8 @@ class NeuralProblem(TrainedProblem):
                 continue
             kind = getattr(getattr(labels, "dtype", None), "kind", "")  # a list has none
             if kind not in ("i", "u") or (labels.size and not 0 <= labels.min() <= labels.max() <= top):
-                told = f"must be a NumPy array of integers from 0 to {top}, the numbers of the classes."
-                raise BadInput(f"{what} of '{self.name}' {told}")
+                must_be = f"must be a NumPy array of integers from 0 to {top}, the numbers of the classes."
+                raise BadInput(f"{what} of '{self.name}' {must_be}")
             if labels.shape != (len(inputs),):
                 raise BadInput(f"{what} of '{self.name}' must be {len(inputs)} in one row, one a sample.")
 
@@ -209,7 +209,7 @@ class NeuralProblem(TrainedProblem):
     def violations(self, assumption: str) -> str | None:
         """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it.
 
-        Raises UnknownName for what cannot be told: of networks nothing but "plain_mean" and "bounded_below" can. For
+        Raises UnknownName if neither is known: for networks only "plain_mean" and "bounded_below" are. For
         softmax regression, whose Hessians are bounded and whose samples' gradients differ by bounded vectors, all but
         the two of the dissimilarity at one point; without the l2 term neither whether F has a minimiser.
         """

@@ -119,7 +119,7 @@ def measured(*, scale: int = 1) -> Probe:
 
 
 def test_what_the_problem_knows_wins(network: Any) -> None:
-    found: Any = overlaid(network, measured(), told="at x")
+    found: Any = overlaid(network, measured(), along="at x")
     known = found.constants()
     assert known["f_low"].known is Known.CERTIFIED
     assert known["f_low"].value == 0
@@ -145,7 +145,7 @@ def test_what_the_problem_knows_to_fail_is_not_overruled() -> None:
         def constants(self) -> dict[str, Constant]:
             return {}
 
-    found: Any = overlaid(Objecting(), measured(), told="at x")  # pyright: ignore[reportArgumentType]
+    found: Any = overlaid(Objecting(), measured(), along="at x")  # pyright: ignore[reportArgumentType]
     assert found.violations("smooth_clients") == "they have a kink."
     assert found.violations("smooth_samples") is None
     with pytest.raises(UnknownName):

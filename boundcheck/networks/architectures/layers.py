@@ -167,7 +167,7 @@ class Flatten:
 
 @dataclass(frozen=True)
 class Embedding:
-    """A vector for each of so many symbols; a sample is a sequence of their numbers."""
+    """A vector for each symbol of a vocabulary; a sample is a sequence of their numbers."""
 
     symbols: int
     width: int

@@ -284,7 +284,7 @@ NAMES = tuple(_MAKERS)
 
 
 def options_of(name: str) -> dict[str, Any]:
-    """The options of a data set with their defaults. Raises UnknownName, BadInput for one that is not to be had."""
+    """The options of a data set with their defaults. Raises UnknownName, BadInput for one that no package ships."""
     refuse_absent(name)
     refuse_unknown(name, NAMES, "networks")
     parameters = inspect.signature(_MAKERS[name]).parameters.values()
@@ -300,7 +300,7 @@ def labelled(name: str, **options: Any) -> Labelled:
     characters a window begins; train_share ("4/5"), of each role's text, in the order of the play: the rest is its test
     text, and no window lies in both; roles (None: all that are long enough), how many of them are drawn by seed (0).
 
-    Raises UnknownName for another data set or option, BadInput for a forbidden value or a set that is not to be had,
+    Raises UnknownName for another data set or option, BadInput for a forbidden value or a set that no package ships,
     DataNotFetched where the data are not on this machine.
     """
     known = options_of(name)

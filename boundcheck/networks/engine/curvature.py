@@ -1,6 +1,6 @@
 """Extreme eigenvalues of Hessians by Lanczos with products of Hessian and vector; the Hessian itself is never formed.
 
-The largest Ritz value is at most the largest eigenvalue, whatever the start. From a start that is uniform on the sphere
+The largest Ritz value is at most the largest eigenvalue for any start. From a start that is uniform on the sphere
 it is close with a known probability: J. Kuczynski and H. Wozniakowski, "Estimating the largest eigenvalue by the power
 and Lanczos algorithms with a random start" (SIAM J. Matrix Anal. Appl. 13, 1992), Theorem 3.2: for a positive definite
 matrix of order n and k steps, P(theta < (1 - eps) lambda) <= 1.648 sqrt(n) exp(-sqrt(eps) (2k - 1)). Applied to H minus
@@ -51,10 +51,10 @@ class Ends:
 
     def words(self, at: int) -> str:
         """How far lane `at` may be off, in words."""
-        told = f"residual {self.residual[at]:.2g} after {self.steps} steps"
+        words = f"residual {self.residual[at]:.2g} after {self.steps} steps"
         if math.isfinite(self.above[at]):
-            told += f", at most {self.above[at]:.2g} too low with probability {self.confidence:g}"
-        return told
+            words += f", at most {self.above[at]:.2g} too low with probability {self.confidence:g}"
+        return words
 
 
 def kept_share(dim: int, steps: int, miss: float) -> float:

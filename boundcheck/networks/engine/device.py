@@ -29,7 +29,7 @@ def library() -> Any:
 
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float64", "float32", "tf32", "bf16")
-MOST_THREADS = 1024  # far more end the process in the system's library, without an error that could be told
+MOST_THREADS = 1024  # with far more the system's library ends the process without an error message
 _CALLED: Mapping[type, str] = {str: "a text", bool: "true or false", int: "an integer"}
 
 
@@ -84,8 +84,8 @@ class Settings:
                 continue
             asked = {"device": str, "precision": str, "compiled": bool, "graphs": bool}.get(name, int)
             if not isinstance(value, asked) or (asked is int and isinstance(value, bool)):
-                told = f"the neural engine: {name} = {shown(repr(value))} is not allowed; it must be {_CALLED[asked]}."
-                raise BadInput(told)
+                text = f"the neural engine: {name} = {shown(repr(value))} is not allowed; it must be {_CALLED[asked]}."
+                raise BadInput(text)
         return Settings(**settings)
 
 
@@ -114,7 +114,7 @@ def environment(settings: Settings, device: Tensor) -> Generator[None]:
     """torch's own switches for a run, each put back at the end.
 
     Products of float32 are IEEE float32 unless precision = "tf32" (torch itself takes TF32 for convolutions and
-    recurrences on a GPU unless told otherwise); algorithms are deterministic; threads on the CPU as set. Raises
+    recurrences on a GPU by default); algorithms are deterministic; threads on the CPU as set. Raises
     Unsupported where an operation has no deterministic algorithm on the device.
     """
     torch = library()

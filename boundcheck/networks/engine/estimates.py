@@ -103,9 +103,9 @@ class Found:
             "L_ij": _estimate(np.array([steepest]), f"{over}: {how_steep}"),
             "lam": _estimate(np.array([curved]), f"{over}: Lanczos on clients, {lanczos}{some}"),
         }
-        unlike, told = _sharpest(self.unlike) if self.unlike else (0.0, "a single client")
+        unlike, how_unlike = _sharpest(self.unlike) if self.unlike else (0.0, "a single client")
         found["delta"] = _estimate(
-            np.array([unlike, self.quotients[2]]), f"{over}: Lanczos on f_i - F, {told}; {steps}{some}"
+            np.array([unlike, self.quotients[2]]), f"{over}: Lanczos on f_i - F, {how_unlike}; {steps}{some}"
         )
         shares = self.relative.max(axis=1) / own
         if np.isfinite(shares).all():

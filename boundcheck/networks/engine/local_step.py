@@ -56,7 +56,7 @@ class _Graph:
 class Prepared:
     """The local step as the settings ask for it; `gradients` has the signature and the results of `losses.gradients`.
 
-    notices: one sentence for each thing that was asked for and is not to be had here.
+    notices: one sentence for each setting that could not be used on this device.
     """
 
     task: Task

@@ -47,7 +47,7 @@ def is_memory_error(error: BaseException) -> bool:
 class Lanes:
     """How many visits are worked on at once; halved where the memory ends.
 
-    limit: so many. notices: one sentence for each time that it was halved. tally: of the chunks that were finished.
+    limit: the number of visits. notices: one sentence for each time that it was halved. tally: of the finished chunks.
     """
 
     limit: int
@@ -120,7 +120,7 @@ def check_state(task: Task, seeds: int, parts: int) -> None:
 
 
 def lanes_that_fit(task: Task, problem: Problem, lowered: Lowered, seeds: int) -> int:
-    """Lanes of about the memory that is meant for them; the same on equal devices, whatever else these do now."""
+    """How many lanes fit into their share of the memory; the same on equal devices, independent of their load."""
     architecture: Any = architecture_of(problem)
     inputs = 1
     for side in task.inputs.shape[1:]:

@@ -94,7 +94,7 @@ def passes_of(task: Task, problem: Any) -> Passes:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Metrics:
     """The named metrics at once, so that those that share a pass do.
 
     lowered: the method of the run; needed for surrogate_f and for the clients' models. names: in the order asked for.
@@ -264,7 +264,7 @@ def _of_models(name: str) -> bool:
     return is_discrepancy(name) or name in LOCAL
 
 
-def looking(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Look:
+def metrics_of(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Metrics:
     """How to compute the named metrics together.
 
     lowered: the method, which "surrogate_f" and the metrics of the clients' models are about. Raises UnknownName,
@@ -273,17 +273,17 @@ def looking(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | N
     asked = tuple(dict.fromkeys(names))
     for name in asked:
         _check(name, task, problem, lowered)
-    look = Look(passes_of(task, problem), problem, asked, lowered)
+    look = Metrics(passes_of(task, problem), problem, asked, lowered)
     if "surrogate_f" in asked:
         _ = look.surrogate  # refuses before the run starts
     return look
 
 
 def measures(task: Task, problem: Any, names: Iterable[str], lowered: Lowered | None = None) -> Mapping[str, Measure]:
-    """How to compute each named metric by itself; see `looking`."""
+    """How to compute each named metric by itself; see `metrics_of`."""
 
     def one(name: str) -> Measure:
-        look = looking(task, problem, (name,), lowered)
+        look = metrics_of(task, problem, (name,), lowered)
         return lambda state: look(state)[name]
 
     return {name: one(name) for name in dict.fromkeys(names)}

@@ -74,7 +74,7 @@ class Passes:
         return max(1, min(MODELS_AT_ONCE, self._room[0] // (6 * 8 * self.task.network.dim)))
 
     def rows_at_once(self, models: int) -> int:
-        """How many samples pass at once through so many models."""
+        """How many samples pass at once through a number of models."""
         return max(1, self._room[0] // (3 * self._bytes * max(1, self.width) * models))
 
     def lower_room(self) -> None:

@@ -277,18 +277,18 @@ class _Probing:
         count = min(total, self.effort.curved)
         rows = np.arange(total) if count == total else np.sort(self.random.choice(total, count, replace=False))
         picked = torch.as_tensor(rows, device=self.task.device)
-        best, told = -math.inf, ""
+        best, how = -math.inf, ""
         for point in self.points:
             product = sample_hessian_product(self.passes, point.to(self.task.dtype), picked, self.task.ridge)
             starts = self.random.standard_normal((count, len(point)))
             found = ends(product, torch.as_tensor(starts, device=point.device), self.effort.steps, _LEVEL)
             at = int(np.argmax(found.norm))
             if found.norm[at] > best:
-                best, told = float(found.norm[at]), found.words(at)
+                best, how = float(found.norm[at]), found.words(at)
         if count < total:
             share = 1 - (1 - _LEVEL) ** (1 / count)
-            told += f"; {count} of {total} samples, of which at most {share:.2g} are steeper at 99 % confidence"
-        return best, f"Lanczos on the Hessians of samples, {told}"
+            how += f"; {count} of {total} samples, of which at most {share:.2g} are steeper at 99 % confidence"
+        return best, f"Lanczos on the Hessians of samples, {how}"
 
     # --- everything ---------------------------------------------------------------------------------------
 

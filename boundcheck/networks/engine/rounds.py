@@ -122,7 +122,7 @@ class Rounds:
         return found
 
     def _cut(self, visits: Visits, epochs: int) -> Visits:
-        """The visits up to the end of so many epochs."""
+        """The visits up to the end of a number of epochs."""
         size = self.task.offsets[visits.client + 1] - self.task.offsets[visits.client]
         each = np.ones_like(size) if self.lowered.whole else -(-size // self.lowered.batch)
         return replace(visits, steps=np.minimum(visits.steps, epochs * each))

@@ -32,7 +32,7 @@ from boundcheck.networks.engine.device import (
 )
 from boundcheck.networks.engine.local_step import prepared
 from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
-from boundcheck.networks.engine.metrics import Look, looking
+from boundcheck.networks.engine.metrics import Metrics, metrics_of
 from boundcheck.networks.engine.rounds import Rounds
 from boundcheck.networks.engine.task import resolved, task_of
 from boundcheck.problems.problem import Problem
@@ -106,7 +106,7 @@ def run_neural(
         # "epoch_grad2" at a recorded round is about the one that starts there
         lowered = lower(resolved(method, problem), task.known, int(recorded[-1]) + (EPOCH_GRAD2 in names))
         check_method(lowered)
-        look = looking(task, problem, names, lowered)
+        look = metrics_of(task, problem, names, lowered)
         random = method.is_random(task.known)
         runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
         record = _record(names, len(runs), len(recorded), task.network.dim if keep_points else 0)
@@ -160,7 +160,7 @@ def run_neural(
 
 
 def _carry_out(
-    steps: Rounds, look: Look, record: Record, grid: Ints, checkpoint: AnyCheckpoint,
+    steps: Rounds, look: Metrics, record: Record, grid: Ints, checkpoint: AnyCheckpoint,
     on_progress: Callable[[int, int], None] | None, should_stop: Callable[[], bool] | None,
 ) -> bool:  # fmt: skip
     """Whether all rounds were run."""
@@ -194,7 +194,7 @@ def _carry_out(
                 checkpoint.save(saved(steps, record))
 
 
-def _measure(steps: Rounds, look: Look, record: Record) -> None:
+def _measure(steps: Rounds, look: Metrics, record: Record) -> None:
     steps.settle()
     starts = steps.epoch_starts(record.reached, look.epochs) if look.epochs > 1 else None
     for name, values in look(steps.state, steps.returned, starts).items():
@@ -239,7 +239,7 @@ class Record:
 def saved(rounds: Rounds, record: Record) -> dict[str, NDArray[Any]]:
     """Everything after `record.reached` rounds."""
     lanes = rounds.lanes
-    told = {
+    facts = {
         "reached": record.reached,
         "column": record.column,
         "limit": lanes.limit,
@@ -248,7 +248,7 @@ def saved(rounds: Rounds, record: Record) -> dict[str, NDArray[Any]]:
         "padded": lanes.tally.padded,
     }
     arrays: dict[str, NDArray[Any]] = {
-        "told": np.array(json.dumps(told)),
+        "facts": np.array(json.dumps(facts)),
         "state": rounds.state.cpu().numpy(),
         "alive": rounds.alive,
     }
@@ -263,13 +263,13 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
 
     Raises one of `core.arrays.MALFORMED`, and leaves the run as it is, for arrays that `saved` does not make of it.
     """
-    told: dict[str, Any] = json.loads(str(arrays["told"]))
-    numbers = {name: told[name] for name in ("reached", "column", "limit", "samples", "padded")}
+    facts: dict[str, Any] = json.loads(str(arrays["facts"]))
+    numbers = {name: facts[name] for name in ("reached", "column", "limit", "samples", "padded")}
     if any(not isinstance(n, int) or isinstance(n, bool) or n < 0 for n in numbers.values()) or numbers["limit"] < 1:
         raise ValueError("numbers that no run has")
     if numbers["reached"] > grid[-1] or numbers["column"] != np.searchsorted(grid, numbers["reached"], side="right"):
         raise ValueError("another grid of rounds")
-    notices = [str(notice) for notice in told["notices"]]
+    notices = [str(notice) for notice in facts["notices"]]
     expected: dict[str, Any] = {"state": rounds.state, "alive": rounds.alive}
     expected |= {} if rounds.buffers is None else {"buffers": rounds.buffers}
     expected |= {f"values/{name}": values for name, values in record.values.items()}

@@ -9,7 +9,6 @@ import numpy as np
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.run import is_neural
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -22,7 +21,7 @@ from boundcheck.networks.engine.device import Settings, device_of, library
 from boundcheck.networks.engine.network import Network, Tensor
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic
-from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.problems.problem import Problem, clients_of, is_neural
 
 
 @dataclass(frozen=True, eq=False)

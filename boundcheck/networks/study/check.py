@@ -116,8 +116,8 @@ def _check_metrics(spec: Spec) -> None:
             if name not in METRICS and not is_round_metric(name):
                 raise UnknownName("the metric", name, METRICS)
             if name in OF_SURROGATE and spec.surrogate is None:
-                told = "needs the key surrogate, which names the method whose problem it is."
-                raise BadInput(f"the metric '{name}' {told}")
+                why = "needs the key surrogate, which names the method whose problem it is."
+                raise BadInput(f"the metric '{name}' {why}")
 
 
 def _check_case(spec: Spec, case: Case, keys: KeyPath, labels: Sequence[str]) -> None:
@@ -234,8 +234,8 @@ def _check_printed(where: str, order: list[list[str]], paper: Mapping[str, str],
     for a, b in pairs_of(order):
         first, second = (printed(paper.get(label, "")) for label in (a, b))
         if first is not None and second is not None and sign * (first - second) > 0:
-            told = f"the paper's {paper[a]} and {paper[b]} say otherwise."
-            raise BadInput(f"{where} expects '{a}' before '{b}', but {told}")
+            why = f"the paper's {paper[a]} and {paper[b]} say otherwise."
+            raise BadInput(f"{where} expects '{a}' before '{b}', but {why}")
 
 
 def printed(text: str) -> Fraction | None:

@@ -44,10 +44,10 @@ ROUNDING = 1e-6  # of the largest value: what is smaller may be rounding, and do
 
 def page(spec: Spec, found: Sequence[CaseRuns], measured: Sequence[Along] = ()) -> Study:
     """The study of the runs of a table. measured: constants along some of them."""
-    told = [(case, number, pairs(spec, case, number)) for case in found for number in range(len(spec.comparisons))]
+    judged = [(case, number, pairs(spec, case, number)) for case in found for number in range(len(spec.comparisons))]
     tables = [_results(spec, found)]
-    if any(p for _, _, p in told):
-        tables.append(_orders(spec, told))
+    if any(p for _, _, p in judged):
+        tables.append(_orders(spec, judged))
     known = surrogate_knowledge(found)
     tables += theory_tables(found, known)
     tables += estimate_tables(measured)
@@ -57,13 +57,13 @@ def page(spec: Spec, found: Sequence[CaseRuns], measured: Sequence[Along] = ()) 
     return Study(
         "training",
         spec.name,
-        (*_words(spec, any(case.tried for case in found), told), *estimate_words(measured)),
+        (*_words(spec, any(case.tried for case in found), judged), *estimate_words(measured)),
         tuple(tables),
         tuple(series),
         ("rounds" if _by_rounds(spec) else "time", ""),
         (False, False),
         "Mean over the seeds, in a band from the least to the largest of them.",
-        {**_data(spec, found, told), **theory_data(known), **estimate_data(measured)},
+        {**_data(spec, found, judged), **theory_data(known), **estimate_data(measured)},
         tuple(panels),
     )
 
@@ -82,10 +82,10 @@ def _by_rounds(spec: Spec) -> bool:
     return all(spec.length(case)[1] is None for case in spec.all_cases)
 
 
-def _words(spec: Spec, tuned: bool, told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> Iterator[str]:
+def _words(spec: Spec, tuned: bool, judged: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> Iterator[str]:
     yield f"After {spec.source}. {_setting(spec, tuned)}"
     level = f"{float(spec.confidence):.4g}"
-    counts = Counter(p.outcome for _, _, own in told for p in own)
+    counts = Counter(p.outcome for _, _, own in judged for p in own)
     if counts:
         test = "Student's t test of the differences" if spec.test == "t" else "the exact sign-flip test"
         yield (
@@ -97,7 +97,7 @@ def _words(spec: Spec, tuned: bool, told: Sequence[tuple[CaseRuns, int, tuple[Pa
             "directions of all pairs of one case and comparison, not over all of them together."
         )
     yield _words_of_seeds(spec)
-    edges = list(dict.fromkeys(label for case, number, _ in told if number == 0 for label in _at_an_end(case)))
+    edges = list(dict.fromkeys(label for case, number, _ in judged if number == 0 for label in _at_an_end(case)))
     if edges:
         named = ", ".join(edges)
         yield f"The best setting lies at an end of the values tried for {named}: a better one may lie beyond."
@@ -209,11 +209,11 @@ def _plain(value: Any) -> str:
         return str(value)
 
 
-def _orders(spec: Spec, told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> StudyTable:
+def _orders(spec: Spec, judged: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> StudyTable:
     cases, several = bool(spec.cases), len(spec.comparisons) > 1
     columns = [*(["case"] if cases else []), *(["by"] if several else []), "the paper's order", "better by", "p value"]
     rows: list[tuple[str, ...]] = []
-    for case, number, own in told:
+    for case, number, own in judged:
         comparison = spec.comparisons[number]
         for pair in own:
             row = [case.case.label] if cases else []
@@ -291,7 +291,7 @@ def _as_data(value: Any) -> Any:
 
 
 def _data(
-    spec: Spec, found: Sequence[CaseRuns], told: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]
+    spec: Spec, found: Sequence[CaseRuns], judged: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]
 ) -> dict[str, Any]:
     cases: list[dict[str, Any]] = []
     for case in found:
@@ -309,7 +309,7 @@ def _data(
         orders = [
             {"comparison": number, "first": p.first, "second": p.second, "difference": p.difference, "p": p.p}
             | {"outcome": p.outcome}
-            for of, number, own in told
+            for of, number, own in judged
             if of is case
             for p in own
         ]

@@ -34,7 +34,7 @@ class MethodSpec(_Model):
 
     method: its specification. grid: parameter -> values that are tried out, in all combinations; a parameter inside a
     table of the specification is written "solver.eta". of_busiest: the step size that is tried is the one of a single
-    local step of the client with the most of them, whatever the method divides it by.
+    local step of the client with the most of them, before the method divides it.
     """
 
     label: str
@@ -78,14 +78,14 @@ class Case(_Model):
 
 
 class Tuning(_Model):
-    """How settings are chosen: seeds of their own, so many, after so many rounds (default: all)."""
+    """How settings are chosen: on a number of seeds of their own, after a number of rounds (default: all)."""
 
     seeds: Count = 1
     rounds: Count | None = None
 
 
 class Estimate(_Model):
-    """Constants measured along the run of one method of one case, at so many rounds after the start (seed 0).
+    """Constants measured along the run of one method of one case, at `points` rounds after the start (seed 0).
 
     effort: how much is looked at, see `networks.engine.probing.Effort`.
     """

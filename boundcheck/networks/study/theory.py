@@ -40,7 +40,7 @@ SHOWN: Mapping[str, str] = {
     "chi2_max": "largest chi2 of a round",
 }
 Constants = Mapping[str, Mapping[str, Constant]]  # method -> its constants
-CLIENTS = 20  # up to so many clients have a row of their own
+CLIENTS = 20  # with more clients none has a row of its own
 
 
 def surrogate_knowledge(found: Sequence[CaseRuns]) -> dict[str, Constants]:
