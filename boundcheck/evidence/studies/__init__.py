@@ -70,8 +70,10 @@ class Asked:
 
 def module_of(kind: str) -> StudyModule:
     """The module that carries out a kind of study."""
-    found: Any = importlib.import_module(f"boundcheck.evidence.studies.{kind}") if kind in OWN else None
-    return found or providers.load(providers.STUDIES, kind)
+    if kind not in OWN:
+        return providers.load(providers.STUDIES, kind)
+    found: Any = importlib.import_module(f"boundcheck.evidence.studies.{kind}")
+    return found
 
 
 def kinds() -> tuple[str, ...]:

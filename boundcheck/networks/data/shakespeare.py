@@ -6,10 +6,11 @@ only these texts are read. Cymbeline's text lacks acts III and IV.
 
 How roles are recognised. What stands before the first act, prologue or induction is left out, and so are stage
 directions (in square brackets). A paragraph that begins with a speaker's name on a line of its own ("HAMLET.", "Ham.",
-"LYSANDER") begins a speech; paragraphs belong to it up to the next speaker's name or heading of an act or scene. A line is taken for a name where the play writes the names of most speakers so, in
-capitals or not; a name not in capitals must stand there twice. A name may also be followed by its text on the same
-line. A role is a name in a play ("macbeth/LADY MACBETH"); its text are its speeches in the order of the play, the
-lines of the text joined by line breaks. So two spellings of a name are two roles, and two persons of one name are one.
+"LYSANDER") begins a speech; paragraphs belong to it up to the next speaker's name or heading of an act or scene. A line
+is taken for a name where the play writes the names of most speakers so, in capitals or not; a name not in capitals must
+stand there twice. A name may also be followed by its text on the same line. A role is a name in a play ("macbeth/LADY
+MACBETH"); its text are its speeches in the order of the play, the lines of the text joined by line breaks. So two
+spellings of a name are two roles, and two persons of one name are one.
 
 This is the task of the LEAF benchmark (Caldas and others, 2018): 80 characters are given and the next one is asked for.
 """
