@@ -54,7 +54,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.networks.architectures import zoo
 from boundcheck.networks.architectures.architecture import Architecture
 from boundcheck.networks.engine.batched import batched
-from boundcheck.networks.engine.local_step import Prepared
+from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import Tally
 from boundcheck.networks.engine.task import Task
 from boundcheck.networks.engine.training import Direction, Work, train
@@ -157,7 +157,7 @@ class Case:
             first=each * np.arange(self.lanes), size=each, batch=self.batch, steps=np.full(self.lanes, self.steps),
             samples=rows.transpose(0, 1).flatten().numpy().astype(np.uint32),
         )  # fmt: skip
-        local = Prepared(task)
+        local = LocalStep(task)
         direction = Direction(np.full(self.lanes, ETA), np.zeros(self.lanes))
 
         y = server.new_empty(self.lanes, len(server))  # as the loop's module, used again

@@ -272,7 +272,7 @@ class Bench:
         own = torch.arange(clients)[:, None] * 2 * batch
         self.rows = [(own + torch.randperm(2 * batch, generator=draw)[:batch]).to(self.device) for _ in range(TAU)]
         self.module = module(model).to(self.device, dtype)
-        self.step = local_step.prepared(self.task, settings)
+        self.step = local_step.prepare(self.task, settings)
 
     def together(self, steps: int, lanes: int) -> Any:
         """Points (clients, dim) after local steps of all clients, so many at once."""

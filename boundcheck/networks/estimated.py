@@ -139,11 +139,6 @@ class Estimated:
 
     # --- by client and by block ---------------------------------------------------------------------------
 
-    @property
-    def curvatures_known(self) -> Known:
-        """How `client_curvatures` are known."""
-        return Known.ESTIMATED
-
     def client_curvatures(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """(l_k, L_k) of each client: the ends of its Hessians at the points; of others the worst of those looked at."""
         pairs = dict(zip(self.probe.clients, self.probe.curvatures, strict=True))

@@ -47,7 +47,7 @@ def test_nothing_is_imported_before_it_is_used() -> None:
 
 def test_a_name_has_one_provider() -> None:
     providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")  # as it is already
-    with pytest.raises(ValueError, match="'neural' is provided by .*; mine cannot"):
+    with pytest.raises(ValueError, match=r"'neural' is provided by .*; mine cannot"):
         providers.register(providers.ENGINES, "neural", "mine")
 
 

@@ -268,7 +268,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
     """A buffer that a failed chunk has changed is not kept."""
     method = COMPOSED["several steps"]
     whole = points_of(trained(method))
-    original, calls = local_step.Prepared.gradients, itertools.count()
+    original, calls = local_step.LocalStep.gradients, itertools.count()
 
     def short(self: Any, task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
         found = original(self, task, parameters, rows, mask)
@@ -276,7 +276,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
             raise MemoryError
         return found
 
-    monkeypatch.setattr(local_step.Prepared, "gradients", short)
+    monkeypatch.setattr(local_step.LocalStep, "gradients", short)
     curve = trained(method)
     assert curve.info["notices"]
     assert np.abs(points_of(curve) - whole).max() < 1e-13

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.networks.data.labelled import NAMES, _moments, client_rows, held_out_rows, labelled, options_of
+from boundcheck.networks.data.labelled import NAMES, _moments, client_rows, labelled, options_of
 from boundcheck.problems import digits
 from boundcheck.problems._data import data_sets
 from boundcheck.problems._split import Split, split_owners
@@ -92,7 +92,7 @@ def test_splits_of_labelled_data_are_those_of_the_other_problems():
         client_rows(data)
     with pytest.raises(BadInput, match="split = 'owners' takes the clients that the data have, and this data set"):
         client_rows(data, "owners")
-    assert held_out_rows(data) is None
+    assert data.test_owners is None
 
 
 def test_owners_as_clients():

@@ -9,7 +9,7 @@ import pytest
 
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.networks.data import imdb, shakespeare
-from boundcheck.networks.data.labelled import client_rows, held_out_rows, labelled
+from boundcheck.networks.data.labelled import client_rows, labelled
 from boundcheck.problems import _fetching
 from tests.problems.data_tools import client, known, sha256, tarred, written, zipped
 
@@ -151,9 +151,8 @@ def check_windows() -> None:
     split, rows = client_rows(data, "owners")
     assert (split.kind, split.clients, split.given, split.name) == ("owners", 3, {}, "as the data have it")
     assert [r.tolist() for r in rows] == [[*range(37)], [*range(37, 58)], [*range(58, 87)]]
-    held = held_out_rows(data)
-    assert held is not None
-    assert [len(r) for r in held] == [7, 3, 5]
+    assert data.test_owners is not None
+    assert np.bincount(data.test_owners).tolist() == [7, 3, 5]
 
 
 def test_plays_out_of_the_source_archive(own_cache, tmp_path, monkeypatch):
@@ -257,7 +256,7 @@ def test_reviews_out_of_the_wheel_and_from_a_folder(own_cache, tmp_path, monkeyp
         labelled("imdb", words=2)
     with pytest.raises(BadInput, match="split = 'owners' takes the clients that the data have"):
         client_rows(labelled("imdb", words=5), "owners")
-    assert held_out_rows(labelled("imdb", words=5)) is None
+    assert labelled("imdb", words=5).test_owners is None
 
 
 def test_texts_are_cut_once(own_cache, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ def nothing_from_here() -> Generator[None]:
 def test_the_local_step_stays_on_its_device(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "device_of", lambda settings: "meta")
     task = tasks.task_of(PROBLEMS[name](), Settings())
-    local, taken = local_step.prepared(task, Settings()), list[int]()
+    local, taken = local_step.prepare(task, Settings()), list[int]()
     gradients, descend = local.gradients, local.descend
 
     def stepped(work: Callable[..., Any]) -> Callable[..., Any]:

@@ -81,7 +81,7 @@ def rows(step: int, width: int = BATCH) -> torch.Tensor:
 def trained(name: str, precision: str) -> tuple[torch.Tensor, torch.Tensor]:
     """The first gradients and what the steps add up to, (LANES, dim) in float64."""
     task, settings = task_of(name, precision), Settings("cpu", precision)
-    step = local_step.prepared(task, settings)
+    step = local_step.prepare(task, settings)
     y, eta = points(task, name), torch.full((LANES, 1), 0.1, dtype=task.dtype)
     begun = y.clone()
     with device.environment(settings, CPU):
@@ -162,7 +162,7 @@ def test_an_operation_without_a_deterministic_algorithm_is_one_sentence() -> Non
 )
 def test_what_only_a_gpu_has_is_refused(settings: Settings, message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        local_step.prepared(task_of("mlp"), settings)
+        local_step.prepare(task_of("mlp"), settings)
 
 
 class Tape:
@@ -191,7 +191,7 @@ def masked(width: int) -> torch.Tensor:
 
 def test_replayed_steps_are_the_eager_ones() -> None:
     task, tape = task_of("cnn"), Tape()
-    step = local_step.prepared(task, Settings(graphs=True), tape)
+    step = local_step.prepare(task, Settings(graphs=True), tape)
     y = points(task, "cnn")
     kept = list[tuple[torch.Tensor, torch.Tensor]]()
     for t, mask in enumerate((None, masked(BATCH), None, masked(BATCH).flip(0))):
@@ -210,7 +210,7 @@ def test_replayed_steps_are_the_eager_ones() -> None:
 def test_only_so_many_shapes_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_step, "GRAPHS", 2)
     task, tape = task_of("mlp"), Tape()
-    step = local_step.prepared(task, Settings(graphs=True), tape)
+    step = local_step.prepare(task, Settings(graphs=True), tape)
     y = points(task, "mlp")
     for width in (1, 2, 3, 3, 1):
         found = step.gradients(task, y, rows(0, width), None)
@@ -220,7 +220,7 @@ def test_only_so_many_shapes_are_recorded(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_step_that_cannot_be_recorded_is_taken_eagerly_with_a_notice() -> None:
     task = task_of("mlp")
-    step = local_step.prepared(
+    step = local_step.prepare(
         task, Settings(graphs=True), Tape("operation not permitted when stream is capturing\nmore")
     )
     y = points(task, "mlp")
@@ -232,13 +232,13 @@ def test_a_step_that_cannot_be_recorded_is_taken_eagerly_with_a_notice() -> None
 
 def test_the_end_of_the_memory_is_passed_on() -> None:
     task = task_of("mlp")
-    step = local_step.prepared(task, Settings(graphs=True), Tape("CUDA out of memory"))
+    step = local_step.prepare(task, Settings(graphs=True), Tape("CUDA out of memory"))
     with pytest.raises(RuntimeError, match="out of memory"):
         step.gradients(task, points(task, "mlp"), rows(0), None)
     assert step.notices == []
     compiled = replace(task, network=Broken(task.network, "CUDA out of memory"))
     with pytest.raises(RuntimeError, match="out of memory"):
-        local_step.Prepared(task, compiled).gradients(task, points(task, "mlp"), rows(0), None)
+        local_step.LocalStep(task, compiled).gradients(task, points(task, "mlp"), rows(0), None)
 
 
 class Broken:
@@ -253,7 +253,7 @@ class Broken:
 
 def test_without_a_compiler_the_step_is_eager_with_a_notice() -> None:
     task = task_of("mlp")
-    step = local_step.Prepared(
+    step = local_step.LocalStep(
         task, replace(task, network=Broken(task.network, "No working C++ compiler found\nat all"))
     )
     y = points(task, "mlp")
@@ -265,7 +265,7 @@ def test_without_a_compiler_the_step_is_eager_with_a_notice() -> None:
 
 def agrees(name: str, *masks: torch.Tensor | None) -> None:
     task = task_of(name, "float64")
-    step = local_step.prepared(task, Settings("cpu", "float64", compiled=True))
+    step = local_step.prepare(task, Settings("cpu", "float64", compiled=True))
     assert step.compiled is not None
     y = points(task, name)
     for mask in masks:
@@ -289,7 +289,7 @@ def test_compiled_is_torch_compile_of_the_scores(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(torch, "compile", as_it_is)
     agrees("mlp", None, masked(8))
     assert [(type(network), dynamic) for network, dynamic in seen] == [(Batched, False)]
-    step = local_step.prepared(task_of("mlp"), Settings("cpu"))
+    step = local_step.prepare(task_of("mlp"), Settings("cpu"))
     assert step.compiled is None
     assert len(seen) == 1
 

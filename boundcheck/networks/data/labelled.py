@@ -342,10 +342,3 @@ def client_rows(
     labels = data.labels.tolist() if split in ("dirichlet", "shards", "sorted") else None
     parts = chosen.parts(len(data.labels), labels, labels, data.owners)
     return chosen, tuple(np.asarray(part, dtype=np.int64) for part in parts)
-
-
-def held_out_rows(data: Labelled) -> tuple[Rows, ...] | None:
-    """The rows of the test part that belong to each client; None where samples belong to nobody."""
-    if data.test_owners is None:
-        return None
-    return tuple(np.flatnonzero(data.test_owners == k) for k in range(len(data.owner_names)))

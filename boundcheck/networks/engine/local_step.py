@@ -53,7 +53,7 @@ class _Graph:
 
 
 @dataclass(eq=False)
-class Prepared:
+class LocalStep:
     """The local step as the settings ask for it; `gradients` has the signature and the results of `losses.gradients`.
 
     notices: one sentence for each setting that could not be used on this device.
@@ -119,7 +119,7 @@ class Prepared:
         return graph.found[0].clone(), graph.found[1].clone()
 
 
-def prepared(task: Task, settings: Settings, recorder: Recorder | None = None) -> Prepared:
+def prepare(task: Task, settings: Settings, recorder: Recorder | None = None) -> LocalStep:
     """The local step of a task. recorder: in place of CUDA graphs.
 
     Raises BadInput where the device of the task does not have what is asked for.
@@ -131,7 +131,7 @@ def prepared(task: Task, settings: Settings, recorder: Recorder | None = None) -
             raise BadInput(f"graphs = true needs a GPU; the device of this run is '{task.device}'.")
         recorder = record
     compiled = replace(task, network=_compiled(task.network)) if settings.compiled else None
-    return Prepared(task, compiled, recorder if settings.graphs else None)
+    return LocalStep(task, compiled, recorder if settings.graphs else None)
 
 
 def _compiled(network: Network) -> Network:

@@ -21,7 +21,7 @@ from boundcheck.engines.sampled.lowering import Lowered
 from boundcheck.engines.sampled.planning import draw_warm_up
 from boundcheck.methods.parts import Blocks
 from boundcheck.networks.engine.device import library
-from boundcheck.networks.engine.local_step import Prepared
+from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import Lanes, Tally, check_state
 from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.training import Direction, Work, column, train, train_whole, whole_gradients
@@ -37,7 +37,7 @@ class Rounds:
     was asked to keep them.
     """
 
-    def __init__(self, lowered: Lowered, local: Prepared, seeds: Words, lanes: Lanes) -> None:
+    def __init__(self, lowered: Lowered, local: LocalStep, seeds: Words, lanes: Lanes) -> None:
         self.lowered, self.local, self.seeds, self.lanes = lowered, local, seeds, lanes
         self.task = task = local.task
         blocks = lowered.blocks

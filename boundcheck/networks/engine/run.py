@@ -30,7 +30,7 @@ from boundcheck.networks.engine.device import (
     peak_memory,
     reset_peak_memory,
 )
-from boundcheck.networks.engine.local_step import prepared
+from boundcheck.networks.engine.local_step import prepare
 from boundcheck.networks.engine.memory import Lanes, Tally, is_memory_error, lanes_that_fit
 from boundcheck.networks.engine.metrics import Metrics, metrics_of
 from boundcheck.networks.engine.rounds import Rounds
@@ -111,7 +111,7 @@ def run_neural(
         runs = np.array(wanted if random else wanted[:1], dtype=np.uint64)
         record = _record(names, len(runs), len(recorded), task.network.dim if keep_points else 0)
         lanes = Lanes(settings.lanes or lanes_that_fit(task, problem, lowered, len(runs)))
-        local = prepared(task, settings)
+        local = prepare(task, settings)
         try:
             steps = Rounds(lowered, local, runs, lanes)
             saving = checkpoint or NullCheckpoint()

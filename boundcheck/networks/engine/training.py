@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.networks.engine.device import library
-from boundcheck.networks.engine.local_step import Prepared
+from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import AT_ONCE, Tally
 from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.task import Task
@@ -150,7 +150,7 @@ def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
                 yield list(_cut(place, masked, own, tally))
 
 
-def train(local: Prepared, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
+def train(local: LocalStep, work: Work, direction: Direction, y: Tensor, tally: Tally) -> None:
     """Carry out the steps of N lanes from y (N, dim), which becomes what they return, as does a buffer."""
     task = local.task
     eta = column(task, -direction.eta)
@@ -200,7 +200,7 @@ def _move(
     at.addcmul_(eta[own], slope)
 
 
-def train_whole(local: Prepared, clients: Ints, steps: Ints, direction: Direction, y: Tensor, tally: Tally) -> None:
+def train_whole(local: LocalStep, clients: Ints, steps: Ints, direction: Direction, y: Tensor, tally: Tally) -> None:
     """`train` for steps with the clients' whole gradients; lanes with more steps come first."""
     task = local.task
     eta = column(task, -direction.eta)
@@ -215,7 +215,7 @@ def train_whole(local: Prepared, clients: Ints, steps: Ints, direction: Directio
         _move(direction, own, y[own], slope, eta, prox, begun)
 
 
-def whole_gradients(local: Prepared, clients: Ints, points: Tensor, tally: Tally) -> Tensor:
+def whole_gradients(local: LocalStep, clients: Ints, points: Tensor, tally: Tally) -> Tensor:
     """The gradient of f_client[k] at points[k]; (N, dim). Clients of all sizes, their samples piece by piece."""
     torch, task = library(), local.task
     size = task.offsets[clients + 1] - task.offsets[clients]
