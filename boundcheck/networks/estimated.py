@@ -129,7 +129,7 @@ class Estimated:
         return bool(self.estimates) and name not in FREE and not name.startswith("averaging_")
 
     def violations(self, assumption: str) -> str | None:
-        """The problem's own answer; where it has none, None for a hypothesis with estimated constants."""
+        """The problem's own answer; if it has none, None for a hypothesis with estimated constants."""
         try:
             return self.base.violations(assumption)
         except UnknownName:

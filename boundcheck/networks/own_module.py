@@ -143,7 +143,7 @@ def own_module(
 
 
 def _samples(given: Any, name: str) -> NDArray[Any]:
-    """float32 (float64 where they were), or int64 for symbols."""
+    """The samples as float32 (float64 if they were float64), or int64 for symbols."""
     try:
         found = np.asarray(given)
     except (ValueError, TypeError) as error:

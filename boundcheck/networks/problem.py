@@ -42,7 +42,7 @@ from boundcheck.problems.problem import Floats, Vector
 
 @dataclass(frozen=True, eq=False)
 class Start(Sequence[Fraction]):
-    """The coordinates of a start as exact numbers, each made when it is asked for: models have millions."""
+    """The coordinates of a start as exact numbers, each made when it is read: models have millions."""
 
     vector: Floats
 
@@ -66,7 +66,7 @@ class TrainedProblem:
 
     name, spec: see `Problem`. inputs: (N, *sample), client after client; labels: (N,); offsets: client i owns the rows
     offsets[i] to offsets[i + 1]. weights: w_i. ridge: at least 0. start_vector: x_0 (dim,). test_inputs, test_labels:
-    held out, None where there are none.
+    held out, or None.
     """
 
     trains_network: ClassVar[bool] = True
@@ -105,12 +105,12 @@ class TrainedProblem:
 
     @property
     def start(self) -> Sequence[Fraction]:
-        """x_0, each coordinate made when it is asked for."""
+        """x_0, each coordinate made when it is read."""
         return Start(self.start_vector)
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """f = F(x); grad2 = |grad F(x)|^2; accuracy and test_f, of the held-out samples, where there are any."""
+        """f = F(x); grad2 = |grad F(x)|^2; accuracy and test_f, of the held-out samples, if there are any."""
         return ("f", "grad2") if self.test_inputs is None else ("f", "grad2", "accuracy", "test_f")
 
     def gradient(self, client: int, x: Vector) -> Vector:
@@ -181,7 +181,7 @@ class NeuralProblem(TrainedProblem):
     def constants(self) -> Mapping[str, Constant]:
         """n, d, f_low (F >= 0 everywhere), and gap_0 from above where the start is 0: F(0) - F* <= log classes.
 
-        Each is computed when it is first asked for. What holds for a network along a trajectory is measured by the
+        Each is computed when it is first read. What holds for a network along a trajectory is measured by the
         neural engine and is no constant of the instance.
         """
         return self._constants

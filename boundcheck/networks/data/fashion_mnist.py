@@ -46,7 +46,7 @@ def fetch(source: Path | None = None) -> list[str]:
 
 
 def _packaged() -> dict[str, bytes]:
-    """The four IDX files of the Debian package: of the installed one where it is the known one, else downloaded."""
+    """The four IDX files of the Debian package: of the installed one if its checksum is known, else downloaded."""
     try:
         return _idx.all_from_folder("fashion_mnist", INSTALLED, FILES, ())
     except BadInput:

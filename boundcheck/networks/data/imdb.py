@@ -100,7 +100,7 @@ def words_of(text: str) -> list[str]:
 def load() -> Reviews:
     """The texts, from the data cache: cut into words already, or else cut now, which takes some seconds.
 
-    Raises DataNotFetched where they are not there.
+    Raises DataNotFetched if they are missing.
     """
     try:
         found = {name: kept("imdb", name, digest, ADVICE).tobytes() for name, digest in CUT.items()}

@@ -175,7 +175,7 @@ def _speakers(paragraphs: list[list[str]]) -> frozenset[str]:
 
 
 def _begins(line: str, names: frozenset[str]) -> tuple[str, str]:
-    """The speaker whose name the line begins with, in capitals, and the rest of the line; "" where it is no name."""
+    """The speaker whose name the line begins with, in capitals, and the rest of the line; "" without a name."""
     if line in names:
         return line.rstrip(".: ").upper(), ""
     for stop in re.finditer(r"\. ", line):  # a name and its text on one line

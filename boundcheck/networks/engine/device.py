@@ -18,7 +18,7 @@ from boundcheck.networks.engine.network import Tensor
 
 
 def library() -> Any:
-    """The module torch. Raises MissingExtra, with the command that installs it, where it is not there."""
+    """The module torch. Raises MissingExtra, with the command that installs it, if torch is missing."""
     if importlib.util.find_spec("torch") is None:
         raise MissingExtra(
             "engine = 'neural' needs torch, which is not installed; 'pip install boundcheck[neural]' installs it "
@@ -37,7 +37,7 @@ _CALLED: Mapping[type, str] = {str: "a text", bool: "true or false", int: "an in
 class Settings:
     """Settings of a neural run.
 
-    device: "auto" (a GPU where there is one), "cpu", "cuda" or "cuda:1".
+    device: "auto" (a GPU if torch sees one), "cpu", "cuda" or "cuda:1".
     precision: of parameters and gradients: "float64", "float32", "tf32" (float32 with TF32 products; GPU) or "bf16"
         (float32 parameters, forward and backward pass under bfloat16 autocast).
     lanes: how many visits (client and seed) are worked on at once; None: all that fit. A run that meets the end of the

@@ -54,7 +54,7 @@ class _Graph:
 
 @dataclass(eq=False)
 class LocalStep:
-    """The local step as the settings ask for it; `gradients` has the signature and the results of `losses.gradients`.
+    """The local step with its settings; `gradients` has the signature and the results of `losses.gradients`.
 
     notices: one sentence for each setting that could not be used on this device.
     """
@@ -122,7 +122,7 @@ class LocalStep:
 def prepare(task: Task, settings: Settings, recorder: Recorder | None = None) -> LocalStep:
     """The local step of a task. recorder: in place of CUDA graphs.
 
-    Raises BadInput where the device of the task does not have what is asked for.
+    Raises BadInput if the device of the task does not support a setting.
     """
     if settings.precision == "tf32" and task.device.type != "cuda":
         raise BadInput(f"precision = 'tf32' needs a GPU; the device of this run is '{task.device}'.")

@@ -29,7 +29,7 @@ def sample_losses(task: Task, scores: Tensor, labels: Tensor) -> Tensor:
 def lane_losses(task: Task, scores: Tensor, labels: Tensor, mask: Tensor | None) -> Tensor:
     """Mean loss (N,) of each model over its samples, without the ridge; 0 for a model without samples.
 
-    scores, labels: see `sample_losses`; mask: (N, B), 1 (or True) where a sample counts and 0 (False) where it is
+    scores, labels: see `sample_losses`; mask: (N, B), 1 (or True) for a sample that counts and 0 (False) for
     padding; None: all count.
     """
     losses = sample_losses(task, scores, labels)

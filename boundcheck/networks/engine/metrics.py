@@ -2,7 +2,7 @@
 
     f           F(x), ridge included
     grad2       |grad F(x)|^2
-    gap, dist2  F(x) - F* and |x - x*|^2, from above, where the problem has its certified minimum; where it knows
+    gap, dist2  F(x) - F* and |x - x*|^2, from above, if the problem has a certified minimum; if it knows
                 only a lower bound of F, gap is F(x) minus that
     B2          sum of w_i |grad f_i(x)|^2 over |grad F(x)|^2
     spread      the weighted standard deviation of the f_i(x) over the clients (Y. Fraboni et al.)
@@ -97,7 +97,7 @@ def passes_of(task: Task, problem: Any) -> Passes:
 class Metrics:
     """The named metrics at once, so that those that share a pass do.
 
-    lowered: the method of the run; needed for surrogate_f and for the clients' models. names: in the order asked for.
+    lowered: the method of the run; needed for surrogate_f and the clients' models. names: in the order of the request.
     """
 
     passes: Passes
@@ -112,7 +112,7 @@ class Metrics:
 
     @cached_property
     def epochs(self) -> int:
-        """How many epochs a visit begins, for "epoch_grad2"; 0 where it is not asked for."""
+        """How many epochs a visit begins, for "epoch_grad2"; 0 if that metric is not requested."""
         return 0 if EPOCH_GRAD2 not in self.names or self.lowered is None else epochs_of_visits(self.lowered)
 
     def __call__(
@@ -120,9 +120,9 @@ class Metrics:
     ) -> dict[str, Floats]:
         """The value (S,) of each metric at states (S, parts, dim), part 0 the server's point, or at points (S, dim).
 
-        returned: (S, n, dim), the clients' models before they were averaged; those of the state where nothing was.
+        returned: (S, n, dim), the clients' models before they were averaged; None: those of the state.
         starts: (S, epochs - 1, dim), the points before each but the first epoch of the round that starts here, which
-        "epoch_grad2" needs where there are several epochs; Unsupported without them.
+        "epoch_grad2" needs if there are several epochs; raises Unsupported without them.
         """
         points = state if state.ndim == 2 else state[:, 0]
         found = {name: np.empty(len(points)) for name in self.names}
@@ -268,7 +268,7 @@ def metrics_of(task: Task, problem: Any, names: Iterable[str], lowered: Lowered 
     """How to compute the named metrics together.
 
     lowered: the method, which "surrogate_f" and the metrics of the clients' models are about. Raises UnknownName,
-    Unsupported for a metric that the problem or the method has not, and BadInput for a block that does not exist.
+    Unsupported for a metric that the problem or the method lacks, and BadInput for a block that does not exist.
     """
     asked = tuple(dict.fromkeys(names))
     for name in asked:

@@ -7,7 +7,7 @@ At G points x (the server's), with g_i = grad f_i(x), of all n clients, of which
     kappa2_j, beta2_j   the same by block j of the model, with beta^2 = 1, resp. with kappa = 0
     grad2_0, gap_0      at the first point; gap_0 is F(x) minus a known lower bound of F
 
-of some clients, drawn at random where there are many,
+of some clients, drawn at random if there are many,
 
     L, lam              the ends of the Hessians of f_i by Lanczos (`networks.engine.curvature`), and of L also
                         |g_i(x) - g_i(x')|/|x - x'| over successive points
@@ -50,9 +50,9 @@ _LEVEL = 0.99
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is looked at.
+    """How much is examined.
 
-    clients: whose Hessians and samples are looked at, drawn at random where there are more. samples: of each of them,
+    clients: whose Hessians and samples are examined, drawn at random if there are more. samples: of each of them,
     for the variance. curved: samples of all whose Hessians are looked at. steps: of Lanczos. seed: of all draws.
     """
 
@@ -171,7 +171,7 @@ class _Probing:
         return found.to(self.points.device)
 
     def squares(self, rows: Tensor) -> Floats:
-        """|row|^2 by block (s, J), in one block where there are none."""
+        """|row|^2 by block (s, J), in one block if the model has no blocks."""
         torch, own = library(), rows.square()
         if self.block_of is None:
             return own.sum(dim=1, keepdim=True).cpu().numpy()

@@ -31,10 +31,10 @@ from boundcheck.networks.engine.visits import Visits, gradient_visits, visits_of
 class Rounds:
     """The rounds of a method on a task, for some seeds.
 
-    state: see above. buffers: (S, models, dim), or None where none is kept from round to round. alive: which seeds go
-    on; one whose point is no longer finite has diverged and costs no work.
-    returned: the models (S, n, dim) that clients came to in the last round, before they were averaged, where `advance`
-    was asked to keep them.
+    state: see above. buffers: (S, models, dim), or None if none is kept between rounds. alive: the seeds that
+    continue; one whose point is no longer finite has diverged and costs no work.
+    returned: the models (S, n, dim) of the clients at the end of the last round, before they were averaged, if
+    `advance` kept them.
     """
 
     def __init__(self, lowered: Lowered, local: LocalStep, seeds: Words, lanes: Lanes) -> None:
@@ -172,7 +172,7 @@ class Rounds:
         self.alive &= self._finite()
 
     def _shift(self, round_index: int, live: Ints) -> tuple[float, Tensor] | None:
-        """c_t and the mean gradient that corrects the round's local work; None where nothing is corrected."""
+        """c_t and the mean gradient that corrects the round's local work; None without a correction."""
         by = self.lowered.correcting(round_index)
         if not by:
             return None
@@ -274,7 +274,7 @@ class Averaging:
         self.pattern = self._pattern()
 
     def _pattern(self) -> list[Place | None]:
-        """What is averaged after each round of a period: a stretch of coordinates where it is one, or their numbers."""
+        """What is averaged after each round of a period: a slice of consecutive coordinates, or their indices."""
         blocks, dim = self.blocks, self.dim
         if blocks.partition == "whole":
             return [None] * (blocks.tau - 1) + [slice(0, dim)]

@@ -53,7 +53,7 @@ MEMORY = 2 << 30  # bytes of recorded metrics and points
 
 @dataclass(frozen=True, repr=False)
 class NeuralCurve(Curve):
-    """points: (S, G, dim) float64, the server's points at the recorded rounds, where they were asked for."""
+    """points: (S, G, dim) float64, the server's points at the recorded rounds, if they were kept."""
 
     points: Floats | None = None
 
@@ -77,7 +77,7 @@ def run_neural(
     seeds: a count (0..seeds-1) or a range; rows of the curve's samples follow its order. The plan of a seed (cohorts,
     work, samples) is that of `engines.sampled.plan`, bit for bit. metrics: see `networks.engine.metrics`. grid: rounds
     after which to record, increasing, at most `rounds`; by default every round.
-    checkpoint: where the state is saved whenever that is due, and from which the run goes on where something is there;
+    checkpoint: where the state is saved when that is due, and from which an interrupted run continues;
     it belongs to this very run. should_stop: asked after every round; a run that is stopped ends with the rounds
     recorded so far, "complete" False. keep_points: the curve holds the server's points, at most 2 GiB of them.
 
@@ -228,7 +228,7 @@ def _grid(grid: Sequence[int] | None, rounds: int) -> Ints:
 
 @dataclass
 class Record:
-    """What a run has measured. column: recorded rounds so far; points: (S, G, dim), or None where they are not kept."""
+    """What a run has measured. column: recorded rounds so far; points: (S, G, dim), or None if they are not kept."""
 
     values: dict[str, Floats]
     points: Floats | None

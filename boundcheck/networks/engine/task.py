@@ -33,7 +33,7 @@ class Task:
     known: the clients (weights as they report them, sizes). weights: w_i of the objective, (n,) float64.
     inputs: (N, *sample) in the dtype in which the network takes it (symbols: int64), labels: (N,) int64 (+1 or -1,
     float, for the loss "logistic"); client i owns the rows offsets[i] to offsets[i + 1]. start: x_0 (dim,) float64.
-    test_inputs, test_labels: held-out samples, None where there are none.
+    test_inputs, test_labels: held-out samples, or None.
     device, dtype: of the parameters. autocast: whether passes run under bfloat16 autocast.
     """
 

@@ -29,7 +29,7 @@ AHEAD = 1 << 21  # numbers of samples that are laid out for the device at a time
 class Work:
     """What N lanes step through, lanes with more steps first.
 
-    first: where the lane's samples begin, in `samples` or, where that is None, in the problem's data. size: samples an
+    first: where the lane's samples begin, in `samples` or, if that is None, in the problem's data. size: samples an
     epoch; batch: samples a step, the last of an epoch taking what is left.
     """
 

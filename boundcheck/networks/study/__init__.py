@@ -24,6 +24,6 @@ __all__ = ["Spec", "check", "study"]
 
 
 def study(spec: Spec, on_progress: Callable[[float], None] | None = None, store: Store | None = None) -> Study:
-    """Carries out the table; each run goes through the store where one is given."""
+    """Carry out the table. Each run goes through the store, if one is given."""
     found = carry_out(spec, store, on_progress)
     return page(spec, found, estimates(spec, found, store))

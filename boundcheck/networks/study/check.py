@@ -239,7 +239,7 @@ def _check_printed(where: str, order: list[list[str]], paper: Mapping[str, str],
 
 
 def printed(text: str) -> Fraction | None:
-    """The number at the beginning of what the paper prints, such as 59.57 of "59.57 ± 0.14"; None where none is."""
+    """The number at the beginning of what the paper prints, such as 59.57 of "59.57 ± 0.14"; None without a number."""
     found = re.match(r"\s*(-?[0-9]+(?:\.[0-9]+)?)", text)
     return None if found is None else Fraction(found[1])
 

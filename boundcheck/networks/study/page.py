@@ -69,7 +69,7 @@ def page(spec: Spec, found: Sequence[CaseRuns], measured: Sequence[Along] = ()) 
 
 
 def pairs(spec: Spec, case: CaseRuns, number: int) -> tuple[Pair, ...]:
-    """The pairs of the expected order of a case, for one of the comparisons; none where there is no order."""
+    """The pairs of the expected order of a case, for one of the comparisons; none without an order."""
     comparison = spec.comparisons[number]
     order = spec.order_of(number, case.case)
     samples = {run.label: value_of(comparison, run.x, run.samples[comparison.metric]) for run in case.runs}

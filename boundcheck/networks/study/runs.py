@@ -133,7 +133,7 @@ class _Work:
     def _tuned(
         self, case: Case, method: MethodSpec, problem: Problem, watched: Watched | None
     ) -> tuple[list[Tried], Trained]:
-        """What was tried out, and the setting with the best mean; the first where there is no better one."""
+        """What was tried out, and the setting with the best mean; the first of equal ones."""
         options = list(settings(case, method))
         if len(options) == 1:
             return [], options[0]

@@ -142,7 +142,7 @@ class Spec(_Model):
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """The main comparison, with the table's order where it has none of its own, and the others."""
+        """The main comparison, with the table's order if it has none of its own, and the others."""
         main = self.compare
         if main.order is None:
             main = main.model_copy(update={"order": self.expected_order})
@@ -154,7 +154,7 @@ class Spec(_Model):
         return tuple(dict.fromkeys([*(c.metric for c in self.comparisons), *self.metrics]))
 
     def order_of(self, number: int, case: Case) -> list[list[str]]:
-        """Groups of labels of a comparison, the best first; the case's own where it has one, for the main one (0)."""
+        """Groups of labels of a comparison, the best first; the case's own, if any, for the main one (0)."""
         own = self.comparisons[number].order
         if number == 0 and case.expected_order is not None:
             own = case.expected_order

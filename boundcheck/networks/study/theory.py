@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from boundcheck.networks.study.runs import Ran
 
 
-# Constants of a method and a problem that are shown where they are known, as they are called in `engines.joint_async`.
+# Constants of a method and a problem that are shown if they are known, as they are called in `engines.joint_async`.
 SHOWN: Mapping[str, str] = {
     "local_steps": "K, local steps",
     "rho": "rho, largest q(n), at least 1",
