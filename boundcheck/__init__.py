@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
+from boundcheck.core import providers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,6 +60,13 @@ __all__ = [
     "statement",
     "statements",
 ]
+
+# What the room of trained networks contributes to those below it.
+providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
+providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")
+for _name in ("fashion_mnist", "cifar10", "shakespeare", "imdb"):
+    providers.register(providers.DATA, _name, f"boundcheck.networks.data.{_name}")
+providers.register(providers.STUDIES, "training", "boundcheck.networks.study")
 
 # Public names that live elsewhere: name -> module.
 _ELSEWHERE = {

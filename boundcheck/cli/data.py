@@ -89,9 +89,9 @@ def list_sets(as_json: Json = False) -> int:
     \b
     Example: boundcheck data list
     """
-    from boundcheck.problems._data_sets import DATA
+    from boundcheck.problems._data_sets import data_sets
 
-    facts = [_facts(name) for name in DATA]
+    facts = [_facts(name) for name in data_sets()]
     if as_json:
         print_json({"data": facts})
         return 0

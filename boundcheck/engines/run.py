@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
+from boundcheck.core import providers
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.round_metrics import is_round_metric
+from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.build import algorithms, objections
 from boundcheck.methods.method import Method
@@ -24,7 +26,6 @@ from boundcheck.theory.quantities import PROOF_QUANTITIES
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
-    from boundcheck.engines.neural.settings import Settings
     from boundcheck.problems.problem import Problem
 
 __all__ = [
@@ -37,7 +38,7 @@ __all__ = [
     "run",
 ]
 
-ENGINES = ("exact", "sampled", "neural")
+ENGINES = ("exact", "sampled", *providers.names(providers.ENGINES))
 MAX_ROUNDS = 10**15
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
 
@@ -52,7 +53,7 @@ def run(
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic | None = None,
     assumptions: Iterable[str] = (),
-    neural: Settings | Mapping[str, Any] | None = None,
+    neural: Mapping[str, Any] | None = None,
     checkpoint: AnyCheckpoint | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
@@ -62,7 +63,7 @@ def run(
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the default,
     "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a
     model on labelled samples, all clients and seeds at once in torch). metrics: default all that the problem has; those
-    of `ROUND_METRICS`, and for "neural" those of `engines.neural.looking`, by name. assumptions: names of hypotheses
+    of `ROUND_METRICS`, and for "neural" those of `networks.engine.metrics`, by name. assumptions: names of hypotheses
     that the problem is asked about besides the shipped ones; its answers stand in `Curve.assumptions` and
     `Curve.violations`. neural: settings of the neural engine, such as {"precision": "float64"}. checkpoint: where a
     neural run is saved in between, and from which it goes on. on_progress: called with the finished share, 0 to 1.
@@ -91,13 +92,8 @@ def run(
             raise BadInput(f"seeds = {seeds} is not allowed; the {engine} engine needs at least 1.")
         share = None if on_progress is None else lambda done, of: on_progress(done / of)
         if engine == "neural":
-            from boundcheck.engines.neural.run import run_neural
-            from boundcheck.engines.neural.settings import Settings
-
-            curve = run_neural(
-                method, problem, grid[-1], wanted, names, grid, Settings.of(neural),
-                on_progress=share, checkpoint=checkpoint,
-            )  # fmt: skip
+            trained = training_engine(engine)
+            curve = trained.run(method, problem, wanted, names, grid, neural, on_progress=share, checkpoint=checkpoint)
         else:
             from boundcheck.engines.sampled import run_sampled
 
@@ -108,7 +104,7 @@ def run(
 def check_engine(
     engine: str,
     problem: Problem,
-    neural: Settings | Mapping[str, Any] | None = None,
+    neural: Mapping[str, Any] | None = None,
     arithmetic: str | Arithmetic | None = None,
 ) -> None:
     """Raises Unsupported where an engine does not carry a problem, BadInput for settings of another engine."""
@@ -138,7 +134,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     from boundcheck.engines.rare_choices import rarest_choice
 
     decided, broken = hypotheses_of(method, problem, assumptions)
-    told = getattr(problem, "told", "")  # along which run constants were estimated
+    along = getattr(problem, "along", "")  # the run along which constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
     clients = clients_of(problem)
     named = algorithms(method, clients)
@@ -149,7 +145,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     return replace(
         curve,
         start=_at_start(problem, curve.values),
-        info={**info, "estimated": told, "measured": getattr(problem, "measured", {})} if told else info,
+        info={**info, "estimated": along, "measured": getattr(problem, "measured", {})} if along else info,
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,

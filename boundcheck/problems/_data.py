@@ -1,8 +1,9 @@
-"""What the data sets share: the samples of a labelled set, and files with known checksums."""
+"""What the data sets share: their names, the samples of a labelled set, and files with known checksums."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +17,6 @@ from numpy.typing import NDArray
 
 from boundcheck.core.places import data_dir
 from boundcheck.errors import DataNotFetched, UnknownName
-
-__all__ = [
-    "LABEL",
-    "Samples",
-    "column_of",
-    "package_file",
-    "package_folder",
-]
 
 LABEL = "label"  # what a labelled set is sorted by where no feature is named
 KNOWN = "scikit-learn==1.9.1"  # a version whose files have the checksums that the data sets pin

@@ -81,6 +81,14 @@ class Problem(Protocol):
         ...
 
 
+def is_neural(problem: Problem) -> bool:
+    """Whether the model of a problem is a network, which only engine = "neural" trains.
+
+    Such a problem says so itself, by the attribute `trains_network`. Its start is a vector of floats (`start_vector`).
+    """
+    return bool(getattr(problem, "trains_network", False))
+
+
 def clients_of(problem: Problem) -> Clients:
     """What a method may know of the problem's clients.
 
@@ -226,8 +234,3 @@ class ValuedProblem(Protocol):
     def gap_bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
         """Rational bounds of F(x) - F*, within 1e-30."""
         ...
-
-
-def is_neural(problem: Problem) -> bool:
-    """Whether only the neural engine runs a problem: its start is a vector of floats, not exact."""
-    return hasattr(problem, "start_vector")

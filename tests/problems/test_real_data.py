@@ -28,7 +28,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def test_data_sets_are_no_kinds_of_problem():
-    assert not set(_data_sets.DATA) & set(kinds())
+    assert not set(_data_sets.data_sets()) & set(kinds())
 
 
 def test_breast_cancer_is_the_known_data_standardised():
