@@ -19,7 +19,7 @@ GROUPS = (providers.PROBLEMS, providers.DATA, providers.ENGINES, providers.STUDI
 # From top to bottom. A file may import its own layer and those below.
 LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
-    "networks": {"torch", "numpy", "pydantic", "flint", "PIL"},
+    "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "evidence": {"numpy", "scipy", "clarabel", "pydantic", "sympy"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "cvxpy", "numpy"},
