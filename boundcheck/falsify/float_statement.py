@@ -27,8 +27,8 @@ Known = Mapping[str, Any]  # constants by the names under which problems report 
 class FloatStatement:
     """A statement compiled for double precision.
 
-    step: symbol of the step size, None for a statement without one. known: reported names of the constants that a generator
-    computes. Raises Unsupported if the statement has a symbol that is none of these.
+    step: symbol of the step size, None for a statement without one. known: reported names of the constants that a
+    generator computes. Raises Unsupported if the statement has a symbol that is none of these.
     """
 
     def __init__(self, statement: Statement, step: str | None, known: Collection[str]) -> None:
