@@ -30,6 +30,7 @@ from boundcheck.methods.parts import Epochs, ServerStep, Setting, SumOne, Unbias
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
+from tests.oracle.evidence import check_verdicts
 
 FILE = Path(__file__).parents[1] / "examples" / "fedshuffle.toml"
 CLAIMS = Claims(FILE)
@@ -347,8 +348,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_every_claim_is_met(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["check", str(FILE), "--junit", str(tmp_path / "junit.xml"), "--workers", "1"]) == 0
-    assert f"{len(CLAIMS)} of {len(CLAIMS)} claims met" in capsys.readouterr().out
+    code = main(["check", str(FILE), "--junit", str(tmp_path / "junit.xml"), "--workers", "1", "--json"])
+    assert check_verdicts(FILE.stem, capsys.readouterr().out) == len(CLAIMS)
+    assert code == 0
     assert len(CLAIMS) >= 36
     text = (tmp_path / "junit.xml").read_text()
     assert f'tests="{len(CLAIMS)}" failures="0" errors="0"' in text

@@ -14,6 +14,7 @@ from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.problems.build import build
 from boundcheck.verdict import Grade, Outcome
+from tests.oracle.evidence import check_claim
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CLAIMS = Claims(EXAMPLES / "fedshuffle_real.toml")
@@ -70,6 +71,7 @@ def test_a_claim_is_met_and_says_something(name: str) -> None:
     assert not result.failures
     # HOLDS is said only where the bound is below its trivial value somewhere
     assert (result.verdict.outcome, result.verdict.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
+    check_claim("fedshuffle_real", result)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -58,7 +58,7 @@ def statement_digest(name: str) -> str:
 
     Raises BadInput where a source cannot be read.
     """
-    return _statement(module_of(*name.split("/")))
+    return _statement(_module(name))
 
 
 def write_sources(names: Iterable[str]) -> None:
@@ -66,13 +66,21 @@ def write_sources(names: Iterable[str]) -> None:
     found = {f"proof/{p.relative_to(KERNEL).as_posix()}": _read(p) for p in _files(KERNEL)}
     for name in names:
         found[f"derivations/{name}.py"] = _read(folder() / f"{name}.py")
-        for module in _modules(module_of(*name.split("/"))):
+        for module in _modules(_module(name)):
             path = _module_file(module)
             if path is not None:
                 found[path.relative_to(PACKAGE).as_posix()] = _read(path)
     table = {label: source.to_dict() for label, source in sorted(found.items())}
     text = json.dumps({"schema": SCHEMA, "sources": table}, indent=1)
     write_whole(folder() / "sources.json", (text + "\n").encode())
+
+
+def _module(name: str) -> str:
+    """The module of a statement, `<paper>/<statement>`; BadInput where there is none."""
+    try:
+        return module_of(*name.split("/"))
+    except KeyError as error:
+        raise BadInput(f"the statement {name} has no source file.") from error
 
 
 @cache

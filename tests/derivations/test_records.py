@@ -156,8 +156,8 @@ def test_the_digest_of_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return found
 
     assert digest("papers/scgd/lemma_3_1.py", "\n\n", "\n\n\n# more\n") == ours
-    assert digest("papers/scgd/lemma_3_1.py", "STATEMENTS", "OTHERS") != ours
-    assert digest("papers/scgd/_shared.py", "sp.", "sympy.") != ours
+    assert digest("papers/scgd/lemma_3_1.py", "theorem = ", "other = ") != ours
+    assert digest("papers/scgd/definitions.py", "sp.", "sympy.") != ours
     assert digest("theory/symbols.py", "common", "shared") != ours
     assert digest("theory/evaluation.py", "def ", "async def ") == ours  # it evaluates bounds, and states none
     with pytest.raises(BadInput, match="has no source file"):

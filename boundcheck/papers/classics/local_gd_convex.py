@@ -6,49 +6,43 @@ from fractions import Fraction
 
 import sympy as sp
 
-from boundcheck.papers.classics._shared import L, dist2_0, eta
+from boundcheck.papers.classics.definitions import NOTATION, L, dist2_0, eta
 from boundcheck.theory.assumptions import convex_clients, finite_gradient_noise, plain_mean, smooth_clients
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source, Statement
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.symbols import common
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "sharp"
+ROUNDS = common.K.but(name="R", meaning="communication rounds", low=Fraction(1))
+E, R, sigma2 = common.E.expr, ROUNDS.expr, common.sigma2.expr
+h = E * eta  # total step of a round
+drift = (E - 1) * (2 * E - 1) / sp.Integer(6)  # mean over k < E of k^2
 
-E, sigma2 = common.E.expr, common.sigma2.expr
-_rounds = common.K.but(name="R", meaning="communication rounds", low=Fraction(1))
-R = _rounds.expr
-_h = E * eta  # total step of a round
-_drift = (E - 1) * (2 * E - 1) / sp.Integer(6)  # mean over k < E of k^2
-_left = 2 - 4 * _h * L - 4 * (1 + 2 * _h * L) * L**2 * eta**2 * _drift
-
-STATEMENTS = (
-    Statement(
-        source=Source(
-            "First Analysis of Local GD on Heterogeneous Data (A. Khaled, K. Mishchenko, P. Richtarik)",
-            "Theorem 1",
-            "2019, in the form of this project: the gap is averaged over the points of the server",
-        ),
-        reading="sharp",
-        title="Mean gap of local gradient descent at the points of the server",
-        symbols=(common.L, common.E, common.eta, common.sigma2, common.dist2_0, _rounds),
-        metric=Metric(
-            "gap",
-            VALUE,
-            index="R",
-            rounds=R,
-            average="mean over the R points at which rounds begin",
-            weights=sp.S.One,
-        ),
-        bound=(dist2_0 / (_h * R) + 2 * (1 + 2 * _h * L) * L * eta**2 * _drift * sigma2) / _left,
-        algorithm=Algorithm("fedavg", ("E", "eta")),
-        conditions=(Condition("step size", sp.Le(_h, 1 / (4 * L)), "the step of a round is at most 1/(4L)"),),
-        assumptions=(plain_mean, smooth_clients, convex_clients, finite_gradient_noise),
-        trivial=L * dist2_0 / 2,
-        belief=Belief.TRUE,
-        replaces="the gap at the mean of all virtual iterates, with constants 2 and 24",
-        why="Gradient norms do not grow along local gradient descent on a convex function, so that |y_k - x|^2 <= "
-        "eta^2 k^2 |grad f_i(x)|^2, and the mean over clients of |grad f_i(x)|^2 is at most 4 L gap + 2 sigma^2.",
-        remark="With h = E eta a round gives |x+ - x*|^2 <= |x - x*|^2 - 2 h gap + h L drift + h^2 (2 L^2 drift + 4 L "
-        "gap), drift <= eta^2 (E-1)(2E-1)/6 (4 L gap + 2 sigma^2).",
+theorem = Theorem(
+    source=Source(
+        "First Analysis of Local GD on Heterogeneous Data (A. Khaled, K. Mishchenko, P. Richtarik)",
+        "Theorem 1",
+        "2019, in the form of this project: the gap is averaged over the points of the server",
     ),
+    title="Mean gap of local gradient descent at the points of the server",
+    symbols=(*NOTATION, common.E, common.sigma2, ROUNDS),
+    algorithm=Algorithm("fedavg", ("E", "eta")),
+    metric=Metric(
+        "gap", VALUE, index="R", rounds=R, average="mean over the R points at which rounds begin", weights=sp.S.One
+    ),
+    assumptions=(plain_mean, smooth_clients, convex_clients, finite_gradient_noise),
+    conditions=(Condition("step size", h <= 1 / (4 * L), "the step of a round is at most 1/(4L)"),),
+    bound=(dist2_0 / (h * R) + 2 * (1 + 2 * h * L) * L * eta**2 * drift * sigma2)
+    / (2 - 4 * h * L - 4 * (1 + 2 * h * L) * L**2 * eta**2 * drift),
+    trivial=L * dist2_0 / 2,
+    readings={
+        "sharp": Reading(
+            belief=Belief.TRUE,
+            replaces="the gap at the mean of all virtual iterates, with constants 2 and 24",
+            why="Gradient norms do not grow along local gradient descent on a convex function, so that |y_k - x|^2 <= "
+            "eta^2 k^2 |grad f_i(x)|^2, and the mean over clients of |grad f_i(x)|^2 is at most 4 L gap + 2 sigma^2.",
+            remark="With h = E eta a round gives |x+ - x*|^2 <= |x - x*|^2 - 2 h gap + h L drift + h^2 (2 L^2 drift + "
+            "4 L gap), drift <= eta^2 (E-1)(2E-1)/6 (4 L gap + 2 sigma^2).",
+        ),
+    },
 )

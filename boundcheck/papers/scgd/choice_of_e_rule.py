@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sympy as sp
 
-from boundcheck.papers.scgd._horizon import ell
-from boundcheck.papers.scgd._shared import PAPER, mu
+from boundcheck.papers.scgd.definitions import HORIZON, PAPER, ell, mu
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_corrected = Statement(
+theorem = Theorem(
     source=Source(PAPER, "Choice of E", "Section 3.2, the rule for the number of local steps"),
-    reading="corrected",
     title="The number of local steps that makes the contraction T^(-2)",
-    symbols=(common.mu, common.ell),
+    symbols=HORIZON,
     metric=Metric("none", ONE),
-    bound=sp.ceiling(6 / (mu * ell)),
     kind=Kind.FORMULA,
-    belief=Belief.TRUE,
-    replaces="the rule E = ceil(4/(mu*ell))",
-    why="With the factor 1/3 of Theorem 3.3 the printed rule gives T^(-4/3) only.",
-)
-
-STATEMENTS = (
-    _corrected,
-    replace(
-        _corrected,
-        reading="as_printed",
-        bound=sp.ceiling(4 / (mu * ell)),
-        belief=Belief.FALSE,
-        replaces="",
-        why="",
-        remark="The order T^(-2) claimed for it does not follow from Theorem 3.3.",
-    ),
+    readings={
+        "corrected": Reading(
+            sp.ceiling(6 / (mu * ell)),
+            belief=Belief.TRUE,
+            replaces="the rule E = ceil(4/(mu*ell))",
+            why="With the factor 1/3 of Theorem 3.3 the printed rule gives T^(-4/3) only.",
+        ),
+        "as_printed": Reading(
+            sp.ceiling(4 / (mu * ell)),
+            belief=Belief.FALSE,
+            remark="The order T^(-2) claimed for it does not follow from Theorem 3.3.",
+        ),
+    },
 )

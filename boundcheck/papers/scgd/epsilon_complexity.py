@@ -2,65 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import sympy as sp
 
-from boundcheck.papers.scgd._horizon import HORIZON, STEP_CONDITION, WHOLE_CYCLES, T, ell, local_steps_at_least
-from boundcheck.papers.scgd._shared import ASSUMPTIONS, MU_AT_MOST_L, PAPER, E, L, dist2_0, mu, n, sigma2
+from boundcheck.papers.scgd.definitions import (
+    ASSUMPTIONS,
+    HORIZON,
+    HORIZON_STEP_CONDITION,
+    HORIZON_STEPS,
+    MU_AT_MOST_L,
+    PAPER,
+    WHOLE_CYCLES,
+    E,
+    L,
+    T,
+    dist2_0,
+    ell,
+    mu,
+    n,
+    sigma2,
+)
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source, Statement
-from boundcheck.theory.symbols import Symbol, common
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+TARGET = Symbol("eps", "target for dist2", LENGTH2, low=Fraction(0), low_open=True, latex=r"\varepsilon", free=True)
+eps = TARGET.expr
 
-_eps = Symbol("eps", "target for dist2", LENGTH2, low=Fraction(0), low_open=True, latex=r"\varepsilon", free=True)
 # each of the two terms of the rate is at most eps/2
-_noise_rounds = sp.sqrt(24) * L * ell * E * n * sp.sqrt(sigma2) / (mu * sp.sqrt(_eps.expr))
-_start_rounds = Condition(
-    "rounds for the start", sp.Ge(T**2, 2 * dist2_0 / _eps.expr), "the contraction term is at most eps/2"
+FOR_THE_START = Condition(
+    "rounds for the start", sp.Ge(T**2, 2 * dist2_0 / eps), "the contraction term is at most eps/2"
 )
+noise_rounds = sp.sqrt(24) * L * ell * E * n * sp.sqrt(sigma2) / (mu * sp.sqrt(eps))
 
-_corrected = Statement(
+theorem = Theorem(
     source=Source(PAPER, "epsilon-Time Complexity", "Section 3.2, with the constants of Theorem 3.3"),
-    reading="corrected",
     title="Rounds that suffice for dist2 <= eps",
-    symbols=(common.mu, common.L, common.n, common.E, common.ell, common.sigma2, common.dist2_0, HORIZON, _eps),
+    symbols=(*HORIZON, TARGET),
+    algorithm=Algorithm("scgd", ("E", "ell", "T"), HORIZON_STEPS),
     metric=Metric("dist2", LENGTH2, rounds=T),
-    bound=_eps.expr,
-    algorithm=Algorithm("scgd", ("E", "ell", "T")),
-    domain=(MU_AT_MOST_L,),
-    conditions=(
-        STEP_CONDITION,
-        WHOLE_CYCLES,
-        local_steps_at_least(6),
-        _start_rounds,
-        Condition("rounds for the noise", sp.Ge(T / sp.log(T), _noise_rounds), "the noise term is at most eps/2"),
-    ),
     assumptions=ASSUMPTIONS,
+    domain=(MU_AT_MOST_L,),
+    bound=eps,
     trivial=dist2_0,
-    belief=Belief.TRUE,
-    replaces="T = O(n/sqrt(eps)), which drops a logarithm, and the rule E >= 4/(mu*ell)",
-    why="The noise term carries log(T)^2, so that T/log(T), not T, is of the order n/sqrt(eps).",
-    printed_rate=n / sp.sqrt(_eps.expr),
-)
-
-STATEMENTS = (
-    _corrected,
-    replace(
-        _corrected,
-        reading="as_printed",
-        conditions=(
-            STEP_CONDITION,
-            WHOLE_CYCLES,
-            local_steps_at_least(4),
-            _start_rounds,
-            Condition("rounds for the noise", sp.Ge(T, _noise_rounds), "the order n/sqrt(eps), without logarithm"),
+    printed_rate=n / sp.sqrt(eps),
+    readings={
+        "corrected": Reading(
+            conditions=(
+                HORIZON_STEP_CONDITION,
+                WHOLE_CYCLES,
+                Condition("local steps", mu * ell * E >= 6, "E is at least 6/(mu*ell)"),
+                FOR_THE_START,
+                Condition(
+                    "rounds for the noise", sp.Ge(T / sp.log(T), noise_rounds), "the noise term is at most eps/2"
+                ),
+            ),
+            belief=Belief.TRUE,
+            replaces="T = O(n/sqrt(eps)), which drops a logarithm, and the rule E >= 4/(mu*ell)",
+            why="The noise term carries log(T)^2, so that T/log(T), not T, is of the order n/sqrt(eps).",
         ),
-        belief=Belief.OPEN,
-        replaces="",
-        why="",
-        remark="The printed order with the constant of the same computation; it does not follow from Theorem 3.3.",
-    ),
+        "as_printed": Reading(
+            conditions=(
+                HORIZON_STEP_CONDITION,
+                WHOLE_CYCLES,
+                Condition("local steps", mu * ell * E >= 4, "E is at least 4/(mu*ell)"),
+                FOR_THE_START,
+                Condition("rounds for the noise", sp.Ge(T, noise_rounds), "the order n/sqrt(eps), without logarithm"),
+            ),
+            belief=Belief.OPEN,
+            remark="The printed order with the constant of the same computation; it does not follow from Theorem 3.3.",
+        ),
+    },
 )

@@ -2,55 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sympy as sp
 
-from boundcheck.papers.scgd._horizon import (
+from boundcheck.papers.scgd.definitions import (
+    ASSUMPTIONS,
     HORIZON,
-    NOISE,
-    STEP_CONDITION,
+    HORIZON_STEP_CONDITION,
+    HORIZON_STEPS,
+    MU_AT_MOST_L,
+    PAPER,
     WHOLE_CYCLES,
+    E,
+    L,
     T,
-    contraction,
-    local_steps_at_least,
+    dist2_0,
+    ell,
+    mu,
+    n,
+    sigma2,
 )
-from boundcheck.papers.scgd._shared import ASSUMPTIONS, MU_AT_MOST_L, PAPER, dist2_0, n
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_corrected = Statement(
+theorem = Theorem(
     source=Source(PAPER, "epsilon-Time Complexity", "Section 3.2, first display"),
-    reading="corrected",
     title="dist2 after T rounds of the horizon-dependent step",
-    symbols=(common.mu, common.L, common.n, common.E, common.ell, common.sigma2, common.dist2_0, HORIZON),
+    symbols=HORIZON,
+    algorithm=Algorithm("scgd", ("E", "ell", "T"), HORIZON_STEPS),
     metric=Metric("dist2", LENGTH2, rounds=T),
-    bound=contraction(2) * dist2_0 + NOISE,
-    algorithm=Algorithm("scgd", ("E", "ell", "T")),
-    domain=(MU_AT_MOST_L,),
-    conditions=(STEP_CONDITION, WHOLE_CYCLES, local_steps_at_least(6)),
     assumptions=ASSUMPTIONS,
+    domain=(MU_AT_MOST_L,),
     trivial=dist2_0,
-    belief=Belief.TRUE,
-    replaces="the rule E >= 4/(mu*ell) by E >= 6/(mu*ell)",
-    why="Only then is the contraction of Theorem 3.3 of the order of the noise term.",
     printed_rate=n**2 * sp.log(T) ** 2 / T**2,
-)
-
-STATEMENTS = (
-    _corrected,
-    replace(
-        _corrected,
-        reading="as_printed",
-        bound=contraction(sp.Rational(4, 3)) * dist2_0 + NOISE,
-        conditions=(STEP_CONDITION, WHOLE_CYCLES, local_steps_at_least(4)),
-        belief=Belief.OPEN,
-        replaces="",
-        why="",
-        remark="The explicit form that Theorem 3.3 gives for the printed rule, which is true; that it is of the "
-        "printed order does not follow, since its first term is of the order T^(-4/3).",
-    ),
+    readings={
+        "corrected": Reading(
+            dist2_0 / T**2 + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
+            conditions=(
+                HORIZON_STEP_CONDITION,
+                WHOLE_CYCLES,
+                Condition("local steps", mu * ell * E >= 6, "E is at least 6/(mu*ell)"),
+            ),
+            belief=Belief.TRUE,
+            replaces="the rule E >= 4/(mu*ell) by E >= 6/(mu*ell)",
+            why="Only then is the contraction of Theorem 3.3 of the order of the noise term.",
+        ),
+        "as_printed": Reading(
+            T ** sp.Rational(-4, 3) * dist2_0
+            + 12 * L**2 * ell**2 / mu**2 * sigma2 * n**2 * E**2 * sp.log(T) ** 2 / T**2,
+            conditions=(
+                HORIZON_STEP_CONDITION,
+                WHOLE_CYCLES,
+                Condition("local steps", mu * ell * E >= 4, "E is at least 4/(mu*ell)"),
+            ),
+            belief=Belief.OPEN,
+            remark="The explicit form that Theorem 3.3 gives for the printed rule, which is true; that it is of the "
+            "printed order does not follow, since its first term is of the order T^(-4/3).",
+        ),
+    },
 )

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.scgd._shared import MU_AT_MOST_L, PAPER, READINGS
+from boundcheck.papers.scgd.definitions import (
+    APPENDIX_IS_TRUE,
+    C_APPENDIX,
+    C_CONSERVATIVE,
+    C_MAIN,
+    CONSERVATIVE,
+    MAIN_IS_FALSE,
+    MU_AT_MOST_L,
+    NOTATION,
+    PAPER,
+    WHY_CONSERVATIVE,
+)
 from boundcheck.theory.dimension import STEP
-from boundcheck.theory.statement import Kind, Metric, Source, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed_appendix"
-
-STATEMENTS = tuple(
-    Statement(
-        source=Source(PAPER, "equation (2)", "Section 3.1; printed again at the end of Appendix A"),
-        reading=reading.name,
-        title="The step-size constant C: n E eta may be at most this",
-        symbols=(common.mu, common.L),
-        metric=Metric("none", STEP),
-        bound=reading.C,
-        kind=Kind.FORMULA,
-        domain=(MU_AT_MOST_L,),
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-    for reading in READINGS
-    if reading.name != "corrected"  # the corrected proof keeps the appendix's constant
+theorem = Theorem(
+    source=Source(PAPER, "equation (2)", "Section 3.1; printed again at the end of Appendix A"),
+    title="The step-size constant C: n E eta may be at most this",
+    symbols=NOTATION,
+    metric=Metric("none", STEP),
+    kind=Kind.FORMULA,
+    domain=(MU_AT_MOST_L,),
+    best="as_printed_appendix",
+    readings={
+        "as_printed_main": Reading(C_MAIN, belief=Belief.FALSE, remark=MAIN_IS_FALSE),
+        "as_printed_appendix": Reading(C_APPENDIX, belief=Belief.TRUE, remark=APPENDIX_IS_TRUE),
+        "conservative": Reading(C_CONSERVATIVE, belief=Belief.TRUE, replaces=CONSERVATIVE, why=WHY_CONSERVATIVE),
+    },
 )

@@ -4,52 +4,44 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.scgd._appendix_c import (
+from boundcheck.papers.scgd.definitions import (
     AS_MEANT,
     AS_PRINTED,
-    ETA,
-    FEDAVG,
+    EXAMPLE,
+    MEANT,
+    PAPER,
     PRINTED_SETTING,
-    PRINTED_SYMBOLS,
-    REPLACES,
-    WHY,
-    X0,
+    WHY_MEANT,
+    K,
+    concave,
+    convex,
+    x_0,
 )
-from boundcheck.papers.scgd._shared import PAPER, K
-from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+factor = (2 * concave + convex) / 3  # of one round
 
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "Appendix C", "the iterates of FedAvg"),
-        reading="corrected",
-        title="x_K of FedAvg on the example with concave components",
-        symbols=(ETA, common.E, X0, common.K),
-        metric=Metric("x", None, index="K", rounds=K),
-        bound=FEDAVG**K * X0.expr,
-        kind=Kind.EQUALITY,
-        algorithm=Algorithm("fedavg", ("E", "eta")),
-        assumptions=AS_MEANT,
-        belief=Belief.TRUE,
-        replaces=REPLACES,
-        why=WHY,
-    ),
-    Statement(
-        source=Source(
-            PAPER, "Appendix C", "the number printed after one round, with f_3 = 3x^3, eta = 1/10, E = 2, x_0 = 1"
+theorem = Theorem(
+    source=Source(PAPER, "Appendix C", "the iterates of FedAvg"),
+    title="x_K of FedAvg on the example with concave components",
+    symbols=EXAMPLE,
+    algorithm=Algorithm("fedavg", ("E", "eta")),
+    metric=Metric("x", None, index="K", rounds=K),
+    kind=Kind.EQUALITY,
+    readings={
+        "corrected": Reading(factor**K * x_0, assumptions=AS_MEANT, belief=Belief.TRUE, replaces=MEANT, why=WHY_MEANT),
+        "as_printed": Reading(
+            sp.Rational(76, 75),
+            source=Source(
+                PAPER, "Appendix C", "the number printed after one round, with f_3 = 3x^3, eta = 1/10, E = 2, x_0 = 1"
+            ),
+            title="FedAvg after one round, as printed",
+            metric=Metric("x", None, rounds=sp.Integer(1)),
+            conditions=PRINTED_SETTING,
+            assumptions=AS_PRINTED,
+            belief=Belief.FALSE,
+            remark="False for the printed f_3; true for f_3 = 3x^2.",
         ),
-        reading="as_printed",
-        title="FedAvg after one round, as printed",
-        symbols=PRINTED_SYMBOLS,
-        metric=Metric("x", None, rounds=sp.Integer(1)),
-        bound=sp.Rational(76, 75),
-        kind=Kind.EQUALITY,
-        algorithm=Algorithm("fedavg", ("E", "eta")),
-        conditions=PRINTED_SETTING,
-        assumptions=AS_PRINTED,
-        belief=Belief.FALSE,
-        remark="False for the printed f_3; true for f_3 = 3x^2.",
-    ),
+    },
 )

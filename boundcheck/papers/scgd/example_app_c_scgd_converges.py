@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.scgd._appendix_c import AS_MEANT, ETA, REPLACES, SCGD, WHY
-from boundcheck.papers.scgd._shared import PAPER, K
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.papers.scgd.definitions import AS_MEANT, EXAMPLE, MEANT, PAPER, WHY_MEANT, K, concave, convex
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "Appendix C", "convergence of SCGD, decided on the exact factor of one cycle"),
-        reading="corrected",
-        title="SCGD converges exactly when its factor is between -1 and 1",
-        symbols=(ETA, common.E, common.K),
-        metric=Metric("x", None, index="K", rounds=3 * K),
-        bound=sp.S.Zero,
-        kind=Kind.LIMIT,
-        algorithm=Algorithm("scgd", ("E", "eta")),
-        conditions=(
-            Condition("factor below 1", sp.Lt(SCGD, 1)),
-            Condition("factor above -1", sp.Gt(SCGD, -1)),
-        ),
-        assumptions=AS_MEANT,
-        belief=Belief.TRUE,
-        replaces=REPLACES,
-        why=WHY,
-    ),
+factor = concave**2 * convex  # of one cycle
+
+theorem = Theorem(
+    source=Source(PAPER, "Appendix C", "convergence of SCGD, decided on the exact factor of one cycle"),
+    title="SCGD converges exactly when its factor is between -1 and 1",
+    symbols=EXAMPLE,
+    algorithm=Algorithm("scgd", ("E", "eta")),
+    metric=Metric("x", None, index="K", rounds=3 * K),
+    kind=Kind.LIMIT,
+    assumptions=AS_MEANT,
+    conditions=(Condition("factor below 1", factor < 1), Condition("factor above -1", factor > -1)),
+    bound=sp.S.Zero,
+    readings={"corrected": Reading(belief=Belief.TRUE, replaces=MEANT, why=WHY_MEANT)},
 )

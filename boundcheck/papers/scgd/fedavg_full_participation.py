@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from boundcheck.papers.scgd._shared import (
+from boundcheck.papers.scgd.definitions import (
     ASSUMPTIONS,
+    AT_MOST_C,
+    C_APPENDIX,
     MU_AT_MOST_L,
+    NOTATION,
     PAPER,
-    READINGS,
     E,
     L,
     dist2_0,
@@ -21,31 +23,31 @@ from boundcheck.papers.scgd._shared import (
     sigma2,
 )
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Metric, Source, Statement
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.symbols import common
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+ROUNDS = common.K.but(name="R", meaning="communication rounds", low=Fraction(0))
+R = ROUNDS.expr
+s = E * eta  # total step of one round
 
-_round = common.K.but(name="R", meaning="communication rounds", low=Fraction(0))
-_s = E * eta  # total step of one round
-_step = next(r for r in READINGS if r.name == "corrected").condition(_s)
-
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "remark after Theorem 3.3", "Section 3.2; this project's own statement about FedAvg"),
-        reading="corrected",
-        title="FedAvg with full participation and full gradients has an O(eta^2) floor too",
-        symbols=(common.mu, common.L, common.E, common.eta, common.sigma2, common.dist2_0, _round),
-        metric=Metric("dist2", LENGTH2, index="R", rounds=_round.expr),
-        bound=(1 - mu * _s / 3) ** _round.expr * dist2_0 + 12 * L**2 * _s**2 / mu**2 * sigma2,
-        algorithm=Algorithm("fedavg", ("E", "eta")),
-        domain=(MU_AT_MOST_L,),
-        conditions=(_step,),
-        assumptions=ASSUMPTIONS,
-        trivial=dist2_0,
-        belief=Belief.TRUE,
-        replaces="the remark that FedAvg has an O(eta) floor where SCGD has O(eta^2)",
-        why="That floor belongs to random participation or stochastic gradients; with all devices taking part the "
-        "drift argument of Lemma 3.1 applies per round, without convexity of the components.",
-    ),
+theorem = Theorem(
+    source=Source(PAPER, "remark after Theorem 3.3", "Section 3.2; this project's own statement about FedAvg"),
+    title="FedAvg with full participation and full gradients has an O(eta^2) floor too",
+    symbols=(*NOTATION, ROUNDS),
+    algorithm=Algorithm("fedavg", ("E", "eta")),
+    metric=Metric("dist2", LENGTH2, index="R", rounds=R),
+    assumptions=ASSUMPTIONS,
+    domain=(MU_AT_MOST_L,),
+    conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
+    bound=(1 - mu * s / 3) ** R * dist2_0 + 12 * L**2 * s**2 / mu**2 * sigma2,
+    trivial=dist2_0,
+    readings={
+        "corrected": Reading(
+            belief=Belief.TRUE,
+            replaces="the remark that FedAvg has an O(eta) floor where SCGD has O(eta^2)",
+            why="That floor belongs to random participation or stochastic gradients; with all devices taking part the "
+            "drift argument of Lemma 3.1 applies per round, without convexity of the components.",
+        ),
+    },
 )

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.scgd._shared import (
+from boundcheck.papers.scgd.definitions import (
+    APPENDIX_IS_TRUE,
     ASSUMPTIONS,
+    AT_MOST_C,
+    C_APPENDIX,
+    C_CONSERVATIVE,
+    C_MAIN,
+    CONSERVATIVE,
+    MAIN_IS_FALSE,
     MU_AT_MOST_L,
+    NOTATION,
     PAPER,
-    READINGS,
+    REPAIRED,
+    WHY_CONSERVATIVE,
+    WHY_REPAIRED,
     L,
     dist2_0,
     mu,
@@ -15,28 +25,41 @@ from boundcheck.papers.scgd._shared import (
     sigma2,
 )
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Metric, Source, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-STATEMENTS = tuple(
-    Statement(
-        source=Source(PAPER, "Lemma 3.1", "Section 3.1, step condition (1) with C of equation (2)"),
-        reading=reading.name,
-        title="One cycle of SCGD",
-        symbols=(common.mu, common.L, common.n, common.E, common.eta, common.sigma2, common.dist2_0),
-        metric=Metric("dist2", LENGTH2, rounds=n),
-        bound=(1 - mu * s / 3) * dist2_0 + 4 * L**2 * s**3 / mu * sigma2,
-        algorithm=Algorithm("scgd", ("E", "eta")),
-        domain=(MU_AT_MOST_L,),
-        conditions=(reading.condition(s),),
-        assumptions=ASSUMPTIONS,
-        trivial=dist2_0,
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-    for reading in READINGS
+theorem = Theorem(
+    source=Source(PAPER, "Lemma 3.1", "Section 3.1, step condition (1) with C of equation (2)"),
+    title="One cycle of SCGD",
+    symbols=NOTATION,
+    algorithm=Algorithm("scgd", ("E", "eta")),
+    metric=Metric("dist2", LENGTH2, rounds=n),
+    assumptions=ASSUMPTIONS,
+    domain=(MU_AT_MOST_L,),
+    bound=(1 - mu * s / 3) * dist2_0 + 4 * L**2 * s**3 / mu * sigma2,
+    trivial=dist2_0,
+    readings={
+        "corrected": Reading(
+            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
+            belief=Belief.TRUE,
+            replaces=REPAIRED,
+            why=WHY_REPAIRED,
+        ),
+        "as_printed_main": Reading(
+            conditions=(Condition("step size", s <= C_MAIN, AT_MOST_C),),
+            belief=Belief.FALSE,
+            remark=MAIN_IS_FALSE,
+        ),
+        "as_printed_appendix": Reading(
+            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
+            belief=Belief.TRUE,
+            remark=APPENDIX_IS_TRUE,
+        ),
+        "conservative": Reading(
+            conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
+            belief=Belief.TRUE,
+            replaces=CONSERVATIVE,
+            why=WHY_CONSERVATIVE,
+        ),
+    },
 )

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.scgd._shared import (
+from boundcheck.papers.scgd.definitions import (
+    APPENDIX_IS_TRUE,
     ASSUMPTIONS,
+    AT_MOST_C,
+    C_APPENDIX,
+    C_CONSERVATIVE,
+    C_MAIN,
+    CONSERVATIVE,
+    MAIN_IS_FALSE,
     MU_AT_MOST_L,
+    NOTATION,
     PAPER,
-    READINGS,
+    REPAIRED,
+    WHY_CONSERVATIVE,
+    WHY_REPAIRED,
     K,
     L,
     dist2_0,
@@ -16,43 +26,47 @@ from boundcheck.papers.scgd._shared import (
     sigma2,
 )
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Metric, Source, Statement
-from boundcheck.theory.symbols import common
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-STATEMENTS = tuple(
-    Statement(
-        source=Source(PAPER, "Theorem 3.3", "Section 3.2, step condition (3) with C of equation (2)"),
-        reading=reading.name,
-        title="SCGD with a constant step size",
-        symbols=(
-            common.mu,
-            common.L,
-            common.n,
-            common.E,
-            common.eta,
-            common.sigma2,
-            common.dist2_0,
-            common.K,
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 3.3", "Section 3.2, step condition (3) with C of equation (2)"),
+    title="SCGD with a constant step size",
+    symbols=NOTATION,
+    algorithm=Algorithm("scgd", ("E", "eta")),
+    metric=Metric(
+        "dist2",
+        LENGTH2,
+        index="K",
+        rounds=n * K,
+        expectation="none: the method is deterministic, so the printed E is over the start at most",
+    ),
+    assumptions=ASSUMPTIONS,
+    domain=(MU_AT_MOST_L,),
+    bound=(1 - mu * s / 3) ** K * dist2_0 + 12 * L**2 * s**2 / mu**2 * sigma2,
+    trivial=dist2_0,
+    readings={
+        "corrected": Reading(
+            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
+            belief=Belief.TRUE,
+            replaces=REPAIRED,
+            why=WHY_REPAIRED,
         ),
-        metric=Metric(
-            "dist2",
-            LENGTH2,
-            index="K",
-            rounds=n * K,
-            expectation="none: the method is deterministic, so the printed E is over the start at most",
+        "as_printed_main": Reading(
+            conditions=(Condition("step size", s <= C_MAIN, AT_MOST_C),),
+            belief=Belief.FALSE,
+            remark=MAIN_IS_FALSE,
         ),
-        bound=(1 - mu * s / 3) ** K * dist2_0 + 12 * L**2 * s**2 / mu**2 * sigma2,
-        algorithm=Algorithm("scgd", ("E", "eta")),
-        domain=(MU_AT_MOST_L,),
-        conditions=(reading.condition(s),),
-        assumptions=ASSUMPTIONS,
-        trivial=dist2_0,
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-    for reading in READINGS
+        "as_printed_appendix": Reading(
+            conditions=(Condition("step size", s <= C_APPENDIX, AT_MOST_C),),
+            belief=Belief.TRUE,
+            remark=APPENDIX_IS_TRUE,
+        ),
+        "conservative": Reading(
+            conditions=(Condition("step size", s <= C_CONSERVATIVE, AT_MOST_C),),
+            belief=Belief.TRUE,
+            replaces=CONSERVATIVE,
+            why=WHY_CONSERVATIVE,
+        ),
+    },
 )

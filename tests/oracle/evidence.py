@@ -1,0 +1,117 @@
+"""Derivation records, witnesses and verdicts of the shipped claims, as far as they must stay the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from boundcheck.evidence.claim import ClaimResult
+from boundcheck.evidence.witness import load_witness
+from boundcheck.proof.derivation import DerivationReport
+from boundcheck.proof.discovery import folder
+from boundcheck.proof.records import DIGEST, recorded
+from boundcheck.report.data import claim_data
+from tests.oracle.frozen import check, digest, load
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+# Files of claims that a test carries out whole by command, in a few seconds to half a minute.
+CHECKED = ("async_fl", "classics", "feddane", "fedshuffle", "fedshuffle_constants", "partial_averaging", "scgd")
+CHECKED_ONE_BY_ONE = ("fedshuffle_real",)  # some of its claims take minutes
+# Files of which no verdict is frozen here, with the reason.
+NOT_FROZEN = {
+    "async_schemes": "a study without claims; tests/evidence/test_study_schemes.py",
+    "feddane_mu": "a study without claims; tests/evidence/test_proximal_weight.py",
+    "fedshuffle_mnist": "its data are not there without a download; its test freezes outcome and grade",
+    "methods_compared": "a study without claims; tests/test_examples_classics.py",
+}
+# Of frozen decimals, fewer than a double has: another library's last digit is no difference. Sums over sampled steps
+# are rounded differently by compiled code of other processors.
+DIGITS, DIGITS_OF_SAMPLED = 12, 8
+
+
+def records() -> dict[str, dict[str, Any]]:
+    """Full id of a reading -> its derivation record, as the file has it, but for the digest that seals it."""
+    return {
+        f"{path.parent.name}/{path.stem}/{reading}": {k: v for k, v in entry.items() if k != DIGEST}
+        for path in sorted(folder().glob("*/*.json"))
+        for reading, entry in recorded(path.parent.name, path.stem).items()
+    }
+
+
+def steps_of(report: DerivationReport) -> dict[str, Any]:
+    """Name of a step of a derivation -> its status when checked afresh."""
+    return {r.step.name: r.status.value for r in report.results}
+
+
+def witnesses() -> dict[str, dict[str, Any]]:
+    """Stem of a witness file -> its claim and verdict; that a replay finds this is a test of tests/evidence."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted((EXAMPLES / "witnesses").glob("*.json")):
+        witness = load_witness(path)
+        found[path.stem] = {
+            "statement": witness.statement,
+            "instance": digest([dict(witness.problem), dict(witness.method), dict(witness.at)]),
+            "outcome": witness.verdict.outcome.value,
+            "grade": witness.verdict.grade.value,
+            "points": witness.verdict.points,
+            "provenance": digest(dict(witness.provenance)),
+        }
+    return found
+
+
+def short(value: Any, digits: int) -> Any:
+    """A JSON value with its floats as text of so many digits."""
+    if isinstance(value, float):
+        return f"{value:.{digits - 1}e}"
+    if isinstance(value, Mapping):
+        return {name: short(part, digits) for name, part in value.items()}
+    if isinstance(value, list):
+        return [short(part, digits) for part in value]
+    return value
+
+
+def shown(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What is frozen of one claim, as a report or `boundcheck check --json` has it."""
+    digits = DIGITS_OF_SAMPLED if result["run"]["engine"] == "sampled" else DIGITS
+    verdict, scope, curve = result["verdict"], result["scope"], result["curve"] or {}
+    points = {name: curve.get(name) for name in ("index", "rounds", "metric_low", "metric_high", "bound")}
+    return {
+        "statement": verdict["statement"],
+        "outcome": verdict["outcome"],
+        "grade": verdict["grade"],
+        "points": verdict["points"],
+        "tightness": short(verdict["tightness"], digits),
+        "met": result["expectation"]["met"],
+        "in_scope": scope.get("in_scope"),
+        "scope": digest([[c["name"], c["holds"], c["exact"]] for c in scope.get("conditions", [])]),
+        "last": {name: short(of[-1], digits) for name, of in points.items() if of},
+        "curve": digest(short(points, digits)),
+        "constants": digest({name: [c["value"], c["known"], c["side"]] for name, c in result["constants"].items()}),
+        "readings": {other["id"]: other["in_scope"] for other in result["readings"]},
+        "rate": short(result["rate"], digits),
+    }
+
+
+def verdicts(printed: str, stem: str) -> dict[str, dict[str, Any]]:
+    """File and name of a claim -> what is frozen of it, from the output of `boundcheck check FILE --json`."""
+    return {f"{stem}: {result['label']}": shown(result) for result in json.loads(printed)["claims"]}
+
+
+def check_verdicts(stem: str, printed: str) -> int:
+    """Fail unless the verdicts of this file of examples are as frozen; the number of claims, all of them met."""
+    found = verdicts(printed, stem)
+    check("verdicts", found, {name: item for name, item in load("verdicts").items() if name.startswith(f"{stem}: ")})
+    assert all(item["met"] for item in found.values())
+    return len(found)
+
+
+def check_claim(stem: str, result: ClaimResult) -> None:
+    """Fail unless the verdict of this claim of a file of examples is as frozen."""
+    found = {f"{stem}: {result.claim.label()}": shown(claim_data(result))}
+    check("verdicts", found, {name: item for name, item in load("verdicts").items() if name in found})
+
+
+def stems() -> Iterator[str]:
+    return (path.stem for path in sorted(EXAMPLES.glob("*.toml")))

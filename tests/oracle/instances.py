@@ -1,0 +1,69 @@
+"""One small instance of every kind of method: what the frozen curves and sampled runs are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+QUADRATICS: Mapping[str, Any] = {
+    "kind": "quadratics",
+    "clients": [
+        {
+            "components": [
+                {"A": [["1", "1/3"], ["1/3", "1/2"]], "b": ["1", "-1/2"]},
+                {"A": [["1/2", "0"], ["0", "3/4"]], "b": ["0", "1/3"]},
+            ]
+        },
+        {"components": [{"A": [["2/3", "-1/4"], ["-1/4", "1"]], "b": ["-1", "1/5"]}]},
+        {
+            "components": [
+                {"A": [["1/4", "0"], ["0", "1/2"]], "b": ["1/2", "0"]},
+                {"A": [["1", "0"], ["0", "1/3"]], "b": ["0", "-1"]},
+                {"A": [["3/4", "1/8"], ["1/8", "1/4"]], "b": ["1/4", "1/4"]},
+            ]
+        },
+    ],
+    "weights": ["1/3", "1/6", "1/2"],
+    "start": ["1", "-1"],
+}
+# The samples of all clients at one, for a method that has no others.
+ONE_CLIENT: Mapping[str, Any] = {
+    "kind": "quadratics",
+    "clients": [{"components": [sample for client in QUADRATICS["clients"] for sample in client["components"]]}],
+    "start": QUADRATICS["start"],
+}
+TIMES = [1, 2, 3]
+# Kind of method -> its parameters; every kind has one.
+METHODS: Mapping[str, Mapping[str, Any]] = {
+    "biased_sampling": {"K": 2, "eta_l": "1/8", "cohorts": [[0, 1], [2]]},
+    "block_averaging": {"tau": 2, "eta": "1/8"},
+    "centralised": {"K": 2, "eta_l": "1/8"},
+    "dane": {"mu": 2},
+    "fedavg": {"E": 2, "size": 2, "eta": "1/8"},
+    "fedavg_async": {"K": 2, "eta_l": "1/8", "times": TIMES},
+    "fedavg_mean": {"eta_l": "1/8", "E": 2},
+    "fedavg_min": {"eta_l": "1/8", "E": 2},
+    "fedavg_reshuffled": {"E": 2, "size": 2, "eta": "1/8"},
+    "fedavg_rr": {"eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}},
+    "fedavg_sgd": {"eta_l": "1/8", "E": 1},
+    "fedavg_sync": {"K": 2, "eta_l": "1/8"},
+    "fedbuff": {"K": 2, "eta_l": "1/8", "times": TIMES, "m": 2},
+    "feddane": {"mu": 2, "K": 2},
+    "fedfix": {"K": 2, "eta_l": "1/8", "times": TIMES, "dt": 1},
+    "fednova": {"eta_l": "1/8", "E": [1, 2, 1]},
+    "fednova_rr": {"eta_l": "1/8", "E": [1, 2, 1]},
+    "fedprox": {"mu": 1, "E": 2, "eta": "1/8"},
+    "fedshuffle": {"eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}},
+    "fedshuffle_ascending": {"eta_l": "1/8"},
+    "fedshuffle_gen": {"eta_l": "1/8", "c": "max", "normaliser": "sum_one"},
+    "fedshuffle_mvr": {"eta_l": "1/8", "a": "1/4"},
+    "fedshuffle_sum_one": {"eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}},
+    "fedshuffle_unfinished": {"eta_l": "1/8", "missed": [1, 0, 1]},
+    "gradient_descent": {"eta": "1/8"},
+    "md_sampling": {"K": 2, "eta_l": "1/8", "m": 2},
+    "partial_averaging": {"tau": 2, "eta": "1/8"},
+    "periodic_averaging": {"tau": 2, "eta": "1/8"},
+    "scgd": {"E": 2, "eta": "1/8"},
+    "sync_sgd": {"eta": "1/8"},
+    "uniform_sampling": {"K": 2, "eta_l": "1/8", "m": 2, "batch": 1},
+}

@@ -1,0 +1,196 @@
+"""The statements in canonical form, one function a field: another way of writing statements changes these alone.
+
+A formula becomes a tree of its operations with sorted arguments, so the order of symbols and terms does not matter.
+`bound` and `conditions` follow the way a formula is written; `bound_values` and `condition_values` are its values at
+three points, which stay the same when only the way of writing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
+
+import mpmath as mp
+import sympy as sp
+
+from boundcheck.theory.discovery import all_statements
+from boundcheck.theory.statement import Statement
+from boundcheck.theory.symbols import Symbol
+from tests.oracle.frozen import digest
+
+POINTS = 3
+DIGITS = 15
+_SWAPPED = {sp.Ge: sp.Le, sp.Gt: sp.Lt}
+_SORTED = (sp.Add, sp.Mul, sp.Min, sp.Max, sp.Eq, sp.Ne)
+
+
+def tree(expr: Any) -> Any:
+    """The tree of an expression; None for no expression."""
+    if expr is None:
+        return None
+    expr = sp.sympify(expr)
+    if expr.is_Atom:
+        return str(expr)
+    if type(expr) in _SWAPPED:
+        left, right = expr.args
+        return tree(_SWAPPED[type(expr)](right, left, evaluate=False))
+    parts = [tree(part) for part in expr.args]
+    if isinstance(expr, _SORTED):
+        parts.sort(key=repr)
+    return [type(expr).__name__, *parts]
+
+
+def _at(symbol: Symbol, point: int) -> mp.mpf:
+    """A number that depends on the symbol's name and the point alone: whole if the symbol is, otherwise in (1/4, 4)."""
+    number = int.from_bytes(sha256(f"{symbol.name} {point}".encode()).digest()[:4], "big")
+    return mp.mpf(number % 7 + 2) if symbol.integer else mp.mpf(number % 97 + 26) / (number // 97 % 71 + 30)
+
+
+def values(expr: Any, s: Statement) -> list[str]:
+    """The values of an expression at the points, to 15 digits; where it has none (a root below 0 in a min), why."""
+    used = [symbol for symbol in s.symbols if symbol.expr in expr.free_symbols]
+    function = sp.lambdify([symbol.expr for symbol in used], expr, modules="mpmath")
+    found: list[str] = []
+    with mp.workdps(4 * DIGITS):
+        for point in range(POINTS):
+            try:
+                value = mp.mpmathify(function(*(_at(symbol, point) for symbol in used)))
+            except (TypeError, ZeroDivisionError) as error:
+                found.append(type(error).__name__)
+            else:
+                found.append(mp.nstr(mp.chop(value, mp.mpf(10) ** (-2 * DIGITS)), DIGITS))
+    return found
+
+
+def _difference_values(relation: Any, s: Statement) -> list[str]:
+    left, right = relation.args
+    return values(right - left if type(relation) in _SWAPPED else left - right, s)
+
+
+def _number(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _dimension(value: Any) -> dict[str, str] | None:
+    return None if value is None else {f.name: str(getattr(value, f.name)) for f in fields(value)}
+
+
+def _listed(parts: list[Any]) -> list[Any]:
+    return sorted(parts, key=repr)
+
+
+# --- one function a field ---
+def bound(s: Statement) -> Any:
+    return tree(s.bound)
+
+
+def bound_values(s: Statement) -> Any:
+    return values(s.bound, s)
+
+
+def conditions(s: Statement) -> Any:
+    return _listed([[c.name, tree(c.relation), c.vacuity] for c in s.conditions])
+
+
+def condition_values(s: Statement) -> Any:
+    return _listed([[c.name, _difference_values(c.relation, s)] for c in s.conditions])
+
+
+def assumptions(s: Statement) -> Any:
+    return _listed([[a.name, tree(a.inequality)] for a in s.assumptions])
+
+
+def _symbol(symbol: Symbol) -> dict[str, Any]:
+    return {
+        "name": symbol.name,
+        "dimension": _dimension(symbol.dimension),
+        "integer": symbol.integer,
+        "low": [_number(symbol.low), symbol.low_open],
+        "high": [_number(symbol.high), symbol.high_open],
+        "index": symbol.index,
+        "free": symbol.free,
+    }
+
+
+def symbols(s: Statement) -> Any:
+    return _listed([_symbol(symbol) for symbol in s.symbols])
+
+
+def constants(s: Statement) -> Any:
+    """The key of the constant from which each symbol takes its value; empty for one that the user gives."""
+    return _listed([[symbol.name, symbol.key] for symbol in s.symbols])
+
+
+def metric(s: Statement) -> Any:
+    m = s.metric
+    return {
+        "quantity": m.quantity,
+        "dimension": _dimension(m.dimension),
+        "index": m.index,
+        "rounds": tree(m.rounds),
+        "scale": tree(m.scale),
+        "average": m.average,
+        "weights": tree(m.weights),
+        "surrogate": m.surrogate,
+    }
+
+
+def algorithm(s: Statement) -> Any:
+    return (
+        None
+        if s.algorithm is None
+        else [
+            s.algorithm.kind,
+            sorted(s.algorithm.parameters),
+            _listed([[name, tree(size)] for name, size in s.algorithm.steps]),
+        ]
+    )
+
+
+def domain(s: Statement) -> Any:
+    return _listed([tree(relation) for relation in s.domain])
+
+
+def choices(s: Statement) -> Any:
+    return _listed([[name, tree(expr)] for name, expr in s.choices])
+
+
+def trivial(s: Statement) -> Any:
+    return [tree(s.trivial), tree(s.printed_rate)]
+
+
+def words(s: Statement) -> Any:
+    return {
+        "texts": [s.title, s.remark, s.replaces, s.why],
+        "source": [s.source.paper, s.source.number, s.source.where],
+        "expectation": s.metric.expectation,
+        "symbols": _listed([[symbol.name, symbol.meaning, symbol.latex] for symbol in s.symbols]),
+        "conditions": _listed([[c.name, c.meaning] for c in s.conditions]),
+        "assumptions": _listed([[a.name, a.meaning] for a in s.assumptions]),
+    }
+
+
+DIGESTED: tuple[Callable[[Statement], Any], ...] = (
+    *(bound, bound_values, conditions, condition_values, assumptions, symbols, constants),
+    *(metric, domain, choices, trivial, words),
+)
+
+
+def described() -> dict[str, dict[str, Any]]:
+    """Full id -> field -> digest or value, of every reading of every shipped statement."""
+    found: dict[str, dict[str, Any]] = {}
+    best: set[str] = set()
+    for s in all_statements():
+        name = s.id.rpartition("/")[0]
+        found[s.id] = {
+            **{field.__name__: digest(field(s)) for field in DIGESTED},
+            "algorithm": algorithm(s),
+            "kind": s.kind.value,
+            "belief": s.belief.value,
+            "best": name not in best,  # the first of its readings is what a bare id means
+        }
+        best.add(name)
+    return found
