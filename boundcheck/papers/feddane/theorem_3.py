@@ -25,7 +25,7 @@ rho = (
     - (B2 - 1) * ((L * (1 + gamma) ** 2 + L) / mu**2 + gamma / mu)
 )
 rho_any_cohort = 1 / mu - (L / (2 * mu**2) + gamma / (2 * mu)) * (B2 + 1) - L * (1 + gamma) ** 2 * B2 / (2 * mu**2)
-V = (B2 - 1) / K
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
 rho_sharp = 1 / mu - (L / (2 * mu**2) + gamma / (2 * mu)) * (2 + V) - L * (1 + gamma) ** 2 * (1 + V) / (2 * mu**2)
 
 theorem = Theorem(

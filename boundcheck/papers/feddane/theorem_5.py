@@ -32,7 +32,7 @@ rho_any_cohort = (
     - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (B2 + 1)
     - L * (1 + gamma) ** 2 * B2 / (2 * (mu - lam) ** 2)
 )
-V = (B2 - 1) / K
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
 rho_sharp = (
     1 / mu
     - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (2 + V)

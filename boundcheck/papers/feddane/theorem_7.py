@@ -63,7 +63,7 @@ rho_printed = (
 rho_corrected = (
     inv_mu - gamma_inv_mu * (B2 + sp.Rational(1, 2)) - L_f * B2 * gamma2_inv_mu2 - L_inv_mu2 * (B2 + sp.Rational(1, 2))
 )
-V = (B2 - 1) / K
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
 rho_sharp = inv_mu - (L_inv_mu2 + gamma_inv_mu) * (2 + V) / 2 - L_f * gamma2_inv_mu2 * (1 + V) / 2
 
 WRONG_SMOOTHNESS = (

@@ -1,4 +1,7 @@
-"""Theorem 1: partial averaging on IID data, smooth non-convex objectives."""
+"""Theorem 1: the mean squared gradient of partial averaging on IID data, for smooth non-convex objectives.
+
+Assumption 1, "f is L_j-smooth for all x_j", decides whether it is true: each reading takes it in another sense.
+"""
 
 from __future__ import annotations
 

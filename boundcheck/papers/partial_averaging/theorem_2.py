@@ -1,4 +1,8 @@
-"""Theorem 2: partial averaging on data that differ between clients, as the main text and as the appendix print it."""
+"""Theorem 2: the mean squared gradient of partial averaging on data that differ between the clients.
+
+The main text and the appendix print different constants; each reading says which one and in which sense it takes
+Assumption 1 and the weights of the averages.
+"""
 
 from __future__ import annotations
 
