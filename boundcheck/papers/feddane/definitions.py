@@ -22,9 +22,24 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, Dimension
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol, common
 
-PAPER = "FedDANE: A Federated Newton-Type Method (T. Li et al.)"
+PAPER = Paper(
+    "FedDANE: A Federated Newton-Type Method",
+    (
+        "Tian Li",
+        "Anit Kumar Sahu",
+        "Manzil Zaheer",
+        "Maziar Sanjabi",
+        "Ameet Talwalkar",
+        "Virginia Smith",
+    ),
+    2019,
+    "Asilomar Conference on Signals, Systems, and Computers",
+    "inproceedings",
+    arxiv="2001.01920",
+)
 
 
 def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:

@@ -23,9 +23,15 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, STEP, Dimension
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol, common
 
-PAPER = "Partial Model Averaging in Federated Learning (S. Lee et al.)"
+PAPER = Paper(
+    "Partial Model Averaging in Federated Learning: Performance Guarantees and Benefits",
+    ("Sunwoo Lee", "Anit Kumar Sahu", "Chaoyang He", "Salman Avestimehr"),
+    2022,
+    arxiv="2201.03789",
+)
 
 
 def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
