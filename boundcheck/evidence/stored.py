@@ -19,6 +19,7 @@ from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe, run
 from boundcheck.engines.sampled import concatenate
+from boundcheck.methods.build import module_of
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store, Stored
@@ -50,7 +51,7 @@ def code_of(problem: Problem, method_spec: Mapping[str, Any]) -> tuple[str, ...]
     while isinstance(spec, Mapping):  # a surrogate is made "of" another problem
         named |= {f"boundcheck.problems.{_name(spec[key])}" for key in ("kind", "data") if key in spec}
         spec = spec.get("of")
-    return tuple(sorted({*_CODE, type(problem).__module__, f"boundcheck.methods.{method_spec.get('kind')}", *named}))
+    return tuple(sorted({*_CODE, type(problem).__module__, module_of(str(method_spec.get("kind"))), *named}))
 
 
 def _name(given: Any) -> str:
