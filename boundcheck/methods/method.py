@@ -43,8 +43,8 @@ class Method:
     `local` work with the step size of `schedule` and returns y_i; the server moves to
     x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`. With `momentum` the
     local steps follow a direction that mixes gradients and the server's momentum; with a `correction` the local work is
-    on a shifted objective; with an `exchange` clients keep models of their own between rounds; `client_optimizer` says how
-    local steps differ from plain ones (see these parts).
+    on a shifted objective; with an `exchange` clients keep models of their own between rounds; a `client_optimizer`
+    says how local steps differ from plain ones (see these parts).
 
     name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance.
     Raises BadInput for aggregation weights that the local work does not define.

@@ -137,9 +137,7 @@ def participation_from(given: Any) -> Participation:
     return Subsets(cohorts_from(table["subsets"], "subsets"), probabilities)
 
 
-def client_optimizer_from(
-    momentum_l: Any = 0, weight_decay_l: Any = 0, clip_l: Any = NOT_CLIPPED
-) -> ClientOptimizer | None:
+def client_optimizer_from(momentum_l: Any, weight_decay_l: Any, clip_l: Any) -> ClientOptimizer | None:
     """What differs from plain local steps, None where nothing does (`ClientOptimizer`).
 
     momentum_l: at least 0 and below 1. weight_decay_l: at least 0. clip_l: the largest norm of a gradient, above 0, or

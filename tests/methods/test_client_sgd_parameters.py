@@ -74,7 +74,7 @@ def test_every_kind_with_plain_steps_takes_it(spec: dict[str, Any]) -> None:
         "clip": None,
     }
     assert build({**spec, "momentum_l": 0}) == plain
-    assert "sgd" not in plain.to_dict()
+    assert "client_optimizer" not in plain.to_dict()
     assert spec["kind"] in algorithms(plain)
     assert not algorithms(method)
     assert not method.is_plain
