@@ -30,12 +30,9 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     """
     if method.correction is not None:
         raise Unsupported(f"the local objectives of {method.name} are corrected, so that no weights are its own.")
-    if method.client_optimizer is not None and (
-        method.client_optimizer.clip is not None or method.client_optimizer.weight_decay
-    ):
-        raise Unsupported(
-            f"local steps of {method.name} have {method.client_optimizer.words()}, so that no weights are its own."
-        )
+    optimizer = method.client_optimizer
+    if optimizer is not None and (optimizer.clip is not None or optimizer.weight_decay):
+        raise Unsupported(f"local steps of {method.name} have {optimizer.words()}, so that no weights are its own.")
     if isinstance(method.exchange, Blocks):
         return list(method.exchange.of(clients.weights))
     n = clients.count

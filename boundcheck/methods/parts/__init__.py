@@ -15,6 +15,7 @@ from boundcheck.methods.parts.participation import (
     OneByWeight,
     Participation,
     Pattern,
+    Sole,
     Subsets,
     Uniform,
     WithReplacement,
@@ -27,7 +28,7 @@ from boundcheck.methods.parts.participation import (
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
 from boundcheck.methods.parts.schedule import Constant, Decaying, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.server import ServerStep
-from boundcheck.methods.parts.timed import Sole, Timed
+from boundcheck.methods.parts.update_times import Timed
 
 __all__ = [
     "Aggregation",
