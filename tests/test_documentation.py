@@ -52,9 +52,10 @@ def rows(first: str, heading: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def parameters(package: str, kind: str) -> dict[str, inspect.Parameter]:
-    named = problems.module_name(kind) if package == problems.__package__ else f"{package}.{kind}"
-    build: Any = importlib.import_module(named).build
+def parameters(module: ModuleType, kind: str) -> dict[str, inspect.Parameter]:
+    if module is methods:
+        return dict(inspect.signature(methods.kind_of(kind).parts).parameters)
+    build: Any = importlib.import_module(problems.module_name(kind)).build
     return dict(inspect.signature(build).parameters)
 
 
@@ -65,10 +66,9 @@ CASES = [(methods, "Methods"), (problems, "Problems")]
 def test_every_kind_and_parameter_is_listed(module: ModuleType, heading: str) -> None:
     listed = rows("kind", heading)
     assert set(listed) == {f"`{kind}`" for kind in module.kinds()}
-    package = module.__name__.rpartition(".")[0]
     for kind in module.kinds():
         names, meaning = listed[f"`{kind}`"]
-        expected = parameters(package, kind)
+        expected = parameters(module, kind)
         assert ticked(names) == set(expected), kind
         needed = {name for name, p in expected.items() if p.default is inspect.Parameter.empty}
         assert set(re.findall(r"\*\*`(\w+)`\*\*", names)) == needed, kind
@@ -76,7 +76,7 @@ def test_every_kind_and_parameter_is_listed(module: ModuleType, heading: str) ->
 
 
 def test_every_participation_is_listed() -> None:
-    private = importlib.import_module("boundcheck.methods._participation")
+    private = importlib.import_module("boundcheck.methods.parameters")
     with pytest.raises(UnknownName) as error:
         private.participation_from("no such kind")
     listed = rows("kind", "Participation")
@@ -89,7 +89,7 @@ def test_every_participation_is_listed() -> None:
 
 
 def test_every_form_of_momentum_is_listed() -> None:
-    family = importlib.import_module("boundcheck.methods._family")
+    family = importlib.import_module("boundcheck.methods.kinds.fedshuffle")
     with pytest.raises(UnknownName) as error:
         family.momentum_from({"a": 1, "no such key": 1})
     listed = rows("key", "Methods")
@@ -100,7 +100,7 @@ def test_every_form_of_momentum_is_listed() -> None:
 
 
 def test_every_form_of_update_times_is_listed() -> None:
-    private = importlib.import_module("boundcheck.methods._asynchronous")
+    private = importlib.import_module("boundcheck.methods.kinds.asynchronous")
     listed = rows("times", "Methods")
     with pytest.raises(UnknownName) as error:
         private.times_from("no such times")
@@ -113,7 +113,7 @@ def test_every_form_of_update_times_is_listed() -> None:
 
 
 def test_every_solver_and_decay_is_listed() -> None:
-    private = importlib.import_module("boundcheck.methods._feddane")
+    private = importlib.import_module("boundcheck.methods.kinds.proximal")
     for cell in rows("solver", "Methods"):
         private.solver_from(1, parse_toml(f"solver = {cell.strip('`')}", "page").data["solver"])
     decays = importlib.import_module("boundcheck.methods.parts.correction").DECAYS

@@ -43,7 +43,11 @@ def _turns(method: Method, problem: Problem, each: int) -> _Turns | str:
         return f"the clients are not {'two' if each == 1 else 'four'}."
     if not isinstance(problem, QuadraticProblem) or any(a != identity(problem.dim) for a, _ in problem.forms().maps):
         return "the clients' objectives are not |theta - theta_i*|^2/2."
-    plain = isinstance(method.exchange, Stale) and isinstance(method.local, GradientSteps) and method.sgd is None
+    plain = (
+        isinstance(method.exchange, Stale)
+        and isinstance(method.local, GradientSteps)
+        and method.client_optimizer is None
+    )
     if not plain or method.momentum is not None or method.correction is not None:
         return "the clients do not take full gradient steps on the model that they received last."
     try:

@@ -30,8 +30,9 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     """
     if method.correction is not None:
         raise Unsupported(f"the local objectives of {method.name} are corrected, so that no weights are its own.")
-    if method.sgd is not None and (method.sgd.clip is not None or method.sgd.weight_decay):
-        raise Unsupported(f"local steps of {method.name} have {method.sgd.words()}, so that no weights are its own.")
+    optimizer = method.client_optimizer
+    if optimizer is not None and (optimizer.clip is not None or optimizer.weight_decay):
+        raise Unsupported(f"local steps of {method.name} have {optimizer.words()}, so that no weights are its own.")
     if isinstance(method.exchange, Blocks):
         return list(method.exchange.of(clients.weights))
     n = clients.count
@@ -59,7 +60,7 @@ def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int
 def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:
     """The mean of a visit's steps times their factor of the step size."""
     visits = method.local.visits(client, cohort, clients)
-    rho = Fraction(0) if method.sgd is None else method.sgd.momentum
+    rho = Fraction(0) if method.client_optimizer is None else method.client_optimizer.momentum
     return sum((p * _repeated(v.steps, rho) * v.scale for p, v in visits), Fraction(0))
 
 

@@ -1,4 +1,4 @@
-"""Finding compositions by name: `boundcheck/methods/<kind>.py`, each with `build(**parameters)` and `matches`."""
+"""Kinds of methods by name: every module in `boundcheck/methods/kinds/` has a table `KINDS` of them."""
 
 from __future__ import annotations
 
@@ -8,28 +8,41 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import boundcheck.methods
-from boundcheck.core.parameters import check_parameters
+import boundcheck.methods.kinds
 from boundcheck.errors import UnknownName
 from boundcheck.methods.clients import Clients
+from boundcheck.methods.kind import Kind
 from boundcheck.methods.method import Method
-
-__all__ = ["algorithms", "build", "kinds", "objections"]
-
-_NOT_KINDS = {"build", "clients", "method"}
 
 
 @cache
+def _found() -> dict[str, tuple[Kind, str]]:
+    """Name -> kind and the module that has it, in alphabetical order."""
+    found: dict[str, tuple[Kind, str]] = {}
+    for module in pkgutil.iter_modules(boundcheck.methods.kinds.__path__, "boundcheck.methods.kinds."):
+        table: Mapping[str, Kind] = importlib.import_module(module.name).KINDS
+        twice = found.keys() & table.keys()
+        assert not twice, f"{module.name} has kinds that another module has: {sorted(twice)}"
+        found |= {name: (kind, module.name) for name, kind in table.items()}
+    return dict(sorted(found.items()))
+
+
 def kinds() -> tuple[str, ...]:
     """Names of the shipped compositions."""
-    found = pkgutil.iter_modules(boundcheck.methods.__path__)
-    return tuple(m.name for m in found if not m.ispkg and not m.name.startswith("_") and m.name not in _NOT_KINDS)
+    return tuple(_found())
 
 
-def _module(kind: str) -> Any:
-    if kind not in kinds():
-        raise UnknownName("the method", kind, kinds())
-    return importlib.import_module(f"boundcheck.methods.{kind}")
+def kind_of(name: str) -> Kind:
+    """The kind of this name. Raises UnknownName."""
+    if name not in _found():
+        raise UnknownName("the method", name, kinds())
+    return _found()[name][0]
+
+
+def module_of(name: str) -> str:
+    """The module that has the kind of this name, as a dotted name. Raises UnknownName."""
+    kind_of(name)
+    return _found()[name][1]
 
 
 def build(spec: Mapping[str, Any]) -> Method:
@@ -37,30 +50,20 @@ def build(spec: Mapping[str, Any]) -> Method:
 
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
     """
-    parameters = {k: v for k, v in spec.items() if k != "kind"}
-    kind = str(spec.get("kind", ""))
-    module = _module(kind)
-    check_parameters(module.build, parameters, f"the method '{kind}'")
-    return module.build(**parameters)
+    name = str(spec.get("kind", ""))
+    return kind_of(name).build(name, {k: v for k, v in spec.items() if k != "kind"})
 
 
 def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...]:
     """The kinds of which a composition is an instance (gradient descent is also FedAvg with one step).
 
-    None with `ClientSGD`: what is said of these kinds is said of plain local steps. clients: with them a kind is found
-    whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers).
+    None with a `ClientOptimizer`: what is said of these kinds is said of plain local steps. clients: with them a kind
+    is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers).
     """
-    if method.sgd is not None:
-        return ()
-    return tuple(kind for kind in kinds() if _matches(_module(kind), method, clients))
-
-
-def _matches(module: Any, method: Method, clients: Clients | None) -> bool:
-    return module.matches(method, clients) if hasattr(module, "objection") else module.matches(method)
+    return tuple(name for name, (kind, _) in _found().items() if kind.contains(method, clients))
 
 
 def objections(method: Method, clients: Clients) -> dict[str, str]:
     """Kind -> why a composition of its form is no instance of it with these clients, as a clause."""
-    with_objections = [kind for kind in kinds() if method.sgd is None and hasattr(_module(kind), "objection")]
-    found = {kind: _module(kind).objection(method, clients) for kind in with_objections}
-    return {kind: why for kind, why in found.items() if why is not None}
+    found = {name: kind.objection(method, clients) for name, (kind, _) in _found().items()}
+    return {name: why for name, why in found.items() if why is not None}

@@ -14,7 +14,7 @@ from boundcheck.methods.parts import (
     Aggregation,
     Average,
     Blocks,
-    ClientSGD,
+    ClientOptimizer,
     Correction,
     Exchange,
     LocalWork,
@@ -43,8 +43,8 @@ class Method:
     `local` work with the step size of `schedule` and returns y_i; the server moves to
     x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`. With `momentum` the
     local steps follow a direction that mixes gradients and the server's momentum; with a `correction` the local work is
-    on a shifted objective; with an `exchange` clients keep models of their own between rounds; `sgd` says how
-    local steps differ from plain ones (see these parts).
+    on a shifted objective; with an `exchange` clients keep models of their own between rounds; a `client_optimizer`
+    says how local steps differ from plain ones (see these parts).
 
     name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance.
     Raises BadInput for aggregation weights that the local work does not define.
@@ -59,7 +59,7 @@ class Method:
     momentum: Momentum | None = None
     correction: Correction | None = None
     exchange: Exchange | None = None
-    sgd: ClientSGD | None = None
+    client_optimizer: ClientOptimizer | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.aggregation, SumOne | Unbiased):
@@ -68,7 +68,7 @@ class Method:
     @property
     def is_plain(self) -> bool:
         """Whether every visit starts from the server's point and steps along gradients of the clients' objectives."""
-        own = self.exchange is None and self.sgd is None
+        own = self.exchange is None and self.client_optimizer is None
         return own and self.momentum is None and self.correction is None
 
     def rounds_per_cycle(self, clients: Clients) -> int:
@@ -130,7 +130,7 @@ class Method:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
         found: dict[str, Fraction] = {}
         parts = (self.participation, self.local, self.schedule, self.aggregation, self.server, self.momentum)
-        for part in (*parts, self.exchange, self.sgd):
+        for part in (*parts, self.exchange, self.client_optimizer):
             if part is None:
                 continue
             own = getattr(part, "parameters", None)

@@ -19,7 +19,7 @@ from boundcheck.methods.build import build
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Blocks,
-    ClientSGD,
+    ClientOptimizer,
     Constant,
     Correction,
     EpochRange,
@@ -74,17 +74,19 @@ BY_VISITS: dict[str, dict[str, Any]] = {
     "drawn anew": {"kind": "fedavg_sgd", "eta_l": "1/8", "E": 2, **HEAVY},
     "whole gradients": {"kind": "fedavg", "eta": "1/8", "E": 3, "size": 2, **HEAVY},
 }  # fmt: skip
-STEP, OWN = Constant(F(1, 16)), ClientSGD(F(9, 10))
-FIRM = ClientSGD(F(1, 2), F(1, 20), F(1, 2))
+STEP, OWN = Constant(F(1, 16)), ClientOptimizer(F(9, 10))
+FIRM = ClientOptimizer(F(1, 2), F(1, 20), F(1, 2))
 TIMES = Pattern(((0, 1), (), (2,), (1, 3, 4)), lead=((3,), (0, 1, 2)))
 COMPOSED: dict[str, Method] = {
-    "stale": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), sgd=OWN),
-    "proximal": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, sgd=OWN),
+    "stale": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), client_optimizer=OWN),
+    "proximal": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(EpochRange(1, 3), 2)), STEP, client_optimizer=OWN),
     "corrected": Method(
-        "m", Uniform(3), Proximal(F(1, 2), GradientSteps(3)), STEP, correction=Correction(Full()), sgd=OWN
+        "m", Uniform(3), Proximal(F(1, 2), GradientSteps(3)), STEP, correction=Correction(Full()), client_optimizer=OWN
     ),
-    "several steps": Method("m", Full(), Epochs(2, 2), STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1)), sgd=OWN),
-    "proximal, clipped": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(2, 2)), STEP, sgd=FIRM),
+    "several steps": Method(
+        "m", Full(), Epochs(2, 2), STEP, exchange=Blocks(2, hand_over=HandOver(3, 3, 1)), client_optimizer=OWN
+    ),
+    "proximal, clipped": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(2, 2)), STEP, client_optimizer=FIRM),
     "normalised, clipped": build(
         {"kind": "fednova_rr", "eta_l": "1/8", "E": [1, 2, 1, 3, 1], "participation": {"kind": "uniform", "size": 3}}
         | {"clip_l": CLIP, "weight_decay_l": DECAY}
@@ -93,8 +95,8 @@ COMPOSED: dict[str, Method] = {
         {"kind": "fedshuffle_gen", "eta_l": 2, "E": 2, "momentum": {"a": "1/10", "form": "practical"}}
         | {"clip_l": CLIP, "weight_decay_l": DECAY}
     ),
-    "stale, clipped": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), sgd=FIRM),
-    "sums to one": Method("m", Uniform(2), Epochs(2), STEP, SumOne(), sgd=OWN),
+    "stale, clipped": Method("m", TIMES, Epochs(2, 2), STEP, Unbiased(), exchange=Stale(), client_optimizer=FIRM),
+    "sums to one": Method("m", Uniform(2), Epochs(2), STEP, SumOne(), client_optimizer=OWN),
 }
 
 
@@ -106,13 +108,13 @@ class Alone:
         self.plan = plan(method, clients_of(self.problem), seed, ROUNDS)
         self.inputs = torch.from_numpy(self.problem.inputs).double()
         self.labels = torch.from_numpy(self.problem.labels)
-        own, self.norms = method.sgd, list[float]()
+        own, self.norms = method.client_optimizer, list[float]()
         self.clip = None if own is None or own.clip is None else float(own.clip)
 
     def model(self, at: torch.Tensor) -> tuple[torch.nn.Module, torch.optim.SGD]:
         net = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)).double()
         torch.nn.utils.vector_to_parameters(at.clone(), net.parameters())
-        own = self.method.sgd
+        own = self.method.client_optimizer
         assert own is not None
         momentum, decay = float(own.momentum), float(own.weight_decay)
         return net, torch.optim.SGD(net.parameters(), lr=ETA, momentum=momentum, weight_decay=decay)
@@ -219,7 +221,7 @@ def test_the_engines_agree(name: str) -> None:
     for metric in names:
         np.testing.assert_allclose(other.samples[metric], one.samples[metric], rtol=1e-11, atol=1e-28)
         np.testing.assert_allclose(neural.samples[metric], one.samples[metric], rtol=1e-9, atol=1e-25)
-    again = run_sampled(replace(method, sgd=None), problem, ROUNDS, SEEDS, ("gap",), grid)
+    again = run_sampled(replace(method, client_optimizer=None), problem, ROUNDS, SEEDS, ("gap",), grid)
     assert np.abs(again.samples["gap"] - one.samples["gap"]).max() > 1e-4
 
 
@@ -283,7 +285,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
 
 
 def test_exact_solves_have_none() -> None:
-    method = Method("m", Full(), ExactSolve(F(1)), NoStep(), sgd=OWN)
+    method = Method("m", Full(), ExactSolve(F(1)), NoStep(), client_optimizer=OWN)
     problem: Any = random_toy("rows", 3, (2, 2), 2)
     with pytest.raises(Unsupported, match="exact solves have no steps that could have momentum_l = 9/10"):
         run_sampled(method, problem, 1, 1)

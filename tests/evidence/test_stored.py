@@ -175,7 +175,7 @@ def test_the_code_of_problem_method_and_data_counts() -> None:
     assert {
         "boundcheck.problems.least_squares",
         "boundcheck.problems.diabetes",
-        "boundcheck.methods.scgd",
+        "boundcheck.methods.kinds.scgd",
         "boundcheck.engines.exact",
         "boundcheck.engines.sampled",
     } <= set(modules)

@@ -27,7 +27,7 @@ from boundcheck.methods.parts import (
     WithReplacement,
     inclusion,
 )
-from boundcheck.methods.parts.timed import finish_probability, first_to_finish
+from boundcheck.methods.parts.update_times import finish_probability, first_to_finish
 from boundcheck.methods.schedules import F0, Buffer, Exponential, FirstToArrive, Fixed, Policy, Window
 from boundcheck.problems.build import build as problem
 

@@ -18,7 +18,7 @@ from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts import ClientSGD
+from boundcheck.methods.parts import ClientOptimizer
 from boundcheck.problems.build import build as build_problem
 from boundcheck.verdict import Outcome
 
@@ -65,11 +65,16 @@ expect = "%s"
 @pytest.mark.parametrize("spec", SPECS, ids=lambda s: s["kind"])
 def test_every_kind_with_plain_steps_takes_it(spec: dict[str, Any]) -> None:
     plain, method = build(spec), build({**spec, "momentum_l": "9/10"})
-    assert method.sgd == ClientSGD(F(9, 10))
+    assert method.client_optimizer == ClientOptimizer(F(9, 10))
     assert method.parameters() == {**plain.parameters(), "momentum_l": F(9, 10)}
-    assert method.to_dict()["sgd"] == {"part": "ClientSGD", "momentum": "9/10", "weight_decay": "0", "clip": None}
+    assert method.to_dict()["client_optimizer"] == {
+        "part": "ClientOptimizer",
+        "momentum": "9/10",
+        "weight_decay": "0",
+        "clip": None,
+    }
     assert build({**spec, "momentum_l": 0}) == plain
-    assert "sgd" not in plain.to_dict()
+    assert "client_optimizer" not in plain.to_dict()
     assert spec["kind"] in algorithms(plain)
     assert not algorithms(method)
     assert not method.is_plain
@@ -78,7 +83,7 @@ def test_every_kind_with_plain_steps_takes_it(spec: dict[str, Any]) -> None:
 @pytest.mark.parametrize("spec", [*SPECS, *BY_STEPS], ids=lambda s: s["kind"])
 def test_gradients_may_be_clipped_and_weights_decay(spec: dict[str, Any]) -> None:
     plain, method = build(spec), build({**spec, **SHAPED})
-    assert method.sgd == ClientSGD(F(0), F(1, 10000), F(5))
+    assert method.client_optimizer == ClientOptimizer(F(0), F(1, 10000), F(5))
     assert method.parameters() == {**plain.parameters(), "weight_decay_l": F(1, 10000), "clip_l": F(5)}
     assert build({**spec, "weight_decay_l": 0, "clip_l": "none"}) == plain
     for key, value in SHAPED.items():
@@ -105,7 +110,7 @@ def test_no_momentum_where_work_is_divided_by_steps(spec: dict[str, Any]) -> Non
 def test_no_composition_is_of_a_known_kind_with_it(spec: dict[str, Any]) -> None:
     plain = build(spec)
     assert algorithms(plain)
-    assert not algorithms(replace(plain, sgd=ClientSGD(F(1, 2))))
+    assert not algorithms(replace(plain, client_optimizer=ClientOptimizer(F(1, 2))))
 
 
 @pytest.mark.parametrize("value", [1, "-1/10", "3/2", "much", None, {"a": "1/10"}])
@@ -127,9 +132,9 @@ def test_what_is_refused_of_weight_decay_and_clipping(key: str, value: Any) -> N
 
 def test_plain_steps_are_no_part() -> None:
     with pytest.raises(BadInput, match="that are all left out are no part of a method"):
-        ClientSGD()
+        ClientOptimizer()
     with pytest.raises(BadInput, match="momentum_l = 1 is not allowed"):
-        ClientSGD(F(1))
+        ClientOptimizer(F(1))
 
 
 @pytest.mark.parametrize("more", ['momentum_l = "9/10"', "clip_l = 1000000", 'weight_decay_l = "1/1000000"'])
@@ -221,6 +226,6 @@ def test_corrections_by_whole_gradients_do_not_go_with_clipped_ones() -> None:
     reduced = build({"kind": "fedshuffle_gen", "eta_l": "1/10", "momentum": "1/10", **SHAPED})
     corrected = build({"kind": "feddane", "mu": 1, "K": 2, "solver": {"steps": 2, "eta": "1/10"}})
     problem = build_problem({"kind": "fedshuffle_36"})
-    for method in (reduced, replace(corrected, sgd=ClientSGD(clip=F(1)))):
+    for method in (reduced, replace(corrected, client_optimizer=ClientOptimizer(clip=F(1)))):
         with pytest.raises(Unsupported, match="that are corrected by whole gradients do not go with"):
             run(method, problem, rounds=[1], metrics=["gap"], engine="sampled", seeds=1)

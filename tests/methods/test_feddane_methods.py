@@ -10,9 +10,9 @@ import pytest
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.methods._participation import participation_from
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
+from boundcheck.methods.parameters import participation_from
 from boundcheck.methods.parts import (
     Average,
     Constant,

@@ -154,9 +154,9 @@ class Exact:
 
 def refuse_client_sgd(method: Method) -> None:
     """Raises Unsupported for local steps that are not plain: buffers have no room here, clipping is not linear."""
-    if method.sgd is not None:
+    if method.client_optimizer is not None:
         raise Unsupported(
-            f"the exact engine carries plain local steps, and {method.name} has {method.sgd.words()}; "
+            f"the exact engine carries plain local steps, and {method.name} has {method.client_optimizer.words()}; "
             "take engine = 'sampled' or 'neural', or leave that out."
         )
 

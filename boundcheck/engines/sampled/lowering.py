@@ -100,18 +100,18 @@ class Lowered:
     @property
     def rho(self) -> float:
         """The momentum of the clients' own steps; 0 where they have none."""
-        return 0.0 if self.method.sgd is None else float(self.method.sgd.momentum)
+        return 0.0 if self.method.client_optimizer is None else float(self.method.client_optimizer.momentum)
 
     @property
     def decay(self) -> float:
         """The weight decay of the clients' steps; 0 where they have none."""
-        own = self.method.sgd
+        own = self.method.client_optimizer
         return 0.0 if own is None else _double(own.weight_decay, "the weight decay", self.method)
 
     @property
     def clip(self) -> float:
         """The largest norm of a step's gradient; infinite where gradients are not clipped."""
-        own = self.method.sgd
+        own = self.method.client_optimizer
         return inf if own is None or own.clip is None else _double(own.clip, "clip_l", self.method)
 
     @property

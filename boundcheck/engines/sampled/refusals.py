@@ -15,7 +15,7 @@ def check_parts(method: Method, known: Clients) -> None:
     """Raises Unsupported or BadInput where parts of a method do not go together."""
     law = method.participation.drawing(known)
     visit = method.local.visits(0, (0,), known)[0][1] if known.count else None
-    own = method.sgd
+    own = method.client_optimizer
     name = f"the sampled engine does not carry out {method.name}:"
     if method.momentum is not None:
         others = [

@@ -1,6 +1,7 @@
 """The parts of which methods are composed, one file a role."""
 
 from boundcheck.methods.parts.aggregation import Aggregation, Average, PerClient, Same, Setting, SumOne, Unbiased
+from boundcheck.methods.parts.client_optimizer import ClientOptimizer
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
@@ -14,6 +15,7 @@ from boundcheck.methods.parts.participation import (
     OneByWeight,
     Participation,
     Pattern,
+    Sole,
     Subsets,
     Uniform,
     WithReplacement,
@@ -26,14 +28,13 @@ from boundcheck.methods.parts.participation import (
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
 from boundcheck.methods.parts.schedule import Constant, Decaying, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.server import ServerStep
-from boundcheck.methods.parts.sgd import ClientSGD
-from boundcheck.methods.parts.timed import Sole, Timed
+from boundcheck.methods.parts.update_times import Timed
 
 __all__ = [
     "Aggregation",
     "Average",
     "Blocks",
-    "ClientSGD",
+    "ClientOptimizer",
     "Constant",
     "Correction",
     "Cyclic",

@@ -18,25 +18,6 @@ from typing import Literal, Protocol
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 
-__all__ = [
-    "Cyclic",
-    "Drawing",
-    "Full",
-    "Importance",
-    "Independent",
-    "OneByWeight",
-    "Participation",
-    "Pattern",
-    "Subsets",
-    "Uniform",
-    "WithReplacement",
-    "first_repeated",
-    "inclusion",
-    "pair",
-    "pattern_law",
-    "probability_matrix",
-]
-
 MAX_PATTERN = 20_000  # rounds of a period that are gone through
 
 
@@ -240,6 +221,16 @@ class Full:
         return tuple(range(clients.count))
 
     def drawing(self, clients: Clients) -> Drawing | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Sole(Full):
+    """The only client, in every round: centralised learning."""
+
+    def drawing(self, clients: Clients) -> Drawing | None:
+        if clients.count != 1:
+            raise BadInput(f"centralised learning has one client; the problem has {clients.count}.")
         return None
 
 

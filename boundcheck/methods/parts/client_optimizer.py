@@ -7,11 +7,9 @@ from fractions import Fraction
 
 from boundcheck.errors import BadInput
 
-__all__ = ["ClientSGD"]
-
 
 @dataclass(frozen=True)
-class ClientSGD:
+class ClientOptimizer:
     """A local step with step size eta from y: g <- g(y) min(1, clip/|g(y)|), g <- g + weight_decay y, v <- momentum v
     + d, y <- y - eta v.
 

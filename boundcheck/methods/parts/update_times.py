@@ -1,4 +1,4 @@
-"""Participation that follows from the clients' clocks (Y. Fraboni et al., Algorithm 1), and a client on its own."""
+"""Participation that follows from the clients' update times (Y. Fraboni et al., Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from boundcheck.core.numbers import round_down
-from boundcheck.errors import BadInput, Unsupported
+from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts.participation import Drawing, Full
+from boundcheck.methods.parts.participation import Drawing
 from boundcheck.methods.schedules import (
     Buffer,
     Exponential,
@@ -27,8 +27,6 @@ from boundcheck.methods.schedules import (
     fixed_timetable,
     plan_of,
 )
-
-__all__ = ["Sole", "Timed", "finish_probability", "first_to_finish"]
 
 MAX_SETS = 5000  # sets of clients whose probability of filling a buffer is computed
 
@@ -170,13 +168,3 @@ def first_to_finish(rates: tuple[Fraction, ...], m: int) -> tuple[tuple[tuple[in
             )
         found = larger
     return tuple(found), tuple(found.values())
-
-
-@dataclass(frozen=True)
-class Sole(Full):
-    """The only client, in every round: centralised learning."""
-
-    def drawing(self, clients: Clients) -> Drawing | None:
-        if clients.count != 1:
-            raise BadInput(f"centralised learning has one client; the problem has {clients.count}.")
-        return None

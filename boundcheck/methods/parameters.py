@@ -1,0 +1,189 @@
+"""Parts of methods from the parameters that users write; those of a single family stand with its kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.parts import (
+    ClientOptimizer,
+    Constant,
+    Decaying,
+    EpochRange,
+    Full,
+    Importance,
+    Independent,
+    InverseCycle,
+    LogHorizon,
+    OneByWeight,
+    Participation,
+    Pattern,
+    Schedule,
+    Subsets,
+    Uniform,
+    WithReplacement,
+)
+
+# Each way of giving the step size: the parameters that belong together.
+_WAYS = ({"eta"}, {"eta0"}, {"eta0", "rounds_per_cycle"}, {"ell", "T"})
+MAX_COUNT = 10**15
+NOT_CLIPPED = "none"  # what users write for gradients that are not clipped
+# Participation: kind -> the parameters that it needs, and those that it may have
+_PARTICIPATION: Mapping[str, tuple[str, ...]] = {
+    "full": (),
+    "uniform": ("size",),
+    "independent": ("probabilities",),
+    "importance": ("b",),
+    "one_by_weight": (),
+    "subsets": ("subsets", "probabilities"),
+    "with_replacement": ("size",),
+    "pattern": ("cohorts",),
+}
+_OPTIONAL: Mapping[str, tuple[str, ...]] = {"pattern": ("lead",)}
+_DECAY = ("value", "at", "factor", "warm_up")
+
+
+def count(value: Any, name: str) -> int:
+    """A whole number from 1 to 10^15 (as many rounds as a run may have), or BadInput."""
+    number = as_fraction(value, name)
+    if number.denominator != 1 or number < 1:
+        raise BadInput(f"{name} = {format_short(number)} is not allowed; it must be an integer of at least 1.")
+    if number > MAX_COUNT:
+        raise BadInput(f"{name} = {format_short(number)} is not allowed; it must be at most 10^15.")
+    return int(number)
+
+
+def is_list(value: Any) -> bool:
+    """Whether users wrote a list."""
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def numbers(values: Any, name: str) -> tuple[Fraction, ...]:
+    """A list of numbers, one a client. Raises BadInput."""
+    if not is_list(values):
+        raise BadInput(f"{name} must be a list of numbers, one for each client.")
+    return tuple(as_fraction(v, name) for v in values)
+
+
+def whole_numbers(values: Any, name: str) -> tuple[int, ...]:
+    """A list of the numbers 0, 1, 2, .... Raises BadInput."""
+    found = [as_fraction(v, name) for v in values] if is_list(values) else None
+    if found is None or any(v.denominator != 1 or v < 0 for v in found):
+        raise BadInput(f"{name} must be a list of integers from 0 on.")
+    return tuple(int(v) for v in found)
+
+
+def cohorts_from(values: Any, name: str) -> tuple[tuple[int, ...], ...]:
+    """A list of lists of client numbers. Raises BadInput."""
+    if not is_list(values) or not all(is_list(s) for s in values):
+        raise BadInput(f"{name} must be a list of lists of client numbers, such as [[0, 1], [2]].")
+    return tuple(tuple(_client(i) for i in s) for s in values)
+
+
+def _client(value: Any) -> int:
+    number = as_fraction(value, "a client number")
+    if number.denominator != 1 or number < 0:
+        raise BadInput(f"{value} is no client number; they are 0, 1, 2, ...")
+    return int(number)
+
+
+def epochs_from(value: Any) -> int | tuple[int, ...] | EpochRange:
+    """Epochs: a number, one number a client ([1, 2, 3]), or {low = 2, high = 5} for a draw each time."""
+    if isinstance(value, Mapping):
+        if set(value) != {"low", "high"}:
+            raise BadInput("random epochs are written {low = 2, high = 5}.")
+        return EpochRange(count(value["low"], "low"), count(value["high"], "high"))
+    return tuple(count(v, "E") for v in value) if is_list(value) else count(value, "E")
+
+
+def participation_from(given: Any) -> Participation:
+    """`"full"`, `"one_by_weight"`, or a table such as {kind = "uniform", size = 2}, {kind = "importance", b = 1},
+    {kind = "independent", probabilities = [...]}, {kind = "subsets", subsets = [[0, 1], ...], probabilities = [...]},
+    {kind = "with_replacement", size = 2}, {kind = "pattern", cohorts = [[0], [1, 2]], lead = [[0, 1, 2]]}.
+
+    Raises UnknownName and BadInput.
+    """
+    table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
+    kind = str(table.get("kind", ""))
+    if kind not in _PARTICIPATION:
+        raise UnknownName("the participation", kind, _PARTICIPATION)
+    known = _PARTICIPATION[kind] + _OPTIONAL.get(kind, ())
+    for key in table:
+        if key != "kind" and key not in known:
+            raise UnknownName(f"the participation '{kind}': parameter", str(key), known or ["none"])
+    for key in _PARTICIPATION[kind]:
+        if key not in table:
+            raise BadInput(f"the participation '{kind}' needs '{key}'.")
+    if kind == "full":
+        return Full()
+    if kind == "uniform":
+        return Uniform(count(table["size"], "size"))
+    if kind == "with_replacement":
+        return WithReplacement(count(table["size"], "size"))
+    if kind == "pattern":
+        return Pattern(cohorts_from(table["cohorts"], "cohorts"), cohorts_from(table.get("lead", ()), "lead"))
+    if kind == "importance":
+        return Importance(as_fraction(table["b"], "b"))
+    if kind == "one_by_weight":
+        return OneByWeight()
+    if not is_list(table["probabilities"]):
+        raise BadInput("probabilities must be a list of numbers.")
+    probabilities = tuple(as_fraction(p, "probabilities") for p in table["probabilities"])
+    if kind == "independent":
+        return Independent(probabilities)
+    return Subsets(cohorts_from(table["subsets"], "subsets"), probabilities)
+
+
+def client_optimizer_from(momentum_l: Any, weight_decay_l: Any, clip_l: Any) -> ClientOptimizer | None:
+    """What differs from plain local steps, None where nothing does (`ClientOptimizer`).
+
+    momentum_l: at least 0 and below 1. weight_decay_l: at least 0. clip_l: the largest norm of a gradient, above 0, or
+    "none". Raises BadInput.
+    """
+    momentum, decay = as_fraction(momentum_l, "momentum_l"), as_fraction(weight_decay_l, "weight_decay_l")
+    clip = None if clip_l == NOT_CLIPPED else as_fraction(clip_l, "clip_l")
+    return ClientOptimizer(momentum, decay, clip) if momentum or decay or clip is not None else None
+
+
+def step_from(value: Any, name: str) -> Schedule:
+    """The local step size of a method, its parameter `name`, from what users write.
+
+    A number, or {value = "1/10", at = [500, 750], factor = "1/10", warm_up = 5}: value in the first rounds, multiplied
+    by factor (default 1/10) from round 500 and again from round 750 on, rounds counted from 0; rising evenly to value
+    over the first warm_up rounds. Raises BadInput and UnknownName.
+    """
+    if not isinstance(value, Mapping):
+        return Constant(as_fraction(value, name), name)
+    for key in value:
+        if key not in _DECAY:
+            raise UnknownName(f"the step size {name}: parameter", str(key), _DECAY)
+    if "value" not in value:
+        raise BadInput(f'a step size that changes needs its value, such as {name} = {{value = "1/10", at = [500]}}.')
+    at = value.get("at", ())
+    if isinstance(at, str) or not isinstance(at, Sequence):
+        raise BadInput(f"{name}: at must be the rounds from which the step size is smaller, such as [500, 750].")
+    return Decaying(
+        as_fraction(value["value"], f"{name}: value"),
+        tuple(count(t, f"{name}: at") for t in at),
+        as_fraction(value.get("factor", Fraction(1, 10)), f"{name}: factor"),
+        count(value["warm_up"], f"{name}: warm_up") if "warm_up" in value else 0,
+    )
+
+
+def schedule_from(steps: Mapping[str, Any]) -> Schedule:
+    """`eta` (see `step_from`), `eta0` (eta0/K, optionally with `rounds_per_cycle`) or `ell` and `T` (ell*log(T)/T)."""
+    given = {k for k, v in steps.items() if v is not None}
+    if given not in _WAYS:
+        shown = ", ".join(sorted(given)) or "none"
+        raise BadInput(
+            f"the step size needs exactly one of: eta; eta0 (and rounds_per_cycle); ell and T. Given: {shown}."
+        )
+    if "eta" in given:
+        return step_from(steps["eta"], "eta")
+    if "eta0" in given:
+        per = steps.get("rounds_per_cycle")
+        return InverseCycle(as_fraction(steps["eta0"], "eta0"), None if per is None else count(per, "rounds_per_cycle"))
+    return LogHorizon(as_fraction(steps["ell"], "ell"), count(steps["T"], "T"))
