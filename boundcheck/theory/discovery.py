@@ -24,8 +24,6 @@ from boundcheck.errors import BadInput, UnknownName, nearest
 from boundcheck.theory.statement import Statement
 from boundcheck.theory.theorem import Theorem
 
-__all__ = ["PREFERENCE", "all_ids", "all_statements", "papers", "readings", "statement"]
-
 GROUP = "boundcheck.papers"
 HOME = "boundcheck.papers"
 PLACEHOLDER = "TYPE_THE_FORMULA_HERE"  # what a skeleton has where the formula belongs

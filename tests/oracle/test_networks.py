@@ -1,8 +1,8 @@
 """Rows of networks in float64, one of every architecture, are those of a loop in eager torch to 1e-10.
 
 The loop takes one seed, one client and one step at a time, with plain modules of `torch.nn` and autograd. What else is
-held against one: methods on a perceptron in `tests/engines/test_neural_engine.py`, and every kind of method that trains
-networks on softmax regression there, against the reference of the sampled engine.
+held against one, in `tests/networks/test_network_engine.py`: methods on a perceptron, and every kind of method that
+trains networks on softmax regression, against the reference of the sampled engine.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.engines.neural_plain import loaded
 
 import boundcheck as bc
 from boundcheck.engines.sampled import plan
-from boundcheck.problems.architectures.zoo import MODELS, architecture
-from boundcheck.problems.neural import NeuralProblem
+from boundcheck.networks.architectures.zoo import MODELS, architecture
+from boundcheck.networks.problem import NeuralProblem
 from boundcheck.problems.problem import clients_of
+from tests.networks.neural_plain import loaded
 
 ROUNDS, SEEDS, CLIENTS = 3, range(2, 4), 3
 STEP, RIDGE = 1 / 8, Fraction(1, 16)
