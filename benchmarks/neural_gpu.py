@@ -45,15 +45,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundcheck.engines.neural import fast
-from boundcheck.engines.neural.batched import batched
-from boundcheck.engines.neural.library import library
-from boundcheck.engines.neural.settings import PRECISIONS, Settings
-from boundcheck.engines.neural.task import Task
 from boundcheck.methods.clients import Clients, Repeated
-from boundcheck.problems.architectures import (
+from boundcheck.networks.architectures import zoo
+from boundcheck.networks.architectures.architecture import Architecture
+from boundcheck.networks.architectures.layers import (
     LSTM,
-    Architecture,
     Convolution,
     Dense,
     Embedding,
@@ -66,8 +62,11 @@ from boundcheck.problems.architectures import (
     Relu,
     Residual,
     Tanh,
-    zoo,
 )
+from boundcheck.networks.engine import local_step
+from boundcheck.networks.engine.batched import batched
+from boundcheck.networks.engine.device import PRECISIONS, Settings, environment, library, peak_memory, reset_peak_memory
+from boundcheck.networks.engine.task import Task
 
 TAU, ITERATIONS, CLIENTS = 10, 10_000, 128
 SYMBOLS, LENGTH = 80, 80
@@ -273,7 +272,7 @@ class Bench:
         own = torch.arange(clients)[:, None] * 2 * batch
         self.rows = [(own + torch.randperm(2 * batch, generator=draw)[:batch]).to(self.device) for _ in range(TAU)]
         self.module = module(model).to(self.device, dtype)
-        self.step = fast.prepared(self.task, settings)
+        self.step = local_step.prepare(self.task, settings)
 
     def together(self, steps: int, lanes: int) -> Any:
         """Points (clients, dim) after local steps of all clients, so many at once."""
@@ -365,9 +364,9 @@ def compare(name: str, bench: Bench, passes: Sequence[Work], top: Ceilings, opti
     torch = library()
     check(name, bench)
     few, lanes = min(bench.clients, options.loop), options.lanes or bench.clients
-    fast.reset_peak_memory(bench.device)
+    reset_peak_memory(bench.device)
     ours = bench.seconds(lambda: bench.together(options.steps, lanes)) / (options.steps * bench.clients)
-    held = fast.peak_memory(bench.device)["bytes"] if bench.device.type == "cuda" else 0
+    held = peak_memory(bench.device)["bytes"] if bench.device.type == "cuda" else 0
     theirs = bench.seconds(lambda: bench.one_by_one(options.steps, few)) / (options.steps * few)
     a, b = bench.together(options.steps, lanes)[:few], bench.one_by_one(options.steps, few)
     away = float(torch.linalg.vector_norm(a - b) / torch.linalg.vector_norm(b - bench.start))
@@ -434,7 +433,7 @@ def main(given: Sequence[str] | None = None) -> int:
     )
     for precision in options.precision or (("float32",) if options.cpu else ("float32", "tf32", "bf16")):
         settings = Settings(device, precision, compiled=options.compiled, graphs=options.graphs)
-        with fast.environment(settings, torch.device(device)):
+        with environment(settings, torch.device(device)):
             top = ceilings(device, precision, small=options.small)
             for name, model in models(small=options.small).items():
                 bench = Bench(model, device, settings, clients, options.batch)

@@ -12,10 +12,13 @@ Names are loaded when they are first used: importing boundcheck alone loads no s
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
+from boundcheck.core import providers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
-    from boundcheck.evidence.falsify import FalsifyResult
+    from boundcheck.falsify.search import FalsifyResult
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.proof.derivation import Derivation
@@ -58,6 +61,13 @@ __all__ = [
     "statements",
 ]
 
+# What the room of trained networks contributes to those below it.
+providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
+providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")
+for _name in ("fashion_mnist", "cifar10", "shakespeare", "imdb"):
+    providers.register(providers.DATA, _name, f"boundcheck.networks.data.{_name}")
+providers.register(providers.STUDIES, "training", "boundcheck.networks.study")
+
 # Public names that live elsewhere: name -> module.
 _ELSEWHERE = {
     "BadInput": "boundcheck.errors",
@@ -86,6 +96,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The package, whose public functions stay what they are when a subpackage of the same name is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, ModuleType) and name in __all__):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def statement(id: str) -> Statement:
@@ -232,7 +253,7 @@ def falsify(
     makes the search independent of the clock. on_progress: called with (finished share, best score so far).
     Raises Unsupported for statements that the search does not reach.
     """
-    from boundcheck.evidence.falsify import falsify as search
+    from boundcheck.falsify.search import falsify as search
 
     found = _find(statement) if isinstance(statement, str) else statement
     return search(found, budget=budget, seed=seed, max_instances=max_instances, on_progress=on_progress)

@@ -8,7 +8,7 @@ import torch
 from sklearn.datasets import load_digits
 
 import boundcheck as bc
-from boundcheck.engines.neural.own import own_module
+from boundcheck.networks.own_module import own_module
 
 
 class Digits(torch.nn.Module):

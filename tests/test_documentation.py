@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 from boundcheck.core.toml_lines import parse_toml
-from boundcheck.engines.run import ENGINES, ROUND_METRICS
+from boundcheck.engines.round_metrics import ROUND_METRICS
+from boundcheck.engines.run import ENGINES
 from boundcheck.errors import UnknownName
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.claim_spec import ClaimSpec, RateSpec, TightnessSpec
 from boundcheck.evidence.limits import Limits, load_limits
 from boundcheck.evidence.spec import claims_from_text
-from boundcheck.evidence.studies import KINDS, carry_out_study, load_studies
+from boundcheck.evidence.studies import carry_out_study, kinds, load_studies, module_of
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems
 from boundcheck.theory.discovery import all_statements
@@ -54,7 +55,7 @@ def rows(first: str, heading: str) -> dict[str, tuple[str, ...]]:
 def parameters(module: ModuleType, kind: str) -> dict[str, inspect.Parameter]:
     if module is methods:
         return dict(inspect.signature(methods.kind_of(kind).parts).parameters)
-    build: Any = importlib.import_module(f"boundcheck.problems.{kind}").build
+    build: Any = importlib.import_module(problems.module_name(kind)).build
     return dict(inspect.signature(build).parameters)
 
 
@@ -128,9 +129,9 @@ def test_every_metric_is_listed() -> None:
 
 def test_every_page_that_compares_is_listed() -> None:
     listed = rows("table", "Pages that compare")
-    assert set(listed) == {f"`{kind}`" for kind in KINDS}
-    for kind in KINDS:
-        fields = importlib.import_module(f"boundcheck.evidence.studies.{kind}").Spec.model_fields
+    assert set(listed) == {f"`{kind}`" for kind in kinds()}
+    for kind in kinds():
+        fields = module_of(kind).Spec.model_fields
         keys = listed[f"`{kind}`"][0]
         assert ticked(keys) == set(fields), kind
         needed = {name for name, field in fields.items() if field.is_required()}
@@ -182,7 +183,7 @@ def test_the_pages_shown_come_out(tmp_path: Path) -> None:
     file = tmp_path / "spec.toml"
     file.write_text(shown("Pages that compare"), encoding="utf-8")
     asked = load_studies(file)
-    assert [a.kind for a in asked] == list(KINDS)
+    assert [a.kind for a in asked] == list(kinds())
     compared, weights, schemes, cycles, training = map(carry_out_study, asked)
     assert {name.rpartition("/")[0] for _, name, *_ in compared.tables[0].rows} == {
         "fedshuffle/theorem_5_1_strongly_convex",

@@ -1,4 +1,4 @@
-"""Importing the package, or asking for help, loads nothing heavy."""
+"""Importing the package, or asking for help, loads nothing heavy, nor the room of networks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "cvxpy", "scipy", "numba", "matplotlib", "sympy")
+HEAVY = ("torch", "cvxpy", "scipy", "numba", "matplotlib", "sympy", "boundcheck.networks")
 
 
 @pytest.mark.parametrize(

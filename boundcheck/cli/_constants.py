@@ -112,11 +112,12 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
 
     What is done meanwhile is shown on standard error while that is a terminal.
     """
-    from boundcheck.engines.run import describe_constants, is_neural
+    from boundcheck.engines.run import describe_constants
     from boundcheck.errors import BadInput, UnknownName
     from boundcheck.evidence.steps import objective, placeholder, resolve_steps
     from boundcheck.methods.build import build as build_method
     from boundcheck.problems.build import build as build_problem
+    from boundcheck.problems.problem import is_neural
     from boundcheck.theory.discovery import statement
 
     claimed = statement(claim.statement)

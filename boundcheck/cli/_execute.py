@@ -90,11 +90,10 @@ class _Job:
             neural = (neural or {}) if self.what.engine == "neural" or self.what.estimate is not None else None
         if neural is None:
             return False
-        from boundcheck.engines.neural.lower import device_of
-        from boundcheck.engines.neural.settings import Settings
+        from boundcheck.engines.trained import training_engine
 
         try:
-            return device_of(Settings.of(neural)) != "cpu"
+            return training_engine("neural").on_gpu(neural)
         except (BadInput, MissingExtra):  # a GPU or a torch that is not there: it will be refused, by name
             return False
 

@@ -39,29 +39,35 @@ from __future__ import annotations
 
 from boundcheck.theory.assumptions import convexity, smooth_clients
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
+from boundcheck.theory.paper import Paper
+from boundcheck.theory.statement import Algorithm, Condition, Metric, Source
 from boundcheck.theory.symbols import common
+from boundcheck.theory.theorem import Reading, Theorem
 
-# The symbols of the formula. `boundcheck.theory.symbols` lists the shared ones; others are declared with
-# Symbol(name, meaning, dimension, ...).
-L, eta, dist2_0, k = common.L.expr, common.eta.expr, common.dist2_0.expr, common.k.expr
+PAPER = Paper("Title of the paper", ("First Author", "Second Author"), 2026, arxiv="")
 
-STATEMENTS = (
-    Statement(
-        source=Source("Title of the paper (authors, year)", "$title", "section and equation"),
-        reading="$reading",
-        title="What is bounded, for which method",
-        symbols=(common.L, common.eta, common.dist2_0, common.k),
-        metric=Metric("gap", VALUE, index="k", rounds=k),
+# The symbols of the formula. `boundcheck.theory.symbols` has the shared ones; others are declared with
+# Symbol(name, meaning, dimension, key=...). The key says which constant of a run it is (`boundcheck constants --list`);
+# a symbol without a key gets its value from the user alone.
+SYMBOLS = (common.L, common.eta, common.dist2_0, common.k)
+L, eta, dist2_0, k = (symbol.expr for symbol in SYMBOLS)
+
+theorem = Theorem(
+    source=Source(PAPER, "$title", "section and equation"),
+    title="What is bounded, for which method",
+    symbols=SYMBOLS,
+    # A step size that changes with the rounds is an expression in ROUND: Algorithm(..., steps=(("eta", ...),)).
+    algorithm=Algorithm("gradient_descent", ("eta",)),
+    metric=Metric("gap", VALUE, index="k", rounds=k),
+    # Hypotheses on the objective; problems say which of them they meet.
+    assumptions=(convexity, smooth_clients),
+    conditions=(Condition("step size", eta * L <= 1, "the step is at most 1/L"),),
+    # What is known without the statement: a bound that is nowhere below it is VACUOUS.
+    trivial=L * dist2_0 / 2,
+    readings={
         # Type the formula here, with explicit constants, for example: dist2_0 / (eta * (4 * k + 2))
-        bound=TYPE_THE_FORMULA_HERE,
-        algorithm=Algorithm("gradient_descent", ("eta",)),
-        conditions=(Condition("step size", eta * L <= 1, "the step is at most 1/L"),),
-        # Hypotheses on the objective; problems say which of them they meet.
-        assumptions=(convexity, smooth_clients),
-        # What is known without the statement: a bound that is nowhere below it is VACUOUS.
-        trivial=L * dist2_0 / 2,
-$correction    ),
+        "$reading": Reading(TYPE_THE_FORMULA_HERE$correction),
+    },
 )
 ''')
 

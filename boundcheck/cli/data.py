@@ -33,9 +33,9 @@ def _facts(name: str) -> dict[str, Any]:
     Of sets that are fetched the contents are not read for it, so that their checksums are not looked at.
     """
     from boundcheck.errors import DataNotFetched
-    from boundcheck.problems import _data
+    from boundcheck.problems import _data, _data_sets
 
-    module = _data.module(name)
+    module = _data_sets.module(name)
     found: dict[str, Any] = {
         "name": name,
         "licence": module.LICENCE,
@@ -89,9 +89,9 @@ def list_sets(as_json: Json = False) -> int:
     \b
     Example: boundcheck data list
     """
-    from boundcheck.problems._data import DATA
+    from boundcheck.problems._data_sets import data_sets
 
-    facts = [_facts(name) for name in DATA]
+    facts = [_facts(name) for name in data_sets()]
     if as_json:
         print_json({"data": facts})
         return 0
@@ -128,9 +128,9 @@ def fetch(
     \b
     Example: boundcheck data fetch cifar10
     """
-    from boundcheck.problems import _data
+    from boundcheck.problems import _data_sets
 
-    module = _data.module(name)
+    module = _data_sets.module(name)
     copied = _fetched(name, module, source)
     if as_json:
         print_json({**_facts(name), "copied": copied})

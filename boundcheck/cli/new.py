@@ -120,9 +120,7 @@ def _tests_beside(folder: Path) -> Path:
 def _statement_files(package: Path, tests: Path, paper_name: str, name: str, reading: str) -> dict[Path, str]:
     from boundcheck.cli._templates import STATEMENT, TEST
 
-    correction = (
-        "" if reading.startswith("as_printed") else '        replaces="what it replaces",\n        why="why",\n'
-    )
+    correction = "" if reading.startswith("as_printed") else ', replaces="what it replaces", why="why"'
     title = name.replace("_", " ").capitalize()
     title = re.sub(r"(?<=\d) (?=\d)", ".", title)
     return {

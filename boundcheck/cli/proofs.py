@@ -120,8 +120,8 @@ def falsify(
     """
     from boundcheck.cli._files import probe_file
     from boundcheck.cli._values import parse_seconds
-    from boundcheck.evidence.falsify import falsify as search
     from boundcheck.evidence.witness import save_witness
+    from boundcheck.falsify.search import falsify as search
     from boundcheck.theory.discovery import statement
 
     found = statement(id)

@@ -43,6 +43,7 @@ def register(app: typer.Typer) -> None:
     app.command()(show)
     app.command()(evaluate)
     app.command()(scope)
+    app.command()(cite)
 
 
 def _find(id: str) -> Statement:
@@ -109,7 +110,7 @@ def list_statements(
                 "transcribed": transcribed(derived[s.id]),
                 "witness": str(witnesses[s.id]) if s.id in witnesses else None,
                 "claims": claims.get(s.id, {}),
-                "source": {"paper": s.source.paper, "number": s.source.number, "where": s.source.where},
+                "source": {"paper": str(s.source.paper), "number": s.source.number, "where": s.source.where},
             }
             for s in chosen
         ]
@@ -187,6 +188,19 @@ def show(
     return 1 if against else 0
 
 
+def cite(id: Id) -> int:
+    """The BibTeX entry of the publication that prints a statement.
+
+    The note names the statement. The entry has the DOI or the arXiv number where there is one.
+
+    \b
+    Example: boundcheck cite fedshuffle/theorem_5_1_convex
+    """
+    source = _find(id).source
+    line(source.paper.bibtex(f"{source.number}; {source.where}"))
+    return 0
+
+
 def _show_text(found: Statement, evidence: str) -> None:
     import sympy as sp
 
@@ -202,8 +216,8 @@ def _show_text(found: Statement, evidence: str) -> None:
         if text:
             line(f"  {label}: {text}")
     line()
-    rows = [[s.name, s.meaning, str(s.dimension), s.allowed()] for s in found.symbols]
-    table(["symbol", "meaning", "dimension", "allowed"], rows)
+    rows = [[s.name, s.meaning, str(s.dimension), s.allowed(), s.key] for s in found.symbols]
+    table(["symbol", "meaning", "dimension", "allowed", "constant"], rows)
     line()
     for assumption in found.assumptions:
         line(f"assumption {assumption.name}: {assumption.meaning}")

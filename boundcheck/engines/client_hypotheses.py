@@ -17,7 +17,6 @@ import numpy as np
 
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Repeated
-from boundcheck.problems._on_samples import OnSamples
 from boundcheck.problems._scalar import ScalarInstance
 from boundcheck.problems.problem import QuadraticProblem
 
@@ -66,12 +65,12 @@ def _unlike_client(problem: Problem) -> tuple[int | None, bool]:
         maps = problem.forms().maps
         first = maps[0]
         return next((i for i, own in enumerate(maps) if own is not first and own != first), 0), True
-    if isinstance(base, OnSamples):
+    if getattr(base, "trains_network", False):
         return _other_samples(base), True
     return _other_gradients(problem)
 
 
-def _other_samples(problem: OnSamples) -> int:
+def _other_samples(problem: Any) -> int:
     """The first client whose samples, in any order, are not those of client 0; 0 if all clients hold the same."""
     ends = problem.offsets
 

@@ -248,13 +248,10 @@ def block_view(method: Method, problem: Problem) -> BlockView | None:
 
 def _told(exchange: Blocks, problem: Problem) -> Blocks:
     """The exchange with the coordinates of its blocks, where these are layers or channels of the problem's network."""
-    architecture = getattr(problem, "architecture", None)
-    if not exchange.by_network or architecture is None:
+    of_network: Any = getattr(problem, "block_coordinates", None)
+    if not exchange.by_network or of_network is None:
         return exchange
-    from boundcheck.problems.architectures.partition import coordinates, partition
-
-    ranges = partition(architecture, str(exchange.partition), exchange.tau)
-    return replace(exchange, partition=tuple(tuple(coordinates(own).tolist()) for own in ranges))
+    return replace(exchange, partition=of_network(str(exchange.partition), exchange.tau))
 
 
 def block_makers(method: Method, problem: Problem) -> dict[str, Maker]:

@@ -13,56 +13,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
+from boundcheck.core import providers
 from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.engines.round_metrics import is_round_metric
+from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.build import algorithms, objections
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks
 from boundcheck.problems._minimum import Minimum
-from boundcheck.problems.problem import clients_of
+from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.theory.quantities import PROOF_QUANTITIES
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
-    from boundcheck.engines.neural.settings import Settings
     from boundcheck.problems.problem import Problem
 
 __all__ = [
     "ENGINES",
-    "ROUND_METRICS",
     "check_engine",
     "describe",
     "describe_constants",
     "hypotheses_of",
-    "is_neural",
-    "is_round_metric",
-    "needed_for",
     "round_grid",
     "run",
 ]
 
-ENGINES = ("exact", "sampled", "neural")
+ENGINES = ("exact", "sampled", *providers.names(providers.ENGINES))
 MAX_ROUNDS = 10**15
-_SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
-# Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
-# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`, and of those that it has not in
-# `engines.sampled.looking` and `engines.neural.looking`.
-ROUND_METRICS: Mapping[str, str] = {
-    "drift": "visits from the server's point",
-    "epoch_grad2": "momentum",
-    "momentum_error2": "momentum",
-    "discrepancy": "models of its own at every client",
-    "round_gap": "a server",
-    "virtual_round_gap": "a server",
-    "virtual_gap": "a server",
-    "virtual_grad2": "a server",
-    "inexactness": _SAMPLED,
-    "B2": _SAMPLED,
-    "f_above_least_local": _SAMPLED,
-    "least_local_f": _SAMPLED,
-    "least_local_loss": _SAMPLED,
-}
-_OF_BLOCK = "discrepancy:"  # followed by the number of a block
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
 
 
@@ -76,7 +53,7 @@ def run(
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic | None = None,
     assumptions: Iterable[str] = (),
-    neural: Settings | Mapping[str, Any] | None = None,
+    neural: Mapping[str, Any] | None = None,
     checkpoint: AnyCheckpoint | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
@@ -86,7 +63,7 @@ def run(
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the default,
     "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a
     model on labelled samples, all clients and seeds at once in torch). metrics: default all that the problem has; those
-    of `ROUND_METRICS`, and for "neural" those of `engines.neural.looking`, by name. assumptions: names of hypotheses
+    of `ROUND_METRICS`, and for "neural" those of `networks.engine.metrics`, by name. assumptions: names of hypotheses
     that the problem is asked about besides the shipped ones; its answers stand in `Curve.assumptions` and
     `Curve.violations`. neural: settings of the neural engine, such as {"precision": "float64"}. checkpoint: where a
     neural run is saved in between, and from which it goes on. on_progress: called with the finished share, 0 to 1.
@@ -115,13 +92,8 @@ def run(
             raise BadInput(f"seeds = {seeds} is not allowed; the {engine} engine needs at least 1.")
         share = None if on_progress is None else lambda done, of: on_progress(done / of)
         if engine == "neural":
-            from boundcheck.engines.neural.run import run_neural
-            from boundcheck.engines.neural.settings import Settings
-
-            curve = run_neural(
-                method, problem, grid[-1], wanted, names, grid, Settings.of(neural),
-                on_progress=share, checkpoint=checkpoint,
-            )  # fmt: skip
+            trained = training_engine(engine)
+            curve = trained.run(method, problem, wanted, names, grid, neural, on_progress=share, checkpoint=checkpoint)
         else:
             from boundcheck.engines.sampled import run_sampled
 
@@ -129,15 +101,10 @@ def run(
     return describe(curve, method, problem, assumptions)
 
 
-def is_neural(problem: Problem) -> bool:
-    """Whether a problem is one that only the neural engine carries: its start is a vector of floats, not exact."""
-    return hasattr(problem, "start_vector")
-
-
 def check_engine(
     engine: str,
     problem: Problem,
-    neural: Settings | Mapping[str, Any] | None = None,
+    neural: Mapping[str, Any] | None = None,
     arithmetic: str | Arithmetic | None = None,
 ) -> None:
     """Raises Unsupported where an engine does not carry a problem, BadInput for settings of another engine."""
@@ -154,24 +121,6 @@ def check_engine(
         )
 
 
-def is_round_metric(name: str) -> bool:
-    """Whether a metric is one of a round, which the method has and not the problem."""
-    return name in ROUND_METRICS or (name.startswith(_OF_BLOCK) and name[len(_OF_BLOCK) :].isdecimal())
-
-
-def needed_for(name: str, method: Method) -> str | None:
-    """What a method lacks for a metric of a round, in words; None where it lacks nothing."""
-    needs = ROUND_METRICS[name.partition(":")[0]]
-    blocks = isinstance(method.exchange, Blocks)
-    met = {
-        "momentum": method.momentum is not None,
-        "models of its own at every client": blocks,
-        "a server": not blocks and method.momentum is None,
-        _SAMPLED: False,
-    }.get(needs, method.exchange is None and method.correction is None)
-    return None if met else needs
-
-
 def _arithmetic(name: str | Arithmetic) -> Arithmetic:
     known = [a.value for a in Arithmetic if a is not Arithmetic.SAMPLED]
     if name not in known:
@@ -185,7 +134,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     from boundcheck.engines.rare_choices import rarest_choice
 
     decided, broken = hypotheses_of(method, problem, assumptions)
-    told = getattr(problem, "told", "")  # along which run constants were estimated
+    along = getattr(problem, "along", "")  # the run along which constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
     clients = clients_of(problem)
     named = algorithms(method, clients)
@@ -196,7 +145,7 @@ def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterab
     return replace(
         curve,
         start=_at_start(problem, curve.values),
-        info={**info, "estimated": told, "measured": getattr(problem, "measured", {})} if told else info,
+        info={**info, "estimated": along, "measured": getattr(problem, "measured", {})} if along else info,
         constants=describe_constants(method, problem),
         assumptions=decided,
         violations=broken,

@@ -18,14 +18,15 @@ import numpy as np
 
 from boundcheck.core.numbers import format_apart, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, check_engine, describe, is_round_metric
+from boundcheck.engines.round_metrics import is_round_metric
+from boundcheck.engines.run import ENGINES, check_engine, describe
+from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
 from boundcheck.evidence.constant_claims import broken_assumption, constant_of, curve_of_constant
-from boundcheck.evidence.estimated import along_a_run
 from boundcheck.evidence.given import given_constants, is_library, key_of
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.evidence.readings import Reading, readings_beside
@@ -78,7 +79,7 @@ class Claim:
     tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
     is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`).
     arithmetic: of the exact engine (None: "ball"). seeds: budget of the sampled engine, number of runs of the neural
-    one (None: that of `SEEDS`). estimate: with how much effort (`engines.neural.probing.Effort`; empty: its defaults)
+    one (None: that of `SEEDS`). estimate: with how much effort (`networks.engine.probing.Effort`; empty: its defaults)
     constants that the problem does not know are measured along the run; None: they are not. neural: settings of the
     neural engine. number: which of its file it is, from 1.
     """
@@ -203,7 +204,9 @@ def _instance(claim: Claim, claimed: Statement) -> tuple[Problem, dict[str, Cons
     method = build_method(placeholder(claim.method))
     method.check(clients_of(problem), problem.dim)
     if claim.estimate is not None:
-        problem = along_a_run(problem, claim.neural, partial(_planned, claim, claimed), method, effort=claim.estimate)
+        planned = partial(_planned, claim, claimed)
+        engine = training_engine("neural")
+        problem = engine.along_a_run(problem, claim.neural, planned, method, effort=claim.estimate)
     problem = objective(claimed, method, problem)
     parameters = set(claimed.known(dict.fromkeys(method.parameters())))
     return problem, {k: c for k, c in joint(claimed, method, problem).items() if k not in parameters}
@@ -224,7 +227,7 @@ def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str
     method = build_method(placeholder(claim.method))
     parameters = claimed.known(dict.fromkeys(method.parameters()))
     known = {*own, *claim.constants, *claimed.parameters, *parameters, str(claimed.metric.index)}
-    lacking = [s.name for s in claimed.symbols if s.name not in known and s.reported not in START]
+    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
     quantity = claimed.metric.quantity
     if constant_of(claimed) is None and quantity not in problem.metrics and not is_round_metric(quantity):
         lacking.append(f"the metric {claimed.metric.quantity}")

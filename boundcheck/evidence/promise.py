@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.engines.run import describe_constants, is_round_metric, run
+from boundcheck.engines.round_metrics import is_round_metric
+from boundcheck.engines.run import describe_constants, run
 from boundcheck.engines.surrogate import surrogate
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of

@@ -19,12 +19,12 @@ from boundcheck.core.numbers import as_fraction, format_apart, format_short, par
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.absent import why_absent
-from boundcheck.engines.run import ENGINES, check_engine, is_neural, round_grid
+from boundcheck.engines.run import ENGINES, check_engine, round_grid
+from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import SpecFile
-from boundcheck.evidence.estimated import check_estimate
 from boundcheck.evidence.given import check_parameters, given_constants
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -32,7 +32,7 @@ from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.problems.problem import Problem, clients_of, is_neural
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.quantities import check_measurable
@@ -159,11 +159,9 @@ class _Checker:
         with self._noting("arithmetic"):
             check_engine(engine, problem, arithmetic=self.raw.get("arithmetic"))
         if isinstance(neural, Mapping):
-            from boundcheck.engines.neural.settings import Settings
-
             with self._noting("neural", names=neural):
                 check_engine(engine, problem, neural)
-                Settings.of(neural)
+                training_engine("neural").check_settings(neural)
 
     def _add(self, keys: KeyPath, text: str) -> None:
         self.problems.append((self.file.line_of((*self.path, *keys)), text))
@@ -317,7 +315,7 @@ class _Checker:
         if self.raw.get("estimate") is True or self._table("estimate"):
             return  # they are measured
         found = {*known, claimed.metric.index}
-        lacking = [s for s in claimed.symbols if s.name not in found and s.reported not in START]
+        lacking = [s for s in claimed.symbols if s.name not in found and s.key not in START]
         if not lacking:
             return
         with self._noting("method"):
@@ -328,8 +326,7 @@ class _Checker:
                 + (f" ({lacking[0].meaning})" if len(lacking) == 1 else "")
                 + "; neither the problem nor the method gives one, so write it under constants"
                 + (", or measure it along the run with estimate = true" if self._is_neural(instance) else "")
-                + ("" if why is None else f" ({why})")
-                + f"{claimed.keyless(s.name for s in lacking)}.",
+                + ("." if why is None else f" ({why})."),
             )
 
     def _is_neural(self, instance: tuple[Problem, Method] | None) -> bool:
@@ -340,7 +337,12 @@ class _Checker:
         self._ordered(self._table("tightness"), "tightness", ("at_least", "at_most"))
         if self.raw.get("estimate", False) is not False and self.raw.get("engine", "exact") in ENGINES:
             with self._noting("estimate"):
-                check_estimate(self.raw["estimate"], self.raw.get("engine"))
+                if self.raw.get("engine") != "neural":
+                    raise BadInput(
+                        "estimate is for engine = 'neural'; the other engines have problems with constants of their "
+                        "own."
+                    )
+                training_engine("neural").check_effort(self.raw["estimate"])
         rate = self._table("rate")
         slope = rate.get("slope")
         if isinstance(slope, list) and len(slope) == 2:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.core import providers
 from boundcheck.core.arrays import MALFORMED
-from boundcheck.core.digest import Undigestible, package_version, run_key
+from boundcheck.core.digest import Undigestible, run_key
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe, run
 from boundcheck.engines.sampled import concatenate
-from boundcheck.methods.build import module_of
+from boundcheck.engines.trained import training_engine
+from boundcheck.methods import build as methods
+from boundcheck.problems import _data_sets
+from boundcheck.problems import build as problems
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store, Stored
-    from boundcheck.engines.neural.settings import Settings
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
-
-__all__ = ["arrays_of", "curve_from", "measured_or_recall", "run_or_recall"]
 
 CHUNK_SECONDS = 2.0  # work between two looks at whether a checkpoint is due, roughly
 
@@ -44,28 +45,21 @@ _UNSTEADY = {"seconds", "threads", "complete", "peak_memory"}
 _META = "meta"  # the checkpoint's array with the JSON text of what the curve says of itself
 
 
-def code_of(problem: Problem, method_spec: Mapping[str, Any]) -> tuple[str, ...]:
+def code_of(problem: Problem, method_spec: Mapping[str, Any], engine: str) -> tuple[str, ...]:
     """The modules that compute a run; those found by name at run time are no imports that could be followed."""
-    named: set[str] = set()
+    provided = providers.module_name(providers.ENGINES, engine)
+    named: set[str] = set() if provided is None else {provided}
     spec: Any = problem.spec
     while isinstance(spec, Mapping):  # a surrogate is made "of" another problem
-        named |= {f"boundcheck.problems.{_name(spec[key])}" for key in ("kind", "data") if key in spec}
+        named |= {problems.module_name(_name(spec["kind"]))} if "kind" in spec else set()
+        named |= {_data_sets.module_name(_name(spec["data"]))} if "data" in spec else set()
         spec = spec.get("of")
-    return tuple(sorted({*_CODE, type(problem).__module__, module_of(str(method_spec.get("kind"))), *named}))
+    return tuple(sorted({*_CODE, type(problem).__module__, methods.module_name(str(method_spec.get("kind"))), *named}))
 
 
 def _name(given: Any) -> str:
     """Data are named, or a table with their name and options."""
     return str(given["name"] if isinstance(given, Mapping) else given)
-
-
-def _surroundings(settings: Any) -> dict[str, Any]:
-    """All on which the bits of a neural run depend beside the code: its settings, the device and torch's version."""
-    from boundcheck.engines.neural.lower import device_of, name_of
-    from boundcheck.engines.neural.settings import Settings
-
-    own = Settings.of(settings)
-    return {**asdict(own), "device": name_of(device_of(own)), "torch": package_version("torch")}
 
 
 def arrays_of(curve: Curve) -> dict[str, NDArray[Any]]:
@@ -141,7 +135,7 @@ def run_or_recall(
     sampled, neural = (how["engine"] == name for name in ("sampled", "neural"))
     spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
     if neural:
-        spec["run"] = {**how, "neural": _surroundings(how.get("neural"))}
+        spec["run"] = {**how, "neural": training_engine("neural").run_facts(how.get("neural"))}
     if sampled or neural:
         spec["seeds"] = {"start": seeds.start, "stop": seeds.stop}
 
@@ -156,7 +150,7 @@ def run_or_recall(
 
     why = None
     try:
-        key = "" if store is None else run_key(spec, code_of(problem, method_spec))
+        key = "" if store is None else run_key(spec, code_of(problem, method_spec, how["engine"]))
     except Undigestible as error:
         store, key, why = None, "", str(error)
     recalled: list[Curve] = []
@@ -190,53 +184,6 @@ def _check_asked(curve: Curve, how: Mapping[str, Any], seeds: range | None) -> N
         raise ValueError("the exact values are missing")
     if curve.arithmetic is Arithmetic.BALL and not set(curve.values) <= set(curve.low) & set(curve.high):
         raise ValueError("the enclosures are missing")
-
-
-def measured_or_recall(
-    store: Store | None,
-    method: Method,
-    problem: Problem,
-    method_spec: Mapping[str, Any],
-    grid: Sequence[int],
-    settings: Settings,
-    effort: Mapping[str, Any],
-    measure: Callable[[NDArray[np.float64]], Mapping[str, Any]],
-    read: Callable[[Mapping[str, Any]], object],
-) -> Mapping[str, Any]:
-    """What is measured at the server's points (G, dim) of seed 0 of a neural run after the rounds of a grid.
-
-    measure: what `engines.neural.probing` says at these points, JSON-able, with this effort. Both the points and what
-    is measured go through the store. read: what is done with it later; where that fails with one of
-    `core.arrays.MALFORMED` on what is stored, it is measured again.
-    """
-    from boundcheck.engines.neural.run import run_neural
-
-    how: dict[str, Any] = {"engine": "neural", "points": list(grid), "neural": _surroundings(settings)}
-    spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how, "seeds": [0]}
-    effort_spec = {**spec, "effort": dict(effort)}
-
-    def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        curve = run_neural(
-            method, problem, grid[-1], range(1), ("f",), grid, settings, checkpoint=checkpoint, keep_points=True
-        )
-        assert curve.points is not None
-        return {"points": curve.points[0]}, {}
-
-    def compute_measured(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any]]:
-        return {}, measure(np.asarray(run_stored(store, keys[0], spec, compute, check_points).arrays["points"]))
-
-    def check_points(found: Stored) -> None:
-        points = found.arrays["points"]
-        if points.shape != (len(grid), problem.dim) or points.dtype.kind != "f":
-            raise ValueError(f"points of shape {points.shape}")
-
-    try:
-        code = () if store is None else code_of(problem, method_spec)
-        more = "boundcheck.engines.neural.probing"
-        keys = ("", "") if store is None else (run_key(spec, code), run_key(effort_spec, (*code, more)))
-    except Undigestible:
-        store, keys = None, ("", "")
-    return run_stored(store, keys[1], effort_spec, compute_measured, lambda found: read(found.meta)).meta
 
 
 def _sampled(

@@ -1,44 +1,25 @@
-"""Witnesses: a violation as a file that runs again, and how a found one is shrunk to short fractions."""
+"""Witnesses: a violation as a file that runs again."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.core.places import is_special
-from boundcheck.engines.curve import Floats
-from boundcheck.errors import BadInput, BoundcheckError, StoreError, shown
-from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.errors import BadInput, StoreError, shown
+from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Verdict, entry, plain
-
-__all__ = [
-    "Witness",
-    "check_writable",
-    "differences",
-    "excess",
-    "load_witness",
-    "replay",
-    "save_witness",
-    "shrink",
-    "stands",
-]
 
 SCHEMA = 1
 MAX_READ = 64 * 1024 * 1024  # bytes of a witness file
-VISIBLE = 2e-3  # shrinking leaves the metric so far above the bound, or half as far as it was found
-_LADDER = sorted({k for power in range(12) for k in (2**power, 3 * 2**power // 2)})
 
 
 @dataclass(frozen=True)
@@ -186,202 +167,3 @@ def _flat(recorded: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found[name] = value
     return found
-
-
-# --- shrinking ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Exact:
-    """A candidate in fractions: client matrices (row-major upper triangle), pushes of all clients but the last."""
-
-    A: tuple[tuple[Fraction, ...], ...]
-    b: tuple[tuple[Fraction, ...], ...]
-    start: tuple[Fraction, ...]
-    counts: tuple[tuple[str, int], ...]  # integer parameters of the method
-    step: str
-    index: int
-
-    def problem(self) -> dict[str, Any]:
-        last = tuple(-sum(column, Fraction(0)) for column in zip(*self.b, strict=True))
-        clients = [
-            {
-                "A": [[format_exact(p), format_exact(q)], [format_exact(q), format_exact(r)]],
-                "b": [format_exact(v) for v in push],
-            }
-            for (p, q, r), push in zip(self.A, (*self.b, last), strict=True)
-        ]
-        return {"kind": "quadratics", "clients": clients, "start": [format_exact(v) for v in self.start]}
-
-
-def shrink(
-    statement: Statement,
-    *,
-    A: Floats,
-    b: Floats,
-    start: Floats,
-    method: Mapping[str, Any],
-    step: tuple[str, float],
-    index: Sequence[int],
-    provenance: Mapping[str, Any],
-) -> Witness | None:
-    """A violation found in double precision, as a witness in short fractions; None where exactness takes it back.
-
-    A (n, 2, 2), b (n, 2), start (2,): the instance. method: kind and integer parameters. step: symbol, and share of the
-    largest step in scope. index: values of the statement's index at which it was violated.
-    """
-    name, share = step
-    kind = {"kind": method["kind"]}
-    counts = tuple((k, int(v)) for k, v in method.items() if k != "kind")
-
-    def carry_out(candidate: _Exact) -> ClaimResult | None:
-        at = {} if statement.metric.index is None else {statement.metric.index: [candidate.index]}
-        spec = {**kind, **dict(candidate.counts), name: candidate.step}
-        try:
-            result = run_claim(Claim(statement.best_id, candidate.problem(), spec, at=at), claimed=statement)
-        except BoundcheckError:
-            return None  # the shrunk instance left the family (no minimiser, mu > L, no step in scope)
-        verdict = result.verdict
-        return result if verdict.outcome is Outcome.VIOLATED and verdict.grade is Grade.EXACT else None
-
-    exact = _coarsest(A, b, start, share, counts, index, carry_out)
-    if exact is None:
-        return None
-    kept = min(VISIBLE, excess(carry_out(exact)) / 2)
-
-    def visible(candidate: _Exact) -> ClaimResult | None:
-        result = carry_out(candidate)
-        return result if excess(result) >= kept else None
-
-    exact = _smaller_counts(exact, visible)
-    exact = _shorter_step(exact, name, visible)
-    exact = _plainer_entries(exact, visible)
-    exact = _earlier(exact, visible)
-    found = carry_out(exact)
-    if found is None:
-        return None
-    at = {} if statement.metric.index is None else {statement.metric.index: [exact.index]}
-    spec = {**kind, **dict(exact.counts), name: exact.step}
-    return Witness(statement.best_id, exact.problem(), spec, at, replace(found.verdict, details={}), provenance)
-
-
-def excess(result: ClaimResult | None) -> float:
-    """Metric over bound less 1, at the closest point; -1 where nothing is violated."""
-    tight = None if result is None else result.verdict.tightness
-    return -1.0 if tight is None or not tight.ratio_min > 0 else 1 / tight.ratio_min - 1
-
-
-_Check = Callable[[_Exact], ClaimResult | None]
-
-
-def _coarsest(
-    A: Floats,
-    b: Floats,
-    start: Floats,
-    share: float,
-    counts: tuple[tuple[str, int], ...],
-    index: Sequence[int],
-    check: _Check,
-) -> _Exact | None:
-    """The instance on the coarsest grid (relative to its curvature) on which it is still violated."""
-    unit = 2.0 ** np.round(np.log2(np.abs(A).max()))
-    for parts in (1, 2, 4, 8, 10, 16, 32, 64, 100, 1000, 10**4, 10**6):
-
-        def on_grid(x: float, unit: float = unit, parts: int = parts) -> Fraction:
-            return Fraction(round(x / unit * parts), parts) * Fraction(unit)
-
-        for k in (index[0], index[-1]):
-            candidate = _Exact(
-                tuple((on_grid(m[0, 0]), on_grid(m[0, 1]), on_grid(m[1, 1])) for m in A),
-                tuple(tuple(on_grid(v) for v in push) for push in b[:-1]),
-                tuple(on_grid(v, 1.0, max(parts, 4)) for v in start),
-                counts,
-                f"{Fraction(share).limit_denominator(10**9)}*largest" if share < 1 - 1e-6 else "largest",
-                int(k),
-            )
-            if check(candidate) is not None:
-                return candidate
-    return None
-
-
-def _smaller_counts(exact: _Exact, check: _Check) -> _Exact:
-    """Each integer parameter as small as a ladder 1, 2, 3, 4, 6, 8, ... and then single steps down bring it."""
-    for k in range(len(exact.counts)):
-        top = exact.counts[k][1]
-        for value in [*(v for v in _LADDER if v < top), *range(top - 1, 0, -1)]:
-            if value < exact.counts[k][1]:
-                candidate = replace(exact, counts=_with(exact.counts, k, value))
-                if check(candidate) is not None:
-                    exact = candidate
-                elif value not in _LADDER:
-                    break
-    return exact
-
-
-def _with(counts: tuple[tuple[str, int], ...], k: int, value: int) -> tuple[tuple[str, int], ...]:
-    return tuple((name, value if j == k else old) for j, (name, old) in enumerate(counts))
-
-
-def _shorter_step(exact: _Exact, name: str, check: _Check) -> _Exact:
-    """The step as the shortest fraction that keeps the violation."""
-    found = check(exact)
-    if found is None:
-        return exact
-    top = parse_number(str(found.method[name]), name)
-    for slack in (
-        Fraction(1, 2),
-        Fraction(1, 4),
-        Fraction(1, 10),
-        Fraction(1, 50),
-        Fraction(1, 1000),
-        Fraction(1, 10**6),
-    ):
-        for factor in (Fraction(99, 100), Fraction(1)):
-            short = simplest_between(factor * top * (1 - slack), factor * top)
-            candidate = replace(exact, step=format_exact(short))
-            if check(candidate) is not None:
-                return candidate
-    return exact
-
-
-def _plainer_entries(exact: _Exact, check: _Check) -> _Exact:
-    """Each entry replaced by 0 or by a shorter fraction near it, as far as the violation survives."""
-    for part in ("b", "A"):
-        rows = getattr(exact, part)
-        for i in range(len(rows)):
-            for j in range(len(rows[i])):
-                for short in _shorter(getattr(exact, part)[i][j]):
-                    changed = [list(row) for row in getattr(exact, part)]
-                    changed[i][j] = short
-                    candidate = replace(exact, **{part: tuple(tuple(row) for row in changed)})
-                    if check(candidate) is not None:
-                        exact = candidate
-                        break
-    for j in range(len(exact.start)):
-        for short in _shorter(exact.start[j]):
-            start = tuple(short if k == j else v for k, v in enumerate(exact.start))
-            candidate = replace(exact, start=start)
-            if any(start) and check(candidate) is not None:
-                exact = candidate
-                break
-    return exact
-
-
-def _shorter(value: Fraction) -> list[Fraction]:
-    if value == 0:
-        return []
-    near = [Fraction(0)]
-    for slack in (Fraction(1, 4), Fraction(1, 20)):
-        low, high = sorted((value * (1 - slack), value * (1 + slack)))
-        near.append(simplest_between(low, high))
-    return [v for v in near if len(format_exact(v)) < len(format_exact(value))]
-
-
-def _earlier(exact: _Exact, check: _Check) -> _Exact:
-    """The smallest index among 1, 2, 3, 4, 6, 8, ... at which it is violated."""
-    for k in _LADDER:
-        if 0 < k < exact.index:
-            candidate = replace(exact, index=k)
-            if check(candidate) is not None:
-                return candidate
-    return exact

@@ -5,96 +5,21 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.places import data_dir
-from boundcheck.errors import BadInput, DataNotFetched, UnknownName
+from boundcheck.errors import DataNotFetched, UnknownName
 
-__all__ = [
-    "ABSENT",
-    "DATA",
-    "LABEL",
-    "Samples",
-    "column_of",
-    "module",
-    "package_file",
-    "package_folder",
-    "refuse_absent",
-    "refuse_unknown",
-]
-
-# The data sets. The names are written out in each import, so that the code of a data set counts in a run's digest.
-DATA: Mapping[str, Callable[[], ModuleType]] = {
-    "diabetes": lambda: importlib.import_module("boundcheck.problems.diabetes"),
-    "breast_cancer": lambda: importlib.import_module("boundcheck.problems.breast_cancer"),
-    "digits": lambda: importlib.import_module("boundcheck.problems.digits"),
-    "mnist_5k": lambda: importlib.import_module("boundcheck.problems.mnist_5k"),
-    "mnist": lambda: importlib.import_module("boundcheck.problems.mnist"),
-    "fashion_mnist": lambda: importlib.import_module("boundcheck.problems.fashion_mnist"),
-    "cifar10": lambda: importlib.import_module("boundcheck.problems.cifar10"),
-    "shakespeare": lambda: importlib.import_module("boundcheck.problems.shakespeare"),
-    "imdb": lambda: importlib.import_module("boundcheck.problems.imdb"),
-}
-# Data sets of the papers that no package ships, and what to take instead.
-ABSENT: Mapping[str, str] = {
-    "cifar100": "ships in no package that boundcheck knows; take 'cifar10' with 500 clients and split = 'dirichlet' "
-    "instead",
-    "femnist": "ships in no package that boundcheck knows, not with its writers; take 'shakespeare' with its roles as "
-    "clients (split = 'owners') instead, or 'cifar10' with 500 clients and split = 'dirichlet'",
-}
-# Kinds of problem that take data sets -> the module and the name under which it says which.
-_TAKERS: Mapping[str, tuple[str, str]] = {
-    "least_squares": ("least_squares", "DATA"),
-    "logistic_regression": ("logistic_regression", "DATA"),
-    "softmax_regression": ("softmax_regression", "DATA"),
-    "neural": ("_labelled", "NAMES"),
-}
 LABEL = "label"  # what a labelled set is sorted by where no feature is named
 KNOWN = "scikit-learn==1.9.1"  # a version whose files have the checksums that the data sets pin
-
-
-def module(name: str, known: tuple[str, ...] = tuple(DATA)) -> Any:
-    """The module of a data set: FILES (name -> sha256), LICENCE, `load()`.
-
-    Where data are fetched also `fetch(source)` and `size()`, see `_fetching`. Raises UnknownName outside `known`,
-    BadInput for a set of `ABSENT`.
-    """
-    refuse_absent(name)
-    refuse_unknown(name, known, "this problem")
-    return DATA[name]()
-
-
-def refuse_unknown(name: str, known: tuple[str, ...], what: str) -> None:
-    """Raises UnknownName for no data set at all, BadInput for one that other kinds of problem take and `what` not."""
-    if name in known:
-        return
-    if name not in DATA:
-        raise UnknownName("the data set", name, known)
-    kinds = [kind for kind, place in _TAKERS.items() if name in _takes(*place)]
-    others = " or ".join(f"kind = '{kind}'" for kind in kinds)
-    raise BadInput(f"the data set '{name}' goes with {others}, not with {what}; known: {', '.join(known)}.")
-
-
-def _takes(file: str, name: str) -> tuple[str, ...]:
-    """The data sets of a kind of problem; for a sentence alone, so that its code is none of a run's."""
-    found: tuple[str, ...] = getattr(importlib.import_module(f"boundcheck.problems.{file}"), name)
-    return found
-
-
-def refuse_absent(name: str) -> None:
-    """Raises BadInput for a data set that is not to be had, which says what to take instead."""
-    plain = name.lower().replace("-", "").replace("_", "")
-    if plain in ABSENT:
-        raise BadInput(f"the data set '{name}' is not to be had: it {ABSENT[plain]}.")
 
 
 @dataclass(frozen=True, eq=False)

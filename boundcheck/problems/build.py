@@ -9,23 +9,31 @@ from functools import cache
 from typing import Any
 
 import boundcheck.problems
+from boundcheck.core import providers
 from boundcheck.core.parameters import check_parameters
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.problem import Problem
-
-__all__ = ["build", "check_names", "kinds"]
 
 # Modules of the folder that are no kind of problem: this one, the contract, and the data sets.
 _NOT_KINDS = {
     "build",
     "problem",
-    *("diabetes", "breast_cancer", "digits", "mnist", "mnist_5k", "fashion_mnist", "cifar10", "shakespeare", "imdb"),
+    *("diabetes", "breast_cancer", "digits", "mnist", "mnist_5k"),
 }
 
 
-@cache
 def kinds() -> tuple[str, ...]:
-    """Names of the shipped kinds of problem."""
+    """Names of the kinds of problem: those of this folder and those that other rooms provide (`core.providers`)."""
+    return tuple(sorted((*_own_kinds(), *providers.names(providers.PROBLEMS))))
+
+
+def module_name(kind: str) -> str:
+    """The dotted name of the module of a kind, which need not exist."""
+    return providers.module_name(providers.PROBLEMS, kind) or f"boundcheck.problems.{kind}"
+
+
+@cache
+def _own_kinds() -> tuple[str, ...]:
     found = pkgutil.iter_modules(boundcheck.problems.__path__)
     return tuple(m.name for m in found if not m.ispkg and not m.name.startswith("_") and m.name not in _NOT_KINDS)
 
@@ -50,6 +58,6 @@ def check_names(spec: Mapping[str, Any]) -> Callable[..., Problem]:
     kind = str(spec["kind"])
     if kind not in kinds():
         raise UnknownName("the problem", kind, kinds())
-    make: Callable[..., Problem] = importlib.import_module(f"boundcheck.problems.{kind}").build
+    make: Callable[..., Problem] = importlib.import_module(module_name(kind)).build
     check_parameters(make, parameters, f"the problem '{kind}'")
     return make

@@ -26,7 +26,8 @@ from boundcheck.constants.samples import Rows
 from boundcheck.core.linalg import identity, matrix, nearest_float, rational
 from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.problems._data import column_of, module
+from boundcheck.problems._data import column_of
+from boundcheck.problems._data_sets import TAKEN_BY, module
 from boundcheck.problems._quadratic import QuadraticInstance
 from boundcheck.problems._split import Split, data_weights
 from boundcheck.problems.problem import Arrays
@@ -41,8 +42,8 @@ LOSSES: Mapping[str, tuple[int, str]] = {
     "half_mean": (1, "mean"),
 }
 
-# Data sets of `_data.DATA` whose `load()` gives exact rows and a target.
-DATA = ("diabetes", "breast_cancer", "digits")
+# Data sets whose `load()` gives exact rows and a target.
+DATA = TAKEN_BY["least_squares"]
 
 Row = tuple[Fraction, ...]
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._classifier import Classifier, spread
-from boundcheck.problems._data import Samples, module
+from boundcheck.problems._data import Samples
+from boundcheck.problems._data_sets import TAKEN_BY, module
 from boundcheck.problems._losses import Logistic
 
 __all__ = ["build"]
 
-DATA = ("breast_cancer", "digits", "mnist")
+DATA = TAKEN_BY["logistic_regression"]
 PARITIES = ("even", "odd")
 
 

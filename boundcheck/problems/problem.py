@@ -32,6 +32,7 @@ __all__ = [
     "ValuedProblem",
     "Vector",
     "clients_of",
+    "is_neural",
 ]
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,14 @@ class Problem(Protocol):
     def violations(self, assumption: str) -> str | None:
         """Why the instance breaks the assumption of that name, in a sentence; None when it meets it."""
         ...
+
+
+def is_neural(problem: Problem) -> bool:
+    """Whether the model of a problem is a network, which only engine = "neural" trains.
+
+    Such a problem says so itself, by the attribute `trains_network`. Its start is a vector of floats (`start_vector`).
+    """
+    return bool(getattr(problem, "trains_network", False))
 
 
 def clients_of(problem: Problem) -> Clients:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from boundcheck.problems._classifier import Classifier, spread
-from boundcheck.problems._data import module
+from boundcheck.problems._data_sets import TAKEN_BY, module
 from boundcheck.problems._losses import Softmax
 
 __all__ = ["build"]
 
-DATA = ("breast_cancer", "digits", "mnist", "mnist_5k")
+DATA = TAKEN_BY["softmax_regression"]
 
 
 def build(

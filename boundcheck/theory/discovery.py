@@ -22,7 +22,7 @@ from types import ModuleType
 
 from boundcheck.errors import BadInput, UnknownName, nearest
 from boundcheck.theory.statement import Statement
-from boundcheck.theory.theorem import PREFERENCE, Theorem
+from boundcheck.theory.theorem import Theorem
 
 __all__ = ["PREFERENCE", "all_ids", "all_statements", "papers", "readings", "statement"]
 
@@ -108,28 +108,11 @@ def _exported(module: str) -> Mapping[str, tuple[Statement, ...]]:
     theorem, several = getattr(found, "theorem", None), getattr(found, "theorems", None)
     if isinstance(theorem, Theorem) and several is None:
         several = {module.rpartition(".")[2]: theorem}
-    if several is None and hasattr(found, "STATEMENTS"):
-        return _listed(found)
     if not isinstance(several, Mapping) or not several or not all(isinstance(t, Theorem) for t in several.values()):
         raise BadInput(
             f"{module} must export `theorem`, a Theorem, or `theorems`, a mapping from names of statements to Theorems."
         )
     return {name: each.statements() for name, each in several.items()}
-
-
-def _listed(module: ModuleType) -> Mapping[str, tuple[Statement, ...]]:
-    """The same of a module that exports its readings one by one."""
-    short, best = module.__name__.rpartition(".")[2], getattr(module, "BEST", None)
-    own: dict[str, list[Statement]] = {}
-    for s in module.STATEMENTS:
-        own.setdefault(s.name or short, []).append(s)
-    found: dict[str, tuple[Statement, ...]] = {}
-    for name, listed in own.items():
-        known = [s.reading for s in listed]
-        first = best.get(name) if isinstance(best, dict) else best
-        first = first or next((r for r in PREFERENCE if r in known), known[0])
-        found[name] = tuple(sorted(listed, key=lambda s: s.reading != first))
-    return found
 
 
 @cache

@@ -21,7 +21,8 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.breakpoints import Breakpoint, breakpoints
 from boundcheck.theory.decide import Point
 from boundcheck.theory.evaluation import needed_symbols
-from boundcheck.theory.scope import holds, read_values, relation_text, require, scope_symbols
+from boundcheck.theory.scope import holds, read_values, require, scope_symbols
+from boundcheck.theory.typeset import relation_text
 from boundcheck.theory.whole import Unsolved, Whole, is_whole, whole_numbers
 
 if TYPE_CHECKING:

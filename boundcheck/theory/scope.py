@@ -21,6 +21,7 @@ from boundcheck.core.numbers import (
 )
 from boundcheck.errors import BadInput, Mistakes
 from boundcheck.theory.decide import MAX_BITS, Point, Undefined
+from boundcheck.theory.typeset import relation_text
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Condition, Statement
@@ -269,13 +270,6 @@ def _verdict(relation: Any, direction: int | None) -> bool | None:
     if isinstance(relation, sp.Ne):
         return direction != 0
     return direction > 0 or (direction == 0 and not isinstance(relation, sp.Lt | sp.Gt))
-
-
-def relation_text(relation: Any) -> str:
-    """One line of plain text."""
-    from boundcheck.theory.typeset import relation_text as text
-
-    return text(relation)
 
 
 def index_conditions(statement: Statement) -> tuple[Condition, ...]:

@@ -1,9 +1,9 @@
-"""Statements as JSON: every expression a tree of operations, so that nothing is ever parsed as code."""
+"""Statements and expressions as JSON: every expression a tree of operations, so that nothing is ever parsed as code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from boundcheck.theory.dimension import Dimension
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["SCHEMA", "expr_from_json", "expr_to_json", "statement_from_dict", "statement_to_dict"]
+__all__ = ["SCHEMA", "expr_from_json", "expr_to_json", "statement_to_dict"]
 
 SCHEMA = 1
 MAX_TEXT = 1_000_000  # characters of one number in a file
@@ -85,7 +85,7 @@ def expr_from_json(data: Any) -> Any:
     raise BadInput(f"{str(data)[:60]} is no expression; write a number, a symbol, a constant or [operation, ...].")
 
 
-def _optional(write: Callable[[Any], Any], value: Any) -> Any:
+def optional(write: Callable[[Any], Any], value: Any) -> Any:
     return None if value is None else write(value)
 
 
@@ -101,9 +101,9 @@ def _plain(value: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-_TEXTS = ("reading", "title", "replaces", "why", "remark", "name", "id")
-_SYMBOL_PLAIN = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "key")
-_METRIC_PLAIN = ("quantity", "index", "average", "expectation", "surrogate")
+TEXTS = ("reading", "title", "replaces", "why", "remark", "name", "id")
+SYMBOL_FIELDS = ("name", "meaning", "integer", "low_open", "high_open", "index", "latex", "key")
+METRIC_FIELDS = ("quantity", "index", "average", "expectation", "surrogate")
 
 
 def statement_to_dict(statement: Statement) -> dict[str, Any]:
@@ -111,13 +111,13 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
     metric, algorithm = statement.metric, statement.algorithm
     return {
         "schema": SCHEMA,
-        **_plain(statement, _TEXTS),
-        "source": _plain(statement.source, ("paper", "number", "where")),
+        **_plain(statement, TEXTS),
+        "source": {"paper": asdict(statement.source.paper), **_plain(statement.source, ("number", "where"))},
         "kind": statement.kind.value,
         "belief": statement.belief.value,
         "symbols": [
             {
-                **_plain(s, _SYMBOL_PLAIN),
+                **_plain(s, SYMBOL_FIELDS),
                 **({"free": True} if s.free else {}),
                 "dimension": _dimension(s.dimension),
                 "low": _fraction_text(s.low),
@@ -126,11 +126,11 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             for s in statement.symbols
         ],
         "metric": {
-            **_plain(metric, _METRIC_PLAIN),
-            "dimension": _optional(_dimension, metric.dimension),
+            **_plain(metric, METRIC_FIELDS),
+            "dimension": optional(_dimension, metric.dimension),
             "rounds": expr_to_json(metric.rounds),
             "scale": expr_to_json(metric.scale),
-            "weights": _optional(expr_to_json, metric.weights),
+            "weights": optional(expr_to_json, metric.weights),
         },
         "bound": expr_to_json(statement.bound),
         "algorithm": None
@@ -146,81 +146,10 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             for c in statement.conditions
         ],
         "assumptions": [
-            {"name": a.name, "meaning": a.meaning, "inequality": _optional(expr_to_json, a.inequality)}
+            {"name": a.name, "meaning": a.meaning, "inequality": optional(expr_to_json, a.inequality)}
             for a in statement.assumptions
         ],
-        "trivial": _optional(expr_to_json, statement.trivial),
-        "printed_rate": _optional(expr_to_json, statement.printed_rate),
+        "trivial": optional(expr_to_json, statement.trivial),
+        "printed_rate": optional(expr_to_json, statement.printed_rate),
         "choices": [[name, expr_to_json(expr)] for name, expr in statement.choices],
     }
-
-
-def statement_from_dict(data: Mapping[str, Any]) -> Statement:
-    """Inverse of `statement_to_dict`: an equal statement, with all its checks made again.
-
-    Raises BadInput for another schema, a field that is missing or has another form.
-    """
-    if data.get("schema") != SCHEMA:
-        raise BadInput(f"the statement has schema {data.get('schema')}; this version reads schema {SCHEMA}.")
-    try:
-        return _statement(data)
-    except BadInput:
-        raise
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadInput(f"the statement's JSON form is not as written by to_dict(): {error!r}.") from error
-
-
-def _statement(data: Mapping[str, Any]) -> Statement:
-    from boundcheck.theory.assumptions import Assumption
-    from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
-    from boundcheck.theory.symbols import Symbol
-
-    def dimension(found: Mapping[str, str]) -> Dimension:
-        return Dimension(**{name: parse_number(value, name) for name, value in found.items()})
-
-    def fraction(value: str | None) -> Fraction | None:
-        return None if value is None else parse_number(value, "an end of a domain", max_text=MAX_TEXT)
-
-    metric, algorithm = data["metric"], data["algorithm"]
-    return Statement(
-        **{name: data[name] for name in _TEXTS},
-        source=Source(**data["source"]),
-        kind=Kind(data["kind"]),
-        belief=Belief(data["belief"]),
-        symbols=tuple(
-            Symbol(
-                **{name: s[name] for name in _SYMBOL_PLAIN},
-                free=bool(s.get("free", False)),
-                dimension=dimension(s["dimension"]),
-                low=fraction(s["low"]),
-                high=fraction(s["high"]),
-            )
-            for s in data["symbols"]
-        ),
-        metric=Metric(
-            **{name: metric[name] for name in _METRIC_PLAIN},
-            dimension=_optional(dimension, metric["dimension"]),
-            rounds=expr_from_json(metric["rounds"]),
-            scale=expr_from_json(metric["scale"]),
-            weights=_optional(expr_from_json, metric["weights"]),
-        ),
-        bound=expr_from_json(data["bound"]),
-        algorithm=None
-        if algorithm is None
-        else Algorithm(
-            algorithm["kind"],
-            tuple(algorithm["parameters"]),
-            tuple((n, expr_from_json(e)) for n, e in algorithm["steps"]),
-        ),
-        domain=tuple(expr_from_json(r) for r in data["domain"]),
-        conditions=tuple(
-            Condition(c["name"], expr_from_json(c["relation"]), c["meaning"], c.get("vacuity", False))
-            for c in data["conditions"]
-        ),
-        assumptions=tuple(
-            Assumption(a["name"], a["meaning"], _optional(expr_from_json, a["inequality"])) for a in data["assumptions"]
-        ),
-        trivial=_optional(expr_from_json, data["trivial"]),
-        printed_rate=_optional(expr_from_json, data["printed_rate"]),
-        choices=tuple((name, expr_from_json(expr)) for name, expr in data["choices"]),
-    )

@@ -14,6 +14,7 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
 from boundcheck.theory.keys import CATALOGUE, check_key, name_of, near_keys
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol
 
 if TYPE_CHECKING:
@@ -37,6 +38,21 @@ class Kind(StrEnum):
     LIMIT = "limit"  # the metric tends to the bound exactly when the conditions hold
     FORMULA = "formula"  # a derived quantity (a rounds count, a multiplier); evaluated, not compared
 
+    @property
+    def sign(self) -> str:
+        """The relation of the metric to the bound, "<=" or "="."""
+        return "<=" if self in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
+
+    @property
+    def limit(self) -> str:
+        """The limit over the index that the claim is about, "limsup" or "lim"; empty for other claims."""
+        return {Kind.LIMSUP: "limsup", Kind.LIMIT: "lim"}.get(self, "")
+
+    @property
+    def at_every_index(self) -> bool:
+        """Whether the claim is made for each value of the index."""
+        return self in (Kind.UPPER_BOUND, Kind.EQUALITY)
+
 
 class Belief(StrEnum):
     """What the project holds of the claim; evidence is kept apart from it."""
@@ -48,11 +64,16 @@ class Belief(StrEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """Where the claim is printed. where: equation, theorem and section, in words."""
+    """Where the claim is printed. paper: text is taken as its title. where: equation, theorem and section, in words."""
 
-    paper: str
+    paper: Paper
     number: str
     where: str
+
+    def __init__(self, paper: Paper | str, number: str, where: str) -> None:
+        object.__setattr__(self, "paper", Paper(paper) if isinstance(paper, str) else paper)
+        object.__setattr__(self, "number", number)
+        object.__setattr__(self, "where", where)
 
 
 @dataclass(frozen=True)
@@ -335,7 +356,7 @@ class Statement:
         return best(self, names, values)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able form; `theory.serial.statement_from_dict` restores an equal statement."""
+        """JSON-able form; `theory.deserialize.statement_from_dict` restores an equal statement."""
         from boundcheck.theory.serial import statement_to_dict
 
         return statement_to_dict(self)

@@ -49,10 +49,10 @@ class Reading:
 class Theorem:
     """A numbered claim of a paper with all its readings.
 
-    symbols: declarations to choose from, usually the paper's notation; a later one of the same name replaces an earlier
-    one. A statement has those that occur in its expressions, as its index or as parameters of its algorithm.
-    readings: name -> reading. best: the reading that a bare id means (default: the first of `PREFERENCE`, or of all).
-    name: needed only in a module that holds all statements of a paper. The other parts are those of `Statement`.
+        symbols: declarations to choose from, usually the paper's notation; a later one of the same name replaces an earlier
+        one. A statement has those that occur in its expressions, as its index or as parameters of its algorithm.
+        readings: name -> reading. best: the reading that a bare id means (default: the first of `PREFERENCE`, or of all).
+    The other parts are those of `Statement`.
     """
 
     source: Source

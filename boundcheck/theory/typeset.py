@@ -177,24 +177,21 @@ def _join(parts: Sequence[str]) -> str:
 
 def claim_latex(statement: Statement) -> str:
     """The whole claim: hypotheses on the constants, then the inequality, then for which indices it is said."""
-    from boundcheck.theory.statement import Kind
-
     bound = expr_latex(statement.bound, statement)
     left = metric_latex(statement)
     index = None if statement.metric.index is None else statement.symbol(statement.metric.index)
-    if statement.kind in (Kind.LIMSUP, Kind.LIMIT) and index is not None:
-        operator = r"\limsup" if statement.kind == Kind.LIMSUP else r"\lim"
-        left = rf"{operator}_{{{symbol_latex(index)} \to \infty}} {_grouped(left)}"
-    sign = r"\leq" if statement.kind in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
+    if statement.kind.limit and index is not None:
+        left = rf"\{statement.kind.limit}_{{{symbol_latex(index)} \to \infty}} {_grouped(left)}"
+    sign = r"\leq" if statement.kind.sign == "<=" else "="
     claim = f"{left} {sign} {bound}" if left else bound
-    if index is not None and statement.kind in (Kind.UPPER_BOUND, Kind.EQUALITY):
+    if index is not None and statement.kind.at_every_index:
         claim += rf" \quad \text{{for all }} {_domain_latex(index)}"
     hypotheses = [expr_latex(r, statement) for r in statement.domain]
     hypotheses += [condition_latex(c, statement) for c in statement.conditions]
     hypotheses += [f"{symbol_latex(statement.symbol(n))} = {expr_latex(e, statement)}" for n, e in statement.choices]
     if not hypotheses:
         return claim
-    arrow = r"\Longleftrightarrow" if statement.kind == Kind.LIMIT else r"\Longrightarrow"
+    arrow = r"\Longleftrightarrow" if statement.kind.limit == "lim" else r"\Longrightarrow"
     return rf"{_join(hypotheses)} \quad {arrow} \quad {claim}"
 
 
@@ -205,8 +202,6 @@ def claim_mathml(statement: Statement) -> str:
 
 def claim_text(statement: Statement) -> str:
     """The whole claim on one line, for terminals."""
-    from boundcheck.theory.statement import Kind
-
     metric, index = statement.metric, statement.metric.index
     left = "" if metric.quantity == "none" else metric.quantity + (f"_{index}" if index else "")
     if metric.weights is not None:
@@ -214,10 +209,9 @@ def claim_text(statement: Statement) -> str:
         left = f"mean of {metric.quantity} over r < {expr_text(metric.rounds)}{weights}"
     if metric.scale != 1 and left:
         left = f"{expr_text(metric.scale)} * {left}"
-    if statement.kind in (Kind.LIMSUP, Kind.LIMIT) and left:
-        left = f"{'limsup' if statement.kind == Kind.LIMSUP else 'lim'} {left}"
-    sign = "<=" if statement.kind in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
-    claim = f"{left} {sign} {expr_text(statement.bound)}" if left else expr_text(statement.bound)
+    if statement.kind.limit and left:
+        left = f"{statement.kind.limit} {left}"
+    claim = f"{left} {statement.kind.sign} {expr_text(statement.bound)}" if left else expr_text(statement.bound)
     hypotheses = [relation_text(c.relation) for c in statement.conditions]
     hypotheses += [f"{name} = {expr_text(expr)}" for name, expr in statement.choices]
     return f"{' and '.join(hypotheses)} ==> {claim}" if hypotheses else claim

@@ -1,20 +1,23 @@
 """Gradient descent on smooth convex functions (Drori and Teboulle, 2014, Theorem 1, with step 1/L)."""
 
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Algorithm, Condition, Metric, Source, Statement
+from boundcheck.theory.paper import Paper
+from boundcheck.theory.statement import Algorithm, Condition, Metric, Source
 from boundcheck.theory.symbols import common
+from boundcheck.theory.theorem import Reading, Theorem
 
-L, eta, k, dist2_0 = common.L.expr, common.eta.expr, common.k.expr, common.dist2_0.expr
-STATEMENTS = (
-    Statement(
-        name="theorem_1",
-        source=Source("Performance of first-order methods (Drori, Teboulle)", "Theorem 1", "h <= 1"),
-        reading="as_printed",
+PAPER = Paper("Performance of first-order methods", ("Yoel Drori", "Marc Teboulle"), 2014, arxiv="1206.3209")
+SYMBOLS = (common.L, common.eta, common.dist2_0, common.k)
+L, eta, dist2_0, k = (symbol.expr for symbol in SYMBOLS)
+
+theorems = {
+    "theorem_1": Theorem(
+        source=Source(PAPER, "Theorem 1", "h <= 1"),
         title="Gradient descent on smooth convex functions",
-        symbols=(common.L, common.eta, common.dist2_0, common.k),
-        metric=Metric("gap", VALUE, index="k", rounds=k),
-        bound=L * dist2_0 / (4 * k * eta * L + 2),
+        symbols=SYMBOLS,
         algorithm=Algorithm("gradient_descent", ("eta",)),
+        metric=Metric("gap", VALUE, index="k", rounds=k),
         conditions=(Condition("step size", eta * L <= 1),),
+        readings={"as_printed": Reading(L * dist2_0 / (4 * k * eta * L + 2))},
     ),
-)
+}

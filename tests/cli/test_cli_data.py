@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from cli_tools import Run
 
-from boundcheck.problems import _fetching, cifar10, mnist, shakespeare
+from boundcheck.networks.data import cifar10, shakespeare
+from boundcheck.problems import _fetching, mnist
 from boundcheck.problems._fetching import keep
 
 

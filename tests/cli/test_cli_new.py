@@ -83,7 +83,7 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     assert (listed.code, listed.err) == (0, "")
     assert "scgd/theorem_3_3/corrected" in listed.out
     first, then = (
-        next(n for n, text in enumerate(texts[path].splitlines(), 1) if f"bound={MARK}" in text) for path in texts
+        next(n for n, text in enumerate(texts[path].splitlines(), 1) if f"Reading({MARK}" in text) for path in texts
     )
     said = f"the module 'my_paper.theorem_1' of statements, line {first}, cannot be imported: the formula is not typed"
     assert listed.out.splitlines()[-2].startswith(f"left out: {said}")

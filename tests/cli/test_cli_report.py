@@ -19,11 +19,11 @@ from cli_tools import FEDAVG, OUT, Run
 from boundcheck.cli import _execute as execute
 from boundcheck.cli._execute import WorkerLost, carry_out_report
 from boundcheck.core.executor import Lost, SerialExecutor
-from boundcheck.engines.neural import lower
 from boundcheck.errors import BadInput
 from boundcheck.evidence.limits import load_limits
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import load_studies
+from boundcheck.networks import provider
 from boundcheck.report import other_pages
 from boundcheck.report.names import page_names
 
@@ -170,7 +170,7 @@ def test_what_computes_on_a_gpu_is_never_side_by_side(
 
     monkeypatch.setattr(execute, "_carry_out", noted)
     monkeypatch.setattr(execute, "default_executor", lambda _: Elsewhere())
-    monkeypatch.setattr(lower, "device_of", lambda settings: settings.device if alone else "cpu")
+    monkeypatch.setattr(provider, "device_of", lambda settings: settings.device if alone else "cpu")
     found = carry_out_report([], [], asked, store=None, workers=2)
     names = [a.name for a in asked]
     assert found.studies == names  # each in its place, wherever it was carried out
@@ -181,7 +181,7 @@ def test_what_computes_on_a_gpu_is_never_side_by_side(
 def test_claims_on_a_gpu_are_known(spec: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     (claim,) = load_claims(spec(FEDAVG))
     (study,) = load_studies(spec(training(), name="studies.toml"))
-    monkeypatch.setattr(lower, "device_of", lambda settings: "cpu" if settings.device == "cpu" else "cuda")
+    monkeypatch.setattr(provider, "device_of", lambda settings: "cpu" if settings.device == "cpu" else "cuda")
     assert [execute._Job(what, None).on_gpu for what in (claim, study)] == [False, False]  # pyright: ignore[reportPrivateUsage]
     for neural_settings, on_gpu in ((None, True), ({"device": "auto"}, True), ({"device": "cpu"}, False)):
         own = replace(claim, engine="neural", neural=neural_settings)

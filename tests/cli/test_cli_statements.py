@@ -61,7 +61,7 @@ def test_list_and_show_count_the_shipped_claims(boundcheck_cli: Run) -> None:
 
 def test_a_statement_about_a_constant(boundcheck_cli: Run) -> None:
     id = "fedshuffle/section_5_full_participation"
-    assert "metric: constant:M" in boundcheck_cli("show", id).out
+    assert "metric: constant:participation/M" in boundcheck_cli("show", id).out
     found = boundcheck_cli("evaluate", id, "--set", "n=3", "--set", "b=2", "--set", "w_max=1/2")
     assert "bound: 0.375 = 3/8 exactly" in found.out
     assert boundcheck_cli("scope", id, "--set", "n=3", "--set", "b=2", "--set", "w_max=1/2").code == 0

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import pytest
 from flint import fmpq_mat
+from semidefinite_tools import constant_by_programme
 
 from boundcheck.constants.definite import is_positive_semidefinite, least_multiple, principal, spread
 from boundcheck.constants.dissimilarity import Dissimilarity, local_variance
 from boundcheck.constants.forms import Form, gap, least_constant, square
-from boundcheck.constants.programme import constant_by_programme
 from boundcheck.constants.samples import Matrices, Rows
 from boundcheck.core.linalg import column, fraction, identity, is_psd, matrix, rational
 from boundcheck.errors import BadInput

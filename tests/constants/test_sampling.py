@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 from flint import fmpq_mat
+from semidefinite_tools import sampling_by_programme
 
-from boundcheck.constants.programme import sampling_by_programme
 from boundcheck.constants.sampling import (
     admissible,
     full,

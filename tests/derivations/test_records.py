@@ -15,7 +15,7 @@ from record_tools import Shelf, forget, shelf
 from boundcheck.cli import main
 from boundcheck.errors import BadInput
 from boundcheck.proof import records, sources
-from boundcheck.proof.discovery import citations, derivation
+from boundcheck.proof.discovery import citations, derivation, derived_readings
 from boundcheck.proof.records import NOT_CHECKED, record, recorded, seal, write_record
 from boundcheck.report.words import derivation_words
 
@@ -163,6 +163,37 @@ def test_the_digest_of_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(BadInput, match="has no source file"):
         sources.statement_digest("scgd/lemma_9_9")
     forget()
+
+
+ENTRY = """
+import sympy as sp
+
+from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.identity import Decide
+from boundcheck.proof.step import Fact, Step
+
+READINGS = ("as_printed",)
+alpha, m = sp.symbols("alpha m", real=True)
+PAIRS = Fact("pairs", sp.Eq(m * alpha, m - 1), "metric", "m (m - 1) pairs of different draws out of m^2")
+STEP = Step("conclusion", sp.Eq(alpha, 1 - 1 / m), ("pairs", "domain m"), Decide(), "divided by m")
+
+
+def derivation(statement):
+    return Derivation(statement, (*scope_facts(statement), PAIRS), (STEP,), conclusion="conclusion", target=alpha)
+"""
+
+
+def test_an_entry_of_a_table_has_a_derivation_of_its_own(shelf: Shelf) -> None:
+    name = "async_fl/table_2_md_alpha"
+    (shelf.path / f"{name}.py").write_text(ENTRY)
+    forget()
+    assert derived_readings("async_fl", "table_2_md_alpha") == ("as_printed",)
+    assert derived_readings("async_fl", "table_2_md_beta") == ()
+    assert derivation(name).check().status == "PROVED"
+    shelf.plant(f"{name}/as_printed")
+    assert status(f"{name}/as_printed") == "PROVED"
+    assert sources.statement_digest(name) == sources.statement_digest("async_fl/table_2_md_beta")
+    assert sources.statement_digest(name) != sources.statement_digest("async_fl/lemma_1")
 
 
 def test_the_kept_digests_are_those_of_the_files(shelf: Shelf) -> None:

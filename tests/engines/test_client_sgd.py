@@ -10,14 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_toys import Interrupted, Saving, classifier, perceptron
 from sampled_toys import random_toy
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.neural import fast
-from boundcheck.engines.neural.kernels.words import usable
-from boundcheck.engines.neural.run import NeuralCurve, run_neural
-from boundcheck.engines.neural.settings import Settings
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build
@@ -41,7 +36,11 @@ from boundcheck.methods.parts import (
     Unbiased,
     Uniform,
 )
+from boundcheck.networks.engine import local_step
+from boundcheck.networks.engine.device import Settings
+from boundcheck.networks.engine.run import NeuralCurve, run_neural
 from boundcheck.problems.problem import clients_of
+from tests.networks.neural_toys import Interrupted, Saving, classifier, perceptron
 
 torch.set_num_threads(1)
 F = Fraction
@@ -189,20 +188,8 @@ def points_of(curve: NeuralCurve) -> Floats:
     return curve.points
 
 
-@pytest.mark.parametrize("way", ["together", "each in turn", "single"])
 @pytest.mark.parametrize("name", [*BY_BLOCKS, *BY_VISITS])
-def test_it_is_that_of_torch(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if way == "single" and not usable():
-        pytest.skip("needs a processor with fused multiplication on wide words")
-    found_single = list[Any]()
-    monkeypatch.setattr(fast.Prepared, "alone", lambda self, width: way != "together")
-    if way == "each in turn":
-        monkeypatch.setattr(fast.Prepared, "single", lambda self, width: None)
-    else:
-        original = fast.Prepared.single
-        monkeypatch.setattr(
-            fast.Prepared, "single", lambda self, width: found_single.append(original(self, width)) or found_single[-1]
-        )
+def test_it_is_that_of_torch(name: str) -> None:
     for spec, of in ((BY_BLOCKS, Alone.by_blocks), (BY_VISITS, Alone.by_visits)):
         if name not in spec:
             continue
@@ -216,9 +203,6 @@ def test_it_is_that_of_torch(name: str, way: str, monkeypatch: pytest.MonkeyPatc
         assert np.abs(found - wanted).max() <= 1e-10
         plain = points_of(trained(build({**spec[name], **PLAIN})))
         assert np.abs(found - plain).max() > 1e-3
-    if way == "single" and "whole gradients" not in name:
-        assert found_single
-        assert None not in found_single
 
 
 @pytest.mark.parametrize(
@@ -286,7 +270,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
     """A buffer that a failed chunk has changed is not kept."""
     method = COMPOSED["several steps"]
     whole = points_of(trained(method))
-    original, calls = fast.Prepared.gradients, itertools.count()
+    original, calls = local_step.LocalStep.gradients, itertools.count()
 
     def short(self: Any, task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
         found = original(self, task, parameters, rows, mask)
@@ -294,7 +278,7 @@ def test_a_chunk_that_does_not_fit_is_begun_again(monkeypatch: pytest.MonkeyPatc
             raise MemoryError
         return found
 
-    monkeypatch.setattr(fast.Prepared, "gradients", short)
+    monkeypatch.setattr(local_step.LocalStep, "gradients", short)
     curve = trained(method)
     assert curve.info["notices"]
     assert np.abs(points_of(curve) - whole).max() < 1e-13

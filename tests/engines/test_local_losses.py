@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neural_toys import Interrupted, Saving
 
-from boundcheck.engines.neural.run import run_neural
-from boundcheck.engines.neural.settings import Settings
 from boundcheck.engines.run import run
 from boundcheck.engines.sampled import plan, run_sampled
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method_of
+from boundcheck.networks.engine.device import Settings
+from boundcheck.networks.engine.run import run_neural
 from boundcheck.problems.build import build
 from boundcheck.problems.least_squares import LeastSquares
 from boundcheck.problems.problem import clients_of
+from tests.networks.neural_toys import Interrupted, Saving
 
 torch.set_num_threads(1)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from boundcheck.engines.run import hypotheses_of, is_round_metric
+from boundcheck.engines.round_metrics import is_round_metric
+from boundcheck.engines.run import hypotheses_of
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.constant_claims import HYPOTHESES, constant_of
 from boundcheck.evidence.given import is_library

@@ -171,7 +171,7 @@ def test_a_claim_recalls_block_by_block(store: Store, monkeypatch: pytest.Monkey
 def test_the_code_of_problem_method_and_data_counts() -> None:
     """Modules that are found by name are named, so that a mended problem never serves an old curve."""
     diabetes = build_problem({"kind": "least_squares", "data": "diabetes"})
-    modules = code_of(diabetes, {"kind": "scgd"})
+    modules = code_of(diabetes, {"kind": "scgd"}, "exact")
     assert {
         "boundcheck.problems.least_squares",
         "boundcheck.problems.diabetes",
@@ -200,7 +200,7 @@ def test_the_code_of_the_problem_inside_a_surrogate_counts() -> None:
     inner = build_problem({"kind": "fedshuffle_36"})
     outer = surrogate(method, inner)
     assert outer.spec["kind"] == "surrogate"
-    modules = code_of(outer, {"kind": "fedshuffle_sum_one"})
+    modules = code_of(outer, {"kind": "fedshuffle_sum_one"}, "exact")
     assert {"boundcheck.problems.surrogate", "boundcheck.problems.fedshuffle_36"} <= set(modules)
 
 

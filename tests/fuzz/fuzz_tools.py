@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from boundcheck.cli import main
 from boundcheck.errors import LONGEST_LINE
 from boundcheck.methods.build import kinds as methods
+from boundcheck.problems.build import module_name
 from boundcheck.theory.discovery import all_ids, statement
 
 ROOT = Path(__file__).parent.parent.parent
@@ -122,7 +123,8 @@ def shipped_witnesses() -> tuple[dict[str, Any], ...]:
 @cache
 def parameters(package: str, kind: str) -> dict[str, bool]:
     """The parameters of a kind of problem or method, and whether each is needed."""
-    known = inspect.signature(importlib.import_module(f"boundcheck.{package}.{kind}").build).parameters
+    named = module_name(kind) if package == "problems" else f"boundcheck.{package}.{kind}"
+    known = inspect.signature(importlib.import_module(named).build).parameters
     return {name: p.default is inspect.Parameter.empty for name, p in known.items()}
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from boundcheck.engines.curve import Curve
-from boundcheck.engines.run import ROUND_METRICS, run
+from boundcheck.engines.round_metrics import ROUND_METRICS
+from boundcheck.engines.run import run
 from boundcheck.engines.sampled import run_sampled
 from boundcheck.errors import BoundcheckError
 from boundcheck.methods.build import build as build_method

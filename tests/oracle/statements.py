@@ -165,7 +165,7 @@ def trivial(s: Statement) -> Any:
 def words(s: Statement) -> Any:
     return {
         "texts": [s.title, s.remark, s.replaces, s.why],
-        "source": [s.source.paper, s.source.number, s.source.where],
+        "source": [str(s.source.paper), s.source.number, s.source.where],
         "expectation": s.metric.expectation,
         "symbols": _listed([[symbol.name, symbol.meaning, symbol.latex] for symbol in s.symbols]),
         "conditions": _listed([[c.name, c.meaning] for c in s.conditions]),

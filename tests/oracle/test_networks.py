@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.engines.neural_plain import loaded
 
 import boundcheck as bc
 from boundcheck.engines.sampled import plan
 from boundcheck.problems.architectures.zoo import MODELS, architecture
 from boundcheck.problems.neural import NeuralProblem
 from boundcheck.problems.problem import clients_of
-from tests.engines.neural_plain import loaded
 
 ROUNDS, SEEDS, CLIENTS = 3, range(2, 4), 3
 STEP, RIDGE = 1 / 8, Fraction(1, 16)

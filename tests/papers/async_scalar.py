@@ -108,7 +108,7 @@ def histories(s: Setting, rounds: int) -> list[list[World]]:
 
 @dataclass(frozen=True)
 class Quantities:
-    """Of one round; names as in `boundcheck.papers.async_fl._lemmas`. change: Delta, sq: Q of the round itself."""
+    """Of one round; names as in `boundcheck.papers.async_fl.definitions`. change: Delta, sq: Q of the round itself."""
 
     q: Fraction
     phi: Fraction

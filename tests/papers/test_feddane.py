@@ -18,7 +18,6 @@ from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
 from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
-from boundcheck.papers.feddane import _shared
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import all_ids, statement
 from boundcheck.theory.statement import Belief, Statement
@@ -52,13 +51,18 @@ def test_only_the_misprint_has_a_wrong_unit() -> None:
 
 
 def test_compact_forms() -> None:
-    mu, lam, gamma, L, B2 = (getattr(_shared, n) for n in ("mu", "lam", "gamma", "L", "B2"))
+    mu, lam, gamma, L, B2, K = (sp.Symbol(name, real=True) for name in ("mu", "lam", "gamma", "L", "B2", "K"))
+    gap_0, grad2_0 = (sp.Symbol(name, real=True) for name in ("gap_0", "grad2_0"))
+    rho_3, rho_5, sharp_5 = (
+        (gap_0 - get(name).bound) / grad2_0
+        for name in ("theorem_3/as_printed", "theorem_5/as_printed", "theorem_5/sharp")
+    )
     m, half = mu - lam, sp.Rational(1, 2)
     compact = 1 / mu - gamma * (B2 + half) / m - L * B2 * (1 + gamma) ** 2 / m**2 - L * (B2 + half) / (mu * m)
-    assert sp.simplify(_shared.rho_5 - compact) == 0
-    assert sp.simplify(_shared.rho_5.subs(lam, 0) - _shared.rho_3) == 0
-    # the paper's |g|^2 <= 2 |grad f|^2 + 2 |g - grad f|^2 is V = 2 (B^2 - 1) + 1
-    assert sp.simplify(_shared.decrease(2 * B2 - 1) - _shared.rho_5) == 0
+    assert sp.simplify(rho_5 - compact) == 0
+    assert sp.simplify(rho_5.subs(lam, 0) - rho_3) == 0
+    # the paper's |g|^2 <= 2 |grad f|^2 + 2 |g - grad f|^2 puts 2 B^2 for 1 + (B^2 - 1)/K
+    assert sp.simplify(sharp_5.subs(K, (B2 - 1) / (2 * B2 - 1)) - rho_5) == 0
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from boundcheck.core import places
 from boundcheck.core.digest import digest
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
-from boundcheck.problems import _data, _idx, breast_cancer, digits, mnist
+from boundcheck.problems import _data_sets, _idx, breast_cancer, digits, mnist
 from boundcheck.problems.build import build, kinds
 
 
@@ -28,7 +28,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def test_data_sets_are_no_kinds_of_problem():
-    assert not set(_data.DATA) & set(kinds())
+    assert not set(_data_sets.data_sets()) & set(kinds())
 
 
 def test_breast_cancer_is_the_known_data_standardised():

@@ -140,6 +140,33 @@ def test_a_scalar_that_no_float_holds() -> None:
     assert Fraction(1e-320) <= Fraction(1, 10**320)
 
 
+@pytest.mark.parametrize("exponent", [400, -400])
+def test_a_constant_that_no_float_holds(exponent: int) -> None:
+    s = formula(a * sp.Integer(10) ** exponent * b, sp.Le(a * sp.Integer(10) ** exponent, b))
+    found = s.evaluate(a=[Fraction(10) ** -exponent, Fraction(10) ** (1 - exponent)], b=2.0)
+    assert found.value.tolist() == [2.0, 20.0]
+    assert found.in_scope.tolist() == [True, False]
+
+
+def test_a_power_inside_max_that_vanishes() -> None:
+    s = formula(sp.Max(a**b, c) + a**b, sp.Le(sp.Max(a**b, c), c), sp.Lt(sp.exp(-b) * 2, a**b))
+    b_values = [1.0, 900.0, 1000.0, 5000.0]
+    found = s.evaluate(a=0.5, b=b_values, c=2.0**-1000)
+    assert found.value.tolist() == [1.0, 2.0**-899, 2.0**-999, 2.0**-1000]
+    assert found.in_scope.tolist() == [s.scope(a=0.5, b=v, c=2.0**-1000).in_scope is True for v in b_values]
+
+
+def test_names_of_symbols_are_no_code() -> None:
+    symbols = tuple(Symbol(n, "number", ONE) for n in ("sqrt", "minimum", "x0", "lambda", "a b"))
+    root, least, *rest = (symbol.expr for symbol in symbols)
+    bound = sp.Min(root, least) + sp.sqrt(sp.Abs(rest[0])) * rest[1] - rest[2] ** 3
+    s = Statement(
+        Source("none", "Test 2", "here"), "as_printed", "test", symbols, Metric("none", None), bound, name="t"
+    )
+    found = s.evaluate(**{"sqrt": [3.0, 5.0], "minimum": 4.0, "x0": [4.0, 9.0], "lambda": 2.0, "a b": 1.0})
+    assert found.value.tolist() == [6.0, 9.0]
+
+
 @pytest.mark.parametrize(
     "expr",
     [

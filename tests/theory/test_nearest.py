@@ -8,11 +8,11 @@ import sympy as sp
 
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.evidence.compare import compare
+from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, VALUE
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.evaluation import guarantees
 from boundcheck.theory.nearest import nearest_guarantee
-from boundcheck.theory.serial import statement_from_dict
 from boundcheck.theory.statement import Condition, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 from boundcheck.verdict import Outcome

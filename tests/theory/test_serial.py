@@ -8,8 +8,9 @@ import pytest
 import sympy as sp
 
 from boundcheck.errors import BadInput
+from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import all_statements, statement
-from boundcheck.theory.serial import expr_from_json, expr_to_json, statement_from_dict
+from boundcheck.theory.serial import expr_from_json, expr_to_json
 from boundcheck.theory.statement import Statement
 
 x, y = sp.symbols("x y", real=True)

@@ -20,7 +20,7 @@ from flint import fmpq, fmpq_mat
 from boundcheck.core.linalg import column, rational
 from boundcheck.engines.exact.assignments import assignments, models_of
 from boundcheck.engines.exact.slots import kept_models
-from boundcheck.engines.run import is_round_metric
+from boundcheck.engines.round_metrics import is_round_metric
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method

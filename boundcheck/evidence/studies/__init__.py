@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel
 
+from boundcheck.core import providers
 from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BoundcheckError, SpecError
@@ -25,17 +26,18 @@ from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
 if TYPE_CHECKING:
     from boundcheck.core.store import Store
 
-__all__ = ["KINDS", "Asked", "Panel", "Series", "Study", "StudyTable", "carry_out_study", "load_studies"]
+__all__ = ["Asked", "Panel", "Series", "Study", "StudyTable", "carry_out_study", "kinds", "load_studies"]
 
 # Table of a specification -> module of this package with `Spec`, `check(spec)` and `study(spec, on_progress)`; what
 # `check` raises has the line of the table, or that of its key where it is `placed.Placed`.
-KINDS = ("methods_compared", "proximal_weight", "schemes", "cycles", "training")
-STORED = ("training",)  # their `study` takes a store too: they run long
+OWN = ("methods_compared", "proximal_weight", "schemes", "cycles")
 
 Progress = Callable[[float], None]
 
 
-class _Module(Protocol):
+class StudyModule(Protocol):
+    """What the module of a kind of study has."""
+
     Spec: type[BaseModel]
 
     def check(self, spec: Any) -> None: ...
@@ -52,7 +54,7 @@ class Asked:
     @property
     def runs_long(self) -> bool:
         """Whether it trains methods, which takes longer than anything else that a report shows."""
-        return self.kind in STORED
+        return self.kind not in OWN
 
     @property
     def name(self) -> str:
@@ -63,13 +65,20 @@ class Asked:
     @property
     def neural(self) -> Mapping[str, Any] | None:
         """The settings of the neural engine that it runs on; None where it runs on none."""
-        spec: Any = self.spec
-        return spec.neural if self.kind == "training" and spec.engine == "neural" else None
+        return getattr(self.spec, "training_settings", None)
 
 
-def _module(kind: str) -> _Module:
+def module_of(kind: str) -> StudyModule:
+    """The module that carries out a kind of study."""
+    if kind not in OWN:
+        return providers.load(providers.STUDIES, kind)
     found: Any = importlib.import_module(f"boundcheck.evidence.studies.{kind}")
     return found
+
+
+def kinds() -> tuple[str, ...]:
+    """The kinds of studies: those of this folder and those that other rooms provide (`core.providers`)."""
+    return (*OWN, *providers.names(providers.STUDIES))
 
 
 def load_studies(path: Path | str, not_run: list[NotRun] | None = None) -> list[Asked]:
@@ -82,14 +91,14 @@ def load_studies(path: Path | str, not_run: list[NotRun] | None = None) -> list[
     file = load_toml(path, parse_float=str)
     found: list[Asked] = []
     mistakes: list[tuple[int, str]] = []
-    for kind in KINDS:
+    for kind in kinds():
         tables = file.data.get(kind)
         if tables is None:
             continue
         if not isinstance(tables, list):
             mistakes.append((file.line_of((kind,)), f"{kind} must be [[{kind}]] tables."))
             continue
-        module = _module(kind)
+        module = module_of(kind)
         for k in range(len(tables)):
             try:
                 spec = validate(module.Spec, file, (kind, k))
@@ -110,7 +119,7 @@ def load_studies(path: Path | str, not_run: list[NotRun] | None = None) -> list[
 
 def carry_out_study(asked: Asked, on_progress: Progress | None = None, store: Store | None = None) -> Study:
     """The study of a validated table; the runs of those that run long go through the store where one is given."""
-    module: Any = _module(asked.kind)
-    if asked.kind in STORED:
+    module: Any = module_of(asked.kind)
+    if asked.runs_long:
         return module.study(asked.spec, on_progress, store)
     return module.study(asked.spec, on_progress)

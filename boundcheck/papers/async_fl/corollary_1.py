@@ -1,56 +1,95 @@
-"""Corollary 1: the federated problem's mean gap where every round weighs the kinds of data as it does."""
+"""Corollary 1: the mean gap of the federated problem where every round weighs the kinds of data as it does.
+
+(20): eps_F + eps_K + eps_alpha + eps_beta. L^n = q(n) L, so that all rounds have the same minimiser and R is 0.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import sympy as sp
 
-from boundcheck.papers.async_fl._shared import L, R, Reading, dist2_0, mean_over_rounds, q_min, told
-from boundcheck.papers.async_fl._theorem_1 import (
-    AS_CORRECTED,
-    AS_PRINTED,
-    Setting,
-    corrected,
-    corrected_errors,
-    printed,
-    printed_errors,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    FALSE_FOR_SEVERAL_STEPS,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    S1,
+    S2,
+    WHOLE_ROUNDS_REPLACE,
+    WHOLE_ROUNDS_WHY,
+    K,
+    L,
+    alpha,
+    beta,
+    dist2_0,
+    e,
+    et,
+    eta_g,
+    eta_l,
+    h,
+    mean_over_rounds,
+    q_min,
+    rho,
+    rounds,
+    tau,
 )
 from boundcheck.theory.assumptions import no_empty_rounds, same_expected_weights
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Belief, Condition, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+STEP_SIZE = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
+)
 
-_REAL, _VIRTUAL = (mean_over_rounds(name, VALUE) for name in ("gap", "virtual_gap"))
-
-
-def _statement(reading: Reading, setting: Setting, bound: Any, *more: Any, virtual: bool = False) -> Statement:
-    return told(
-        reading,
-        ("Corollary 1", "Section 3.3, (20)"),
-        "Mean gap of the federated problem under the same expected weights in every round",
-        _VIRTUAL if virtual else _REAL,
-        bound.subs(R, 0),  # L^n = q(n) L, so that all rounds have the same minimiser
-        conditions=setting.conditions,
-        assumptions=(*setting.assumptions, same_expected_weights, *more),
-        trivial=L / 2 * dist2_0,
-        changed=setting.changed,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        corrected(more="Since L^n = q(n) L, the gap of L is that of L^n divided by q(n), which (20) drops."),
-        AS_CORRECTED,
-        corrected_errors().total / q_min,
-        no_empty_rounds,
-    ),
-    _statement(
-        printed(
-            remark="q(n) is dropped: a single client with a small aggregation weight breaks the bound even for K = 1. "
-            "'W_n is empty' in the proof must be: no kind of data is outside W_n.",
+theorem = Theorem(
+    source=Source(PAPER, "Corollary 1", "Section 3.3, (20)"),
+    title="Mean gap of the federated problem under the same expected weights in every round",
+    symbols=NOTATION,
+    metric=mean_over_rounds("gap", VALUE),
+    trivial=L / 2 * dist2_0,
+    readings={
+        "corrected": Reading(
+            bound=(
+                dist2_0 / (h * rounds)  # eps_F
+                + (12 * rho + 24 * alpha) * e * L * S1  # eps_K
+                + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S2 / K)  # eps_alpha
+                + beta * (h + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S1)  # eps_beta
+            )
+            / q_min,
+            belief=Belief.TRUE,
+            conditions=(
+                STEP_SIZE,
+                Condition(
+                    "beta",
+                    beta <= 9 * rho,
+                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
+                ),
+            ),
+            assumptions=(*CORRECTED, same_expected_weights, no_empty_rounds),
+            replaces=WHOLE_ROUNDS_REPLACE,
+            why=f"{WHOLE_ROUNDS_WHY} Since L^n = q(n) L, the gap of L is that of L^n divided by q(n), which (20) "
+            "drops.",
         ),
-        AS_PRINTED,
-        printed_errors().total,
-        virtual=True,
-    ),
+        "as_printed": Reading(
+            bound=dist2_0 / (h * rounds)  # eps_F
+            + (6 * rho + 12 * alpha) * e * L * S1  # eps_K
+            + alpha * (et + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S2)  # eps_alpha
+            + beta * (et + 16 * rho * L * (h * tau) ** 2) * (6 * rho**2 * S1),  # eps_beta
+            belief=Belief.FALSE,
+            metric=mean_over_rounds("virtual_gap", VALUE),
+            conditions=(
+                STEP_SIZE,
+                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
+                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
+            ),
+            assumptions=(*PRINTED, same_expected_weights),
+            symbols=(L_OF_CLIENTS,),
+            remark=f"{FALSE_FOR_SEVERAL_STEPS} q(n) is dropped: a single client with a small aggregation weight breaks "
+            "the bound even for K = 1. 'W_n is empty' in the proof must be: no kind of data is outside W_n.",
+        ),
+    },
 )

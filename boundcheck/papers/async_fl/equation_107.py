@@ -1,58 +1,89 @@
-"""(107): unbiased sampling of m clients a round."""
+"""(107): unbiased sampling of m clients a round. It is Theorem 1 without delays, with rho = 1 and R = 0."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.async_fl._rates import CLIENTS, EQUAL, M
-from boundcheck.papers.async_fl._shared import R, Reading, Sigma, mean_over_rounds, rho, tau, told
-from boundcheck.papers.async_fl._theorem_1 import (
-    AS_CORRECTED,
-    AS_PRINTED,
-    Setting,
-    corrected_errors,
-    printed,
-    printed_errors,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    FALSE_FOR_SEVERAL_STEPS,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    K,
+    L,
+    M,
+    Sigma,
+    alpha,
+    beta,
+    dist2_0,
+    e,
+    et,
+    eta_g,
+    eta_l,
+    h,
+    mean_over_rounds,
+    rho,
+    rounds,
+    tau,
 )
-from boundcheck.theory.assumptions import same_expected_weights
+from boundcheck.theory.assumptions import plain_mean, same_expected_weights
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Statement
+from boundcheck.theory.statement import Belief, Condition, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+STEP_SIZE = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
+)
+NO_DELAY = Condition("no delay", sp.Eq(tau, 0))
+WEIGHTS = Condition("weights", sp.Eq(rho, 1), "whose expectations sum to 1")
 
-_SAMPLING = {rho: 1, tau: 0, R: 0}
-
-
-def _statement(reading: Reading, setting: Setting, errors: Any, metric: str) -> Statement:
-    return told(
-        reading,
-        ("(107)", "Appendix C.2; constants from Theorem 1"),
-        "Mean gap under unbiased sampling of clients",
-        mean_over_rounds(metric, VALUE),
-        errors(Sigma, Sigma / M).total.subs(_SAMPLING),
-        conditions=(
-            *setting.conditions,
-            Condition("no delay", sp.Eq(tau, 0)),
-            Condition("weights", sp.Eq(rho, 1), "whose expectations sum to 1"),
-        ),
-        assumptions=(*setting.assumptions, same_expected_weights, *EQUAL),
-        changed=(CLIENTS, *setting.changed),
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(107)", "Appendix C.2; constants from Theorem 1"),
+    title="Mean gap under unbiased sampling of clients",
+    symbols=NOTATION,
+    metric=mean_over_rounds("gap", VALUE),
+    readings={
+        "corrected": Reading(
+            bound=dist2_0 / (h * rounds)
+            + (12 + 24 * alpha) * e * L * Sigma
+            + 6 * alpha * h * Sigma / (K * M)
+            + 6 * beta * h * Sigma,
+            belief=Belief.TRUE,
+            conditions=(
+                STEP_SIZE,
+                Condition(
+                    "beta",
+                    beta <= 9 * rho,
+                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
+                ),
+                NO_DELAY,
+                WEIGHTS,
+            ),
+            assumptions=(*CORRECTED, same_expected_weights, plain_mean),
             replaces="the last term, of order et beta Sigma, by K et beta Sigma",
             why="The cohort is drawn once for all K local steps, so that its variance enters with the step of a round.",
         ),
-        AS_CORRECTED,
-        corrected_errors,
-        "gap",
-    ),
-    _statement(printed(remark="The last term is et beta Sigma."), AS_PRINTED, printed_errors, "virtual_gap"),
+        "as_printed": Reading(
+            bound=dist2_0 / (h * rounds)
+            + (6 + 12 * alpha) * e * L * Sigma
+            + 6 * alpha * et * Sigma / M
+            + 6 * beta * et * Sigma,
+            belief=Belief.FALSE,
+            metric=mean_over_rounds("virtual_gap", VALUE),
+            conditions=(
+                STEP_SIZE,
+                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
+                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
+                NO_DELAY,
+                WEIGHTS,
+            ),
+            assumptions=(*PRINTED, same_expected_weights, plain_mean),
+            symbols=(L_OF_CLIENTS,),
+            remark=f"{FALSE_FOR_SEVERAL_STEPS} The last term is et beta Sigma.",
+        ),
+    },
 )

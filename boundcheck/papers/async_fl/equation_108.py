@@ -1,62 +1,91 @@
-"""(108): biased sampling in part of a window, so that the window as a whole is unbiased."""
+"""(108): biased sampling in part of a window, so that the window as a whole is unbiased.
+
+The corrected reading is Theorem 3 without delays, for cohorts that are certain: alpha = 1 and beta = 0.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._rates import M, order
-from boundcheck.papers.async_fl._shared import (
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    NOTATION,
+    PAPER,
+    S1,
+    S2,
+    SCOPE,
+    B,
     K,
+    L,
+    M,
     N,
-    Reading,
+    R,
     Sigma,
     W,
     alpha,
     beta,
     dist2_0,
+    e,
     et,
+    eta_g,
+    eta_l,
+    h,
     mean_over_rounds,
     q_bar,
+    rho,
+    rounds,
     tau,
-    told,
 )
-from boundcheck.papers.async_fl._theorem_3 import OF_CORRECTED, SCOPE, corrected_total
+from boundcheck.theory.assumptions import bounded_gradients, window_property
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+order = (  # each term with the constant 1
+    dist2_0 / sp.sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sp.sqrt(K * N)) + et * (W - 1) * K
+)
 
-_SOURCE = ("(108)", "Appendix C.3")
-_TITLE = "Sampling by a criterion, mended within a window"
-
-STATEMENTS = (
-    told(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(108)", "Appendix C.3"),
+    title="Sampling by a criterion, mended within a window",
+    symbols=NOTATION,
+    metric=mean_over_rounds("gap", VALUE, scale=q_bar, surrogate=True),
+    readings={
+        "corrected": Reading(
+            bound=dist2_0 / (h * rounds)  # eps_F
+            + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
+            + h * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+            + q_bar * rho * h * (W - 1) * B**2,  # eps_W
+            belief=Belief.TRUE,
+            algorithm=Algorithm("biased_sampling", ("eta_l", "eta_g")),
+            conditions=(
+                Condition(
+                    "step size (98)",
+                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+                    "small against the local work, the delay and the weights",
+                ),
+                Condition(
+                    "beta",
+                    beta <= 9 * rho,
+                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
+                ),
+                Condition("no delay", sp.Eq(tau, 0)),
+                Condition("alpha", sp.Eq(alpha, 1)),
+                Condition("certain cohorts", sp.Eq(beta, 0)),
+            ),
+            assumptions=(*CORRECTED, window_property, bounded_gradients),
             replaces="the bound of synchronous FedAvg by that of Theorem 3",
             why="In rounds that choose by a criterion L^n is another problem than F, so that R is positive and stays "
-            "in "
-            "the error terms, and q(n) need not be 1.",
+            "in the error terms, and q(n) need not be 1.",
             remark=SCOPE,
         ),
-        _SOURCE,
-        _TITLE,
-        mean_over_rounds("gap", VALUE, scale=q_bar, surrogate=True),
-        corrected_total().subs({alpha: 1, beta: 0, tau: 0}),
-        conditions=(
-            *OF_CORRECTED.conditions,
-            Condition("no delay", sp.Eq(tau, 0)),
-            Condition("alpha", sp.Eq(alpha, 1)),
-            Condition("certain cohorts", sp.Eq(beta, 0)),
+        "as_printed": Reading(
+            bound=order,
+            belief=Belief.FALSE,
+            metric=Metric("none", None),
+            kind=Kind.FORMULA,
+            printed_rate=order,
+            remark="The order is right in W and K; R of the biased rounds is missing.",
         ),
-        assumptions=OF_CORRECTED.assumptions,
-        method="biased_sampling",
-    ),
-    order(
-        Reading("as_printed", Belief.FALSE, remark="The order is right in W and K; R of the biased rounds is missing."),
-        _SOURCE,
-        _TITLE,
-        dist2_0 / sp.sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sp.sqrt(K * N)) + et * (W - 1) * K,
-    ),
+    },
 )

@@ -1,57 +1,82 @@
-"""(33): synchronous FedAvg at step sizes in proportion to 1/sqrt(KN)."""
+"""(33): synchronous FedAvg at step sizes in proportion to 1/sqrt(KN).
+
+The paper prints orders, with eta_g = 1 and eta_l = 1/sqrt(KN), so without units: the printed reading is the sum of its
+terms, each with the constant 1. The corrected one is Corollary 1 at the step size eta_unit/sqrt(KN), without delays,
+with weights 1/M and all clients in every round (alpha = rho = 1 and beta = 0).
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._rates import (
-    CAP,
-    CHOICE,
-    EQUAL,
-    ONE_SERVER_STEP,
-    OWN,
-    SYNCHRONOUS,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    NOTATION,
+    PAPER,
+    K,
+    L,
     M,
-    after_n_rounds,
-    at_rate,
-    order,
-    synchronous_errors,
+    N,
+    Sigma,
+    beta,
+    dist2_0,
+    eta_g,
+    eta_l,
+    eta_unit,
+    rho,
+    tau,
 )
-from boundcheck.papers.async_fl._shared import CORRECTED, K, N, R, Reading, Sigma, dist2_0, told
-from boundcheck.theory.assumptions import same_expected_weights
+from boundcheck.theory.assumptions import plain_mean, same_expected_weights
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
+h = K * step
+e = step**2 * (K - 1) ** 2
+order = dist2_0 / sp.sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sp.sqrt(K * N))
 
-_SOURCE = ("(33)", "Section 4.2")
-_TITLE = "Rate of synchronous FedAvg"
-
-STATEMENTS = (
-    told(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(33)", "Section 4.2"),
+    title="Rate of synchronous FedAvg",
+    symbols=NOTATION,
+    metric=Metric(
+        "gap",
+        VALUE,
+        rounds=N,
+        weights=sp.S.One,
+        average="mean over rounds",
+        expectation="participation, delays and gradients",
+    ),
+    readings={
+        "corrected": Reading(
+            bound=dist2_0 / (h * N) + 36 * e * L * Sigma + 6 * step * Sigma / M,
+            belief=Belief.TRUE,
+            algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g")),
+            choices=(("eta_l", step),),
+            conditions=(
+                Condition(
+                    "step size (98)",
+                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+                    "small against the local work, the delay and the weights",
+                ),
+                Condition("server step size", sp.Eq(eta_g, 1)),
+                Condition("no delay", sp.Eq(tau, 0)),
+                Condition("everyone", sp.Eq(beta, 0), "all clients take part in every round"),
+                Condition("weights", sp.Eq(rho, 1), "that sum to 1"),
+            ),
+            assumptions=(*CORRECTED, same_expected_weights, plain_mean),
             replaces="the terms under O(.) by the corrected Theorem 1 with all its constants",
             why="An order cannot be compared with a run. (K-1)^2/(KN) is at most (K-1)/N, so that it is the printed "
             "one.",
         ),
-        _SOURCE,
-        _TITLE,
-        after_n_rounds("gap", VALUE),
-        at_rate(synchronous_errors().subs(R, 0)),
-        conditions=(CAP, ONE_SERVER_STEP, *SYNCHRONOUS),
-        assumptions=(*CORRECTED, same_expected_weights, *EQUAL),
-        choices=CHOICE,
-        changed=OWN,
-        method="fedavg_sync",
-    ),
-    order(
-        Reading(
-            "as_printed", Belief.TRUE, remark="An order in K, N and M, up to factors with L and the unit of the step."
+        "as_printed": Reading(
+            bound=order,
+            belief=Belief.TRUE,
+            metric=Metric("none", None),
+            kind=Kind.FORMULA,
+            printed_rate=order,
+            remark="An order in K, N and M, up to factors with L and the unit of the step.",
         ),
-        _SOURCE,
-        _TITLE,
-        dist2_0 / sp.sqrt(K * N) + (K - 1) * Sigma / N + Sigma / (M * sp.sqrt(K * N)),
-    ),
+    },
 )

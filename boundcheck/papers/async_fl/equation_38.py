@@ -1,64 +1,112 @@
-"""(38): asynchronous FedAvg with time-based weights at step sizes in proportion to 1/sqrt(KN)."""
+"""(38): asynchronous FedAvg with time-based weights at step sizes in proportion to 1/sqrt(KN).
+
+The paper prints orders, with eta_g = 1 and eta_l = 1/sqrt(KN), so without units: the printed reading is the sum of its
+terms, each with the constant 1. The corrected one is Theorem 3 at the step size eta_unit/sqrt(KN).
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._rates import (
-    CAP,
-    CHOICE,
-    EQUAL,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
     LOST_K,
-    ONE_SERVER_STEP,
-    OWN,
-    WHOLE_PERIODS,
+    NOTATION,
+    PAPER,
+    S1,
+    S2,
+    B,
+    K,
+    L,
     M,
-    after_n_rounds,
-    at_rate,
-    errors,
-    order,
-    ratio,
+    N,
+    R,
+    Sigma,
+    W,
+    alpha,
+    beta,
+    dist2_0,
+    eta_g,
+    eta_l,
+    eta_unit,
+    period,
+    positive,
+    q_bar,
+    rho,
+    tau,
 )
-from boundcheck.papers.async_fl._shared import K, N, R, Reading, Sigma, W, dist2_0, q_bar, told
-from boundcheck.papers.async_fl._theorem_1 import BETA_AT_MOST_9_RHO
-from boundcheck.papers.async_fl._theorem_3 import OF_CORRECTED, WINDOW
+from boundcheck.theory.assumptions import bounded_gradients, plain_mean, window_property
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+RATIO = positive(
+    "ratio", "update time of the slowest client over that of the fastest, tau_M/tau_0", key="schedule/time_ratio"
+)
+ratio = RATIO.expr
+step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
+h = K * step
+e = step**2 * (K - 1) ** 2
+order = (
+    dist2_0 / sp.sqrt(K * N)
+    + (K - 1) * Sigma / N
+    + ratio * (R + Sigma) / sp.sqrt(K * N)
+    + ratio**3 * K * M**2 * (R + Sigma) / N
+    + (W - 1) / sp.sqrt(K * N)
+)
 
-_SOURCE = ("(38)", "Section 4.3")
-_TITLE = "Rate of asynchronous FedAvg"
-
-STATEMENTS = (
-    told(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(38)", "Section 4.3"),
+    title="Rate of asynchronous FedAvg",
+    symbols=(*NOTATION, RATIO),
+    metric=Metric(
+        "gap",
+        VALUE,
+        rounds=N,
+        weights=sp.S.One,
+        average="mean over rounds",
+        expectation="participation, delays and gradients",
+        scale=q_bar,
+        surrogate=True,
+    ),
+    readings={
+        "corrected": Reading(
+            bound=dist2_0 / (h * N)  # eps_F
+            + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
+            + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+            + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+            + q_bar * rho * h * (W - 1) * B**2,  # eps_W
+            belief=Belief.TRUE,
+            algorithm=Algorithm("fedavg_async", ("eta_l", "eta_g")),
+            choices=(("eta_l", step),),
+            conditions=(
+                Condition(
+                    "step size (98)",
+                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+                    "small against the local work, the delay and the weights",
+                ),
+                Condition(
+                    "beta",
+                    beta <= 9 * rho,
+                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
+                ),
+                Condition("server step size", sp.Eq(eta_g, 1)),
+                # R and the other means over rounds are those of whole periods, as in Theorem 1
+                Condition("whole periods", sp.Eq(sp.floor(N / period), N / period)),
+            ),
+            assumptions=(*CORRECTED, window_property, bounded_gradients, plain_mean),
             replaces="the terms under O(.) by the corrected Theorem 3 with all its constants",
-            why=f"{LOST_K}; the residual R is missing from the second term. The O hides rho too, which for one "
-            f"client a "
-            "round is max d_i, up to tau_M/tau_0: the constants have the powers 3 and 6 of it where (38) prints 1 "
+            why=f"{LOST_K}; the residual R is missing from the second term. The O hides rho too, which for one client "
+            "a round is max d_i, up to tau_M/tau_0: the constants have the powers 3 and 6 of it where (38) prints 1 "
             "and 3.",
         ),
-        _SOURCE,
-        _TITLE,
-        after_n_rounds("gap", VALUE, scale=q_bar, surrogate=True),
-        at_rate(errors() + WINDOW),
-        conditions=(CAP, BETA_AT_MOST_9_RHO, ONE_SERVER_STEP, WHOLE_PERIODS),
-        assumptions=(*OF_CORRECTED.assumptions, *EQUAL),
-        choices=CHOICE,
-        changed=OWN,
-        method="fedavg_async",
-    ),
-    order(
-        Reading("as_printed", Belief.FALSE, remark=f"{LOST_K}; R is missing from the second term, and powers of rho."),
-        _SOURCE,
-        _TITLE,
-        dist2_0 / sp.sqrt(K * N)
-        + (K - 1) * Sigma / N
-        + ratio * (R + Sigma) / sp.sqrt(K * N)
-        + ratio**3 * K * M**2 * (R + Sigma) / N
-        + (W - 1) / sp.sqrt(K * N),
-    ),
+        "as_printed": Reading(
+            bound=order,
+            belief=Belief.FALSE,
+            metric=Metric("none", None),
+            kind=Kind.FORMULA,
+            printed_rate=order,
+            remark=f"{LOST_K}; R is missing from the second term, and powers of rho.",
+        ),
+    },
 )

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.async_fl._shared import Reading, formula
-from boundcheck.papers.async_fl._times import OWN, VISIT, p_i
+import sympy as sp
+
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, dt, p_i, tau_i
 from boundcheck.theory.assumptions import fixed_times
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed"
-
-STATEMENTS = (
-    formula(
-        Reading(
-            "as_printed",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(40)", "Section 4.4; Table 2, 'd_i', FedFix"),
+    title="Aggregation weight d_i of FedFix",
+    symbols=NOTATION,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    assumptions=(fixed_times,),
+    bound=sp.ceiling(tau_i / dt) * p_i,
+    readings={
+        "as_printed": Reading(
+            belief=Belief.TRUE,
             remark="A client takes part in every ceil(tau_i/dt)-th round, so that q_i = d_i/ceil(tau_i/dt) = p_i. Some "
             "rounds may have no client at all.",
         ),
-        ("(40)", "Section 4.4; Table 2, 'd_i', FedFix"),
-        "Aggregation weight d_i of FedFix",
-        VISIT * p_i,
-        ONE,
-        assumptions=(fixed_times,),
-        changed=OWN,
-    ),
+    },
 )

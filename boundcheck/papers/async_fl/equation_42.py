@@ -1,66 +1,107 @@
-"""(42): FedFix at step sizes in proportion to 1/sqrt(KN)."""
+"""(42): FedFix at step sizes in proportion to 1/sqrt(KN).
+
+The paper prints orders, with eta_g = 1 and eta_l = 1/sqrt(KN), so without units: the printed reading is the sum of its
+terms, each with the constant 1. The corrected one is Theorem 3 at the step size eta_unit/sqrt(KN), for deterministic
+update times: alpha = 1 and beta = 0.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._rates import (
-    CAP,
-    CHOICE,
-    EQUAL,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
     LOST_K,
-    ONE_SERVER_STEP,
-    OWN,
-    WHOLE_PERIODS,
+    NOTATION,
+    PAPER,
+    S1,
+    S2,
+    B,
+    K,
+    L,
     M,
-    after_n_rounds,
-    at_rate,
-    c,
-    errors,
-    order,
+    N,
+    R,
+    Sigma,
+    W,
+    alpha,
+    beta,
+    count,
+    dist2_0,
+    eta_g,
+    eta_l,
+    eta_unit,
+    period,
+    q_bar,
+    rho,
+    tau,
 )
-from boundcheck.papers.async_fl._shared import K, N, R, Reading, Sigma, W, alpha, beta, dist2_0, q_bar, told
-from boundcheck.papers.async_fl._theorem_3 import OF_CORRECTED, WINDOW
+from boundcheck.theory.assumptions import bounded_gradients, plain_mean, window_property
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+VISIT = count(
+    "c", "rounds between two contributions of the slowest client, ceil(tau_M/dt)", key="schedule/visit_rounds"
+)
+c = VISIT.expr
+step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step
+h = K * step
+e = step**2 * (K - 1) ** 2
+order = (
+    dist2_0 / sp.sqrt(K * N)
+    + (K - 1) * (R + Sigma) / N
+    + (1 / sp.sqrt(K * N) + K * c**2 / N) * (R + c * Sigma / M)
+    + (W - 1) / sp.sqrt(K * N)
+)
 
-_SOURCE = ("(42)", "Section 4.4")
-_TITLE = "Rate of FedFix"
-
-STATEMENTS = (
-    told(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(42)", "Section 4.4"),
+    title="Rate of FedFix",
+    symbols=(*NOTATION, VISIT),
+    metric=Metric(
+        "gap",
+        VALUE,
+        rounds=N,
+        weights=sp.S.One,
+        average="mean over rounds",
+        expectation="participation, delays and gradients",
+        scale=q_bar,
+        surrogate=True,
+    ),
+    readings={
+        "corrected": Reading(
+            bound=dist2_0 / (h * N)  # eps_F
+            + (24 * e * L**2 * R + (12 * rho + 24) * e * L * S1)  # eps_K
+            + (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+            + q_bar * rho * h * (W - 1) * B**2,  # eps_W
+            belief=Belief.TRUE,
+            algorithm=Algorithm("fedfix", ("eta_l", "eta_g")),
+            choices=(("eta_l", step),),
+            conditions=(
+                Condition(
+                    "step size (98)",
+                    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+                    "small against the local work, the delay and the weights",
+                ),
+                Condition("server step size", sp.Eq(eta_g, 1)),
+                # R and the other means over rounds are those of whole periods, as in Theorem 1
+                Condition("whole periods", sp.Eq(sp.floor(N / period), N / period)),
+                Condition("alpha", sp.Eq(alpha, 1)),
+                Condition("beta", sp.Eq(beta, 0), "who arrives in a round is certain"),
+            ),
+            assumptions=(*CORRECTED, window_property, bounded_gradients, plain_mean),
             replaces="the terms under O(.) by the corrected Theorem 3 with all its constants",
             why=f"{LOST_K}.",
             remark="For deterministic update times, where alpha = 1 and beta = 0. The O hides rho too, at most c.",
         ),
-        _SOURCE,
-        _TITLE,
-        after_n_rounds("gap", VALUE, scale=q_bar, surrogate=True),
-        at_rate(errors() + WINDOW).subs({alpha: 1, beta: 0}),
-        conditions=(
-            CAP,
-            ONE_SERVER_STEP,
-            WHOLE_PERIODS,
-            Condition("alpha", sp.Eq(alpha, 1)),
-            Condition("beta", sp.Eq(beta, 0), "who arrives in a round is certain"),
+        "as_printed": Reading(
+            bound=order,
+            belief=Belief.FALSE,
+            metric=Metric("none", None),
+            kind=Kind.FORMULA,
+            printed_rate=order,
+            remark=f"{LOST_K}. The point x of its first term is theta*.",
         ),
-        assumptions=(*OF_CORRECTED.assumptions, *EQUAL),
-        choices=CHOICE,
-        changed=OWN,
-        method="fedfix",
-    ),
-    order(
-        Reading("as_printed", Belief.FALSE, remark=f"{LOST_K}. The point x of its first term is theta*."),
-        _SOURCE,
-        _TITLE,
-        dist2_0 / sp.sqrt(K * N)
-        + (K - 1) * (R + Sigma) / N
-        + (1 / sp.sqrt(K * N) + K * c**2 / N) * (R + c * Sigma / M)
-        + (W - 1) / sp.sqrt(K * N),
-    ),
+    },
 )

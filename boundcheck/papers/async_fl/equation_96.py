@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from boundcheck.papers.async_fl._shared import CORRECTED as OF_SAMPLES
-from boundcheck.papers.async_fl._shared import L_OF_CLIENTS, PRINTED, Reading, of_constant
-from boundcheck.papers.async_fl._theorem_1 import FIRST, FIRST_PRINTED
+from boundcheck.papers.async_fl.definitions import L_OF_CLIENTS, NOTATION, PAPER, L, R, Sigma, q_min
+from boundcheck.theory.assumptions import convex_clients, convex_samples, smooth_clients, smooth_samples
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Statement
+from boundcheck.theory.statement import Belief, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-
-def _statement(reading: Reading, bound: Any, **more: Any) -> Statement:
-    return of_constant(
-        reading,
-        ("(96)", "Appendix A.4, the second inequality"),
-        "Residual Sigma_1 at the minimisers of the rounds' problems",
-        "S1",
-        bound,
-        dimension=GRADIENT2,
-        **more,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(96)", "Appendix A.4, the second inequality"),
+    title="Residual Sigma_1 at the minimisers of the rounds' problems",
+    symbols=NOTATION,
+    metric=Metric("constant:surrogate/S1", GRADIENT2, expectation="none: a constant of the schedule"),
+    readings={
+        "corrected": Reading(
+            bound=(4 * L * R + 2 * Sigma) / q_min,
+            belief=Belief.TRUE,
+            assumptions=(smooth_samples, convex_samples),
             replaces="the right side by its quotient with the smallest q(n)",
             why="Sigma_1 is a mean with the normalised weights q_i(n)/q(n), while R and Sigma have the weights q_i(n). "
             "Time-based weights on unequal hardware always have a round with q(n) < 1.",
         ),
-        FIRST,
-        assumptions=OF_SAMPLES[:2],
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=4 * L * R + 2 * Sigma,
+            belief=Belief.FALSE,
+            assumptions=(smooth_clients, convex_clients),
+            symbols=(L_OF_CLIENTS,),
             remark="Right for q(n) >= 1. One client with q(n) = c: the left side is E|g|^2, the right one 2 c E|g|^2.",
         ),
-        FIRST_PRINTED,
-        assumptions=PRINTED[:2],
-        changed=(L_OF_CLIENTS,),
-    ),
+    },
 )

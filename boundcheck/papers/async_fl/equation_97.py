@@ -2,62 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.async_fl._shared import L, Reading, beta, e, et, formula, h, rho, tau
-from boundcheck.papers.async_fl._theorem_1 import CONTRACTION, CONTRACTION_PRINTED
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, D, L, alpha, beta, e, et, h, rho, tau
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Statement
+from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+LOCAL_WORK = Condition("local work", 48 * e * L**2 <= 1)
+DELAY = Condition("delay", 2304 * rho**3 * (h * tau * L) ** 2 <= 1)
 
-
-def conditions(step: Any) -> tuple[Condition, ...]:
-    """The three conditions of (97), the middle one on `step`."""
-    return (
-        Condition("local work", sp.Le(48 * e * L**2, 1)),
-        Condition("step", sp.Le(144 * rho**2 * step * L, 1)),
-        Condition("delay", sp.Le(2304 * rho**3 * (h * tau * L) ** 2, 1)),
-    )
-
-
-def _statement(reading: Reading, bound: Any, step: Any, most_beta: Any, why: str = "") -> Statement:
-    return formula(
-        reading,
-        ("(97)", "Appendix A.5; the left side is c of (92), which must be at most 1"),
-        "What comes back of the mean gap, under simplified step conditions",
-        bound,
-        ONE,
-        conditions=(*conditions(step), Condition("beta", sp.Le(beta, most_beta), why)),
-        trivial=sp.S.One,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(97)", "Appendix A.5; the left side is c of (92), which must be at most 1"),
+    title="What comes back of the mean gap, under simplified step conditions",
+    symbols=NOTATION,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    trivial=sp.S.One,
+    readings={
+        "corrected": Reading(
+            bound=4 * D + 12 * rho * (2 * alpha + beta) * L * (h + 16 * rho * L * (h * tau) ** 2),
+            belief=Belief.TRUE,
+            conditions=(
+                LOCAL_WORK,
+                Condition("step", 144 * rho**2 * h * L <= 1),
+                DELAY,
+                Condition("beta", beta <= rho),
+            ),
             replaces="the effective step by that of a round, and beta <= 1 by beta <= rho",
             why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l. beta <= rho is "
             "enough; at rho = alpha = beta = 1 and the limits of all three conditions c = 1.",
         ),
-        CONTRACTION,
-        h,
-        rho,
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.TRUE,
+        "as_printed": Reading(
+            bound=4 * D + 12 * rho * (2 * alpha + beta) * L * (et + 16 * rho * L * (h * tau) ** 2),
+            belief=Belief.TRUE,
+            conditions=(
+                LOCAL_WORK,
+                Condition("step", 144 * rho**2 * et * L <= 1),
+                DELAY,
+                Condition("beta", beta <= 1, "said to hold"),
+            ),
             remark="beta <= 1 is said of every scheme ('we note that'), but asynchronous FedAvg has beta up to "
             "tau_M/tau_0; at beta = 2 it fails for rho = alpha = 1.",
         ),
-        CONTRACTION_PRINTED,
-        et,
-        sp.S.One,
-        "said to hold",
-    ),
+    },
 )

@@ -1,35 +1,57 @@
-"""(97) implies all constraints on the step that the proof of Theorem 1 uses."""
+"""(97) implies all constraints on the step that the proof of Theorem 1 uses.
+
+Every constraint of the list in Appendix A.5 is scaled so that its right side is 1. The largest left side is then what
+is bounded, by 1:
+
+    2 D,    24 rho^2 (alpha + beta) (h tau L)^2,    3 rho (alpha + beta) s L,    c of (92),    3 rho^2 s L,
+    48 rho^3 (h tau L)^2,
+
+with the step s = eta_g eta_l as printed, and s = h = K eta_g eta_l where the proof of Theorem 1 is for whole rounds.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._appendix_a_5 import implies_the_list
-from boundcheck.papers.async_fl._shared import Reading, beta, et, h, rho
-from boundcheck.papers.async_fl.equation_97 import conditions
-from boundcheck.theory.statement import Belief, Condition
+from boundcheck.papers.async_fl.definitions import ALPHA_OR_MORE, NOTATION, PAPER, L, alpha, beta, e, et, h, rho, tau
+from boundcheck.theory.dimension import ONE
+from boundcheck.theory.statement import Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+LOCAL_WORK = Condition("local work", 48 * e * L**2 <= 1)
+DELAY = Condition("delay", 2304 * rho**3 * (h * tau * L) ** 2 <= 1)
+ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
-_SOURCE = ("(97)", "Appendix A.5, the constraints before it")
-
-STATEMENTS = (
-    implies_the_list(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(97)", "Appendix A.5, the constraints before it"),
+    title="The constraints on the step of the proof of Theorem 1, from simpler ones",
+    symbols=(*NOTATION, ALPHA_OR_MORE),
+    metric=Metric("largest_constraint", ONE, expectation="none: the constraints are about numbers"),
+    bound=sp.S.One,
+    readings={
+        "corrected": Reading(
+            belief=Belief.TRUE,
+            conditions=(
+                LOCAL_WORK,
+                Condition("step", 144 * rho**2 * h * L <= 1),
+                DELAY,
+                Condition("beta", beta <= rho),
+                ALPHA,
+            ),
             replaces="the effective step by that of a round, and beta <= 1 by beta <= rho",
             why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l; and beta <= "
             "rho, which is weaker than beta <= 1, is enough.",
         ),
-        _SOURCE,
-        *conditions(h),
-        Condition("beta", sp.Le(beta, rho)),
-    ),
-    implies_the_list(
-        Reading("as_printed", Belief.TRUE, remark="beta <= 1 is noted of every scheme, and is not true of every one."),
-        _SOURCE,
-        *conditions(et),
-        Condition("beta", sp.Le(beta, 1), "the paper notes it of every scheme"),
-    ),
+        "as_printed": Reading(
+            belief=Belief.TRUE,
+            conditions=(
+                LOCAL_WORK,
+                Condition("step", 144 * rho**2 * et * L <= 1),
+                DELAY,
+                Condition("beta", beta <= 1, "the paper notes it of every scheme"),
+                ALPHA,
+            ),
+            remark="beta <= 1 is noted of every scheme, and is not true of every one.",
+        ),
+    },
 )

@@ -1,40 +1,69 @@
-"""(98), the step condition of Theorem 1, implies all constraints on the step that its proof uses."""
+"""(98), the step condition of Theorem 1, implies all constraints on the step that its proof uses.
+
+Every constraint of the list in Appendix A.5 is scaled so that its right side is 1. The largest left side is then what
+is bounded, by 1:
+
+    2 D,    24 rho^2 (alpha + beta) (h tau L)^2,    3 rho (alpha + beta) s L,    c of (92),    3 rho^2 s L,
+    48 rho^3 (h tau L)^2,
+
+with the step s = eta_g eta_l as printed, and s = h = K eta_g eta_l where the proof of Theorem 1 is for whole rounds.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._appendix_a_5 import implies_the_list
-from boundcheck.papers.async_fl._shared import Reading, at_cap, beta
-from boundcheck.papers.async_fl._theorem_1 import BETA_AT_MOST_9_RHO
-from boundcheck.theory.statement import Belief, Condition
+from boundcheck.papers.async_fl.definitions import (
+    ALPHA_OR_MORE,
+    NOTATION,
+    PAPER,
+    K,
+    L,
+    alpha,
+    beta,
+    eta_g,
+    eta_l,
+    rho,
+    tau,
+)
+from boundcheck.theory.dimension import ONE
+from boundcheck.theory.statement import Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+STEP_SIZE = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
+)
+ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
-_SOURCE = ("(98)", "Appendix A.5, the constraints that it is to simplify")
-
-STATEMENTS = (
-    implies_the_list(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(98)", "Appendix A.5, the constraints that it is to simplify"),
+    title="The constraints on the step of the proof of Theorem 1, from simpler ones",
+    symbols=(*NOTATION, ALPHA_OR_MORE),
+    metric=Metric("largest_constraint", ONE, expectation="none: the constraints are about numbers"),
+    bound=sp.S.One,
+    readings={
+        "corrected": Reading(
+            belief=Belief.TRUE,
+            conditions=(
+                STEP_SIZE,
+                Condition(
+                    "beta",
+                    beta <= 9 * rho,
+                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
+                ),
+                ALPHA,
+            ),
             replaces="the effective step by that of a round, and the silent beta <= 1 by beta <= 9 rho",
             why="Argued for whole rounds, the single powers of the step are those of h = K eta_g eta_l. (98) leaves "
             "so much room that beta <= 9 rho is enough.",
         ),
-        _SOURCE,
-        at_cap(),
-        BETA_AT_MOST_9_RHO,
-    ),
-    implies_the_list(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            belief=Belief.FALSE,
+            conditions=(STEP_SIZE, Condition("beta", beta >= 0, "any scheme"), ALPHA),
             remark="Theorem 1 has (98) as its only condition on the step, for every scheme: beta is not limited, but "
             "it is a factor in three of the constraints.",
         ),
-        _SOURCE,
-        at_cap(),
-        Condition("beta", sp.Ge(beta, 0), "any scheme"),
-    ),
+    },
 )

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl._examples import STEP, moved
-from boundcheck.papers.async_fl._shared import Reading, formula
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, eta_g, eta_l, positive
 from boundcheck.theory.assumptions import four_alternating_clients
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+phi = 1 - (1 - eta_l) ** K  # the share of the way to its minimiser that a client goes
 
-STATEMENTS = (
-    formula(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Example 1", "Section 3.3, from (22)"),
+    title="Spectral radius of the recursion",
+    symbols=(*NOTATION, positive("eta_l", "local step size; L = 1", latex=r"\eta_l", key="method/eta_l")),
+    metric=Metric("none", None),
+    kind=Kind.FORMULA,
+    assumptions=(four_alternating_clients,),
+    readings={
+        "corrected": Reading(
+            bound=sp.Max(sp.sqrt(sp.Max(0, eta_g * phi)), (1 + sp.sqrt(sp.Max(0, 1 - 4 * eta_g * phi))) / 2),
+            belief=Belief.TRUE,
             replaces="no value is printed",
             why="It is the larger absolute value of the roots (1 +- sqrt(1 - 4 phi))/2 of (22), phi with the factor "
             "eta_g: sqrt(phi) where they are not real.",
         ),
-        ("Example 1", "Section 3.3, from (22)"),
-        "Spectral radius of the recursion",
-        sp.Max(sp.sqrt(sp.Max(0, moved)), (1 + sp.sqrt(sp.Max(0, 1 - 4 * moved))) / 2),
-        None,
-        assumptions=(four_alternating_clients,),
-        changed=(STEP,),
-    ),
+    },
 )

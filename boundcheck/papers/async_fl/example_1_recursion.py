@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.async_fl._examples import NEW, OLD, OPTIMUM, PHI
-from boundcheck.papers.async_fl._shared import Reading, eta_g, formula
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, eta_g
 from boundcheck.theory.assumptions import four_alternating_clients
-from boundcheck.theory.dimension import LENGTH
-from boundcheck.theory.statement import Belief, Statement
+from boundcheck.theory.dimension import LENGTH, ONE
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+theta_opt, theta_n1, theta_n, phi = sp.symbols("theta_opt theta_n1 theta_n phi", real=True)
 
-
-def _statement(reading: Reading, step: Any) -> Statement:
-    return formula(
-        reading,
-        ("Example 1", "Section 3.3, (22)"),
-        "Model theta^(n+2)",
-        NEW.expr + step * PHI.expr * (OPTIMUM.expr - OLD.expr),
-        LENGTH,
-        assumptions=(four_alternating_clients,),
-        changed=(OPTIMUM, NEW, OLD, PHI),
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Example 1", "Section 3.3, (22)"),
+    title="Model theta^(n+2)",
+    symbols=(
+        *NOTATION,
+        Symbol("theta_opt", "minimiser of the federated problem", LENGTH, latex=r"\theta^*"),
+        Symbol("theta_n1", "model theta^(n+1)", LENGTH),
+        Symbol("theta_n", "model theta^n", LENGTH),
+        Symbol(
+            "phi", "share phi of the way to its minimiser that a client goes, 1 - (1 - eta_l)^K", ONE, latex=r"\phi"
+        ),
+    ),
+    metric=Metric("none", LENGTH),
+    kind=Kind.FORMULA,
+    assumptions=(four_alternating_clients,),
+    readings={
+        "corrected": Reading(
+            bound=theta_n1 + eta_g * phi * (theta_opt - theta_n),
+            belief=Belief.TRUE,
             replaces="phi by eta_g phi",
             why="The server moves by eta_g times the mean of the contributions.",
             remark="The first round starts as if the model before theta^0 had been theta^0.",
         ),
-        eta_g,
-    ),
-    _statement(Reading("as_printed", Belief.TRUE, remark="For eta_g = 1, as the example has it."), sp.S.One),
+        "as_printed": Reading(
+            bound=theta_n1 + phi * (theta_opt - theta_n),
+            belief=Belief.TRUE,
+            remark="For eta_g = 1, as the example has it.",
+        ),
+    },
 )

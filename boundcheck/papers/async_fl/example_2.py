@@ -1,85 +1,69 @@
-"""Example 2, (30): where two clients who take turns lead to."""
+"""Example 2, (30): where two clients who take turns lead to.
+
+Clients |theta - theta_i|^2/2, each on the model that it received last. K full gradient steps move a client from theta
+to theta + phi (theta_i - theta) with phi = 1 - (1 - eta_l)^K; with its weight and the server's step client 1 moves the
+model by a = eta_g phi q_1 of that way, and client 2 by b = eta_g phi q_2.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.async_fl._examples import FIRST, ONE_END, OTHER_END, PAIRS, SECOND, STEP, moved
-from boundcheck.papers.async_fl._shared import Reading, told
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, count, eta_g, eta_l, positive
 from boundcheck.theory.assumptions import two_alternating_clients
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Statement
+from boundcheck.theory.dimension import LENGTH
+from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+j, q_1, q_2, theta_1, theta_2 = sp.symbols("j q_1 q_2 theta_1 theta_2", real=True)
+phi = 1 - (1 - eta_l) ** K
+a, b = eta_g * phi * q_1, eta_g * phi * q_2
 
-_q1, _q2, _t1, _t2, _j = (symbol.expr for symbol in (FIRST, SECOND, ONE_END, OTHER_END, PAIRS))
-_a, _b = moved * _q1, moved * _q2
-_STABLE = (
-    Condition("product", sp.Lt(_a * _b, 1)),
-    Condition("steps", sp.Gt((1 - _a) * (1 - _b), -1)),
-)
-
-
-def _limit(extra: Any) -> Any:
-    """Limit of every second model. extra: the minimiser of the client that contributed last."""
-    return (_a * _t1 + _b * _t2 + _a * _b * extra) / (_a + _b + _a * _b)
-
-
-def _statement(reading: Reading, rounds: Any, bound: Any, *conditions: Condition) -> Statement:
-    return told(
-        reading,
-        ("Example 2", "Section 3.4, (30)"),
-        "Limit of two clients who take turns",
-        Metric("x", None, index="j", rounds=rounds),
-        bound,
-        kind=Kind.LIMIT,
-        conditions=conditions,
-        assumptions=(two_alternating_clients,),
-        changed=(STEP, PAIRS, FIRST, SECOND, ONE_END, OTHER_END),
-    )
-
-
-_WHY = (
+TWO_POINTS = (
     "Client 1 moves the model at its turn by a = eta_g phi q_1 of the way from the model that it received to its "
-    "minimiser, client 2 by b. The two fixed points of a pair of rounds differ unless a b (theta_1 - theta_2) = 0"
+    "minimiser, client 2 by b. The two fixed points of a pair of rounds differ unless a b (theta_1 - theta_2) = 0."
 )
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+
+theorem = Theorem(
+    source=Source(PAPER, "Example 2", "Section 3.4, (30)"),
+    title="Limit of two clients who take turns",
+    symbols=(
+        *NOTATION,
+        positive("eta_l", "local step size; L = 1", latex=r"\eta_l", key="method/eta_l"),
+        count("j", "finished pairs of rounds", 0, index=True),
+        positive("q_1", "weight of client 1, in even rounds", key="participation/q_1"),
+        positive("q_2", "weight of client 2, in odd rounds", key="participation/q_2"),
+        Symbol("theta_1", "minimiser of client 1", LENGTH, key="participation/theta_1"),
+        Symbol("theta_2", "minimiser of client 2", LENGTH, key="participation/theta_2"),
+    ),
+    metric=Metric("x", None, index="j", rounds=2 * j),
+    kind=Kind.LIMIT,
+    conditions=(Condition("product", a * b < 1), Condition("steps", (1 - a) * (1 - b) > -1)),
+    assumptions=(two_alternating_clients,),
+    readings={
+        "corrected": Reading(
+            bound=(a * theta_1 + b * theta_2 + a * b * theta_2) / (a + b + a * b),
+            belief=Belief.TRUE,
             replaces="the limit by that of the models with even numbers",
-            why=f"{_WHY}.",
+            why=TWO_POINTS,
             remark="A cycle of two points, not a limit. For q_1 = 1, q_2 = 1/2, eta_g phi = 3/10 and minimisers 0 "
-            "and 3 "
-            "it is 13/11 and 10/11, and (30) says 1. For a = b the mean of the two is that of the minimisers.",
+            "and 3 it is 13/11 and 10/11, and (30) says 1. For a = b the mean of the two is that of the minimisers.",
         ),
-        2 * _j,
-        _limit(_t2),
-        *_STABLE,
-    ),
-    _statement(
-        Reading(
-            "corrected_odd",
-            Belief.TRUE,
+        "corrected_odd": Reading(
+            bound=(a * theta_1 + b * theta_2 + a * b * theta_1) / (a + b + a * b),
+            belief=Belief.TRUE,
+            metric=Metric("x", None, index="j", rounds=2 * j + 1),
             replaces="the limit by that of the models with odd numbers",
-            why=f"{_WHY}.",
+            why=TWO_POINTS,
         ),
-        2 * _j + 1,
-        _limit(_t1),
-        *_STABLE,
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=(q_1 * theta_1 + q_2 * theta_2) / (q_1 + q_2),
+            belief=Belief.FALSE,
+            metric=Metric("x", None, index="j", rounds=j),
             remark="True as the step size goes to 0, and only then. The condition said to be equivalent to the right "
             "limit, on the mean of qt_i(n) over two rounds, holds whatever q_1 and q_2, since with one client a round "
             "qt_i(n) is 1; it must be asked of q_i/(q_1 + q_2).",
         ),
-        _j,
-        (_q1 * _t1 + _q2 * _t2) / (_q1 + _q2),
-        *_STABLE,
-    ),
+    },
 )

@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.async_fl._lemmas import WHOLE_ROUNDS, Rn, Sn, inner, lemma, q, why
-from boundcheck.papers.async_fl._shared import Reading, alpha, beta, et, h
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    SAMPLES,
+    WHOLE_ROUNDS,
+    Rn,
+    Sn,
+    alpha,
+    beta,
+    et,
+    h,
+    inner,
+    q,
+)
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_SOURCE = ("Lemma 2", "Appendix A.3, (56)")
-_TITLE = "Change of the squared distance to a point in a step"
-
-STATEMENTS = (
-    lemma(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Lemma 2", "Appendix A.3, (56)"),
+    title="Change of the squared distance to a point in a step",
+    symbols=NOTATION,
+    metric=Metric("none", LENGTH2),
+    kind=Kind.FORMULA,
+    readings={
+        "corrected": Reading(
+            bound=-2 * h * inner + h**2 * alpha * q**2 * Rn + h**2 * beta * q * Sn,
+            belief=Belief.TRUE,
+            assumptions=CORRECTED,
             replaces=f"the mean over the local steps, {WHOLE_ROUNDS}, with h = K eta_g eta_l for eta_g eta_l",
-            why=why(
-                "theta^{n,k} depends on the weights w_i(n), so that (58) to (59) lose the covariance of the step with "
-                "theta^{n,k}, 2 et^2 Var(w) <g_k, sum of g_l, l < k> for one client; theta^n does not depend on them"
-            ),
+            why="theta^{n,k} depends on the weights w_i(n), so that (58) to (59) lose the covariance of the step with "
+            "theta^{n,k}, 2 et^2 Var(w) <g_k, sum of g_l, l < k> for one client; theta^n does not depend on them. "
+            f"{SAMPLES}",
         ),
-        _SOURCE,
-        _TITLE,
-        -2 * h * inner + h**2 * alpha * q**2 * Rn + h**2 * beta * q * Sn,
-        LENGTH2,
-    ),
-    lemma(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=-2 * et * inner + et**2 * alpha * q**2 * Rn + et**2 * beta * q * Sn,
+            belief=Belief.FALSE,
+            assumptions=PRINTED,
+            symbols=(L_OF_CLIENTS,),
             remark="The mean over k of the change from theta^{n,k} to theta^{n,k+1}. For K >= 2 and a random cohort it "
             "is false. (59) has the wrong sign of the cross term.",
         ),
-        _SOURCE,
-        _TITLE,
-        -2 * et * inner + et**2 * alpha * q**2 * Rn + et**2 * beta * q * Sn,
-        LENGTH2,
-    ),
+    },
 )

@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.async_fl._lemmas import TWELVE, VIRTUAL, WHOLE_ROUNDS, Qs, Z, lemma, q, sg1, why
-from boundcheck.papers.async_fl._shared import D, L, Reading, e, tau
-from boundcheck.papers.async_fl._theorem_1 import DRIFT
+import sympy as sp
+
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    SAMPLES,
+    TWELVE,
+    VIRTUAL,
+    WHOLE_ROUNDS,
+    D,
+    L,
+    Qs,
+    Z,
+    e,
+    q,
+    sg1,
+    tau,
+)
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_SOURCE = ("Lemma 3", "Appendix A.3, (61)")
-_TITLE = "Mean squared distance phi of the local models to the global one"
-
-STATEMENTS = (
-    lemma(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Lemma 3", "Appendix A.3, (61)"),
+    title="Mean squared distance phi of the local models to the global one",
+    symbols=NOTATION,
+    metric=Metric("none", LENGTH2),
+    kind=Kind.FORMULA,
+    conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+    readings={
+        "corrected": Reading(
+            bound=4 * tau * Qs + 4 * D * Z / (L * q) + 12 * e * sg1,
+            belief=Belief.TRUE,
+            assumptions=CORRECTED,
             replaces=f"the factor q(n) by 1 and 6 by 12, {WHOLE_ROUNDS}",
-            why=why(f"{TWELVE}. {VIRTUAL}"),
+            why=f"{TWELVE}. {VIRTUAL}. {SAMPLES}",
         ),
-        _SOURCE,
-        _TITLE,
-        4 * tau * Qs + 4 * D * Z / (L * q) + 12 * e * sg1,
-        LENGTH2,
-        DRIFT,
-    ),
-    lemma(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=4 * q * tau * Qs + 4 * D * Z / (L * q) + 6 * e * sg1,
+            belief=Belief.FALSE,
+            assumptions=PRINTED,
+            symbols=(L_OF_CLIENTS,),
             remark="With q(n) < 1/4, K = 1 and tau = 1 the left side is Q(n-1), the right one 4 q(n) Q(n-1) and a "
             "gap that may be 0. For eta_g >= 6 and K = 2 it fails for one client without delays too.",
         ),
-        _SOURCE,
-        _TITLE,
-        4 * q * tau * Qs + 4 * D * Z / (L * q) + 6 * e * sg1,
-        LENGTH2,
-        DRIFT,
-    ),
+    },
 )

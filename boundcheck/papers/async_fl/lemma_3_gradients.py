@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.async_fl._lemmas import VIRTUAL, WHOLE_ROUNDS, Qs, Z, lemma, q, sg1, why
-from boundcheck.papers.async_fl._shared import L, Reading, tau
-from boundcheck.papers.async_fl._theorem_1 import DRIFT
+import sympy as sp
+
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    SAMPLES,
+    VIRTUAL,
+    WHOLE_ROUNDS,
+    D,
+    L,
+    Qs,
+    Z,
+    q,
+    sg1,
+    tau,
+)
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_SOURCE = ("Lemma 3", "Appendix A.3, (62)")
-_TITLE = "Mean square S of the stochastic gradients along local work"
-
-STATEMENTS = (
-    lemma(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Lemma 3", "Appendix A.3, (62)"),
+    title="Mean square S of the stochastic gradients along local work",
+    symbols=NOTATION,
+    metric=Metric("none", GRADIENT2),
+    kind=Kind.FORMULA,
+    conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+    readings={
+        "corrected": Reading(
+            bound=12 * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
+            belief=Belief.TRUE,
+            assumptions=CORRECTED,
             replaces=f"the factor q(n) of the delays by 1, {WHOLE_ROUNDS}",
-            why=why(f"The normalised weights sum to 1, so that no q(n) comes before the delays. {VIRTUAL}"),
+            why=f"The normalised weights sum to 1, so that no q(n) comes before the delays. {VIRTUAL}. {SAMPLES}",
         ),
-        _SOURCE,
-        _TITLE,
-        12 * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
-        GRADIENT2,
-        DRIFT,
-    ),
-    lemma(
-        Reading("as_printed", Belief.FALSE, remark="Too small for q(n) < 1 and for eta_g far from 1, as (61) is."),
-        _SOURCE,
-        _TITLE,
-        12 * q * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
-        GRADIENT2,
-        DRIFT,
-    ),
+        "as_printed": Reading(
+            bound=12 * q * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
+            belief=Belief.FALSE,
+            assumptions=PRINTED,
+            symbols=(L_OF_CLIENTS,),
+            remark="Too small for q(n) < 1 and for eta_g far from 1, as (61) is.",
+        ),
+    },
 )

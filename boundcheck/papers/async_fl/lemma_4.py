@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.async_fl._lemmas import TWELVE, VIRTUAL, WHOLE_ROUNDS, Qs, Xi, Z, lemma, q, sg1, why
-from boundcheck.papers.async_fl._shared import D, L, Reading, e, tau
-from boundcheck.papers.async_fl._theorem_1 import DRIFT
+import sympy as sp
+
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    SAMPLES,
+    TWELVE,
+    VIRTUAL,
+    WHOLE_ROUNDS,
+    D,
+    L,
+    Qs,
+    Xi,
+    Z,
+    e,
+    q,
+    sg1,
+    tau,
+)
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_SOURCE = ("Lemma 4", "Appendix A.3, (72)")
-_TITLE = "Twice the inner product -D of the step with the way to a point"
-
-STATEMENTS = (
-    lemma(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Lemma 4", "Appendix A.3, (72)"),
+    title="Twice the inner product -D of the step with the way to a point",
+    symbols=NOTATION,
+    metric=Metric("none", VALUE),
+    kind=Kind.FORMULA,
+    readings={
+        "corrected": Reading(
+            bound=-2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 12 * e * q * L * sg1,
+            belief=Belief.TRUE,
+            conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
+            assumptions=CORRECTED,
             replaces=f"6 by 12, {WHOLE_ROUNDS}",
-            why=why(f"It is built on (61): {TWELVE}. {VIRTUAL}"),
+            why=f"It is built on (61): {TWELVE}. {VIRTUAL}. {SAMPLES}",
         ),
-        _SOURCE,
-        _TITLE,
-        -2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 12 * e * q * L * sg1,
-        VALUE,
-        DRIFT,
-    ),
-    lemma(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=-2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 6 * e * q * L * sg1,
+            belief=Belief.FALSE,
+            assumptions=PRINTED,
+            symbols=(L_OF_CLIENTS,),
             remark="The factor q(n) of the delays is the right one here. D <= 1/2 is used and not said.",
         ),
-        _SOURCE,
-        _TITLE,
-        -2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 6 * e * q * L * sg1,
-        VALUE,
-    ),
+    },
 )

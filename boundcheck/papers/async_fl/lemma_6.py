@@ -2,39 +2,62 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.async_fl._lemmas import TWELVE, WHOLE_ROUNDS, Z_mean, lemma, why
-from boundcheck.papers.async_fl._shared import S1, S2, D, K, L, Reading, alpha, beta, h, rho
-from boundcheck.papers.async_fl._theorem_1 import DRIFT, delays
+import sympy as sp
+
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    S1,
+    S2,
+    SAMPLES,
+    TWELVE,
+    WHOLE_ROUNDS,
+    D,
+    K,
+    L,
+    Z_mean,
+    alpha,
+    beta,
+    h,
+    rho,
+    tau,
+)
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+# the movement of a round must not come back through the delays
+DELAYS = Condition("delays", 12 * rho**2 * (alpha + beta) * (h * tau * L) ** 2 <= sp.Rational(1, 2), "Lemma 6")
 
-_SOURCE = ("Lemma 6", "Appendix A.3, (82)")
-_TITLE = "Mean squared movement of the global model in a round"
-_GAP = 24 * rho * (2 * alpha + beta) * h**2 * L * Z_mean
-
-STATEMENTS = (
-    lemma(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Lemma 6", "Appendix A.3, (82)"),
+    title="Mean squared movement of the global model in a round",
+    symbols=NOTATION,
+    metric=Metric("none", LENGTH2),
+    kind=Kind.FORMULA,
+    readings={
+        "corrected": Reading(
+            bound=24 * rho * (2 * alpha + beta) * h**2 * L * Z_mean
+            + 6 * rho**2 * (2 * alpha * D + 2 * beta) * h**2 * S1
+            + 12 * rho**2 * alpha * h**2 * S2 / K,
+            belief=Belief.TRUE,
+            conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"), DELAYS),
+            assumptions=CORRECTED,
             replaces=f"alpha D by 2 alpha D and Sigma_2 by Sigma_2/K, {WHOLE_ROUNDS}",
-            why=why(f"It is built on Lemma 5, and so on (61): {TWELVE}"),
+            why=f"It is built on Lemma 5, and so on (61): {TWELVE}. {SAMPLES}",
         ),
-        _SOURCE,
-        _TITLE,
-        _GAP + 6 * rho**2 * (2 * alpha * D + 2 * beta) * h**2 * S1 + 12 * rho**2 * alpha * h**2 * S2 / K,
-        LENGTH2,
-        DRIFT,
-        delays(),
-    ),
-    lemma(
-        Reading("as_printed", Belief.FALSE, remark="Built on (61). D <= 1/2 is used and not said."),
-        _SOURCE,
-        _TITLE,
-        _GAP + 6 * rho**2 * (alpha * D + 2 * beta) * h**2 * S1 + 12 * rho**2 * alpha * h**2 * S2,
-        LENGTH2,
-        delays(),
-    ),
+        "as_printed": Reading(
+            bound=24 * rho * (2 * alpha + beta) * h**2 * L * Z_mean
+            + 6 * rho**2 * (alpha * D + 2 * beta) * h**2 * S1
+            + 12 * rho**2 * alpha * h**2 * S2,
+            belief=Belief.FALSE,
+            conditions=(DELAYS,),
+            assumptions=PRINTED,
+            symbols=(L_OF_CLIENTS,),
+            remark="Built on (61). D <= 1/2 is used and not said.",
+        ),
+    },
 )

@@ -1,63 +1,113 @@
-"""Theorem 2: the mean squared gradient of the federated problem."""
+"""Theorem 2: the mean squared gradient of the federated problem, by Theorem 1 and (105).
+
+(17): O(R) + P + U + O(eps_F) + eps_K + eps_alpha + eps_beta; the paper hides all constants and L in O(.).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import sympy as sp
 
-from boundcheck.papers.async_fl._shared import L, P, R, Reading, U, chi2_max, mean_over_rounds, q_min, told
-from boundcheck.papers.async_fl._theorem_1 import (
-    AS_CORRECTED,
-    AS_PRINTED,
-    Setting,
-    corrected,
-    corrected_errors,
-    printed,
-    printed_errors,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    FALSE_FOR_SEVERAL_STEPS,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    S1,
+    S2,
+    WHOLE_ROUNDS_REPLACE,
+    WHOLE_ROUNDS_WHY,
+    K,
+    L,
+    P,
+    R,
+    U,
+    alpha,
+    beta,
+    chi2_max,
+    dist2_0,
+    e,
+    et,
+    eta_g,
+    eta_l,
+    h,
+    mean_over_rounds,
+    q_min,
+    rho,
+    rounds,
+    tau,
 )
 from boundcheck.theory.assumptions import every_type_every_round, no_empty_rounds
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Belief, Condition, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_REAL, _VIRTUAL = (mean_over_rounds(name, GRADIENT2) for name in ("grad2", "virtual_grad2"))
-_ITERATES = (
-    "U is a mean over the iterates, not known before a run, unless every kind of data takes part in every round."
+STEP_SIZE = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
 )
-_GAP = "(105) is corrected, and divided by the smallest q(n). Rounds without clients have a gradient, but no L^n."
-_corrected = R + corrected_errors().total
+BETA = Condition(
+    "beta", beta <= 9 * rho, "the paper takes beta <= 1 for granted when it simplifies its step conditions"
+)
 
+# of Theorem 1, corrected: the mean gap of the rounds' own problems
+round_gap = (
+    R
+    + dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
+    + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+    + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+)
+# the same as printed
+round_gap_printed = (
+    R
+    + dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
+    + alpha * (et + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
+    + beta * (et + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+)
 
-def _statement(reading: Reading, setting: Setting, bound: Any, *more: Any, virtual: bool = False) -> Statement:
-    return told(
-        reading,
-        ("Theorem 2", "Section 3.3, (17) to (19); constants from Appendix B, (105)"),
-        "Mean squared gradient of the federated problem",
-        _VIRTUAL if virtual else _REAL,
-        bound,
-        conditions=setting.conditions,
-        assumptions=(*setting.assumptions, *more),
-        changed=setting.changed,
-    )
+GAP_WHY = "(105) is corrected, and divided by the smallest q(n). Rounds without clients have a gradient, but no L^n."
+ITERATES = "U is a mean over the iterates, not known before a run, unless every kind of data takes part in every round."
 
-
-STATEMENTS = (
-    _statement(
-        corrected(more=_GAP, remark=_ITERATES),
-        AS_CORRECTED,
-        4 * L * (2 * chi2_max + 1) / q_min * _corrected + 8 * L * P + 8 * L * U,
-        no_empty_rounds,
-    ),
-    _statement(
-        corrected("corrected_every_type", f"{_GAP} With every kind of data in every round U = 0 and 8 becomes 4."),
-        AS_CORRECTED,
-        4 * L * (chi2_max + 1) / q_min * _corrected + 4 * L * P,
-        every_type_every_round,
-    ),
-    _statement(
-        printed(remark=f"The constants are those of (105), which has 1/q^2 where 1/q belongs. {_ITERATES}"),
-        AS_PRINTED,
-        4 * L * (chi2_max / q_min + 1 / q_min**2) * (R + printed_errors().total) + 4 * L * P + 4 * L * U,
-        virtual=True,
-    ),
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 2", "Section 3.3, (17) to (19); constants from Appendix B, (105)"),
+    title="Mean squared gradient of the federated problem",
+    symbols=NOTATION,
+    metric=mean_over_rounds("grad2", GRADIENT2),
+    readings={
+        "corrected": Reading(
+            bound=4 * L * (2 * chi2_max + 1) / q_min * round_gap + 8 * L * P + 8 * L * U,
+            belief=Belief.TRUE,
+            conditions=(STEP_SIZE, BETA),
+            assumptions=(*CORRECTED, no_empty_rounds),
+            replaces=WHOLE_ROUNDS_REPLACE,
+            why=f"{WHOLE_ROUNDS_WHY} {GAP_WHY}",
+            remark=ITERATES,
+        ),
+        "corrected_every_type": Reading(
+            bound=4 * L * (chi2_max + 1) / q_min * round_gap + 4 * L * P,
+            belief=Belief.TRUE,
+            conditions=(STEP_SIZE, BETA),
+            assumptions=(*CORRECTED, every_type_every_round),
+            replaces=WHOLE_ROUNDS_REPLACE,
+            why=f"{WHOLE_ROUNDS_WHY} {GAP_WHY} With every kind of data in every round U = 0 and 8 becomes 4.",
+        ),
+        "as_printed": Reading(
+            bound=4 * L * (chi2_max / q_min + 1 / q_min**2) * round_gap_printed + 4 * L * P + 4 * L * U,
+            belief=Belief.FALSE,
+            metric=mean_over_rounds("virtual_grad2", GRADIENT2),
+            conditions=(
+                STEP_SIZE,
+                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
+                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
+            ),
+            assumptions=PRINTED,
+            symbols=(L_OF_CLIENTS,),
+            remark=f"{FALSE_FOR_SEVERAL_STEPS} The constants are those of (105), which has 1/q^2 where 1/q belongs. "
+            f"{ITERATES}",
+        ),
+    },
 )

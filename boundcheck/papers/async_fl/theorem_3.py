@@ -1,41 +1,101 @@
-"""Theorem 3: the mean gap of the surrogate problem (10), for schedules that repeat after W rounds."""
+"""Theorem 3: the mean gap of the surrogate problem (10), for schedules that repeat after W rounds.
+
+(26): eps = eps_F + eps_K + eps_alpha + eps_beta + eps_W; the paper hides all constants and L in O(.). eps_W is what a
+window costs: where a sequence of values f_n changes by at most c from round to round, the sum over a window of
+(q_i - q_i(n)) f_n is at most W q_i (W - 1) c, since the weights q_i - q_i(n) sum to 0 and their positive parts to at
+most W q_i. In a round the model moves by rho K et B at most, in the mean.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import sympy as sp
 
-from boundcheck.papers.async_fl._shared import Reading, mean_over_rounds, q_bar, told
-from boundcheck.papers.async_fl._theorem_1 import Setting, corrected, printed
-from boundcheck.papers.async_fl._theorem_3 import (
-    IDLE,
-    OF_CORRECTED,
-    OF_PRINTED,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    FALSE_FOR_SEVERAL_STEPS,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    S1,
+    S2,
     SCOPE,
     WEIGHT_LOST,
-    corrected_total,
-    printed_total,
+    WHOLE_ROUNDS_REPLACE,
+    WHOLE_ROUNDS_WHY,
+    B,
+    K,
+    L,
+    R,
+    W,
+    alpha,
+    beta,
+    dist2_0,
+    e,
+    et,
+    eta_g,
+    eta_l,
+    h,
+    mean_over_rounds,
+    q_bar,
+    rho,
+    rounds,
+    tau,
 )
+from boundcheck.theory.assumptions import bounded_gradients, window_property
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Belief, Condition, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+STEP_SIZE = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
+)
 
-
-def _statement(reading: Reading, setting: Setting, bound: Any, metric: str) -> Statement:
-    return told(
-        reading,
-        ("Theorem 3", "Section 3.4, (26); constants from (28) and Appendix A"),
-        "Mean gap of the surrogate problem",
-        mean_over_rounds(metric, VALUE, scale=q_bar, surrogate=True),
-        bound,
-        conditions=setting.conditions,
-        assumptions=setting.assumptions,
-        trivial=IDLE,
-        changed=setting.changed,
-    )
-
-
-STATEMENTS = (
-    _statement(corrected(more=WEIGHT_LOST, remark=SCOPE), OF_CORRECTED, corrected_total(), "gap"),
-    _statement(printed(remark=f"{WEIGHT_LOST} {SCOPE}"), OF_PRINTED, printed_total(), "virtual_gap"),
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 3", "Section 3.4, (26); constants from (28) and Appendix A"),
+    title="Mean gap of the surrogate problem",
+    symbols=NOTATION,
+    metric=mean_over_rounds("gap", VALUE, scale=q_bar, surrogate=True),
+    trivial=q_bar * L / 2 * dist2_0,  # the gap at the start is at most this
+    readings={
+        "corrected": Reading(
+            bound=dist2_0 / (h * rounds)  # eps_F
+            + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
+            + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+            + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+            + q_bar * rho * h * (W - 1) * B**2,  # eps_W
+            belief=Belief.TRUE,
+            conditions=(
+                STEP_SIZE,
+                Condition(
+                    "beta",
+                    beta <= 9 * rho,
+                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
+                ),
+            ),
+            assumptions=(*CORRECTED, window_property, bounded_gradients),
+            replaces=WHOLE_ROUNDS_REPLACE,
+            why=f"{WHOLE_ROUNDS_WHY} {WEIGHT_LOST}",
+            remark=SCOPE,
+        ),
+        "as_printed": Reading(
+            bound=dist2_0 / (h * rounds)  # eps_F
+            + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
+            + alpha * (et + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
+            + beta * (et + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+            + q_bar * h * (W - 1) * B**2,  # eps_W
+            belief=Belief.FALSE,
+            metric=mean_over_rounds("virtual_gap", VALUE, scale=q_bar, surrogate=True),
+            conditions=(
+                STEP_SIZE,
+                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
+                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
+            ),
+            assumptions=(*PRINTED, window_property, bounded_gradients),
+            symbols=(L_OF_CLIENTS,),
+            remark=f"{FALSE_FOR_SEVERAL_STEPS} {WEIGHT_LOST} {SCOPE}",
+        ),
+    },
 )

@@ -1,53 +1,105 @@
-"""Theorem 3, second claim (27): the mean squared gradient of the federated problem."""
+"""Theorem 3, second claim (27): the mean squared gradient of the federated problem, by the eps of the first claim."""
 
 from __future__ import annotations
 
-from typing import Any
+import sympy as sp
 
-from boundcheck.papers.async_fl._shared import F_het, L, Reading, chi2, mean_over_rounds, q_bar, told
-from boundcheck.papers.async_fl._theorem_1 import Setting, corrected, printed
-from boundcheck.papers.async_fl._theorem_3 import (
-    OF_CORRECTED,
-    OF_PRINTED,
+from boundcheck.papers.async_fl.definitions import (
+    CORRECTED,
+    FALSE_FOR_SEVERAL_STEPS,
+    L_OF_CLIENTS,
+    NOTATION,
+    PAPER,
+    PRINTED,
+    S1,
+    S2,
     SCOPE,
     WEIGHT_LOST,
-    corrected_total,
-    printed_total,
+    WHOLE_ROUNDS_REPLACE,
+    WHOLE_ROUNDS_WHY,
+    B,
+    F_het,
+    K,
+    L,
+    R,
+    W,
+    alpha,
+    beta,
+    chi2,
+    dist2_0,
+    e,
+    et,
+    eta_g,
+    eta_l,
+    h,
+    mean_over_rounds,
+    q_bar,
+    rho,
+    rounds,
+    tau,
 )
+from boundcheck.theory.assumptions import bounded_gradients, window_property
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Belief, Condition, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+STEP_SIZE = Condition(
+    "step size (98)",
+    eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
+    "small against the local work, the delay and the weights",
+)
 
+eps = (
+    dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (12 * rho + 24 * alpha) * e * L * S1)  # eps_K
+    + alpha * (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
+    + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+    + q_bar * rho * h * (W - 1) * B**2  # eps_W
+)
+eps_printed = (
+    dist2_0 / (h * rounds)  # eps_F
+    + (24 * e * L**2 * R + (6 * rho + 12 * alpha) * e * L * S1)  # eps_K
+    + alpha * (et + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2)  # eps_alpha
+    + beta * (et + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
+    + q_bar * h * (W - 1) * B**2  # eps_W
+)
 
-def _statement(reading: Reading, setting: Setting, bound: Any, metric: str) -> Statement:
-    return told(
-        reading,
-        ("Theorem 3, second claim", "Section 3.4, (27)"),
-        "Mean squared gradient of the federated problem, schedules that repeat",
-        mean_over_rounds(metric, GRADIENT2),
-        bound,
-        conditions=setting.conditions,
-        assumptions=setting.assumptions,
-        changed=setting.changed,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        corrected(
-            more=f"(27) prints eps without a factor, which has not the unit of a squared gradient; with q the mean of "
-            f"q(n) it is 4 L (chi^2 + 1)/q. {WEIGHT_LOST}",
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 3, second claim", "Section 3.4, (27)"),
+    title="Mean squared gradient of the federated problem, schedules that repeat",
+    symbols=NOTATION,
+    metric=mean_over_rounds("grad2", GRADIENT2),
+    readings={
+        "corrected": Reading(
+            bound=4 * L / q_bar * (chi2 + 1) * eps + 4 * L * chi2 / q_bar * F_het,
+            belief=Belief.TRUE,
+            conditions=(
+                STEP_SIZE,
+                Condition(
+                    "beta",
+                    beta <= 9 * rho,
+                    "the paper takes beta <= 1 for granted when it simplifies its step conditions",
+                ),
+            ),
+            assumptions=(*CORRECTED, window_property, bounded_gradients),
+            replaces=WHOLE_ROUNDS_REPLACE,
+            why=f"{WHOLE_ROUNDS_WHY} (27) prints eps without a factor, which has not the unit of a squared gradient; "
+            f"with q the mean of q(n) it is 4 L (chi^2 + 1)/q. {WEIGHT_LOST}",
             remark=SCOPE,
         ),
-        OF_CORRECTED,
-        4 * L / q_bar * (chi2 + 1) * corrected_total() + 4 * L * chi2 / q_bar * F_het,
-        "grad2",
-    ),
-    _statement(
-        printed(remark="eps has not the unit of the left side. The factor 4 L of the last term is that of (105)."),
-        OF_PRINTED,
-        printed_total() + 4 * L * chi2 * F_het,
-        "virtual_grad2",
-    ),
+        "as_printed": Reading(
+            bound=eps_printed + 4 * L * chi2 * F_het,
+            belief=Belief.FALSE,
+            metric=mean_over_rounds("virtual_grad2", GRADIENT2),
+            conditions=(
+                STEP_SIZE,
+                Condition("alpha above 0", alpha > 0, "Assumption 5 to the letter"),
+                Condition("alpha below 1", alpha < 1, "Assumption 5 to the letter"),
+            ),
+            assumptions=(*PRINTED, window_property, bounded_gradients),
+            symbols=(L_OF_CLIENTS,),
+            remark=f"{FALSE_FOR_SEVERAL_STEPS} eps has not the unit of the left side. The factor 4 L of the last term "
+            "is that of (105).",
+        ),
+    },
 )

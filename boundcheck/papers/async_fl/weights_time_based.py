@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.async_fl._shared import Reading, formula
-from boundcheck.papers.async_fl._times import CLIENT_TIME, IMPORTANCE, RATE_SUM, p_i, rate_sum, tau_i
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, p_i, rate_sum, tau_i
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed"
-
-STATEMENTS = (
-    formula(
-        Reading(
-            "as_printed",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "(36)", "Section 4.3; Table 2, 'd_i', asynchronous"),
+    title="Time-based aggregation weight d_i",
+    symbols=NOTATION,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    bound=rate_sum * tau_i * p_i,
+    readings={
+        "as_printed": Reading(
+            belief=Belief.TRUE,
             remark="One client a round. eta_g d_i in proportion to tau_i p_i is enough. It is the importance p_i over "
             "the share of rounds in which the client takes part, also where clients that finish together form one "
             "round; the shares of the rounds are then others.",
         ),
-        ("(36)", "Section 4.3; Table 2, 'd_i', asynchronous"),
-        "Time-based aggregation weight d_i",
-        rate_sum * tau_i * p_i,
-        ONE,
-        changed=(CLIENT_TIME, IMPORTANCE, RATE_SUM),
-    ),
+    },
 )

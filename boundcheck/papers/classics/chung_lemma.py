@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from boundcheck.papers.classics.definitions import CHUNG
 from boundcheck.theory.dimension import FREE, ONE
 from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
@@ -17,11 +18,7 @@ SYMBOLS = (
 c, p, d = (symbol.expr for symbol in SYMBOLS)
 
 theorem = Theorem(
-    source=Source(
-        "On a stochastic approximation method (K. L. Chung)",
-        "Lemma 1",
-        "Annals of Mathematical Statistics 25, 1954; B. Polyak, Introduction to Optimization, Section 2.2, Lemma 4",
-    ),
+    source=Source(CHUNG, "Lemma 1", "also B. Polyak, Introduction to Optimization, Section 2.2, Lemma 4"),
     title="Chung's lemma: limsup of k^p a_k",
     symbols=SYMBOLS,
     metric=Metric("limsup", FREE, expectation="none: the lemma is about any sequence"),

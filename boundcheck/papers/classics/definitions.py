@@ -11,9 +11,63 @@ import sympy as sp
 
 from boundcheck.theory.assumptions import averages_as_objective, block_variance, plain_mean, smooth_clients
 from boundcheck.theory.dimension import ONE
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol, common
 
-TEXTBOOK = "Textbook bounds of first-order methods"
+NESTEROV = Paper(
+    "Introductory Lectures on Convex Optimization",
+    ("Yurii Nesterov",),
+    2004,
+    "Springer",
+    "book",
+    doi="10.1007/978-1-4419-8853-9",
+)
+POLYAK = Paper("Introduction to Optimization", ("Boris Polyak",), 1987, "Optimization Software", "book")
+NEMIROVSKI = Paper(
+    "Robust Stochastic Approximation Approach to Stochastic Programming",
+    ("Arkadi Nemirovski", "Anatoli Juditsky", "Guanghui Lan", "Alexander Shapiro"),
+    2009,
+    "SIAM Journal on Optimization 19",
+    "article",
+    doi="10.1137/070704277",
+)
+BOTTOU = Paper(
+    "Optimization Methods for Large-Scale Machine Learning",
+    ("Leon Bottou", "Frank Curtis", "Jorge Nocedal"),
+    2018,
+    "SIAM Review 60",
+    "article",
+    doi="10.1137/16M1080173",
+    arxiv="1606.04838",
+)
+DRORI = Paper(
+    "Performance of first-order methods for smooth convex minimization: a novel approach",
+    ("Yoel Drori", "Marc Teboulle"),
+    2014,
+    "Mathematical Programming 145",
+    "article",
+    doi="10.1007/s10107-013-0653-0",
+    arxiv="1206.3209",
+)
+GHADIMI = Paper(
+    "Stochastic first- and zeroth-order methods for nonconvex stochastic programming",
+    ("Saeed Ghadimi", "Guanghui Lan"),
+    2013,
+    "SIAM Journal on Optimization 23",
+    "article",
+    doi="10.1137/120880811",
+    arxiv="1309.5549",
+)
+KHALED = Paper(
+    "First Analysis of Local GD on Heterogeneous Data",
+    ("Ahmed Khaled", "Konstantin Mishchenko", "Peter Richtarik"),
+    2019,
+    arxiv="1909.04715",
+)
+CHUNG = Paper(
+    "On a Stochastic Approximation Method", ("Kai Lai Chung",), 1954, "Annals of Mathematical Statistics 25",
+    "article", doi="10.1214/aoms/1177728716",
+)  # fmt: skip
 SMALL_STEP = "the step is small enough"
 
 NOTATION = (

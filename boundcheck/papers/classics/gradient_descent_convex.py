@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.classics.definitions import NOTATION, SMALL_STEP, SMOOTH, TEXTBOOK, L, dist2_0, eta, k
+from boundcheck.papers.classics.definitions import DRORI, NESTEROV, NOTATION, SMALL_STEP, SMOOTH, L, dist2_0, eta, k
 from boundcheck.theory.assumptions import convexity
 from boundcheck.theory.dimension import VALUE
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
-    source=Source(
-        TEXTBOOK, "gradient descent, convex", "Y. Nesterov, Introductory Lectures, Section 2.1.5, in its kind"
-    ),
+    source=Source(NESTEROV, "gradient descent, convex", "Section 2.1.5, a bound of its kind"),
     title="Gradient descent on a smooth convex function",
     symbols=NOTATION,
     algorithm=Algorithm("gradient_descent", ("eta",)),
@@ -25,12 +23,7 @@ theorem = Theorem(
         "as_printed": Reading(dist2_0 / (2 * eta * k), belief=Belief.TRUE),
         "sharp": Reading(
             dist2_0 / (4 * eta * k + 2 / L),
-            source=Source(
-                "Performance of first-order methods for smooth convex minimization: a novel approach (Y. Drori, "
-                "M. Teboulle)",
-                "Theorem 3.1",
-                "Mathematical Programming 145, 2014",
-            ),
+            source=Source(DRORI, "Theorem 3.1", "with the step size h/L, h at most 1"),
             belief=Belief.TRUE,
             replaces="dist2_0/(2 eta k)",
             why="This is the exact worst case over all smooth convex functions; the Huber function attains it.",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.classics.definitions import NOTATION, SMALL_STEP, SMOOTH, TEXTBOOK, L, eta, gap_0, k
+from boundcheck.papers.classics.definitions import NESTEROV, NOTATION, SMALL_STEP, SMOOTH, L, eta, gap_0, k
 from boundcheck.theory.assumptions import bounded_below
 from boundcheck.theory.dimension import GRADIENT2
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
-    source=Source(TEXTBOOK, "gradient descent, non-convex", "Y. Nesterov, Introductory Lectures, Section 1.2.3"),
+    source=Source(NESTEROV, "gradient descent, non-convex", "Section 1.2.3"),
     title="Mean squared gradient norm of gradient descent",
     symbols=NOTATION,
     algorithm=Algorithm("gradient_descent", ("eta",)),

@@ -6,9 +6,9 @@ from boundcheck.papers.classics.definitions import (
     MU_AT_MOST_L,
     NOTATION,
     OF_SAMPLES,
+    POLYAK,
     SMALL_STEP,
     SMOOTH,
-    TEXTBOOK,
     L,
     dist2_0,
     eta,
@@ -21,9 +21,7 @@ from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, So
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
-    source=Source(
-        TEXTBOOK, "gradient descent, strongly convex", "B. Polyak, Introduction to Optimization, Section 1.4"
-    ),
+    source=Source(POLYAK, "gradient descent, strongly convex", "Section 1.4"),
     title="Gradient descent on a smooth, strongly quasi-convex function",
     symbols=NOTATION,
     algorithm=Algorithm("gradient_descent", ("eta",)),

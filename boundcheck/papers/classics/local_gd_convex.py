@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from boundcheck.papers.classics.definitions import NOTATION, L, dist2_0, eta
+from boundcheck.papers.classics.definitions import KHALED, NOTATION, L, dist2_0, eta
 from boundcheck.theory.assumptions import convex_clients, finite_gradient_noise, plain_mean, smooth_clients
 from boundcheck.theory.dimension import VALUE
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
@@ -20,9 +20,7 @@ drift = (E - 1) * (2 * E - 1) / sp.Integer(6)  # mean over k < E of k^2
 
 theorem = Theorem(
     source=Source(
-        "First Analysis of Local GD on Heterogeneous Data (A. Khaled, K. Mishchenko, P. Richtarik)",
-        "Theorem 1",
-        "2019, in the form of this project: the gap is averaged over the points of the server",
+        KHALED, "Theorem 1", "in the form of this project: the gap is averaged over the points of the server"
     ),
     title="Mean gap of local gradient descent at the points of the server",
     symbols=(*NOTATION, common.E, common.sigma2, ROUNDS),

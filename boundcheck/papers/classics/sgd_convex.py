@@ -5,10 +5,10 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.classics.definitions import (
+    NEMIROVSKI,
     NOTATION,
     SMALL_STEP,
     STOCHASTIC,
-    TEXTBOOK,
     L,
     dist2_0,
     eta,
@@ -21,9 +21,7 @@ from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, So
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
-    source=Source(
-        TEXTBOOK, "SGD, convex", "A. Nemirovski et al., Robust stochastic approximation, Section 2, in its kind"
-    ),
+    source=Source(NEMIROVSKI, "SGD, convex", "Section 2, a bound of its kind"),
     title="Mean gap of SGD with bounded variance",
     symbols=NOTATION,
     algorithm=Algorithm("sync_sgd", ("eta",)),

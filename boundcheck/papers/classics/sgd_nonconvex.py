@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.classics.definitions import NOTATION, SMALL_STEP, STOCHASTIC, L, eta, gap_0, k, variance
+from boundcheck.papers.classics.definitions import GHADIMI, NOTATION, SMALL_STEP, STOCHASTIC, L, eta, gap_0, k, variance
 from boundcheck.theory.assumptions import bounded_below
 from boundcheck.theory.dimension import GRADIENT2
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
-    source=Source(
-        "Stochastic first- and zeroth-order methods for nonconvex stochastic programming (S. Ghadimi, G. Lan)",
-        "Theorem 2.1",
-        "SIAM Journal on Optimization 23, 2013; constant step, in its kind",
-    ),
+    source=Source(GHADIMI, "Theorem 2.1", "with a constant step size, a bound of its kind"),
     title="Mean squared gradient norm of SGD with bounded variance",
     symbols=NOTATION,
     algorithm=Algorithm("sync_sgd", ("eta",)),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from boundcheck.papers.classics.definitions import (
+    BOTTOU,
     MU_AT_MOST_L,
     NOTATION,
     OF_SAMPLES,
     SMALL_STEP,
     STOCHASTIC,
-    TEXTBOOK,
     L,
     dist2_0,
     eta,
@@ -28,7 +28,7 @@ from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, So
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
-    source=Source(TEXTBOOK, "SGD, strongly convex", "L. Bottou, F. Curtis, J. Nocedal, Section 4.2, in its kind"),
+    source=Source(BOTTOU, "SGD, strongly convex", "Section 4.2, a bound of its kind"),
     title="SGD with bounded variance on a strongly quasi-convex function",
     symbols=NOTATION,
     algorithm=Algorithm("sync_sgd", ("eta",)),

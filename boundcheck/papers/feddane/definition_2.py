@@ -6,34 +6,45 @@ from fractions import Fraction
 
 import sympy as sp
 
-from boundcheck.papers.feddane._shared import PAPER, SYMBOLS, grad2_0
+from boundcheck.papers.feddane.definitions import PAPER
 from boundcheck.theory.dimension import GRADIENT2, ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed"
-
-_CLIENTS = Symbol(
-    "client_grad2_0",
-    "sum over the devices of p_k |grad F_k|^2 at the start",
-    GRADIENT2,
-    low=Fraction(0),
-    key="start/client_grad2",
-)
-_GRADIENT = SYMBOLS["grad2_0"].but(low_open=True)
-
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "Definition 2", "Section IV"),
-        reading="as_printed",
-        title="The dissimilarity B(w) at the start",
-        symbols=(_CLIENTS, _GRADIENT),
-        metric=Metric("none", ONE),
-        bound=sp.sqrt(_CLIENTS.expr / grad2_0),
-        kind=Kind.FORMULA,
-        domain=(sp.Ge(_CLIENTS.expr, grad2_0),),  # Jensen
-        belief=Belief.TRUE,
-        remark="At least 1. Where grad f vanishes and some grad F_k does not, no finite B serves, so that B(w) grows "
-        "without bound along every run that converges to such a point.",
+OWN = (
+    Symbol(
+        "client_grad2_0",
+        "sum over the devices of p_k |grad F_k|^2 at the start",
+        GRADIENT2,
+        low=Fraction(0),
+        key="start/client_grad2",
     ),
+    Symbol(
+        "grad2_0",
+        "squared gradient norm of f at the start",
+        GRADIENT2,
+        low=Fraction(0),
+        low_open=True,
+        latex=r"\|\nabla f(w^0)\|^2",
+        key="start/grad2",
+    ),
+)
+client_grad2_0, grad2_0 = (symbol.expr for symbol in OWN)
+
+theorem = Theorem(
+    source=Source(PAPER, "Definition 2", "Section IV"),
+    title="The dissimilarity B(w) at the start",
+    symbols=OWN,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    bound=sp.sqrt(client_grad2_0 / grad2_0),
+    domain=(client_grad2_0 >= grad2_0,),  # Jensen's inequality
+    belief=Belief.TRUE,
+    readings={
+        "as_printed": Reading(
+            remark="At least 1. Where grad f vanishes and some grad F_k does not, no finite B serves, so that B(w) "
+            "grows without bound along every run that converges to such a point.",
+        )
+    },
 )

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.feddane._shared import PAPER, L, gamma, mu, symbols_in
+from boundcheck.papers.feddane.definitions import NOTATION, PAPER, L, gamma, mu
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source, Statement
+from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+B2_bound = ((2 - gamma) * mu - L) / (2 * (L * ((1 + gamma) ** 2 + 1) + gamma * mu))
 
-_square = ((2 - gamma) * mu - L) / (2 * (L * ((1 + gamma) ** 2 + 1) + gamma * mu))
-_FEASIBLE = Condition("B above 1", sp.Gt(_square, 1), "no device has B < 1", vacuity=True)
-
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for B"),
-        reading="corrected",
-        title="Convex devices: B must be below this",
-        symbols=symbols_in(_square),
-        metric=Metric("none", ONE),
-        bound=sp.sqrt(_square),
-        kind=Kind.FORMULA,
-        conditions=(_FEASIBLE,),
-        belief=Belief.TRUE,
-        replaces="the implicit condition rho > 0 by a bound of B",
-        why="rho falls linearly in B^2. With exact solutions B^2 < mu/(2 L) - 1/4, which needs mu > 5 L/2 for B = 1.",
-    ),
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for B"),
+    title="Convex devices: B must be below this",
+    symbols=NOTATION,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    bound=sp.sqrt(B2_bound),
+    conditions=(Condition("B above 1", B2_bound > 1, "no device has B < 1", vacuity=True),),
+    belief=Belief.TRUE,
+    readings={
+        "corrected": Reading(
+            replaces="the implicit condition rho > 0 by a bound of B",
+            why="rho falls linearly in B^2. With exact solutions B^2 < mu/(2 L) - 1/4, which needs mu > 5 L/2 for "
+            "B = 1.",
+        )
+    },
 )

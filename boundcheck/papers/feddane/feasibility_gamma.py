@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.feddane._shared import B2, PAPER, symbols_in
+from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_largest = 2 / (2 * B2 + 1)
-
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for gamma at the best mu"),
-        reading="corrected",
-        title="Convex devices: gamma must be below this, whatever mu is",
-        symbols=symbols_in(_largest),
-        metric=Metric("none", ONE),
-        bound=_largest,
-        kind=Kind.FORMULA,
-        belief=Belief.TRUE,
-        replaces="gamma in [0, 1) by gamma < 2/(2 B^2 + 1)",
-        why="rho mu tends to 1 - gamma (B^2 + 1/2) as mu grows, and is below that for every mu. The range is "
-        "[0, 2/3) for B = 1 and shrinks like 1/B^2.",
-    ),
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for gamma at the best mu"),
+    title="Convex devices: gamma must be below this, whatever mu is",
+    symbols=NOTATION,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    bound=2 / (2 * B2 + 1),
+    belief=Belief.TRUE,
+    readings={
+        "corrected": Reading(
+            replaces="gamma in [0, 1) by gamma < 2/(2 B^2 + 1)",
+            why="rho mu tends to 1 - gamma (B^2 + 1/2) as mu grows, and is below that for every mu. The range is "
+            "[0, 2/3) for B = 1 and shrinks like 1/B^2.",
+        )
+    },
 )

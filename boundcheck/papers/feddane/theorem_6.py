@@ -1,45 +1,38 @@
-"""Theorem 6: the mean squared gradient norm over T iterations."""
+"""Theorem 6: if Theorem 5 holds in every iteration, the mean squared gradient norm of T iterations is O(1/T)."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.feddane._shared import (
-    ABOVE_CURVATURE,
-    DEVICES,
-    EVERYWHERE,
+from boundcheck.papers.feddane.definitions import (
+    B2,
+    B2_EVERYWHERE,
     FACTOR_2,
-    METHOD,
+    NOTATION,
     PAPER,
-    REPLACED,
-    SPREAD,
-    WITH_REPLACEMENT,
-    Reading,
+    K,
+    L,
     T,
-    decrease,
+    gamma,
     gap_0,
     grad2_0,
-    guarantees,
-    rho_5,
-    symbols_in,
+    lam,
+    mu,
 )
 from boundcheck.theory.assumptions import (
-    Assumption,
     bounded_below,
     bounded_dissimilarity,
+    gradient_cohort_variance,
     inexact_solves,
     lower_curvature,
     smooth_clients,
     unbiased_gradient_cohort,
 )
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Metric, Source, Statement
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_ASSUMPTIONS = (
+ASSUMPTIONS = (
     smooth_clients,
     lower_curvature,
     bounded_dissimilarity,
@@ -47,72 +40,71 @@ _ASSUMPTIONS = (
     inexact_solves,
     unbiased_gradient_cohort,
 )
-_FROM_0 = Metric("grad2", GRADIENT2, index="T", rounds=T, weights=sp.S.One, expectation=DEVICES)
-# (T + 1)/T times the mean over t = 0, ..., T is the mean over t = 1, ..., T plus grad2_0/T
-_FROM_1 = Metric("grad2", GRADIENT2, index="T", rounds=T + 1, scale=(T + 1) / T, weights=sp.S.One, expectation=DEVICES)
+ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")
 
+# rho of Theorem 5, as printed and sharp
+rho = (
+    1 / mu
+    - 3 * gamma / (2 * (mu - lam))
+    - L * (1 + gamma) ** 2 / (mu - lam) ** 2
+    - 3 * L / (2 * mu * (mu - lam))
+    - (B2 - 1) * (L * (1 + gamma) ** 2 / (mu - lam) ** 2 + L / (mu * (mu - lam)) + gamma / (mu - lam))
+)
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
+rho_sharp = (
+    1 / mu
+    - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (2 + V)
+    - L * (1 + gamma) ** 2 * (1 + V) / (2 * (mu - lam) ** 2)
+)
 
-def _statement(reading: Reading, metric: Metric, rho: Any, bound: Any, *also: Assumption) -> Statement:
-    conditions = (ABOVE_CURVATURE, guarantees(rho))
-    return Statement(
-        source=Source(PAPER, "Theorem 6", "Section IV-B"),
-        reading=reading.name,
-        title="Mean squared gradient norm of T iterations of FedDANE",
-        symbols=symbols_in(bound, *conditions, also=("T",), B2=EVERYWHERE),
-        metric=metric,
-        bound=bound,
-        algorithm=METHOD,
-        conditions=conditions,
-        assumptions=(*_ASSUMPTIONS, *also),
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-        printed_rate=1 / T,
-    )
-
-
-_LIMITS = (
+B_AT_ALL_POINTS = (
     "B bounds the dissimilarity at every point that the run can reach; a B for all points forces all grad F_k to "
     "vanish wherever grad f does."
 )
 
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 6", "Section IV-B"),
+    title="Mean squared gradient norm of T iterations of FedDANE",
+    symbols=(*NOTATION, B2_EVERYWHERE),
+    metric=Metric(
+        "grad2", GRADIENT2, index="T", rounds=T, weights=sp.S.One, expectation="S_t, S'_t and the local solvers"
+    ),
+    algorithm=Algorithm("feddane", ("mu",)),
+    conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho > 0, "rho > 0", vacuity=True)),
+    assumptions=ASSUMPTIONS,
+    belief=Belief.TRUE,
+    printed_rate=1 / T,
+    readings={
+        "corrected": Reading(
+            bound=gap_0 / (rho * T),
             replaces="O(.) by its constant, and the indices t = 1, ..., T by t = 0, ..., T - 1",
             why="Summing the decrease of the iterations 1, ..., T telescopes over the points w^0, ..., w^{T-1}, and f "
             "is at least f*, which must be finite.",
-            remark=_LIMITS,
+            remark=B_AT_ALL_POINTS,
         ),
-        _FROM_0,
-        rho_5,
-        gap_0 / (rho_5 * T),
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.TRUE,
+        "as_printed": Reading(
+            # (T + 1)/T times the mean over t = 0, ..., T is the mean over t = 1, ..., T plus grad2_0/T
+            metric=Metric(
+                "grad2",
+                GRADIENT2,
+                index="T",
+                rounds=T + 1,
+                scale=(T + 1) / T,
+                weights=sp.S.One,
+                expectation="S_t, S'_t and the local solvers",
+            ),
+            bound=gap_0 / (rho * T) + grad2_0 / T,
             remark="The mean over t = 1, ..., T, with 1 as the constant of O(.): both sides carry grad2_0/T more than "
-            "printed, since the mean over t = 0, ..., T is compared. The decrease is needed at w^T too. " + _LIMITS,
+            "printed, since the mean over t = 0, ..., T is compared. The decrease is needed at w^T too. "
+            + B_AT_ALL_POINTS,
         ),
-        _FROM_1,
-        rho_5,
-        gap_0 / (rho_5 * T) + grad2_0 / T,
-    ),
-    _statement(
-        Reading(
-            "sharp",
-            Belief.TRUE,
+        "sharp": Reading(
+            bound=gap_0 / (rho_sharp * T),
+            conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True)),
+            assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
             replaces="Theorem 5's rho by its sharp reading",
-            why=FACTOR_2 + "; and " + WITH_REPLACEMENT + ".",
-            remark=_LIMITS,
+            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K.",
+            remark=B_AT_ALL_POINTS,
         ),
-        _FROM_0,
-        decrease(REPLACED),
-        gap_0 / (decrease(REPLACED) * T),
-        *SPREAD,
-    ),
+    },
 )

@@ -2,76 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sympy as sp
 
-from boundcheck.papers.feddane._shared import (
-    ABOVE_CURVATURE,
-    EVERYWHERE,
+from boundcheck.papers.feddane.definitions import (
+    B2,
+    B2_EVERYWHERE,
     FACTOR_2,
-    METHOD,
+    NOTATION,
     PAPER,
-    REPLACED,
-    SPREAD,
-    WITH_REPLACEMENT,
-    Reading,
-    after,
-    decrease,
+    K,
+    L,
+    gamma,
     gap_0,
-    guarantees,
-    one_iteration,
-    rho_5,
-    symbols_in,
+    grad2_0,
+    lam,
+    mu,
 )
 from boundcheck.theory.assumptions import (
-    Assumption,
     bounded_dissimilarity,
+    gradient_cohort_variance,
     inexact_solves,
     lower_curvature,
     smooth_clients,
     unbiased_gradient_cohort,
 )
-from boundcheck.theory.statement import Belief, Source, Statement
+from boundcheck.theory.dimension import VALUE
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed"
+ASSUMPTIONS = (smooth_clients, lower_curvature, bounded_dissimilarity, inexact_solves, unbiased_gradient_cohort)
+ABOVE_CURVATURE = Condition("proximal weight", mu > lam, "the local subproblems are strongly convex")
 
-_ASSUMPTIONS = (smooth_clients, lower_curvature, bounded_dissimilarity, inexact_solves, unbiased_gradient_cohort)
+rho = (
+    1 / mu
+    - 3 * gamma / (2 * (mu - lam))
+    - L * (1 + gamma) ** 2 / (mu - lam) ** 2
+    - 3 * L / (2 * mu * (mu - lam))
+    - (B2 - 1) * (L * (1 + gamma) ** 2 / (mu - lam) ** 2 + L / (mu * (mu - lam)) + gamma / (mu - lam))
+)
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
+rho_sharp = (
+    1 / mu
+    - (L / (2 * mu * (mu - lam)) + gamma / (2 * (mu - lam))) * (2 + V)
+    - L * (1 + gamma) ** 2 * (1 + V) / (2 * (mu - lam) ** 2)
+)
 
-
-def _statement(reading: Reading, rho: Any, *also: Assumption) -> Statement:
-    conditions = (ABOVE_CURVATURE, guarantees(rho))
-    return Statement(
-        source=Source(PAPER, "Theorem 6", "Section IV-B, 'let the assumption of Theorem 5 hold at each iteration'"),
-        reading=reading.name,
-        title="Sufficient decrease of an iteration of FedDANE from any point",
-        symbols=symbols_in(after(rho), *conditions, B2=EVERYWHERE),
-        metric=one_iteration(),
-        bound=after(rho),
-        algorithm=METHOD,
-        conditions=conditions,
-        assumptions=(*_ASSUMPTIONS, *also),
-        trivial=gap_0,
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "as_printed", Belief.TRUE, remark="A B for all points forces all grad F_k to vanish wherever grad f does."
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 6", "Section IV-B, 'let the assumption of Theorem 5 hold at each iteration'"),
+    title="Sufficient decrease of an iteration of FedDANE from any point",
+    symbols=(*NOTATION, B2_EVERYWHERE),
+    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    algorithm=Algorithm("feddane", ("mu",)),
+    assumptions=ASSUMPTIONS,
+    trivial=gap_0,
+    belief=Belief.TRUE,
+    best="as_printed",
+    readings={
+        "as_printed": Reading(
+            bound=gap_0 - rho * grad2_0,
+            conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho > 0, "rho > 0", vacuity=True)),
+            remark="A B for all points forces all grad F_k to vanish wherever grad f does.",
         ),
-        rho_5,
-    ),
-    _statement(
-        Reading(
-            "sharp",
-            Belief.TRUE,
+        "sharp": Reading(
+            bound=gap_0 - rho_sharp * grad2_0,
+            conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True)),
+            assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
             replaces="2 B^2 |grad f|^2 as the bound of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and " + WITH_REPLACEMENT + ".",
+            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K.",
         ),
-        decrease(REPLACED),
-        *SPREAD,
-    ),
+    },
 )

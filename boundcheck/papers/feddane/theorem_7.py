@@ -1,109 +1,109 @@
-"""Theorem 7: the decrease of one iteration where every device has its own constants."""
+"""Theorem 7: the decrease of one iteration where every device has its own proximal weight, inexactness and smoothness.
+
+The symbols are means over the devices of S'_t: L_gamma2_inv_mu2, for example, is that of L_k (1 + gamma_k)^2/mu_k^2.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
 
-from boundcheck.papers.feddane._shared import (
-    B2,
-    DEVICE_METHOD,
-    DEVICE_SPECIFIC,
-    FACTOR_2,
-    HALF,
-    PAPER,
-    REPLACED,
-    SPREAD,
-    WITH_REPLACEMENT,
-    L,
-    L_f,
-    L_gamma2_inv_mu2,
-    L_inv_mu2,
-    Reading,
-    after,
-    gamma2_inv_mu2,
-    gamma_inv_mu,
-    gap_0,
-    guarantees,
-    inv_mu,
-    one_iteration,
-    symbols_in,
+import sympy as sp
+
+from boundcheck.papers.feddane.definitions import B2, FACTOR_2, NOTATION, PAPER, K, L, L_f, gap_0, grad2_0
+from boundcheck.theory.assumptions import (
+    client_smoothness,
+    convex_clients,
+    dissimilarity_at_start,
+    gradient_cohort_variance,
+    independent_cohorts,
+    inexact_solves,
+    smooth_clients,
+    unbiased_gradient_cohort,
 )
-from boundcheck.theory.assumptions import Assumption, smooth_clients
-from boundcheck.theory.statement import Belief, Source, Statement
+from boundcheck.theory.dimension import STEP, VALUE
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+OWN = tuple(
+    Symbol(
+        name,
+        f"mean over the devices of S'_t of {term}",
+        dimension,
+        low=Fraction(0),
+        low_open=positive,
+        key=f"subproblem/{name}",
+    )
+    for name, term, dimension, positive in (
+        ("inv_mu", "1/mu_k", STEP, True),
+        ("gamma_inv_mu", "gamma_k/mu_k", STEP, False),
+        ("L_inv_mu2", "L_k/mu_k^2", STEP, False),
+        ("gamma2_inv_mu2", "(1 + gamma_k)^2/mu_k^2", STEP * STEP, True),
+        ("L_gamma2_inv_mu2", "L_k (1 + gamma_k)^2/mu_k^2", STEP, False),
+    )
+)
+inv_mu, gamma_inv_mu, L_inv_mu2, gamma2_inv_mu2, L_gamma2_inv_mu2 = (symbol.expr for symbol in OWN)
 
-_printed = (
+ASSUMPTIONS = (
+    convex_clients,
+    client_smoothness,
+    dissimilarity_at_start,
+    inexact_solves,
+    unbiased_gradient_cohort,
+    independent_cohorts,
+)
+
+rho_printed = (
     inv_mu
     - 3 * gamma_inv_mu / 2
     - L_gamma2_inv_mu2
     - 3 * L_inv_mu2 / 2
     - (L * gamma2_inv_mu2 + L_inv_mu2 + gamma_inv_mu) * (B2 - 1)
 )
-_corrected = inv_mu - gamma_inv_mu * (B2 + HALF) - L_f * B2 * gamma2_inv_mu2 - L_inv_mu2 * (B2 + HALF)
+rho_corrected = (
+    inv_mu - gamma_inv_mu * (B2 + sp.Rational(1, 2)) - L_f * B2 * gamma2_inv_mu2 - L_inv_mu2 * (B2 + sp.Rational(1, 2))
+)
+V = (B2 - 1) / K  # bounds E|g - grad f|^2/|grad f|^2 for K draws with replacement
+rho_sharp = inv_mu - (L_inv_mu2 + gamma_inv_mu) * (2 + V) / 2 - L_f * gamma2_inv_mu2 * (1 + V) / 2
 
-
-def _sharp(V: Any) -> Any:
-    """rho where E|g|^2 = (1 + V) |grad f|^2."""
-    return inv_mu - (L_inv_mu2 + gamma_inv_mu) * (2 + V) / 2 - L_f * gamma2_inv_mu2 * (1 + V) / 2
-
-
-def _statement(reading: Reading, rho: Any, assumptions: tuple[Assumption, ...]) -> Statement:
-    condition = guarantees(rho)
-    return Statement(
-        source=Source(PAPER, "Theorem 7", "Section IV-C; proof in Appendix V-F"),
-        reading=reading.name,
-        title="Sufficient decrease of an iteration of FedDANE with constants of each device",
-        symbols=symbols_in(after(rho), condition),
-        metric=one_iteration(),
-        bound=after(rho),
-        algorithm=DEVICE_METHOD,
-        conditions=(condition,),
-        assumptions=assumptions,
-        trivial=gap_0,
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-
-
-_WRONG = (
+WRONG_SMOOTHNESS = (
     "The descent step (21) takes the Lipschitz constant L_k of grad F_k for that of grad f, which it is not: a flat "
     "device with a small mu_k then moves f upwards by an amount that its L_k does not see"
 )
 
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 7", "Section IV-C; proof in Appendix V-F"),
+    title="Sufficient decrease of an iteration of FedDANE with constants of each device",
+    symbols=(*NOTATION, *OWN),
+    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="S_t, S'_t and the local solvers"),
+    algorithm=Algorithm("feddane"),  # every device has a proximal weight of its own
+    trivial=gap_0,
+    readings={
+        "corrected": Reading(
+            bound=gap_0 - rho_corrected * grad2_0,
+            conditions=(Condition("positive decrease", rho_corrected > 0, "rho > 0", vacuity=True),),
+            assumptions=ASSUMPTIONS,
+            belief=Belief.TRUE,
             replaces="L_k (1 + gamma_k)^2 and L (1 + gamma_k)^2 by L_f (1 + gamma_k)^2 with the smoothness L_f of f",
-            why=_WRONG + ".",
+            why=WRONG_SMOOTHNESS + ".",
             remark="rho belongs to the S'_t that is drawn: it must not depend on S_t, since E g = grad f is used given "
             "S'_t. Here S'_t is fixed (full participation).",
         ),
-        _corrected,
-        DEVICE_SPECIFIC,
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
-            remark=_WRONG + ". L, which the theorem does not define, is read as the largest L_k; gamma without an "
-            "index in (25) as gamma_k.",
+        "as_printed": Reading(
+            bound=gap_0 - rho_printed * grad2_0,
+            conditions=(Condition("positive decrease", rho_printed > 0, "rho > 0", vacuity=True),),
+            assumptions=(*ASSUMPTIONS, smooth_clients),
+            belief=Belief.FALSE,
+            remark=WRONG_SMOOTHNESS + ". L, which the theorem does not define, is read as the largest L_k; gamma "
+            "without an index in (25) as gamma_k.",
         ),
-        _printed,
-        (*DEVICE_SPECIFIC, smooth_clients),
-    ),
-    _statement(
-        Reading(
-            "sharp",
-            Belief.TRUE,
+        "sharp": Reading(
+            bound=gap_0 - rho_sharp * grad2_0,
+            conditions=(Condition("positive decrease", rho_sharp > 0, "rho > 0", vacuity=True),),
+            assumptions=(*ASSUMPTIONS, gradient_cohort_variance),
+            belief=Belief.TRUE,
             replaces="the corrected rho's bound 2 B^2 |grad f|^2 of E|g|^2 by (1 + (B^2 - 1)/K) |grad f|^2",
-            why=FACTOR_2 + "; and " + WITH_REPLACEMENT + ".",
+            why=FACTOR_2 + "; and with K draws with replacement E|g - grad f|^2 is at most (B^2 - 1) |grad f|^2/K.",
         ),
-        _sharp(REPLACED),
-        (*DEVICE_SPECIFIC, *SPREAD),
-    ),
+    },
 )

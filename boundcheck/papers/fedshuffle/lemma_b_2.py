@@ -2,103 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._appendix_b import (
-    C1,
-    C2,
-    D0,
-    ETA,
-    ETA_MAX,
-    MU,
-    K,
-    average,
-    c1,
-    c2,
-    d0,
-    eta,
-    eta_max,
-    mu,
-    terms,
-)
-from boundcheck.papers.fedshuffle._shared import PAPER
+from boundcheck.papers.fedshuffle.definitions import PAPER, RATE, RECURSION, TERMS, K, c1, c2, d0, eta, eta_max, mu
 from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.statement import Belief, Condition, Source, Statement
-
-BEST = "corrected"
-
-_SEQUENCE = Assumption(
-    "weighted_increments",
-    "d_0 = d0, all d_r >= 0; Psi is the mean of ((1 - mu*eta) d_{r-1} - d_r)/eta + c1*eta + c2*eta^2 over r = 1, ..., "
-    "K, r in proportion to v_r = (1 - mu*eta)^(1-r).",
-)
-_START = sp.exp(-mu * eta_max * terms)
-_COVERED = sp.Ge(terms, 1 / (2 * mu * eta_max))
-_ALLOWED = Condition("largest step", sp.Lt(eta_max, 1 / mu), "the weights exist")
+from boundcheck.theory.statement import Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
 # the lemma as printed counts by R, and its average has R + 1 terms
-_R = K.but(name="R", meaning="the lemma's R; the average has R + 1 terms")
-_ORDER = mu * d0 * sp.exp(-mu * eta_max * _R.expr) + c1 / (mu * _R.expr)
+ROUNDS = TERMS.but(name="R", meaning="the lemma's R; the average has R + 1 terms")
+R = ROUNDS.expr
+ORDER = mu * d0 * sp.exp(-mu * eta_max * R) + c1 / (mu * R)
 
-# never above mu*eta_max*K, where the step is eta_max: the cap changes no step and keeps c1 = c2 = 0 defined
-_noise = sp.Max(c1, c2 / (mu * terms), mu**2 * terms * d0 * _START)
-ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, mu**2 * terms * d0 / _noise)))
-_rest = (1 - mu * eta) ** terms
+# ell is never above mu*eta_max*K, where the step is eta_max: the cap changes no step and keeps c1 = c2 = 0 defined
+noise = sp.Max(c1, c2 / (mu * K), mu**2 * K * d0 * sp.exp(-mu * eta_max * K))
+ell = sp.Max(sp.Rational(1, 2), sp.log(sp.Max(1, mu**2 * K * d0 / noise)))
+rest = (1 - mu * eta) ** K
 
-_tuned = Statement(
+theorem = Theorem(
     source=Source(PAPER, "Lemma B.2", "Appendix B.2"),
-    reading="corrected",
     title="Linear rate at the step min(eta_max, ell/(mu K))",
-    symbols=(MU, ETA_MAX, D0, C1, C2, K),
-    metric=average(),
-    bound=3 * mu * d0 * _START + (3 + ell) * c1 / (mu * terms) + (3 + ell**2) * c2 / (mu * terms) ** 2,
-    conditions=(_ALLOWED, Condition("enough terms", _COVERED)),
-    assumptions=(_SEQUENCE,),
+    symbols=(*RECURSION, ROUNDS),
+    metric=Metric("psi", RATE, expectation="none: the lemma is about any sequence"),
+    assumptions=(
+        Assumption(
+            "weighted_increments",
+            "d_0 = d0, all d_r >= 0; Psi is the mean of ((1 - mu*eta) d_{r-1} - d_r)/eta + c1*eta + c2*eta^2 over r = "
+            "1, ..., K, r in proportion to v_r = (1 - mu*eta)^(1-r).",
+        ),
+    ),
     belief=Belief.TRUE,
-    replaces="the step log(max(1, mu^2 R d0/c))/(mu R) by ell/(mu K), and the hidden constants by explicit ones",
-    why="ell = max(1/2, log(max(1, min(mu^2 K d0/c1, mu^3 K^2 d0/c2)))), but at most mu*eta_max*K, serves both error "
-    "terms: from that value on the step is eta_max, so that the cap changes no step, lowers the bound and covers "
-    "c1 = c2 = 0. With a logarithm below 1/2 the printed step is too small for its own proof, which needs "
-    "K >= 1/(2 mu eta) for the chosen eta. K counts the terms; the printed numerator of V_R has one too few.",
-)
-
-STATEMENTS = (
-    _tuned,
-    replace(
-        _tuned,
-        reading="fixed_step",
-        title="Linear rate at any step",
-        symbols=(MU, ETA, D0, C1, C2, K),
-        bound=mu * d0 * _rest / (1 - _rest) + c1 * eta + c2 * eta**2,
-        conditions=(Condition("step", sp.Lt(eta, 1 / mu), "the weights exist"),),
-        replaces="the tuned step by any step, and the estimate of the weights by their exact sum",
-        why="The proof goes through it; no condition on the number of terms is left.",
-    ),
-    replace(
-        _tuned,
-        reading="as_printed",
-        title="Linear rate as printed, the order with constant 1 and without its logarithm",
-        symbols=(MU, ETA_MAX, D0, C1, _R),
-        bound=_ORDER,
-        conditions=(
-            Condition("largest step", sp.Le(eta_max, 1 / mu), "as printed, with the end point"),
-            Condition("enough rounds", _COVERED.subs(terms, _R.expr)),
-        ),
-        assumptions=(
-            Assumption(
-                "weighted_increments",
-                "d_0 = d0, all d_r >= 0; Psi is the mean of ((1 - mu*eta) d_{r-1} - d_r)/eta + c1*eta over r = 1, ..., "
-                "R + 1, r in proportion to v_r = (1 - mu*eta)^(1-r), for some step eta of at most eta_max.",
+    readings={
+        "corrected": Reading(
+            bound=3 * mu * d0 * sp.exp(-mu * eta_max * K)
+            + (3 + ell) * c1 / (mu * K)
+            + (3 + ell**2) * c2 / (mu * K) ** 2,
+            conditions=(
+                Condition("largest step", eta_max < 1 / mu, "the weights exist"),
+                Condition("enough terms", sp.Ge(K, 1 / (2 * mu * eta_max))),
             ),
+            replaces="the step log(max(1, mu^2 R d0/c))/(mu R) by ell/(mu K), and the hidden constants by explicit "
+            "ones",
+            why="ell = max(1/2, log(max(1, min(mu^2 K d0/c1, mu^3 K^2 d0/c2)))), but at most mu*eta_max*K, serves both "
+            "error terms: from that value on the step is eta_max, so that the cap changes no step, lowers the bound "
+            "and covers c1 = c2 = 0. With a logarithm below 1/2 the printed step is too small for its own proof, which "
+            "needs K >= 1/(2 mu eta) for the chosen eta. K counts the terms; the printed numerator of V_R has one too "
+            "few.",
         ),
-        belief=Belief.OPEN,
-        replaces="",
-        why="",
-        remark="Printed as an equation with an order that hides constants and logarithms, for some step up to eta_max. "
-        "The existence of such a step survives in the corrected reading. The lemma allows eta_max = 1/mu; the step "
-        "1/mu itself has no weights, because 1 - mu*eta is 0, so that a smaller one must be taken there.",
-        printed_rate=_ORDER,
-    ),
+        "fixed_step": Reading(
+            title="Linear rate at any step",
+            bound=mu * d0 * rest / (1 - rest) + c1 * eta + c2 * eta**2,
+            conditions=(Condition("step", eta < 1 / mu, "the weights exist"),),
+            replaces="the tuned step by any step, and the estimate of the weights by their exact sum",
+            why="The proof goes through it; no condition on the number of terms is left.",
+        ),
+        "as_printed": Reading(
+            title="Linear rate as printed, the order with constant 1 and without its logarithm",
+            bound=ORDER,
+            conditions=(
+                Condition("largest step", eta_max <= 1 / mu, "as printed, with the end point"),
+                Condition("enough rounds", sp.Ge(R, 1 / (2 * mu * eta_max))),
+            ),
+            assumptions=(
+                Assumption(
+                    "weighted_increments",
+                    "d_0 = d0, all d_r >= 0; Psi is the mean of ((1 - mu*eta) d_{r-1} - d_r)/eta + c1*eta over r = 1, "
+                    "..., R + 1, r in proportion to v_r = (1 - mu*eta)^(1-r), for some step eta of at most eta_max.",
+                ),
+            ),
+            belief=Belief.OPEN,
+            remark="Printed as an equation with an order that hides constants and logarithms, for some step up to "
+            "eta_max. The existence of such a step survives in the corrected reading. The lemma allows eta_max = 1/mu; "
+            "the step 1/mu itself has no weights, because 1 - mu*eta is 0, so that a smaller one must be taken there.",
+            printed_rate=ORDER,
+        ),
+    },
 )

@@ -4,71 +4,63 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._appendix_d import (
-    A32,
-    A34,
-    A35,
-    MOMENTUM,
-    NO_RELATIVE_NOISE,
-    ONE_CLIENT,
+from boundcheck.papers.fedshuffle.definitions import (
+    NOTATION,
+    P_IS_0,
+    PAPER,
     D_i,
+    E,
+    L,
     S,
-    declare,
+    a,
+    delta,
+    eta_l,
     gam2,
     h2,
-    mvr,
     sigma2_i,
-    similar_step,
-    smooth_step,
 )
-from boundcheck.papers.fedshuffle._shared import PAPER, E, L, Reading, a, eta_l
+from boundcheck.theory.assumptions import hessian_similarity, local_variance, smooth_samples
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Metric, Source, Statement
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed"
-
-_READINGS = (
-    Reading(
-        "as_printed",
-        Belief.TRUE,
-        remark="a <= 1 is used and not named. The printed proof has a sign and an index of the inner sum wrong, "
-        "which its estimates do not notice.",
+theorem = Theorem(
+    source=Source(PAPER, "Lemma D.3", "Appendix D, (28)"),
+    title="Drift of the epochs of one round of FedShuffleMVR",
+    symbols=NOTATION,
+    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a")),
+    metric=Metric(
+        "summed_epoch_drift2",
+        LENGTH2,
+        expectation="the client (one by weight) and the orders of its samples, given what came before",
     ),
-    Reading(
-        "sharp",
-        Belief.TRUE,
-        replaces="the factors 16, 48, 48 and 16 by 144/37, 432/37 (1 - a)^2, 432/37 and 192/37, and E^2 by E (E - 1)",
-        why="The same chain without its roundings: the positions at the starts of the epochs sum up to E (E - 1)/2 "
-        "steps, 3 + 6 eta_l^2 L^2 is at most 9/2, what is left of the drift at least 37/64, and the momentum enters "
-        "with 1 - a. A round of a single epoch has no drift.",
+    conditions=(
+        Condition("step size and delta", 4 * delta * E * eta_l <= 1, "eta_l <= 1/(4 delta E)"),
+        Condition("step size and L", 2 * L * eta_l <= 1, "eta_l <= 1/(2 L)"),
+        Condition("momentum", a <= 1, "the momentum parameter a is at most 1"),
+        P_IS_0,
     ),
-)
-_PRINTED = 16 * E**2 * eta_l**2 * S + 16 * E**3 * eta_l**2 * (
-    3 * h2 + 3 * a**2 * gam2 + eta_l**2 * L**2 * sigma2_i / D_i
-)
-_SHARP = (
-    sp.Rational(48, 37)
-    * E
-    * (E - 1)
-    * eta_l**2
-    * (3 * S + 9 * E * ((1 - a) ** 2 * h2 + a**2 * gam2) + 4 * E * eta_l**2 * L**2 * sigma2_i / D_i)
-)
-
-STATEMENTS = tuple(
-    Statement(
-        source=Source(PAPER, "Lemma D.3", "Appendix D, (28)"),
-        reading=reading.name,
-        title="Drift of the epochs of one round of FedShuffleMVR",
-        symbols=declare("h2", "gam2", "sigma2_i", "D_i", "S", "E", "eta_l", "delta", "L", "a", "P2"),
-        metric=Metric("summed_epoch_drift2", LENGTH2, expectation=ONE_CLIENT),
-        bound=_PRINTED if reading.name == "as_printed" else _SHARP,
-        algorithm=mvr("E", "eta_l", "a"),
-        conditions=(similar_step(4), smooth_step(2), MOMENTUM, NO_RELATIVE_NOISE),
-        assumptions=(A32, A34, A35),
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-    for reading in _READINGS
+    assumptions=(smooth_samples, local_variance, hessian_similarity),
+    belief=Belief.TRUE,
+    best="as_printed",
+    readings={
+        "as_printed": Reading(
+            bound=16 * E**2 * eta_l**2 * S
+            + 16 * E**3 * eta_l**2 * (3 * h2 + 3 * a**2 * gam2 + eta_l**2 * L**2 * sigma2_i / D_i),
+            remark="a <= 1 is used and not named. The printed proof has a sign and an index of the inner sum wrong, "
+            "which its estimates do not notice.",
+        ),
+        "sharp": Reading(
+            bound=sp.Rational(48, 37)
+            * E
+            * (E - 1)
+            * eta_l**2
+            * (3 * S + 9 * E * ((1 - a) ** 2 * h2 + a**2 * gam2) + 4 * E * eta_l**2 * L**2 * sigma2_i / D_i),
+            replaces="the factors 16, 48, 48 and 16 by 144/37, 432/37 (1 - a)^2, 432/37 and 192/37, and E^2 by "
+            "E (E - 1)",
+            why="The same chain without its roundings: the positions at the starts of the epochs sum up to E (E - 1)/2 "
+            "steps, 3 + 6 eta_l^2 L^2 is at most 9/2, what is left of the drift at least 37/64, and the momentum "
+            "enters with 1 - a. A round of a single epoch has no drift.",
+        ),
+    },
 )

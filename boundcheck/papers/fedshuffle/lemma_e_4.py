@@ -1,77 +1,68 @@
-"""Lemma E.4: the drift of a round of FedShuffleGen."""
+"""Lemma E.4: the drift of a round of FedShuffleGen, about the objective fhat that the method really minimises."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._shared import (
-    COHORTS_AND_ORDERS,
-    CONVEX,
-    LOST_L,
+from boundcheck.papers.fedshuffle.definitions import (
+    NOTATION,
     PAPER,
-    SERVER_AT_LEAST_1,
+    F,
     H_gen,
     L,
-    Reading,
+    beta_gen,
+    beta_gen_printed,
     et_gen,
     eta_g,
     eta_l,
-    gap_0,
-    symbols_in,
 )
-from boundcheck.papers.fedshuffle._theorem_e_1 import GEN, LOCAL, PRINTED_STEP
-from boundcheck.theory.assumptions import followed_objective
+from boundcheck.theory.assumptions import (
+    convex_samples,
+    followed_objective,
+    local_variance,
+    relaxed_dissimilarity,
+    smooth_samples,
+)
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Condition, Metric, Source, Statement
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+LOCAL = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
 
-_CORRECTED = Reading(
-    "corrected",
-    Belief.TRUE,
-    replaces="the last term without L and with eta_l = et/eta_g, and the condition with M2 and eta_g",
-    why=f"{LOST_L}. As et = W*eta_g*eta_l, eta_l^2 is et^2/(W eta_g)^2. The proof bounds the drift at any server step.",
-)
-_SHARP = Reading(
-    "sharp",
-    Belief.TRUE,
-    replaces="the coefficients 9/10 and 9 by 6/7 and 48/7, besides all that 'corrected' does",
-    why="These are the numbers of the proof before they are rounded up.",
-)
-_AS_PRINTED = Reading("as_printed", Belief.FALSE, remark="The last term lacks L and W^2, and has the unit of x^2/L.")
-
-
-def _statement(reading: Reading, bound: Any, conditions: tuple[Condition, ...]) -> Statement:
-    scale = 3 * L * et_gen
-    return Statement(
-        source=Source(PAPER, "Lemma E.4", "Appendix E.3, bounded drift"),
-        reading=reading.name,
-        title="The drift of a round of FedShuffleGen",
-        symbols=symbols_in(scale, bound, *conditions),
-        metric=Metric("drift", LENGTH2, scale=scale, expectation=COHORTS_AND_ORDERS, surrogate=True),
-        bound=bound,
-        algorithm=GEN,
-        conditions=conditions,
-        assumptions=(*CONVEX, followed_objective),
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-
-
-def _bound(gap: Any, noise: Any) -> Any:
-    return gap * et_gen * gap_0 + noise * L * et_gen * eta_l**2 * H_gen
-
-
-STATEMENTS = (
-    _statement(_CORRECTED, _bound(sp.Rational(9, 10), 9), (LOCAL,)),
-    _statement(_SHARP, _bound(sp.Rational(6, 7), sp.Rational(48, 7)), (LOCAL,)),
-    _statement(
-        _AS_PRINTED,
-        sp.Rational(9, 10) * et_gen * gap_0 + 9 * et_gen**3 / eta_g**2 * H_gen,
-        (PRINTED_STEP, SERVER_AT_LEAST_1),
+theorem = Theorem(
+    source=Source(PAPER, "Lemma E.4", "Appendix E.3, bounded drift"),
+    title="The drift of a round of FedShuffleGen",
+    symbols=NOTATION,
+    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g")),
+    metric=Metric(
+        "drift", LENGTH2, scale=3 * L * et_gen, expectation="cohorts and orders of the samples", surrogate=True
     ),
+    assumptions=(convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
+    readings={
+        "corrected": Reading(
+            bound=sp.Rational(9, 10) * et_gen * F + 9 * L * et_gen * eta_l**2 * H_gen,
+            conditions=(LOCAL,),
+            belief=Belief.TRUE,
+            replaces="the last term without L and with eta_l = et/eta_g, and the condition with M2 and eta_g",
+            why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
+            "built on it, has the wrong unit. As et = W*eta_g*eta_l, eta_l^2 is et^2/(W eta_g)^2. The proof bounds the "
+            "drift at any server step.",
+        ),
+        "sharp": Reading(
+            bound=sp.Rational(6, 7) * et_gen * F + sp.Rational(48, 7) * L * et_gen * eta_l**2 * H_gen,
+            conditions=(LOCAL,),
+            belief=Belief.TRUE,
+            replaces="the coefficients 9/10 and 9 by 6/7 and 48/7, besides all that 'corrected' does",
+            why="These are the numbers of the proof before they are rounded up.",
+        ),
+        "as_printed": Reading(
+            bound=sp.Rational(9, 10) * et_gen * F + 9 * et_gen**3 / eta_g**2 * H_gen,
+            conditions=(
+                Condition("step size", eta_l * eta_g <= 1 / (4 * beta_gen_printed * L), "as printed, without W"),
+                Condition("server step size", eta_g >= 1),
+            ),
+            belief=Belief.FALSE,
+            remark="The last term lacks L and W^2, and has the unit of x^2/L.",
+        ),
+    },
 )

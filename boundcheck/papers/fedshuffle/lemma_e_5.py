@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.fedshuffle._cohort_variance import VARIANCE, weighted_squares
-from boundcheck.papers.fedshuffle._shared import PAPER
+from fractions import Fraction
+
+from boundcheck.papers.fedshuffle.definitions import PAPER
 from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.statement import Belief, Source, Statement
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Belief, Metric, Source
+from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+SQUARES = Symbol("weighted_squares", "sum over the clients of h_i s_i |w_i z_i/q_i|^2", GRADIENT2, low=Fraction(0))
 
-_squares = weighted_squares("sum over the clients of h_i s_i |w_i z_i/q_i|^2")
-_cohort = Assumption(
-    "cohort_normaliser_variance",
-    "1/q_i is the expectation of 1/q_i^S over the cohorts S with i, and H - e e^T is at most diag(h_i s_i), h the "
-    "diagonal of H, H_ij the expectation of q_i q_j/(q_i^S q_j^S) over the cohorts with i and j.",
-)
-
-_corrected = Statement(
+theorem = Theorem(
     source=Source(PAPER, "Lemma E.5", "Appendix E"),
-    reading="corrected",
     title="Variance of the sum of w_i z_i/q_i^S over a cohort",
-    symbols=(_squares,),
-    metric=VARIANCE,
-    bound=_squares.expr,
-    assumptions=(_cohort,),
-    belief=Belief.TRUE,
-    replaces="h_1 s_2 by h_1 s_1 in (33), g_i^S by q_i^S in (34)",
-    why="The proof uses these. That the weights sum to 1 is not needed.",
+    symbols=(SQUARES,),
+    metric=Metric("participation_variance", GRADIENT2, expectation="cohort"),
+    bound=SQUARES.expr,
+    assumptions=(
+        Assumption(
+            "cohort_normaliser_variance",
+            "1/q_i is the expectation of 1/q_i^S over the cohorts S with i, and H - e e^T is at most diag(h_i s_i), h "
+            "the diagonal of H, H_ij the expectation of q_i q_j/(q_i^S q_j^S) over the cohorts with i and j.",
+        ),
+    ),
+    readings={
+        "corrected": Reading(
+            belief=Belief.TRUE,
+            replaces="h_1 s_2 by h_1 s_1 in (33), g_i^S by q_i^S in (34)",
+            why="The proof uses these. That the weights sum to 1 is not needed.",
+        ),
+    },
 )
-
-STATEMENTS = (_corrected,)

@@ -2,71 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sympy as sp
 
-from boundcheck.papers.fedshuffle._appendix_c import CONDITIONS, METHOD, drift_noise, one_round
-from boundcheck.papers.fedshuffle._shared import (
+from boundcheck.papers.fedshuffle.definitions import (
     B_AT_LEAST_1,
     CONVEXITY,
     G2,
-    LOST_L,
     MU_AT_MOST_L,
+    NOTATION,
     PAPER,
-    STRONGLY_CONVEX,
+    D,
+    E,
+    F,
+    H_c,
     L,
     M,
-    declare,
-    dist2_0,
+    beta_c,
     et,
-    gap_0,
+    eta_g,
     mu,
-    of_data,
+)
+from boundcheck.theory.assumptions import (
+    data_weights,
+    local_variance,
+    relaxed_dissimilarity,
+    smooth_samples,
+    strongly_convex_samples,
 )
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Source, Statement
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_start = (1 - mu * et / 2) * dist2_0
-
-_corrected = Statement(
+theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1, recursion", "Appendix C, after the proof of Lemma C.2"),
-    reading="corrected",
     title="One round of FedShuffle with its drift",
-    symbols=(
-        CONVEXITY,
-        *declare("L", "G2", "B2", "P2", "sigma2", "M", "E", "eta_l", "eta_g", "dist2_0", "gap_0"),
-    ),
-    metric=one_round("dist2", LENGTH2),
-    bound=_start - et / 10 * gap_0 + 2 * et**2 * M * G2 + 9 * L * drift_noise,
-    algorithm=METHOD,
+    symbols=(*NOTATION, CONVEXITY),
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    metric=Metric("dist2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
     domain=(MU_AT_MOST_L,),
-    conditions=(*CONDITIONS, B_AT_LEAST_1),
-    assumptions=of_data(STRONGLY_CONVEX),
-    belief=Belief.TRUE,
-    replaces="the last term by L times it",
-    why=LOST_L + ".",
-)
-
-STATEMENTS = (
-    _corrected,
-    replace(
-        _corrected,
-        reading="as_printed",
-        bound=_start - et / 10 * gap_0 + 2 * et**2 * M * G2 + 9 * drift_noise,
-        belief=Belief.FALSE,
-        replaces="",
-        why="",
-        remark="The last term, taken over from Lemma C.2, lacks the unit of L. The hypothesis B >= 1 that Lemma C.1 "
-        "needs is put in. One client with the samples lam/2 (x -+ 1)^2 and the start at "
-        "the minimiser breaks it for lam > 192.",
+    conditions=(
+        Condition("step size", et <= 1 / (4 * beta_c * L)),
+        Condition("server step size", eta_g >= 1),
+        B_AT_LEAST_1,
     ),
-    replace(
-        _corrected,
-        reading="sharp",
-        bound=_start - et * gap_0 + 2 * et**2 * M * G2 + 5 * L * drift_noise,
-        replaces="et/10 and 9 by et and 5",
-        why="Lemmas C.1 and C.2 share one step condition, whose parts 1 + M B^2 and (1 + P) B cannot both use all of "
-        "it; the two displays before the condition is put in give this.",
-    ),
+    assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
+    readings={
+        "corrected": Reading(
+            bound=(1 - mu * et / 2) * D - et / 10 * F + 2 * et**2 * M * G2 + 9 * L * et**3 / (eta_g * E) ** 2 * H_c,
+            belief=Belief.TRUE,
+            replaces="the last term by L times it",
+            why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
+            "built on it, has the wrong unit.",
+        ),
+        "as_printed": Reading(
+            bound=(1 - mu * et / 2) * D - et / 10 * F + 2 * et**2 * M * G2 + 9 * et**3 / (eta_g * E) ** 2 * H_c,
+            belief=Belief.FALSE,
+            remark="The last term, taken over from Lemma C.2, lacks the unit of L. The hypothesis B >= 1 that Lemma "
+            "C.1 needs is put in. One client with the samples lam/2 (x -+ 1)^2 and the start at the minimiser breaks "
+            "it for lam > 192.",
+        ),
+        "sharp": Reading(
+            bound=(1 - mu * et / 2) * D - et * F + 2 * et**2 * M * G2 + 5 * L * et**3 / (eta_g * E) ** 2 * H_c,
+            belief=Belief.TRUE,
+            replaces="et/10 and 9 by et and 5",
+            why="Lemmas C.1 and C.2 share one step condition, whose parts 1 + M B^2 and (1 + P) B cannot both use all "
+            "of it; the two displays before the condition is put in give this.",
+        ),
+    },
 )

@@ -2,63 +2,65 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._appendix_c import CONDITIONS, GRAD2_0, METHOD, drift_noise, grad2_0, one_round
-from boundcheck.papers.fedshuffle._shared import (
+from boundcheck.papers.fedshuffle.definitions import (
     B_AT_LEAST_1,
     G2,
-    LOST_L,
-    NONCONVEX,
+    NOTATION,
     PAPER,
+    E,
+    F,
+    H_c,
     L,
     M,
-    declare,
+    beta_c,
     et,
-    gap_0,
-    of_data,
+    eta_g,
+    grad2_0,
+)
+from boundcheck.theory.assumptions import (
+    bounded_below,
+    data_weights,
+    gradient_dissimilarity,
+    local_variance,
+    smooth_samples,
 )
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Source, Statement
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_participation = et**2 * M * L * G2
-
-_corrected = Statement(
+theorem = Theorem(
     source=Source(PAPER, "Theorem 5.1, non-convex recursion", "end of Appendix C"),
-    reading="corrected",
     title="One round of FedShuffle without convexity",
-    symbols=(*declare("L", "G2", "B2", "P2", "sigma2", "M", "E", "eta_l", "eta_g", "gap_0"), GRAD2_0),
-    metric=one_round("gap", VALUE),
-    bound=gap_0 - et / 8 * grad2_0 + sp.Rational(9, 4) * L**2 * drift_noise + _participation,
-    algorithm=METHOD,
-    conditions=(*CONDITIONS, B_AT_LEAST_1),
-    assumptions=of_data(NONCONVEX),
-    belief=Belief.TRUE,
-    replaces="the factor L of the drift's term by L^2",
-    why=LOST_L + ".",
-)
-
-STATEMENTS = (
-    _corrected,
-    replace(
-        _corrected,
-        reading="as_printed",
-        bound=gap_0 - et / 8 * grad2_0 + sp.Rational(9, 4) * L * drift_noise + _participation,
-        belief=Belief.FALSE,
-        replaces="",
-        why="",
-        remark="The drift's term, taken over from Lemma C.2, lacks the unit of L. The hypothesis B >= 1 is put in. "
-        "One client with the samples lam/2 (x -+ 1)^2 and the start at the minimiser breaks it for lam > 96.",
+    symbols=NOTATION,
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
+    conditions=(
+        Condition("step size", et <= 1 / (4 * beta_c * L)),
+        Condition("server step size", eta_g >= 1),
+        B_AT_LEAST_1,
     ),
-    replace(
-        _corrected,
-        reading="sharp",
-        bound=gap_0 - et / 4 * grad2_0 + sp.Rational(3, 2) * L**2 * drift_noise + _participation,
-        replaces="et/8 and 9/4 by et/4 and 3/2",
-        why="The two uses of the step condition share it: where one needs all of it the other needs none.",
-    ),
+    assumptions=(smooth_samples, gradient_dissimilarity, local_variance, bounded_below, data_weights),
+    readings={
+        "corrected": Reading(
+            bound=F - et / 8 * grad2_0 + sp.Rational(9, 4) * L**2 * et**3 / (eta_g * E) ** 2 * H_c + et**2 * M * L * G2,
+            belief=Belief.TRUE,
+            replaces="the factor L of the drift's term by L^2",
+            why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
+            "built on it, has the wrong unit.",
+        ),
+        "as_printed": Reading(
+            bound=F - et / 8 * grad2_0 + sp.Rational(9, 4) * L * et**3 / (eta_g * E) ** 2 * H_c + et**2 * M * L * G2,
+            belief=Belief.FALSE,
+            remark="The drift's term, taken over from Lemma C.2, lacks the unit of L. The hypothesis B >= 1 is put in. "
+            "One client with the samples lam/2 (x -+ 1)^2 and the start at the minimiser breaks it for lam > 96.",
+        ),
+        "sharp": Reading(
+            bound=F - et / 4 * grad2_0 + sp.Rational(3, 2) * L**2 * et**3 / (eta_g * E) ** 2 * H_c + et**2 * M * L * G2,
+            belief=Belief.TRUE,
+            replaces="et/8 and 9/4 by et/4 and 3/2",
+            why="The two uses of the step condition share it: where one needs all of it the other needs none.",
+        ),
+    },
 )

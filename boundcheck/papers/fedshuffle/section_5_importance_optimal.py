@@ -6,19 +6,17 @@ It is taken at p_1 : p_2 = sqrt(w_1) : sqrt(w_2), where (1 - p_i) w_i/p_i is the
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._shared import PAPER, Reading
+from boundcheck.papers.fedshuffle.definitions import PAPER
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-_WEIGHT = Symbol(
+WEIGHT = Symbol(
     "w",
     "weight of one of the two clients",
     ONE,
@@ -28,49 +26,33 @@ _WEIGHT = Symbol(
     high_open=True,
     key="clients/w_min",  # either of the two will do
 )
-_w = _WEIGHT.expr
+w = WEIGHT.expr
 
-
-def _statement(reading: Reading, bound: Any) -> Statement:
-    return Statement(
-        source=Source(PAPER, "Section 5", "importance sampling: 'the M term is minimized for this sampling'"),
-        reading=reading.name,
-        title="Smallest M of two independently drawn clients, one a round in the mean",
-        symbols=(_WEIGHT,),
-        metric=Metric("constant:M", ONE, expectation="none: a constant of the participation"),
-        bound=bound,
-        kind=Kind.EQUALITY,
-        assumptions=(
-            Assumption(
-                "smallest_m_of_two",
-                "There are two clients of total weight 1. They take part independently of each other, one a round in "
-                "the mean, with the probabilities for which M is smallest.",
-            ),
+theorem = Theorem(
+    source=Source(PAPER, "Section 5", "importance sampling: 'the M term is minimized for this sampling'"),
+    title="Smallest M of two independently drawn clients, one a round in the mean",
+    symbols=(WEIGHT,),
+    metric=Metric("constant:participation/M", ONE, expectation="none: a constant of the participation"),
+    kind=Kind.EQUALITY,
+    assumptions=(
+        Assumption(
+            "smallest_m_of_two",
+            "There are two clients of total weight 1. They take part independently of each other, one a round in the "
+            "mean, with the probabilities for which M is smallest.",
         ),
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+    ),
+    readings={
+        "corrected": Reading(
+            bound=sp.sqrt(w * (1 - w)),
+            belief=Belief.TRUE,
             replaces="the claim that probabilities in proportion to the weights minimise M",
             why="M = max (1 - p_i) w_i/p_i is least where all entries are equal, at p_i = w_i/(w_i + M); for two "
             "clients with p_1 + p_2 = 1 that gives M^2 = w_1 w_2.",
         ),
-        sp.sqrt(_w * (1 - _w)),
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=1 - sp.Min(w, 1 - w),
+            belief=Belief.FALSE,
             remark="M at p_i = w_i, 1 - min w. For the weights 9/10 and 1/10 it is 9/10, but p = (3/4, 1/4) has 3/10.",
         ),
-        1 - sp.Min(_w, 1 - _w),
-    ),
+    },
 )

@@ -1,26 +1,95 @@
-"""Theorem 5.1, general convex: FedShuffle at any fixed step size within the condition."""
+"""Theorem 5.1, general convex: FedShuffle at any fixed step size within the condition.
+
+The theorem hides all constants in O(.); the printed reading has those of the end of Appendix C.
+The letters et, beta and H are those of Section 5; beta_c and H_c have the P^2 and sigma^2 of Lemma C.2, a third of
+Section 5's.
+"""
 
 from __future__ import annotations
 
-from boundcheck.papers.fedshuffle._theorem_5_1 import (
-    AS_PRINTED,
-    CONVEX_TERMS,
-    CORRECTED,
-    GENERAL,
-    RATE_GENERAL,
-    SHARP,
-    fixed_conditions,
+import sympy as sp
+
+from boundcheck.papers.fedshuffle.definitions import (
+    B_AT_LEAST_1,
+    G2,
+    NOTATION,
+    PAPER,
+    D,
+    E,
+    F,
+    H,
+    H_c,
+    L,
+    M,
+    R,
+    beta,
+    beta_c,
+    et,
+    eta_g,
 )
+from boundcheck.theory.assumptions import (
+    convex_samples,
+    data_weights,
+    gradient_dissimilarity,
+    local_variance,
+    relaxed_dissimilarity,
+    smooth_samples,
+)
+from boundcheck.theory.dimension import VALUE
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+SERVER = Condition("server step size", eta_g >= 1)
+STEP = Condition("step size", et <= 1 / (4 * beta * L), "on the effective step E*eta_g*eta_l of a round")
+STEP_C = Condition("step size", et <= 1 / (4 * beta_c * L), "on the effective step E*eta_g*eta_l of a round")
 
-STATEMENTS = tuple(
-    GENERAL.statement(
-        reading,
-        "FedShuffle at a fixed step size, general convex",
-        CONVEX_TERMS[reading.name].fixed(),
-        fixed_conditions(reading.name),
-        printed_rate=RATE_GENERAL if reading.name == "as_printed" else None,
-    )
-    for reading in (CORRECTED, SHARP, AS_PRINTED)
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 5.1", "Section 5, general convex; constants from Appendix C"),
+    title="FedShuffle at a fixed step size, general convex",
+    symbols=NOTATION,
+    algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
+    metric=Metric(
+        "gap",
+        VALUE,
+        index="R",
+        rounds=R,
+        average="over the rounds 0 to R-1, all alike",
+        expectation="cohorts and orders of the samples, and the round of the output",
+        weights=sp.S.One,
+    ),
+    assumptions=(convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, data_weights),
+    trivial=F,
+    readings={
+        "corrected": Reading(
+            bound=10 * D / (et * R) + 20 * M * G2 * et + 90 * L * H * et**2 / (eta_g * E) ** 2,
+            conditions=(STEP, SERVER, B_AT_LEAST_1),
+            belief=Belief.TRUE,
+            replaces="the middle term without the factor L, and the coefficients 4, 18 and 10 after the division by "
+            "et/10",
+            why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
+            "built on it, has the wrong unit. The line before the last of the proof gives 20 M G^2 and 90 L H; the sum "
+            "of the weights is kept exactly, so that no number of rounds is too small.",
+            remark="Here et is the effective step E*eta_g*eta_l of a round, and H is (E^2 + P^2) G^2 + sigma^2.",
+        ),
+        "sharp": Reading(
+            bound=D / (et * R) + 2 * M * G2 * et + 5 * L * H_c * et**2 / (eta_g * E) ** 2,
+            conditions=(STEP_C, SERVER, B_AT_LEAST_1),
+            belief=Belief.TRUE,
+            replaces="the coefficients 10, 20 and 90 of the paper's recursion by 1, 2 and 5",
+            why="Both lemmas share one step condition, and (1 + M B^2)/beta and (1 + P) B/beta sum to 1: with them the "
+            "gap keeps the coefficient et instead of et/10. P^2 and sigma^2 are those of Lemma C.2, a third of Section "
+            "5's.",
+            remark="Here et is the effective step E*eta_g*eta_l of a round, and beta is 1 + (1 + P) B + M B^2.",
+        ),
+        "as_printed": Reading(
+            bound=10 * D / (et * R) + 20 * M * G2 * et + 90 * H * et**2 / (eta_g * E) ** 2,
+            conditions=(STEP, SERVER),
+            assumptions=(convex_samples, smooth_samples, gradient_dissimilarity, local_variance, data_weights),
+            belief=Belief.FALSE,
+            remark="The middle term has not the unit of the left side, so that scaling f breaks the bound.",
+            printed_rate=sp.sqrt(D * M * G2 / R)
+            + sp.cbrt(D / R) ** 2 * sp.cbrt(H / (eta_g * E) ** 2)
+            + L * D * beta / R,
+        ),
+    },
 )

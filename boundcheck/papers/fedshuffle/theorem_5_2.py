@@ -1,58 +1,93 @@
-"""Theorem 5.2 before its choices: FedShuffleMVR at any step size and momentum that Lemma D.5 allows."""
+"""Theorem 5.2 before its choices: FedShuffleMVR at any step size and momentum that Lemma D.5 allows.
+
+The first momentum is the mean of `warm_up` sampled gradients at x^0; the paper takes as many warm-up rounds as rounds.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._shared import G2, E, L, R, Reading, a, eta_l, gap_0, sigma2
-from boundcheck.papers.fedshuffle._theorem_5_2 import (
+from boundcheck.papers.fedshuffle.definitions import (
     B_IS_1,
-    MOMENTUM_HIGH,
-    MOMENTUM_LOW,
+    G2,
+    HORIZON,
+    NOTATION,
     P_IS_0,
-    SIMILAR_STEP,
-    SMOOTH_STEP,
-    statement,
+    PAPER,
+    E,
+    F,
+    L,
+    R,
+    a,
+    delta,
+    eta_l,
+    sigma2,
     warm_up,
 )
-from boundcheck.theory.statement import Belief, Condition
+from boundcheck.theory.assumptions import (
+    bounded_below,
+    data_weights,
+    gradient_dissimilarity,
+    hessian_similarity,
+    local_variance,
+    smooth_samples,
+)
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+METRIC = Metric(
+    "epoch_grad2",
+    GRADIENT2,
+    rounds=R,
+    average="over the rounds 0 to R-1, all alike",
+    expectation="clients, orders of the samples and the warm-up",
+    weights=sp.S.One,
+)
+CONDITIONS = (
+    Condition("step size and smoothness", eta_l <= 1 / (4 * L)),
+    Condition("step size and similarity", 40 * delta * E * eta_l <= 1),
+    Condition("momentum from below", a >= 1152 * (E * delta * eta_l) ** 2),
+    Condition("momentum from above", a <= 1),
+    B_IS_1,
+    P_IS_0,
+)
 
-_TITLE = "FedShuffleMVR at a fixed step size and momentum"
-_WHERE = "Appendix D, the displays after Lemma D.5"
-_CONDITIONS = (SMOOTH_STEP, SIMILAR_STEP, MOMENTUM_LOW, MOMENTUM_HIGH, B_IS_1, P_IS_0)
-_AS_LONG = Condition("warm-up", sp.Eq(warm_up, R), "as many warm-up rounds as rounds")
-
-_start = 5 * gap_0 / (eta_l * E * R)
-_local = 25 * eta_l**2 * L**2 * sigma2
-
-STATEMENTS = (
-    statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 5.2", "Appendix D, the displays after Lemma D.5"),
+    title="FedShuffleMVR at a fixed step size and momentum",
+    symbols=NOTATION,
+    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a", "warm_up")),
+    metric=METRIC,
+    assumptions=(
+        smooth_samples,
+        gradient_dissimilarity,
+        local_variance,
+        hessian_similarity,
+        bounded_below,
+        data_weights,
+    ),
+    trivial=2 * L * F,
+    readings={
+        "corrected": Reading(
+            metric=replace(METRIC, index="R"),  # for every R
+            bound=5 * F / (eta_l * E * R) + 63 * G2 / (a * R * warm_up) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2,
+            conditions=CONDITIONS,
+            belief=Belief.TRUE,
             replaces="the last term 293760 G^2 by 255 a G^2, and R^2 by R times the warm-up rounds",
             why="Lemma D.5 gives 255 a G^2, which is 293760 E^2 delta^2 eta_l^2 G^2 at the smallest a; the printed "
             "term has lost that factor. The error of the first momentum is at most G^2 over the warm-up rounds, whose "
             "number need not be R. The proof uses a <= 1 and B = 1.",
         ),
-        _TITLE,
-        _WHERE,
-        _start + 63 * G2 / (a * R * warm_up) + _local + 255 * a * G2,
-        _CONDITIONS,
-        counted=True,
-    ),
-    statement(
-        Reading(
-            "as_printed",
-            Belief.TRUE,
+        "as_printed": Reading(
+            symbols=(HORIZON,),
+            bound=5 * F / (eta_l * E * R) + 63 * G2 / (a * R**2) + 25 * eta_l**2 * L**2 * sigma2 + 293760 * G2,
+            conditions=(*CONDITIONS, Condition("warm-up", sp.Eq(warm_up, R), "as many warm-up rounds as rounds")),
+            belief=Belief.TRUE,
             remark="The last term has lost the factor E^2 delta^2 eta_l^2, which leaves a bound that is true and says "
             "little, since its last term does not shrink. The printed conditions write K for E.",
         ),
-        _TITLE,
-        _WHERE,
-        _start + 63 * G2 / (a * R**2) + _local + 293760 * G2,
-        (*_CONDITIONS, _AS_LONG),
-    ),
+    },
 )

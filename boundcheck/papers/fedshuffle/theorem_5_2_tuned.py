@@ -1,99 +1,126 @@
 """Theorem 5.2: FedShuffleMVR at the step size and momentum that the number of rounds prescribes.
 
 Two step sizes are printed, one in the theorem and one at the end of its proof, which needs neither E >= L/delta nor
-delta > 0.
+delta > 0. The first momentum is the mean of R sampled gradients at x^0.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._shared import G2, E, L, R, Reading, delta, gap_0, sigma2
-from boundcheck.papers.fedshuffle._theorem_5_2 import B_IS_1, LONG_VISITS, NOT_MINIMAL, P_IS_0, SIMILAR, statement
-from boundcheck.theory.statement import Belief
+from boundcheck.papers.fedshuffle.definitions import (
+    B_IS_1,
+    G2,
+    HORIZON,
+    NOTATION,
+    P_IS_0,
+    PAPER,
+    E,
+    F,
+    L,
+    R,
+    delta,
+    sigma2,
+)
+from boundcheck.theory.assumptions import (
+    bounded_below,
+    data_weights,
+    gradient_dissimilarity,
+    hessian_similarity,
+    local_variance,
+    smooth_samples,
+)
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+# the step size of the theorem and that of its proof, written as one over a maximum, which covers G^2 = sigma^2 = 0
+STEP = 1 / (40 * E * sp.Max(delta, sp.cbrt(R * delta**2 * (G2 + sigma2) / F)))
+STEP_OF_PROOF = 1 / sp.Max(
+    4 * L, 40 * delta * E, sp.cbrt(E**3 * R * (58752 * delta**2 * G2 + 5 * sigma2 * L**2 / E**2) / F)
+)
+CHOICES = (("eta_l", STEP), ("a", sp.Max(1152 * (E * delta * STEP) ** 2, 1 / R)), ("warm_up", R))
+CHOICES_OF_PROOF = (
+    ("eta_l", STEP_OF_PROOF),
+    ("a", sp.Max(1152 * (E * delta * STEP_OF_PROOF) ** 2, 1 / R)),
+    ("warm_up", R),
+)
 
-_TITLE = "FedShuffleMVR at the tuned step size and momentum"
-_THEOREM, _PROOF = "Section 5.1", "Appendix D, the last displays of the proof"
+SOURCE_OF_PROOF = Source(PAPER, "Theorem 5.2", "Appendix D, the last displays of the proof")
+NOT_MINIMAL = Condition("start", F > 0, "the start is no minimum; the step would be 0")
+CONDITIONS = (
+    Condition("local epochs", E * delta >= L, "E >= L/delta"),
+    Condition("similarity", delta > 0, "delta > 0"),
+    B_IS_1,
+    P_IS_0,
+    NOT_MINIMAL,
+)
+CONDITIONS_OF_PROOF = (B_IS_1, P_IS_0, NOT_MINIMAL)
+RATE = sp.cbrt(delta * F) ** 2 * sp.cbrt(G2 + sigma2) / sp.cbrt(R) ** 2 + (delta * F + G2) / R
 
-# one over a maximum, so that G^2 = sigma^2 = 0 is its limit
-_in_theorem = 1 / (40 * E * sp.Max(delta, sp.cbrt(R * delta**2 * (G2 + sigma2) / gap_0)))
-_noise = 58752 * delta**2 * G2 + 5 * sigma2 * L**2 / E**2
-_in_proof = 1 / sp.Max(4 * L, 40 * delta * E, sp.cbrt(E**3 * R * _noise / gap_0))
-
-
-def _choices(step: Any) -> tuple[tuple[str, Any], ...]:
-    return ("eta_l", step), ("a", sp.Max(1152 * (E * delta * step) ** 2, 1 / R)), ("warm_up", R)
-
-
-_leading = sp.cbrt(delta * gap_0) ** 2 * sp.cbrt(G2 + sigma2) / sp.cbrt(R) ** 2
-_spread = delta**2 * G2 + sigma2 * L**2 / E**2
-_RATE = _leading + (delta * gap_0 + G2) / R
-_THEOREM_CONDITIONS = (LONG_VISITS, SIMILAR, B_IS_1, P_IS_0, NOT_MINIMAL)
-_PROOF_CONDITIONS = (B_IS_1, P_IS_0, NOT_MINIMAL)
-
-
-def _at_the_end(gap: Any) -> Any:
-    slow = 390 * sp.cbrt(gap * _spread / R**2)
-    return 318 * G2 / R + slow + 20 * (L + 10 * delta * E) * gap_0 / (E * R)
-
-
-STATEMENTS = (
-    statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 5.2", "Section 5.1"),
+    title="FedShuffleMVR at the tuned step size and momentum",
+    symbols=(*NOTATION, HORIZON),
+    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a", "warm_up")),
+    metric=Metric(
+        "epoch_grad2",
+        GRADIENT2,
+        rounds=R,
+        average="over the rounds 0 to R-1, all alike",
+        expectation="clients, orders of the samples and the warm-up",
+        weights=sp.S.One,
+    ),
+    assumptions=(
+        smooth_samples,
+        gradient_dissimilarity,
+        local_variance,
+        hessian_similarity,
+        bounded_below,
+        data_weights,
+    ),
+    trivial=2 * L * F,
+    readings={
+        "corrected": Reading(
+            choices=CHOICES,
+            bound=384 * sp.cbrt(delta * F) ** 2 * sp.cbrt(G2 + sigma2) / sp.cbrt(R) ** 2
+            + (200 * delta * F + 318 * G2) / R,
+            conditions=CONDITIONS,
+            belief=Belief.TRUE,
             replaces="the order O(.) by explicit constants, at the step size of the theorem",
             why="The step size of the theorem differs from the one in its proof; put into the fixed-step bound it "
             "gives 200 + 293760/1600 <= 384 for the leading term. R warm-up rounds come before the R rounds.",
+            printed_rate=RATE,
         ),
-        _TITLE,
-        _THEOREM,
-        384 * _leading + (200 * delta * gap_0 + 318 * G2) / R,
-        _THEOREM_CONDITIONS,
-        choices=_choices(_in_theorem),
-        printed_rate=_RATE,
-    ),
-    statement(
-        Reading(
-            "corrected_proof",
-            Belief.TRUE,
+        "corrected_proof": Reading(
+            source=SOURCE_OF_PROOF,
+            choices=CHOICES_OF_PROOF,
+            bound=318 * G2 / R
+            + 390 * sp.cbrt(F**2 * (delta**2 * G2 + sigma2 * L**2 / E**2) / R**2)
+            + 20 * (L + 10 * delta * E) * F / (E * R),
+            conditions=CONDITIONS_OF_PROOF,
+            belief=Belief.TRUE,
             replaces="f(x0) - f* under the cube root by its square",
             why="Both terms that the step size balances are of the order (F^2 ...)^(1/3): 10 times the cube root of "
             "58752 is 388.75, below the printed 390. With F alone the unit is wrong.",
         ),
-        _TITLE,
-        _PROOF,
-        _at_the_end(gap_0**2),
-        _PROOF_CONDITIONS,
-        choices=_choices(_in_proof),
-    ),
-    statement(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            choices=CHOICES,
+            bound=RATE,
+            conditions=CONDITIONS,
+            belief=Belief.FALSE,
             remark="The printed order, which is right; with the constant 1, as it is taken here, it is no bound.",
+            printed_rate=RATE,
         ),
-        _TITLE,
-        _THEOREM,
-        _RATE,
-        _THEOREM_CONDITIONS,
-        choices=_choices(_in_theorem),
-        printed_rate=_RATE,
-    ),
-    statement(
-        Reading(
-            "as_printed_proof",
-            Belief.FALSE,
+        "as_printed_proof": Reading(
+            source=SOURCE_OF_PROOF,
+            choices=CHOICES_OF_PROOF,
+            bound=318 * G2 / R
+            + 390 * sp.cbrt(F * (delta**2 * G2 + sigma2 * L**2 / E**2) / R**2)
+            + 20 * (L + 10 * delta * E) * F / (E * R),
+            conditions=CONDITIONS_OF_PROOF,
+            belief=Belief.FALSE,
             remark="The gap under the cube root is not squared, so that scaling f breaks the bound.",
         ),
-        _TITLE,
-        _PROOF,
-        _at_the_end(gap_0),
-        _PROOF_CONDITIONS,
-        choices=_choices(_in_proof),
-    ),
+    },
 )

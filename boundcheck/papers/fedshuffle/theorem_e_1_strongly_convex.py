@@ -1,38 +1,118 @@
-"""Theorem E.1, strongly convex: FedShuffleGen at any fixed step size within the conditions."""
+"""Theorem E.1, strongly convex: FedShuffleGen at any fixed step size within the conditions.
+
+The theorem is about the objective fhat that the method really minimises: G^2, B^2, D, F, L and mu are those of fhat and
+its weights; P^2 and sigma^2 are those of Appendix E.
+The letters et_gen, beta_gen and H_gen are et, beta and H of Appendix E. The printed beta has M2 besides.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.fedshuffle._shared import L, R, beta_gen_printed, et_gen, mu
-from boundcheck.papers.fedshuffle._theorem_5_1 import STRONG
-from boundcheck.papers.fedshuffle._theorem_e_1 import (
-    AS_PRINTED,
-    CONVEX_TERMS,
-    CORRECTED,
-    PRINTED_END,
-    RATE_STRONG,
-    SHARP,
-    conditions,
-    statement,
+from boundcheck.papers.fedshuffle.definitions import (
+    B_AT_LEAST_1,
+    G2,
+    M1,
+    MU_AT_MOST_L,
+    NOTATION,
+    PAPER,
+    D,
+    F,
+    H_gen,
+    L,
+    R,
+    W,
+    beta_gen,
+    beta_gen_printed,
+    et_gen,
+    eta_g,
+    eta_l,
+    mu,
 )
-from boundcheck.theory.statement import Condition
+from boundcheck.theory.assumptions import (
+    followed_objective,
+    gradient_dissimilarity,
+    local_variance,
+    relaxed_dissimilarity,
+    smooth_samples,
+    strongly_convex_samples,
+)
+from boundcheck.theory.dimension import VALUE
+from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+EFFECTIVE = Condition("effective step size", et_gen <= 1 / (4 * beta_gen * L), "on W*eta_g*eta_l, the step of a round")
+LOCAL = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
 
-_printed = mu * PRINTED_END.d0 * sp.exp(-et_gen * mu * R / 2) + PRINTED_END.c1 * et_gen + PRINTED_END.c2 * et_gen**2
-_rounds = Condition("rounds", sp.Ge(R, 4 * beta_gen_printed * L / mu))
-_from_below = Condition("step size from below", sp.Ge(et_gen, 1 / (mu * R)), "the end of the proof, before the tuning")
+left = (1 - mu * et_gen / 2) ** R  # what R contractions leave of the start; the sum of the weights is exact
 
-STATEMENTS = (
-    *(
-        statement(
-            STRONG,
-            reading,
-            CONVEX_TERMS[reading.name].fixed_strongly_convex(et_gen),
-            conditions(reading.name),
-        )
-        for reading in (CORRECTED, SHARP)
+theorem = Theorem(
+    source=Source(PAPER, "Theorem E.1", "Appendix E, strongly convex; constants from the end of the proof"),
+    title="FedShuffleGen at a fixed step size, strongly convex",
+    symbols=NOTATION,
+    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g")),
+    metric=Metric(
+        "gap",
+        VALUE,
+        index="R",
+        rounds=R,
+        average="over the rounds 0 to R-1, round r in proportion to (1 - mu*et/2)^(-r), et the effective step",
+        expectation="cohorts and orders of the samples, and the round of the output",
+        weights=(1 - mu * et_gen / 2) ** -ROUND,
+        surrogate=True,
     ),
-    statement(STRONG, AS_PRINTED, _printed, (*conditions("as_printed"), _rounds, _from_below), RATE_STRONG),
+    domain=(MU_AT_MOST_L,),
+    assumptions=(strongly_convex_samples, smooth_samples, relaxed_dissimilarity, local_variance, followed_objective),
+    trivial=F,
+    readings={
+        "corrected": Reading(
+            bound=5 * mu * D * left / (1 - left)
+            + 20 * M1 * G2 * et_gen
+            + 90 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
+            conditions=(EFFECTIVE, LOCAL, B_AT_LEAST_1),
+            belief=Belief.TRUE,
+            replaces="the middle term without L and W^2, the condition on eta_l*eta_g alone, and M2 in beta",
+            why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
+            "built on it, has the wrong unit. The local step is et/(W eta_g), not et/eta_g, so that W^2 divides the "
+            "middle term; for W > 1 the printed condition does not bound the effective step W*eta_g*eta_l, and for "
+            "W < 1 the printed exponential rate needs a larger step than it allows, so that both steps carry a "
+            "condition of their own. By Jensen M2 can be 1, which beta's first 1 covers. Assumption 3.3 is needed for "
+            "fhat and its weights.",
+            remark="Here et is the effective step W*eta_g*eta_l of a round, and beta is 1 + (1 + P) B + M1 B^2.",
+        ),
+        "sharp": Reading(
+            bound=mu / 2 * D * left / (1 - left) + 2 * M1 * G2 * et_gen + 5 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
+            conditions=(EFFECTIVE, LOCAL, B_AT_LEAST_1),
+            belief=Belief.TRUE,
+            replaces="the coefficients of the paper's recursion by those without slack, besides all that 'corrected' "
+            "does",
+            why="As for Theorem 5.1, whose two lemmas share one step condition. The local step is et/(W eta_g), not "
+            "et/eta_g, so that W^2 divides the middle term; for W > 1 the printed condition does not bound the "
+            "effective step W*eta_g*eta_l, and for W < 1 the printed exponential rate needs a larger step than it "
+            "allows, so that both steps carry a condition of their own. By Jensen M2 can be 1, which beta's first 1 "
+            "covers. Assumption 3.3 is needed for fhat and its weights.",
+            remark="Here et is the effective step W*eta_g*eta_l of a round, and beta is 1 + (1 + P) B + M1 B^2.",
+        ),
+        "as_printed": Reading(
+            bound=10 * mu * D * sp.exp(-et_gen * mu * R / 2) + 4 * M1 * G2 * et_gen + 18 * H_gen * et_gen**2 / eta_g**2,
+            conditions=(
+                Condition("step size", eta_l * eta_g <= 1 / (4 * beta_gen_printed * L), "as printed, without W"),
+                Condition("server step size", eta_g >= 1),
+                Condition("rounds", sp.Ge(R, 4 * beta_gen_printed * L / mu)),
+                Condition("step size from below", et_gen >= 1 / (mu * R), "the end of the proof, before the tuning"),
+            ),
+            assumptions=(
+                strongly_convex_samples,
+                smooth_samples,
+                gradient_dissimilarity,
+                local_variance,
+                followed_objective,
+            ),
+            belief=Belief.FALSE,
+            remark="The middle term lacks L and W^2, and the step condition does not know W.",
+            printed_rate=M1 * G2 / (mu * R)
+            + H_gen / (mu * R * eta_g) ** 2
+            + mu * D**2 * sp.exp(-mu * R / (8 * beta_gen_printed * L)),
+        ),
+    },
 )

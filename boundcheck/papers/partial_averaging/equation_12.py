@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.partial_averaging._shared import PAPER
+from boundcheck.papers.partial_averaging.definitions import PAPER
 from boundcheck.theory.dimension import LENGTH
-from boundcheck.theory.statement import Belief, Kind, Metric, Source, Statement
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-_X = Symbol("x_00", "first number of block 0 of worker 0", LENGTH, latex=r"x^{(0,0)}")
-_Y = Symbol("x_10", "first number of block 0 of worker 1", LENGTH, latex=r"x^{(1,0)}")
+OWN = (
+    Symbol("x_00", "first number of block 0 of worker 0", LENGTH, latex=r"x^{(0,0)}"),
+    Symbol("x_10", "first number of block 0 of worker 1", LENGTH, latex=r"x^{(1,0)}"),
+)
+x_00, x_10 = (symbol.expr for symbol in OWN)
 
-BEST = "as_printed"
-
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "equation (12)", "Appendix A"),
-        reading="as_printed",
-        title="The first number of both workers' block 0 after it was averaged",
-        symbols=(_X, _Y),
-        metric=Metric("none", LENGTH),
-        bound=(_X.expr + _Y.expr) / 2,
-        kind=Kind.FORMULA,
-        belief=Belief.TRUE,
-        remark="The second number, x_01 and x_11, likewise.",
-    ),
+theorem = Theorem(
+    source=Source(PAPER, "equation (12)", "Appendix A"),
+    title="The first number of both workers' block 0 after it was averaged",
+    symbols=OWN,
+    metric=Metric("none", LENGTH),
+    kind=Kind.FORMULA,
+    bound=(x_00 + x_10) / 2,
+    belief=Belief.TRUE,
+    readings={"as_printed": Reading(remark="The second number, x_01 and x_11, likewise.")},
 )

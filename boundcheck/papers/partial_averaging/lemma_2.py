@@ -2,65 +2,57 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.partial_averaging._shared import (
-    METHOD,
-    PAPER,
-    K,
-    Reading,
-    eta,
-    local_grad2,
-    m,
-    of_discrepancy,
-    sigma2,
-    symbols_in,
-    tau,
-)
+from fractions import Fraction
+
+import sympy as sp
+
+from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, K, eta, m, sigma2, tau
 from boundcheck.theory.assumptions import averages_uniformly, block_variance
-from boundcheck.theory.statement import Belief, Source, Statement
+from boundcheck.theory.dimension import GRADIENT2, LENGTH2
+from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
+from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed"
-
-_MEANT = (
+MEASURED = Symbol(
+    "local_grad2",
+    "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured",
+    GRADIENT2,
+    low=Fraction(0),
+)
+local_grad2 = MEASURED.expr
+ONE_BLOCK = (
     "The printed sums weigh block j with L_j^2; this is the lemma with equal L_j, divided by L_j^2. The L_j are "
     "arbitrary here: the lemma is one inequality a block, and needs no smoothness. The local gradients on the right, "
     "of the workers' own objectives at their own models, are measured."
 )
 
-
-def _statement(reading: Reading) -> Statement:
-    noise = sigma2 if reading.name == "as_printed" else (m - 1) / m * sigma2
-    bound = eta**2 * (tau - 1) * noise + eta**2 * tau * (tau - 1) * local_grad2
-    return Statement(
-        source=Source(PAPER, "Lemma 2", "Appendix B, (64), the model discrepancy"),
-        reading=reading.name,
-        title="The mean squared distance of the models from their average",
-        symbols=symbols_in(bound, K),
-        metric=of_discrepancy(),
-        bound=bound,
-        algorithm=METHOD,
-        assumptions=(block_variance, averages_uniformly),
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.TRUE,
-            remark=f"{_MEANT} It holds for any number of iterations, though the proof takes multiples of tau.",
-        )
+theorem = Theorem(
+    source=Source(PAPER, "Lemma 2", "Appendix B, (64), the model discrepancy"),
+    title="The mean squared distance of the models from their average",
+    symbols=(*NOTATION, MEASURED),
+    metric=Metric(
+        "discrepancy",
+        LENGTH2,
+        index="K",
+        rounds=K,
+        weights=sp.S.One,
+        average="plain mean over the first K iterations",
+        expectation="the samples of all steps",
     ),
-    _statement(
-        Reading(
-            "sharp",
-            Belief.TRUE,
+    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    assumptions=(block_variance, averages_uniformly),
+    belief=Belief.TRUE,
+    best="as_printed",
+    readings={
+        "as_printed": Reading(
+            bound=eta**2 * (tau - 1) * sigma2 + eta**2 * tau * (tau - 1) * local_grad2,
+            remark=f"{ONE_BLOCK} It holds for any number of iterations, though the proof takes multiples of tau.",
+        ),
+        "sharp": Reading(
+            bound=eta**2 * (tau - 1) * (m - 1) / m * sigma2 + eta**2 * tau * (tau - 1) * local_grad2,
             replaces="sigma^2 by (m-1)/m sigma^2",
             why="(38) bounds |(J - I) xi|^2 by |xi|^2; for independent noise of m workers its mean is (m-1)/m of that.",
-            remark=_MEANT,
-        )
-    ),
+            remark=ONE_BLOCK,
+        ),
+    },
 )

@@ -2,61 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.partial_averaging._shared import PAPER, Reading, beta2, symbols_in
+from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, beta2
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Metric, Source, Statement
+from boundcheck.theory.statement import Belief, Condition, Metric, Source
 from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+OWN = Symbol("A", "A = 2 eta^2 tau (tau - 1) L^2", ONE)
+A = OWN.expr
 
-_A = Symbol("A", "A = 2 eta^2 tau (tau - 1) L^2", ONE)
-_CONDITIONS = (
-    Condition("A not negative", sp.Ge(_A.expr, 0), "a product of such"),
-    Condition("A small", sp.Le(_A.expr, 1 / (2 * beta2 + 1)), "the step condition of Theorem 2"),
-)
-
-
-def _statement(reading: Reading, bound: Any) -> Statement:
-    return Statement(
-        source=Source(PAPER, "Theorem 2", "Appendix C, the last step of the proof"),
-        reading=reading.name,
-        title="1/(1 - A) under the step condition of Theorem 2",
-        symbols=symbols_in(bound, *_CONDITIONS, changed={"A": _A}),
-        metric=Metric("inverse_of_1_minus_A", ONE, expectation="none: the step is about numbers"),
-        bound=bound,
-        conditions=_CONDITIONS,
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Theorem 2", "Appendix C, the last step of the proof"),
+    title="1/(1 - A) under the step condition of Theorem 2",
+    symbols=(*NOTATION, OWN),
+    metric=Metric("inverse_of_1_minus_A", ONE, expectation="none: the step is about numbers"),
+    conditions=(
+        Condition("A not negative", A >= 0, "a product of such"),
+        Condition("A small", sp.Le(A, 1 / (2 * beta2 + 1)), "the step condition of Theorem 2"),
+    ),
+    readings={
+        "corrected": Reading(
+            bound=sp.Rational(3, 2),
+            belief=Belief.TRUE,
             replaces="2/3 by 3/2",
             why="A/(1 - A) <= 1/(2 beta^2) <= 1/2. The theorem's constants 3 and 6 are twice and four times 3/2.",
         ),
-        sp.Rational(3, 2),
-    ),
-    _statement(
-        Reading(
-            "sharp",
-            Belief.TRUE,
+        "sharp": Reading(
+            bound=1 + 1 / (2 * beta2),
+            belief=Belief.TRUE,
             replaces="2/3 by 1 + 1/(2 beta^2)",
             why="This is the inequality before the rounding; it is attained at the largest A.",
         ),
-        1 + 1 / (2 * beta2),
-    ),
-    _statement(
-        Reading("as_printed", Belief.FALSE, remark="1/(1 - A) is at least 1; 2/3 is 3/2 turned over."),
-        sp.Rational(2, 3),
-    ),
+        "as_printed": Reading(
+            bound=sp.Rational(2, 3),
+            belief=Belief.FALSE,
+            remark="1/(1 - A) is at least 1; 2/3 is 3/2 turned over.",
+        ),
+    },
 )

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from boundcheck.papers.partial_averaging._shared import PAPER
+from boundcheck.papers.partial_averaging.definitions import PAPER
 from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Metric, Source, Statement
+from boundcheck.theory.statement import Belief, Metric, Source
 from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.theorem import Reading, Theorem
 
-_A = Symbol("norm_A", "operator norm of the matrix", ONE, low=Fraction(0), latex=r"\|A\|_{\mathrm{op}}")
-_B = Symbol("norm2_b", "squared norm of the vector", FREE, low=Fraction(0), latex=r"\|b\|^2")
+OWN = (
+    Symbol("norm_A", "operator norm of the matrix", ONE, low=Fraction(0), latex=r"\|A\|_{\mathrm{op}}"),
+    Symbol("norm2_b", "squared norm of the vector", FREE, low=Fraction(0), latex=r"\|b\|^2"),
+)
+operator_norm, norm2_b = (symbol.expr for symbol in OWN)
 
-BEST = "as_printed"
-
-STATEMENTS = (
-    Statement(
-        source=Source(PAPER, "Other lemmas, Lemma 1", "Appendix B, (65)"),
-        reading="as_printed",
-        title="Squared norm of a matrix times a vector",
-        symbols=(_A, _B),
-        metric=Metric("norm2_of_product", FREE, expectation="none: the lemma is about any matrix and vector"),
-        bound=_A.expr**2 * _B.expr,
-        belief=Belief.TRUE,
-        remark="Squared on both sides. The printed hypotheses, a symmetric matrix and b not 0, are not needed.",
-    ),
+theorem = Theorem(
+    source=Source(PAPER, "Other lemmas, Lemma 1", "Appendix B, (65)"),
+    title="Squared norm of a matrix times a vector",
+    symbols=OWN,
+    metric=Metric("norm2_of_product", FREE, expectation="none: the lemma is about any matrix and vector"),
+    bound=operator_norm**2 * norm2_b,
+    belief=Belief.TRUE,
+    readings={
+        "as_printed": Reading(
+            remark="Squared on both sides. The printed hypotheses, a symmetric matrix and b not 0, are not needed."
+        )
+    },
 )

@@ -2,38 +2,69 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.partial_averaging._remarks import long_run
-from boundcheck.papers.partial_averaging._shared import BLOCKS, GLOBAL, STEP_1, Reading, Smooth, eta, iid, m, tau
-from boundcheck.theory.statement import Belief, Statement
+import sympy as sp
 
-BEST = "corrected"
+from boundcheck.papers.partial_averaging.definitions import (
+    GLOBAL,
+    NOTATION,
+    PAPER,
+    K,
+    Lmax,
+    eta,
+    m,
+    sigma2,
+    sum_L2_sigma2,
+    sum_L_sigma2,
+    tau,
+)
+from boundcheck.theory.assumptions import (
+    averages_as_objective,
+    block_variance,
+    bounded_below,
+    iid_clients,
+    smooth_blocks,
+    smooth_globally,
+)
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-
-def _statement(reading: Reading, smooth: Smooth) -> Statement:
-    bound = eta / m * smooth.noise + eta**2 * (tau - 1) * smooth.noise2
-    return long_run(reading, smooth, "Remark 1", bound, (STEP_1,), iid(smooth))
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Remark 1", "whatever the partition and the order of its blocks"),
+    title="The long-run mean squared gradient does not depend on the partition",
+    symbols=NOTATION,
+    metric=Metric(
+        "grad2",
+        GRADIENT2,
+        index="K",
+        rounds=K,
+        weights=sp.S.One,
+        average="plain mean over u_1, ..., u_K",
+        expectation="the samples of all steps",
+    ),
+    kind=Kind.LIMSUP,
+    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    conditions=(
+        Condition("step size", Lmax**2 * eta**2 * tau * (tau - 1) + eta * Lmax <= 1, "exactly eta*Lmax <= 1/tau"),
+    ),
+    readings={
+        "corrected": Reading(
+            symbols=GLOBAL,
+            bound=eta / m * Lmax * sigma2 + eta**2 * (tau - 1) * Lmax**2 * sigma2,
+            assumptions=(smooth_globally, block_variance, iid_clients, averages_as_objective, bounded_below),
+            belief=Belief.TRUE,
             replaces="the constants L_j of the blocks by one constant L of the whole gradient",
             why="What is left of (4) as K grows, eta L sigma^2/m + eta^2 (tau-1) L^2 sigma^2, has no partition in it; "
             "the L_j and sigma_j^2 of (4) have.",
             remark="At a fixed step the mean squared gradient does not vanish. It does for steps that decrease with K, "
             "as Remark 2 has them.",
         ),
-        GLOBAL,
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=eta / m * sum_L_sigma2 + eta**2 * (tau - 1) * sum_L2_sigma2,
+            assumptions=(smooth_blocks, block_variance, iid_clients, averages_as_objective, bounded_below),
+            belief=Belief.FALSE,
             remark="With the constants of the blocks read block by block the long-run bound depends on the partition, "
             "and coupled blocks exceed it by a factor of up to tau/2.",
         ),
-        BLOCKS,
-    ),
+    },
 )

@@ -2,40 +2,80 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.partial_averaging._remarks import ENOUGH, OWN_UNIT, TUNED, UNITS, at_tuned_step
-from boundcheck.papers.partial_averaging._shared import BLOCKS, COUPLED, WEIGHTED, Reading, iid, theorem_1_bound
-from boundcheck.theory.statement import Belief
+import sympy as sp
 
-BEST = "corrected"
+from boundcheck.papers.partial_averaging.definitions import (
+    COUPLED,
+    HORIZON,
+    NOTATION,
+    PAPER,
+    UNITS,
+    WEIGHTED,
+    K,
+    Lmax,
+    eta_unit,
+    gap_0,
+    m,
+    sum_L2_sigma2,
+    sum_L_sigma2,
+    tau,
+)
+from boundcheck.theory.assumptions import (
+    averages_as_objective,
+    block_variance,
+    bounded_below,
+    iid_clients,
+    smooth_blocks,
+    smooth_weighted,
+)
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-STATEMENTS = (
-    at_tuned_step(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+step_printed = sp.sqrt(m / K)
+step = eta_unit * sp.sqrt(m / K)
+
+theorem = Theorem(
+    source=Source(PAPER, "Remark 2", "linear speed-up, eta = sqrt(m)/sqrt(K)"),
+    title="The mean squared gradient at the step size eta = sqrt(m/K)",
+    symbols=(*NOTATION, HORIZON),
+    metric=Metric(
+        "grad2",
+        GRADIENT2,
+        rounds=K,
+        weights=sp.S.One,
+        average="plain mean over u_1, ..., u_K",
+        expectation="the samples of all steps",
+    ),
+    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    printed_rate=1 / sp.sqrt(m * K) + m / K,
+    readings={
+        "corrected": Reading(
+            symbols=WEIGHTED,
+            bound=2 * gap_0 / (step * K) + step / m * sum_L_sigma2 + step**2 * (tau - 1) * sum_L2_sigma2,
+            choices=(("eta", step),),
+            conditions=(
+                Condition(
+                    "iterations",
+                    sp.Ge(K, m * tau**2 * (Lmax * eta_unit) ** 2),
+                    "Theorem 1's step condition at this step; not printed",
+                ),
+            ),
+            assumptions=(smooth_weighted, block_variance, iid_clients, averages_as_objective, bounded_below),
+            belief=Belief.TRUE,
             replaces="the step sqrt(m/K) by eta_unit*sqrt(m/K), for K at least m tau^2 (Lmax eta_unit)^2, and "
             "Assumption 1 by a Lipschitz condition with the weights L_j",
             why=f"{UNITS}. The theorem asks for eta Lmax <= 1/tau. {COUPLED}.",
         ),
-        WEIGHTED,
-        "Remark 2",
-        theorem_1_bound(WEIGHTED, OWN_UNIT),
-        (ENOUGH,),
-        iid(WEIGHTED),
-        OWN_UNIT,
-    ),
-    at_tuned_step(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
-            remark=f"Theorem 1's terms at the printed step, whose order O(1/sqrt(mK)) + O(m/K) is what the remark "
+        "as_printed": Reading(
+            bound=2 * gap_0 / (step_printed * K)
+            + step_printed / m * sum_L_sigma2
+            + step_printed**2 * (tau - 1) * sum_L2_sigma2,
+            choices=(("eta", step_printed),),
+            assumptions=(smooth_blocks, block_variance, iid_clients, averages_as_objective, bounded_below),
+            belief=Belief.FALSE,
+            remark="Theorem 1's terms at the printed step, whose order O(1/sqrt(mK)) + O(m/K) is what the remark "
             f"prints. {UNITS}. Theorem 1's step condition is not repeated. {COUPLED}.",
         ),
-        BLOCKS,
-        "Remark 2",
-        theorem_1_bound(BLOCKS, TUNED),
-        (),
-        iid(BLOCKS),
-        TUNED,
-    ),
+    },
 )

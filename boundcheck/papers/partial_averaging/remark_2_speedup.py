@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.partial_averaging._remarks import threshold
-from boundcheck.papers.partial_averaging._shared import Reading, m
-from boundcheck.theory.statement import Belief
+from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
+from boundcheck.theory.dimension import ONE
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "as_printed"
-
-STATEMENTS = (
-    threshold(
-        Reading(
-            "as_printed",
-            Belief.TRUE,
-            remark="1/sqrt(mK) > m/K exactly when K > m^3, constants left out as in the remark; m = 128 needs 2097152.",
-        ),
-        "Remark 2",
-        m**3,
-    ),
+theorem = Theorem(
+    source=Source(PAPER, "Remark 2", "linear speed-up: 'the first term dominates'"),
+    title="Iterations beyond which 1/sqrt(mK) exceeds m/K",
+    symbols=NOTATION,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    bound=m**3,
+    belief=Belief.TRUE,
+    readings={
+        "as_printed": Reading(
+            remark="1/sqrt(mK) > m/K exactly when K > m^3, constants left out as in the remark; m = 128 needs 2097152."
+        )
+    },
 )

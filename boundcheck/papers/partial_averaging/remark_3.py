@@ -4,47 +4,75 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.partial_averaging._remarks import long_run
-from boundcheck.papers.partial_averaging._shared import (
-    BLOCKS,
+from boundcheck.papers.partial_averaging.definitions import (
     GLOBAL,
-    Reading,
-    Smooth,
-    gap_0,
-    non_iid,
-    steps_2,
-    theorem_2_bound,
+    NOTATION,
+    PAPER,
+    K,
+    Lmax,
+    beta2,
+    eta,
+    kappa2,
+    sigma2,
+    sum_L2_kappa2,
+    sum_L2_sigma2,
+    sum_L_sigma2,
+    sum_p2,
+    tau,
 )
-from boundcheck.theory.statement import Belief, Statement
+from boundcheck.theory.assumptions import (
+    averages_as_objective,
+    averages_uniformly,
+    block_dissimilarity,
+    block_variance,
+    bounded_below,
+    smooth_blocks,
+    smooth_globally,
+    total_dissimilarity,
+)
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
 
-
-def _statement(reading: Reading, smooth: Smooth) -> Statement:
-    printed = smooth is BLOCKS
-    bound = theorem_2_bound(smooth, 4 if printed else 2).subs(gap_0, 0)  # what is left as K grows
-    steps = steps_2(sp.Rational(1, 2)) if printed else steps_2()  # the main text has 4 and steps up to 1/(2 Lmax)
-    return long_run(reading, smooth, "Remark 3", bound, steps, non_iid(smooth, plain=printed))
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Remark 3", "whatever the partition and the order of its blocks"),
+    title="The long-run mean squared gradient does not depend on the partition",
+    symbols=NOTATION,
+    metric=Metric(
+        "grad2",
+        GRADIENT2,
+        index="K",
+        rounds=K,
+        weights=sp.S.One,
+        average="plain mean over u_1, ..., u_K",
+        expectation="the samples of all steps",
+    ),
+    kind=Kind.LIMSUP,
+    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    readings={
+        "corrected": Reading(
+            symbols=GLOBAL,
+            bound=2 * eta * sum_p2 * Lmax * sigma2
+            + 3 * eta**2 * (tau - 1) * Lmax**2 * sigma2
+            + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2,
+            conditions=(Condition("step size", eta * Lmax <= 1), INTERVAL),
+            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
+            belief=Belief.TRUE,
             replaces="the constants L_j of the blocks by one constant L, and averages with 1/m by averages with p_i",
             why="What is left of Theorem 2 as K grows then has no partition in it.",
             remark="At a fixed step the mean squared gradient does not vanish.",
         ),
-        GLOBAL,
-    ),
-    _statement(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=4 * eta * sum_p2 * sum_L_sigma2
+            + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
+            + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2,
+            conditions=(Condition("step size", eta * Lmax <= sp.Rational(1, 2)), INTERVAL),
+            assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            belief=Belief.FALSE,
             remark="Averages with 1/m do not even have the stationary points of F where the p_i differ, whatever the "
             "partition.",
         ),
-        BLOCKS,
-    ),
+    },
 )

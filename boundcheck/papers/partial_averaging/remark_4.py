@@ -4,57 +4,102 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.partial_averaging._remarks import OWN_UNIT, TUNED, UNITS, at_tuned_step
-from boundcheck.papers.partial_averaging._shared import (
-    BLOCKS,
+from boundcheck.papers.partial_averaging.definitions import (
     COUPLED,
     GLOBAL,
-    Reading,
-    eta,
+    HORIZON,
+    NOTATION,
+    PAPER,
+    UNITS,
+    K,
+    Lmax,
+    beta2,
+    eta_unit,
+    gap_0,
+    kappa2,
     m,
-    non_iid,
-    steps_2,
-    theorem_2_bound,
+    sigma2,
+    sum_L2_kappa2,
+    sum_L2_sigma2,
+    sum_L_sigma2,
+    tau,
 )
-from boundcheck.theory.assumptions import plain_mean
-from boundcheck.theory.statement import Belief, Condition
+from boundcheck.theory.assumptions import (
+    averages_as_objective,
+    averages_uniformly,
+    block_dissimilarity,
+    block_variance,
+    bounded_below,
+    plain_mean,
+    smooth_blocks,
+    smooth_globally,
+    total_dissimilarity,
+)
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+step_printed = sp.sqrt(m / K)
+step = eta_unit * sp.sqrt(m / K)
 
-
-def _at(step: object) -> tuple[Condition, ...]:
-    """Theorem 2's conditions at a step size."""
-    return tuple(Condition(c.name, c.relation.subs(eta, step), c.meaning) for c in steps_2())
-
-
-STATEMENTS = (
-    at_tuned_step(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Remark 4", "linear speed-up, eta = sqrt(m)/sqrt(K)"),
+    title="The mean squared gradient at the step size eta = sqrt(m/K)",
+    symbols=(*NOTATION, HORIZON),
+    metric=Metric(
+        "grad2",
+        GRADIENT2,
+        rounds=K,
+        weights=sp.S.One,
+        average="plain mean over u_1, ..., u_K",
+        expectation="the samples of all steps",
+    ),
+    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    printed_rate=1 / sp.sqrt(m * K) + m / K,
+    readings={
+        "corrected": Reading(
+            symbols=GLOBAL,
+            bound=sp.expand(
+                4 * gap_0 / (step * K)
+                + 2 * step / m * Lmax * sigma2
+                + 3 * step**2 * (tau - 1) * Lmax**2 * sigma2
+                + 6 * step**2 * tau * (tau - 1) * Lmax**2 * kappa2
+            ),
+            choices=(("eta", step),),
+            conditions=(
+                Condition("step size", step * Lmax <= 1),
+                Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (step * Lmax) ** 2 <= 1),
+            ),
+            assumptions=(
+                smooth_globally,
+                block_variance,
+                total_dissimilarity,
+                averages_as_objective,
+                bounded_below,
+                plain_mean,
+            ),
+            belief=Belief.TRUE,
             replaces="the step sqrt(m/K) by eta_unit*sqrt(m/K), within Theorem 2's step condition, and Assumption 1 by "
             "smoothness with one constant",
             why=f"{UNITS}. {COUPLED}.",
         ),
-        GLOBAL,
-        "Remark 4",
-        sp.expand(theorem_2_bound(GLOBAL, step=OWN_UNIT, squares=1 / m)),
-        _at(OWN_UNIT),
-        (*non_iid(GLOBAL), plain_mean),
-        OWN_UNIT,
-    ),
-    at_tuned_step(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=4 * gap_0 / (step_printed * K)
+            + 4 * step_printed / m * sum_L_sigma2
+            + 3 * step_printed**2 * (tau - 1) * sum_L2_sigma2
+            + 6 * step_printed**2 * tau * (tau - 1) * sum_L2_kappa2,
+            choices=(("eta", step_printed),),
+            assumptions=(
+                smooth_blocks,
+                block_variance,
+                block_dissimilarity,
+                averages_uniformly,
+                bounded_below,
+                plain_mean,
+            ),
+            belief=Belief.FALSE,
             remark=f"Theorem 2's terms, as the main text prints them, at the printed step. {UNITS}. Theorem 2's step "
             f"condition is not repeated. {COUPLED}.",
         ),
-        BLOCKS,
-        "Remark 4",
-        theorem_2_bound(BLOCKS, 4, TUNED, 1 / m),
-        (),
-        (*non_iid(BLOCKS, plain=True), plain_mean),
-        TUNED,
-    ),
+    },
 )

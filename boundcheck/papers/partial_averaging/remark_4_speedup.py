@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.partial_averaging._remarks import threshold
-from boundcheck.papers.partial_averaging._shared import Reading, m
-from boundcheck.theory.statement import Belief
+from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
+from boundcheck.theory.dimension import ONE
+from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
-
-STATEMENTS = (
-    threshold(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=Source(PAPER, "Remark 4", "linear speed-up: 'the first term dominates'"),
+    title="Iterations beyond which 1/sqrt(mK) exceeds m/K",
+    symbols=NOTATION,
+    metric=Metric("none", ONE),
+    kind=Kind.FORMULA,
+    readings={
+        "corrected": Reading(
+            bound=m**3,
+            belief=Belief.TRUE,
             replaces="K^3 > m by K > m^3",
             why="1/sqrt(mK) > m/K exactly when K > m^3, as Remark 2 says of the same rate.",
         ),
-        "Remark 4",
-        m**3,
-    ),
-    threshold(
-        Reading(
-            "as_printed",
-            Belief.FALSE,
+        "as_printed": Reading(
+            bound=sp.cbrt(m),
+            belief=Belief.FALSE,
             remark="Printed as K^3 > m. For m = 128 and K = 6 that holds, but m/K = 21.3 and 1/sqrt(mK) = 0.036.",
         ),
-        "Remark 4",
-        sp.cbrt(m),
-    ),
+    },
 )

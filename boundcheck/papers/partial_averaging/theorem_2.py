@@ -1,159 +1,189 @@
-"""Theorem 2: partial averaging on data that differ between clients, as the main text and as the appendix print it."""
+"""Theorem 2: the mean squared gradient of partial averaging on data that differ between the clients.
+
+The main text and the appendix print different constants; each reading says which one and in which sense it takes
+Assumption 1 and the weights of the averages.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
-from boundcheck.papers.partial_averaging._shared import (
-    BLOCKS,
+from boundcheck.papers.partial_averaging.definitions import (
     COUPLED,
     GLOBAL,
-    METHOD,
+    NOTATION,
     PAPER,
     SEPARABLE,
     WEIGHTED,
-    Reading,
-    Smooth,
+    K,
+    Lmax,
+    beta2,
+    eta,
+    gap_0,
+    kappa2,
     m,
-    non_iid,
-    of_average,
-    steps_2,
+    sigma2,
+    sum_L2_kappa2,
+    sum_L2_sigma2,
+    sum_L_sigma2,
     sum_p2,
-    symbols_in,
-    theorem_2_bound,
+    tau,
 )
-from boundcheck.theory.assumptions import plain_mean
-from boundcheck.theory.statement import Belief, Source, Statement
+from boundcheck.theory.assumptions import (
+    averages_as_objective,
+    averages_uniformly,
+    block_dissimilarity,
+    block_variance,
+    bounded_below,
+    plain_mean,
+    smooth_blocks,
+    smooth_globally,
+    smooth_separable,
+    smooth_weighted,
+    total_dissimilarity,
+)
+from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
 
-BEST = "corrected"
+MAIN_TEXT = Source(PAPER, "Theorem 2", "Convergence analysis for non-IID data")
+APPENDIX = Source(PAPER, "Theorem 2", "Appendix C, (71) and (73)")
 
-_MAIN = "Convergence analysis for non-IID data"
-_APPENDIX = "Appendix C, (71) and (73)"
-_HALF = sp.Rational(1, 2)
-_REPAIR = (
+bound_main_text = (
+    4 * gap_0 / (eta * K)
+    + 4 * eta * sum_p2 * sum_L_sigma2
+    + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
+    + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
+)
+bound_appendix = (
+    4 * gap_0 / (eta * K)
+    + 2 * eta * (1 / m) * sum_L_sigma2
+    + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
+    + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
+)
+bound_any_weights = (
+    4 * gap_0 / (eta * K)
+    + 2 * eta * sum_p2 * sum_L_sigma2
+    + 3 * eta**2 * (tau - 1) * sum_L2_sigma2
+    + 6 * eta**2 * tau * (tau - 1) * sum_L2_kappa2
+)
+bound_one_constant = (
+    4 * gap_0 / (eta * K)
+    + 2 * eta * sum_p2 * Lmax * sigma2
+    + 3 * eta**2 * (tau - 1) * Lmax**2 * sigma2
+    + 6 * eta**2 * tau * (tau - 1) * Lmax**2 * kappa2
+)
+
+# eta <= (1/Lmax) min(1, 1/sqrt(2 tau (tau - 1) (2 beta^2 + 1))), without a division by 0 at tau = 1; 1/2 for the first
+# 1 in the main text
+INTERVAL = Condition("step size and interval", 2 * tau * (tau - 1) * (2 * beta2 + 1) * (eta * Lmax) ** 2 <= 1)
+STEP = (Condition("step size", eta * Lmax <= 1), INTERVAL)
+STEP_MAIN_TEXT = (Condition("step size", eta * Lmax <= sp.Rational(1, 2)), INTERVAL)
+
+REPAIR = (
     "The identity (21) is applied to the averaged gradient sum of p_i grad F_i(x_i), since it fails worker by worker; "
     "Lemma 2's counting holds in the norm with the weights p; and the step from grad F_i(x_i) to grad F_i(u) is made "
     "for all blocks at once"
 )
-_PLAIN = (
+UNIFORM_WEIGHTS = (
     "Algorithm 1 averages with 1/m, so that for other weights p_i its models settle where the plain mean of the F_i, "
     "not F, is stationary"
 )
 
-
-def _statement(
-    reading: Reading,
-    smooth: Smooth,
-    where: str,
-    *,
-    factor: int = 2,
-    first: Any = sp.S.One,
-    plain: bool = False,
-    equal: bool = False,
-) -> Statement:
-    """plain: averages with the weights 1/m; equal: p_i = 1/m too, as the appendix has it."""
-    squares = 1 / m if equal else sum_p2
-    bound, conditions = theorem_2_bound(smooth, factor, squares=squares), steps_2(first)
-    return Statement(
-        source=Source(PAPER, "Theorem 2", where),
-        reading=reading.name,
-        title="Averaged blocks on non-IID data: the mean squared gradient at the averaged model",
-        symbols=symbols_in(bound, *conditions, smooth=smooth),
-        metric=of_average(),
-        bound=bound,
-        algorithm=METHOD,
-        conditions=conditions,
-        assumptions=(*non_iid(smooth, plain=plain), *((plain_mean,) if equal else ())),
-        belief=reading.belief,
-        replaces=reading.replaces,
-        why=reading.why,
-        remark=reading.remark,
-    )
-
-
-STATEMENTS = (
-    _statement(
-        Reading(
-            "corrected",
-            Belief.TRUE,
+theorem = Theorem(
+    source=MAIN_TEXT,
+    title="Averaged blocks on non-IID data: the mean squared gradient at the averaged model",
+    symbols=NOTATION,
+    metric=Metric(
+        "grad2",
+        GRADIENT2,
+        index="K",
+        rounds=K,
+        weights=sp.S.One,
+        average="plain mean over u_1, ..., u_K",
+        expectation="the samples of all steps",
+    ),
+    algorithm=Algorithm("block_averaging", ("tau", "eta")),
+    readings={
+        "corrected": Reading(
+            symbols=GLOBAL,
+            bound=bound_one_constant,
+            conditions=STEP,
+            assumptions=(smooth_globally, block_variance, total_dissimilarity, averages_as_objective, bounded_below),
+            belief=Belief.TRUE,
             replaces="Assumption 1 by smoothness of every F_i with one constant L, and the averages with 1/m by "
             "averages with the weights p_i of F, as equation (2) has them",
-            why=f"{COUPLED}. {_PLAIN}. {_REPAIR}. The second constant is 2, and the step may reach 1/L, as in the "
-            "appendix.",
+            why=f"{COUPLED}. {UNIFORM_WEIGHTS}. {REPAIR}. The second constant is 2, and the step may reach 1/L, as in "
+            "the appendix.",
         ),
-        GLOBAL,
-        _MAIN,
-    ),
-    _statement(
-        Reading(
-            "weighted",
-            Belief.TRUE,
+        "weighted": Reading(
+            symbols=WEIGHTED,
+            bound=bound_any_weights,
+            conditions=STEP,
+            assumptions=(smooth_weighted, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
+            belief=Belief.TRUE,
             replaces="Assumption 1 by a Lipschitz condition on every gradient with the weights L_j, and the averages "
             "with 1/m by averages with the weights p_i",
-            why=f"{COUPLED}. {_PLAIN}. {_REPAIR}; Assumption 4 is needed block by block, with one beta.",
+            why=f"{COUPLED}. {UNIFORM_WEIGHTS}. {REPAIR}; Assumption 4 is needed block by block, with one beta.",
         ),
-        WEIGHTED,
-        _MAIN,
-    ),
-    _statement(
-        Reading(
-            "separable",
-            Belief.TRUE,
+        "separable": Reading(
+            symbols=SEPARABLE,
+            bound=bound_any_weights,
+            conditions=STEP,
+            assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_as_objective, bounded_below),
+            belief=Belief.TRUE,
             replaces="Assumption 1 by |grad_j F_i(x) - grad_j F_i(y)| <= L_j |x_j - y_j| for all x and y, and the "
             "averages with 1/m by averages with the weights p_i",
-            why=f"Step (111) uses exactly this inequality. {_PLAIN}.",
+            why=f"Step (111) uses exactly this inequality. {UNIFORM_WEIGHTS}.",
         ),
-        SEPARABLE,
-        _MAIN,
-    ),
-    _statement(
-        Reading(
-            "as_printed_main",
-            Belief.FALSE,
-            remark=f"The second constant 4 and the step up to 1/(2 Lmax). {COUPLED}. {_PLAIN}.",
+        "as_printed_main": Reading(
+            bound=bound_main_text,
+            conditions=STEP_MAIN_TEXT,
+            assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            belief=Belief.FALSE,
+            remark=f"The second constant 4 and the step up to 1/(2 Lmax). {COUPLED}. {UNIFORM_WEIGHTS}.",
         ),
-        BLOCKS,
-        _MAIN,
-        factor=4,
-        first=_HALF,
-        plain=True,
-    ),
-    _statement(
-        Reading(
-            "as_printed_main_separable",
-            Belief.FALSE,
-            remark=f"Assumption 1 read as the proof uses it; the averages are still those of Algorithm 1. {_PLAIN}.",
+        "as_printed_main_separable": Reading(
+            symbols=SEPARABLE,
+            bound=bound_main_text,
+            conditions=STEP_MAIN_TEXT,
+            assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            belief=Belief.FALSE,
+            remark="Assumption 1 read as the proof uses it; the averages are still those of Algorithm 1. "
+            f"{UNIFORM_WEIGHTS}.",
         ),
-        SEPARABLE,
-        _MAIN,
-        factor=4,
-        first=_HALF,
-        plain=True,
-    ),
-    _statement(
-        Reading(
-            "as_printed_appendix",
-            Belief.FALSE,
+        "as_printed_appendix": Reading(
+            source=APPENDIX,
+            bound=bound_appendix,
+            conditions=STEP,
+            assumptions=(
+                smooth_blocks,
+                block_variance,
+                block_dissimilarity,
+                averages_uniformly,
+                bounded_below,
+                plain_mean,
+            ),
+            belief=Belief.FALSE,
             remark="p_i = 1/m throughout, the second constant 2 and the step up to 1/Lmax: stronger than the main "
             f"text. {COUPLED}. The proof's '1/(2 beta^2) <= 2/3 and 1/(1-A) <= 2/3' must read 1/2 and 3/2; the final "
             "constants 3 and 6 come from 3/2.",
         ),
-        BLOCKS,
-        _APPENDIX,
-        plain=True,
-        equal=True,
-    ),
-    _statement(
-        Reading(
-            "as_printed_appendix_separable",
-            Belief.TRUE,
+        "as_printed_appendix_separable": Reading(
+            source=APPENDIX,
+            symbols=SEPARABLE,
+            bound=bound_appendix,
+            conditions=STEP,
+            assumptions=(
+                smooth_separable,
+                block_variance,
+                block_dissimilarity,
+                averages_uniformly,
+                bounded_below,
+                plain_mean,
+            ),
+            belief=Belief.TRUE,
             remark="Assumption 1 read as step (111) uses it: F_i is a sum of functions of one block each.",
         ),
-        SEPARABLE,
-        _APPENDIX,
-        plain=True,
-        equal=True,
-    ),
+    },
 )

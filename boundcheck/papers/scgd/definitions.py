@@ -19,10 +19,17 @@ from boundcheck.theory.assumptions import (
     strong_quasi_convexity,
 )
 from boundcheck.theory.dimension import ONE
+from boundcheck.theory.paper import Paper
 from boundcheck.theory.statement import Condition
 from boundcheck.theory.symbols import Symbol, common
 
-PAPER = "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate (S. Ma)"
+PAPER = Paper(
+    "Semi-Cyclic Gradient Descent Outperforms Federated Averaging with Sufficiently Small Learning Rate",
+    ("Shaocong Ma",),
+    2020,
+    "Course project, ECE 6960-021",
+    "techreport",
+)
 
 NOTATION = (common.mu, common.L, common.n, common.E, common.eta, common.sigma2, common.dist2_0, common.K)
 mu, L, n, E, eta, sigma2, dist2_0, K = (symbol.expr for symbol in NOTATION)

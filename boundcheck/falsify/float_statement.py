@@ -1,0 +1,129 @@
+"""A statement in double precision: its conditions, bound and metric as NumPy functions of many instances at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from boundcheck.engines.curve import Floats
+from boundcheck.errors import Unsupported
+from boundcheck.theory.scope import difference, index_conditions
+from boundcheck.theory.statement import ROUND, Condition, Statement
+
+EDGE = 1 - 1e-9  # share of the largest step size that counts as in scope in double precision
+DOUBT = 1e-8  # promised decreases below this share are rounding in double precision
+PROMISING = 1e-6  # scores above this are tried in exact arithmetic
+UNINFORMATIVE = -1e6
+STEPS = np.arange(-14, 4.01, 0.5)  # powers of 10 of the first scan for the largest step size, in units of 1/L
+BISECTIONS = 50
+
+Known = Mapping[str, Any]  # constants by the names under which problems report them, each a number or an array (B,)
+
+
+class FloatStatement:
+    """A statement compiled for double precision.
+
+    step: symbol of the step size, None for a statement without one. known: reported names of the constants that a
+    generator computes. Raises Unsupported if the statement has a symbol that is none of these.
+    """
+
+    def __init__(self, statement: Statement, step: str | None, known: Collection[str]) -> None:
+        metric = statement.metric
+        self.statement, self.step, self.index = statement, step, metric.index
+        self.keys = {s.name: s.reported for s in statement.symbols}
+        missing = [n for n, key in self.keys.items() if n not in (step, metric.index) and key not in known]
+        if missing:
+            raise Unsupported(f"{statement.best_id}: the search gives no value to {', '.join(sorted(missing))}.")
+        late = index_conditions(statement)
+        self._conditions = [self._condition(c) for c in statement.conditions if c not in late]
+        self._late = [self._condition(c) for c in late]
+        self._bound, self._scale = self._function(statement.bound), self._function(metric.scale)
+        self._trivial = self._function(sp.nan if statement.trivial is None else statement.trivial)
+        self._rounds = self._function(metric.rounds)
+        self._weights = self._function(sp.Integer(1) if metric.weights is None else metric.weights, ROUND)
+
+    def _function(self, expression: Any, *more: sp.Symbol) -> Callable[..., Any]:
+        symbols = [*(s.expr for s in self.statement.symbols), *more]
+        compiled = sp.lambdify(symbols, expression, "numpy", cse=True)
+
+        def function(known: Known, step: Any = np.nan, index: float = 1.0, *rest: float) -> Any:
+            own = {self.step: step, self.index: index}
+            return compiled(*(own[n] if n in own else known.get(key, np.nan) for n, key in self.keys.items()), *rest)
+
+        return function
+
+    def _condition(self, condition: Condition) -> Callable[..., Any]:
+        relation = condition.relation
+        gap = self._function(difference(relation))
+        if isinstance(relation, sp.Eq | sp.Ne):
+            compare = np.equal if isinstance(relation, sp.Eq) else np.not_equal
+        else:
+            compare = np.greater if isinstance(relation, sp.Lt | sp.Gt) else np.greater_equal
+        return lambda *arguments: compare(gap(*arguments), 0)
+
+    def formula(self, expression: Any) -> Callable[..., Any]:
+        """An expression in the statement's symbols as a function of known constants, step size and index."""
+        return self._function(expression)
+
+    def in_scope(self, known: Known, step: Any = np.nan) -> Any:
+        """Whether all conditions without the index hold, (B,)."""
+        with np.errstate(all="ignore"):
+            return np.all(np.broadcast_arrays(True, *(c(known, step) for c in self._conditions)), axis=0)
+
+    def largest_step(self, known: Known, unit: Floats) -> Floats:
+        """Largest step size in scope of each instance, (B,), by a scan and bisection; NaN where none is in scope.
+
+        unit: (B,), the inverse of a smoothness constant.
+        """
+        low = np.full(len(unit), np.nan)
+        for power in STEPS:
+            trial = unit * 10.0**power
+            low = np.where(self.in_scope(known, trial), trial, low)
+        high = low * 10**0.5
+        for _ in range(BISECTIONS):
+            middle = np.sqrt(low * high)
+            inside = self.in_scope(known, middle)
+            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+        return low
+
+    def index_at(self, known: Known, rounds: int) -> float | None:
+        """The value of the index after so many rounds (an affine map); None if no value of the index fits."""
+        first, second = (float(self._rounds(known, np.nan, k)) for k in (0.0, 1.0))
+        if self.index is None:
+            return 1.0 if first == rounds else None
+        index = Fraction((rounds - first) / (second - first))
+        fits = index.denominator == 1 and self.statement.symbol(self.index).admits(index)
+        return float(index) if fits else None
+
+    def rounds(self, known: Known) -> int:
+        """Rounds of a statement without an index."""
+        return int(self._rounds(known))
+
+    def weights(self, known: Known, step: Floats, rounds: int) -> Floats:
+        """Weights of the first rounds in the metric's average, (B, rounds)."""
+        ones = np.ones(len(step))
+        return np.stack([self._weights(known, step, 1.0, r) * ones for r in range(rounds)], 1)
+
+    def score(self, known: Known, step: Any, index: float, metric: Floats) -> Floats:
+        """How far the metric (without its scale) is above the bound, (B,): positive for a violation, -inf out of scope.
+
+        log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1. So a step size
+        near 0 scores by the ratio of actual to promised decrease.
+        """
+        with np.errstate(all="ignore"):
+            trivial = self._trivial(known, step, index)
+            bound = self._bound(known, step, index) * np.ones_like(metric)
+            bound = np.where(bound > 0, bound, DOUBT * trivial)  # any metric above rounding exceeds a bound below 0
+            metric = np.where(np.isnan(metric), np.inf, metric * self._scale(known, step, index))
+            excess = np.log(metric) - np.log(bound)
+            promised = np.log(trivial) - np.log(bound)
+            score = excess / np.clip(np.where(np.isnan(promised), 1.0, promised), DOUBT, 1.0)
+            # a bound above the start, or within rounding of it, guides nowhere unless the metric is clearly above it
+            score = np.where((promised <= DOUBT) & (excess < PROMISING), UNINFORMATIVE, score)
+            for condition in self._late:
+                score = np.where(condition(known, step, index), score, -np.inf)
+        return np.where(np.isnan(score), -np.inf, score)

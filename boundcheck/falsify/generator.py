@@ -1,0 +1,153 @@
+"""What a generator of instances is: random instances in double precision, and the same instances as exact claims."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from boundcheck.core.numbers import format_exact
+from boundcheck.engines.curve import Floats
+from boundcheck.evidence.claim import Claim
+from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
+from boundcheck.theory.statement import Statement
+
+# Named arrays of an instance. In the search they are floats with a leading axis for the instances of a batch; in an
+# `Instance` they are arrays of Fractions without that axis. They are free: any values make an instance.
+Numbers = Mapping[str, Any]
+Genes = Mapping[str, Floats]
+
+_SYMMETRIC = {1: [[0]], 3: [[0, 1], [1, 2]]}
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance in exact numbers.
+
+    shape: everything discrete (number of clients, local steps, cohorts, ...), as the generator defines it. step: text
+    of the step size as a claim takes it, None if the method has none. index: value of the statement's index.
+    """
+
+    shape: Any
+    numbers: Numbers
+    step: str | None
+    index: int
+
+
+class Generator(ABC):
+    """Random instances for the statements about some kinds of methods.
+
+    The constructor raises Unsupported, with the reason, if no instance fits the statement.
+
+    kinds: kinds of methods. curvature: key of a smoothness constant, the inverse of which is the unit of step sizes.
+    claimed: the statement in double precision.
+    """
+
+    kinds: ClassVar[tuple[str, ...]]
+    curvature: ClassVar[str] = "L"
+    claimed: FloatStatement
+
+    @abstractmethod
+    def __init__(self, statement: Statement) -> None: ...
+
+    @abstractmethod
+    def draw(self, random: np.random.Generator) -> Any:
+        """The shape of the next batch. Raises Unsupported if no shape is in the statement's scope."""
+
+    @abstractmethod
+    def genes(self, shape: Any) -> Mapping[str, tuple[int, ...]]:
+        """Sizes of the arrays of standard normal numbers from which `decode` makes one instance."""
+
+    @abstractmethod
+    def decode(self, shape: Any, genes: Genes) -> Numbers:
+        """The instances of a batch; `share` (B,) is the step size as a share of the largest one in scope."""
+
+    @abstractmethod
+    def constants(self, shape: Any, numbers: Numbers) -> Known:
+        """Constants of the instances by key, each a number or (B,); NaN where an instance has no such constant."""
+
+    def constants_of_step(self, shape: Any, numbers: Numbers, step: Any) -> Known:
+        """Further constants, which depend on the step size."""
+        return {}
+
+    @abstractmethod
+    def curve(self, shape: Any, numbers: Numbers, known: Known, step: Any) -> Iterable[tuple[int, Floats]]:
+        """(index, the statement's metric without its scale (B,)) at some values of the index, in rising order.
+
+        Values within rounding of 0 are 0.
+        """
+
+    @abstractmethod
+    def problem(self, shape: Any, numbers: Numbers) -> dict[str, Any]:
+        """Specification of the problem of an exact instance."""
+
+    @abstractmethod
+    def method(self, shape: Any, numbers: Numbers) -> dict[str, Any]:
+        """Specification of its method without the step size."""
+
+    def simpler(self, shape: Any, numbers: Numbers) -> Iterator[tuple[Any, Numbers]]:
+        """Instances of a simpler shape, the simplest first; the shrinker itself simplifies the numbers."""
+        yield from ()
+
+    def scores(self, shape: Any, numbers: Numbers) -> list[tuple[int, Floats]]:
+        """(index, score of each instance (B,)); see `FloatStatement.score`."""
+        known = self.constants(shape, numbers)
+        step: Any = np.nan
+        with np.errstate(all="ignore"):
+            if self.claimed.step is None:
+                usable = self.claimed.in_scope(known)
+            else:
+                unit = 1 / known[self.curvature]
+                step = self.claimed.largest_step(known, unit) * numbers["share"]
+                usable = np.isfinite(step)
+                step = np.where(usable, step, 1e-3 * unit)
+            known = {**known, **self.constants_of_step(shape, numbers, step)}
+            return [
+                (index, np.where(usable, self.claimed.score(known, step, index, metric), -np.inf))
+                for index, metric in self.curve(shape, numbers, known, step)
+            ]
+
+    def claim(self, instance: Instance) -> Claim:
+        """The claim that an exact instance makes about the statement."""
+        step = {} if self.claimed.step is None else {self.claimed.step: instance.step}
+        method = {**self.method(instance.shape, instance.numbers), **step}
+        at = {} if self.claimed.index is None else {self.claimed.index: [instance.index]}
+        return Claim(self.claimed.statement.best_id, self.problem(instance.shape, instance.numbers), method, at=at)
+
+
+def symmetric(triangle: Any) -> Any:
+    """Symmetric matrices (..., d, d) from their upper triangles (..., d (d + 1)/2), d at most 2."""
+    return triangle[..., _SYMMETRIC[triangle.shape[-1]]]
+
+
+def balanced(vectors: Any, weights: Sequence[Fraction]) -> Any:
+    """The vectors (..., n - 1, d) and one more, which makes the weighted sum 0."""
+    w = np.array(weights, dtype=vectors.dtype)
+    last = -(w[:-1, None] * vectors).sum(-2, keepdims=True) / w[-1]
+    return np.concatenate([vectors, last], -2)
+
+
+def rotated(diagonal: Floats, angle: Floats) -> Floats:
+    """Upper triangles (B, 3) of the matrices with the eigenvalues (B, 2), turned by angles (B,)."""
+    c, s = np.cos(angle), np.sin(angle)
+    p, q = diagonal.T
+    return np.stack([c * c * p + s * s * q, c * s * (p - q), s * s * p + c * c * q], 1)
+
+
+def shares(gene: Floats) -> Floats:
+    """Shares of the largest step size in scope; half of all instances take the largest itself."""
+    return np.minimum(EDGE, np.exp(np.minimum(0.0, gene)))
+
+
+def on_one_axis(triangles: Any, axis: int) -> Any:
+    """Upper triangles (..., 3) restricted to one of the two coordinates, (..., 1)."""
+    return triangles[..., [2 * axis]]
+
+
+def texts(value: Any) -> Any:
+    """Exact numbers as text, arrays of them as nested lists."""
+    return format_exact(value) if isinstance(value, Fraction) else [texts(v) for v in value]

@@ -1,0 +1,126 @@
+"""Search for a counterexample: seeded random and local search, then a witness in exact arithmetic.
+
+A generator makes instances for the statement's kind of method. It knows the statement's symbols, conditions, bound and
+hypotheses, and nothing else. Instances whose score is positive in double precision are simplified to short fractions as
+long as the violation, certified constants and scope included, survives in exact arithmetic. A search that finds nothing
+proves nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boundcheck.engines.curve import Floats
+from boundcheck.evidence.witness import Witness
+from boundcheck.falsify.float_statement import PROMISING
+from boundcheck.falsify.generator import Generator
+from boundcheck.falsify.generators.averaged_blocks import AveragedBlocks
+from boundcheck.falsify.generators.fixed_cycles import FixedCycles
+from boundcheck.falsify.generators.proximal_devices import ProximalDevices
+from boundcheck.falsify.generators.reshuffled_samples import ReshuffledSamples
+from boundcheck.falsify.generators.sampled_clients import SampledClients
+from boundcheck.falsify.shrinking import shrink
+from boundcheck.theory.statement import Statement
+
+BATCH = 512  # instances of a generation
+PARENTS = 32
+WIDTHS = tuple(0.6 * 0.85**k for k in range(14))  # standard deviations of the mutations, until the next shape
+REACH = 4.0  # genes stay within so many standard deviations, which bounds the condition numbers
+TRIED = 3  # instances of a generation that are tried in exact arithmetic
+GENERATORS: tuple[type[Generator], ...] = (ReshuffledSamples, AveragedBlocks, ProximalDevices, SampledClients)
+
+
+@dataclass(frozen=True)
+class FalsifyResult:
+    """What a search did. witness: None when nothing was found.
+
+    best: the largest score seen in double precision; a positive one would be a violation there. A score is
+    log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1.
+    """
+
+    statement: str
+    witness: Witness | None
+    best: float
+    instances: int
+    seconds: float
+    seed: int
+    budget: float
+
+
+def generator_for(statement: Statement) -> Generator:
+    """The generator for the statement's kind of method. Raises Unsupported if no instance fits the statement."""
+    kind = "" if statement.algorithm is None else statement.algorithm.kind
+    return next((g for g in GENERATORS if kind in g.kinds), FixedCycles)(statement)
+
+
+def falsify(
+    statement: Statement,
+    *,
+    budget: float = 60.0,
+    seed: int = 0,
+    max_instances: int | None = None,
+    on_progress: Callable[[float, float], None] | None = None,
+) -> FalsifyResult:
+    """Search for an instance in scope on which the metric exceeds the bound.
+
+    budget: seconds. max_instances: stop after so many instead. Either only ends the search: what a seed finds does
+    not depend on the clock. on_progress: called with (finished share, best score). Raises Unsupported for statements
+    that no generator serves (a limit, a formula, a metric that no run measures, ...).
+    """
+    generator = generator_for(statement)
+    random = np.random.default_rng(seed)
+    began = time.monotonic()
+    best, instances = -np.inf, 0
+
+    def result(witness: Witness | None) -> FalsifyResult:
+        return FalsifyResult(statement.best_id, witness, best, instances, time.monotonic() - began, seed, budget)
+
+    while True:
+        shape = generator.draw(random)
+        sizes = generator.genes(shape)
+        genes = random.standard_normal((BATCH, sum(int(np.prod(size)) for size in sizes.values())))
+        for width in WIDTHS:
+            numbers = generator.decode(shape, _named(genes, sizes))
+            scores = _best(generator.scores(shape, numbers))
+            instances += len(scores)
+            order = np.argsort(-scores)
+            best = max(best, float(scores[order[0]]))
+            for k in order[:TRIED]:
+                if scores[k] > PROMISING:
+                    one = {name: values[k : k + 1] for name, values in numbers.items()}
+                    found_by = {"search": "falsify", "seed": seed, "budget": f"{instances} instances"}
+                    witness = shrink(generator, shape, one, found_by)
+                    if witness is not None:
+                        return result(witness)
+            spent = time.monotonic() - began
+            done = spent / budget if max_instances is None else instances / max_instances
+            if on_progress is not None:
+                on_progress(min(1.0, done), best)
+            if done >= 1:
+                return result(None)
+            genes = _offspring(genes[order[:PARENTS]], random, width)
+
+
+def _named(genes: Floats, sizes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+    """The genes (B, G) as the named arrays of a generator, (B, *size) each."""
+    ends = np.cumsum([int(np.prod(size)) for size in sizes.values()])
+    parts = np.split(genes, ends[:-1], axis=1)
+    return {name: part.reshape(len(genes), *size) for (name, size), part in zip(sizes.items(), parts, strict=True)}
+
+
+def _best(scores: Iterable[tuple[int, Floats]]) -> Floats:
+    """The largest score of each instance over the values of the index, (B,)."""
+    return np.max([score for _, score in scores], axis=0)
+
+
+def _offspring(parents: Floats, random: np.random.Generator, width: float) -> Floats:
+    """The parents and mutants of them, a whole batch; width: standard deviation of the mutated genes."""
+    children = parents[random.integers(len(parents), size=BATCH - len(parents))]
+    mask = random.random(children.shape) < 0.5
+    children = children + width * mask * random.standard_normal(children.shape)
+    return np.clip(np.concatenate([parents, children]), -REACH, REACH)

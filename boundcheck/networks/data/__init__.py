@@ -1,0 +1,1 @@
+"""Labelled data sets for models that are trained on them."""

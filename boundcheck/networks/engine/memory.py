@@ -1,0 +1,134 @@
+"""What fits into the memory: the models that a run keeps, and how many visits are worked on at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from boundcheck.engines.sampled.lowering import Lowered
+from boundcheck.errors import Unsupported
+from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.passes import width_of
+from boundcheck.networks.engine.task import Task, architecture_of
+from boundcheck.problems.problem import Problem
+
+# What the allocators of torch and of its libraries say; CUDA's own error has a class besides.
+_SAID = ("out of memory", "can't allocate memory", "not enough memory", "_ALLOC_FAILED", "alloc_cpu")
+
+
+@dataclass
+class Tally:
+    """How many samples were computed, and how many of them were padding."""
+
+    samples: int = 0
+    padded: int = 0
+
+    def add(self, other: Tally) -> None:
+        """Count those of a piece of work."""
+        self.samples += other.samples
+        self.padded += other.padded
+
+    @property
+    def wasted(self) -> float:
+        """The share of padding among all samples computed."""
+        return self.padded / self.samples if self.samples else 0.0
+
+
+def is_memory_error(error: BaseException) -> bool:
+    """Whether an error says that the memory of the device or of the machine has ended."""
+    if isinstance(error, MemoryError | library().OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(text in str(error) for text in _SAID)
+
+
+@dataclass
+class Lanes:
+    """How many visits are worked on at once; halved where the memory ends.
+
+    limit: the number of visits. notices: one sentence for each time that it was halved. tally: of the finished chunks.
+    """
+
+    limit: int
+    notices: list[str] = field(default_factory=list[str])
+    tally: Tally = field(default_factory=Tally)
+
+    def run(self, count: int, work: Callable[[slice, Tally], None]) -> None:
+        """Carry out work(part, tally) for all parts of range(count), in order.
+
+        Work that meets the end of the memory is begun again with half as many lanes, so that it must keep nothing
+        before its end. Raises Unsupported where a single lane does not fit.
+        """
+        at = 0
+        while at < count:
+            part = slice(at, min(at + self.limit, count))
+            tally = Tally()
+            if self._fits(part, work, tally):
+                self.tally.add(tally)
+                at = part.stop
+
+    def _fits(self, part: slice, work: Callable[[slice, Tally], None], tally: Tally) -> bool:
+        lanes = part.stop - part.start
+        try:
+            work(part, tally)
+        except (RuntimeError, MemoryError) as error:
+            if not is_memory_error(error):
+                raise
+            if lanes == 1:
+                raise Unsupported(
+                    "the memory does not hold a single visit of a client; take a smaller batch, a smaller model or "
+                    "another device."
+                ) from None
+        else:
+            return True
+        self.limit = max(1, lanes // 2)
+        self.notices.append(f"the memory ended at {lanes} visits at once; {self.limit} were taken from there on.")
+        torch = library()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return False
+
+
+AT_ONCE = 256  # samples of a client whose gradients are computed at once where its whole gradient is wanted
+ON_CPU = 1 << 30  # bytes that the lanes of a chunk may take, about
+SHARE = 0.4  # of a GPU's memory
+COPIES = 8  # vectors that a lane holds: its point, gradients, products of the step
+KEPT = 3  # numbers that a backward pass keeps for each that a layer returns, about
+
+
+def _memory(task: Task) -> int | None:
+    """Bytes of the device, or of the machine; None where the system does not say."""
+    if task.device.type != "cpu":
+        return int(library().cuda.get_device_properties(task.device).total_memory)
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return None
+
+
+def check_state(task: Task, seeds: int, parts: int) -> None:
+    """Raises Unsupported where the vectors that a run keeps from round to round, `parts` for each seed, cannot fit."""
+    # besides them a round needs the server's points before and after it
+    size = (8 if task.dtype == library().float64 else 4) * task.network.dim * seeds * (parts + 2)
+    memory = _memory(task)
+    if memory is not None and size > 0.9 * memory:
+        raise Unsupported(
+            f"{parts} vectors of {task.network.dim} numbers for each of {seeds} seeds need {size} bytes, more than the "
+            f"memory of {memory}; run fewer seeds, or fewer clients that keep models."
+        )
+
+
+def lanes_that_fit(task: Task, problem: Problem, lowered: Lowered, seeds: int) -> int:
+    """How many lanes fit into their share of the memory; the same on equal devices, independent of their load."""
+    architecture: Any = architecture_of(problem)
+    inputs = 1
+    for side in task.inputs.shape[1:]:
+        inputs *= int(side)
+    width = 32 * inputs if architecture is None else width_of(architecture)
+    whole = lowered.whole or lowered.momentum is not None or lowered.correction is not None
+    batch = min(task.known.largest, max(lowered.batch, AT_ONCE if whole else 1))
+    held = (COPIES + (lowered.rho > 0)) * task.network.dim  # a buffer of the local momentum besides
+    each = (8 if task.dtype == library().float64 else 4) * (held + KEPT * width * batch)
+    memory = ON_CPU if task.device.type == "cpu" else int(SHARE * (_memory(task) or 0))
+    return max(1, min(memory // each, seeds * max(1, lowered.largest)))

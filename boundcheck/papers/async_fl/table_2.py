@@ -1,0 +1,308 @@
+"""Table 2 and the further schemes of Appendix C: constants of a scheme's schedule, compared without a run.
+
+A column is a scheme, a row one of its constants: the covariance parameters alpha and beta, the largest delay tau, the
+window W and the residual R; and the rounds N within a time T. An entry is the constant itself, or a bound of it.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from boundcheck.papers.async_fl.definitions import (
+    NOTATION,
+    PAPER,
+    F_het,
+    M,
+    d_i,
+    dt,
+    fastest,
+    nonnegative,
+    rate_sum,
+    slowest,
+)
+from boundcheck.theory.assumptions import (
+    fixed_times,
+    one_by_one,
+    own_minimisers,
+    plain_mean,
+    slowest_at_an_end,
+    time_based,
+    whole_times,
+)
+from boundcheck.theory.dimension import ONE, VALUE
+from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
+
+T, p_max, m, updates, chance, visits_lcm = sp.symbols("T p_max m updates chance visits_lcm", real=True)
+
+TRUE, FALSE, OPEN = Belief.TRUE, Belief.FALSE, Belief.OPEN
+AT_MOST = Kind.UPPER_BOUND  # every other entry is the constant itself
+
+# column -> kind of method, its name, where it is printed, assumptions where an entry has no others
+COLUMNS = {
+    "sync": ("fedavg_sync", "synchronous FedAvg", "Section 4, column synchronous FedAvg", ()),
+    "async": (
+        "fedavg_async",
+        "asynchronous FedAvg",
+        "Section 4, column asynchronous FedAvg",
+        (fixed_times, one_by_one),
+    ),
+    "fedfix": ("fedfix", "FedFix", "Section 4, column FedFix", (fixed_times,)),
+    "centralised": ("centralised", "centralised learning", "Appendix C.1", ()),
+    "uniform": (
+        "uniform_sampling",
+        "uniform sampling without replacement",
+        "Appendix C.2, and the paper on client sampling that it cites",
+        (),
+    ),
+    "md": (
+        "md_sampling",
+        "sampling with replacement by importance",
+        "Appendix C.2, and the paper on client sampling that it cites",
+        (),
+    ),
+}
+# row -> what it is, and what is compared
+CONSTANT = "none: a constant of the schedule"
+ROWS = {
+    "alpha": ("Covariance parameter alpha", Metric("constant:participation/alpha", ONE, expectation=CONSTANT)),
+    "beta": ("Covariance parameter beta", Metric("constant:participation/beta", ONE, expectation=CONSTANT)),
+    "tau": ("Largest delay tau", Metric("constant:schedule/tau", ONE, expectation=CONSTANT)),
+    "window": ("Window W", Metric("constant:schedule/window", ONE, expectation=CONSTANT)),
+    "residual": ("Residual R", Metric("constant:surrogate/R", VALUE, expectation=CONSTANT)),
+}
+# (column, row) -> the readings of the entry
+TABLE = {
+    ("sync", "alpha"): {
+        "as_printed": Reading(
+            sp.S.One,
+            TRUE,
+            remark="Outside of the open interval (0, 1) of Assumption 5; the proofs need alpha in [0, 1].",
+        ),
+    },
+    ("sync", "beta"): {"as_printed": Reading(sp.S.Zero, TRUE)},
+    ("sync", "tau"): {"as_printed": Reading(sp.S.Zero, TRUE)},
+    ("sync", "window"): {"as_printed": Reading(sp.S.One, TRUE)},
+    ("sync", "residual"): {"as_printed": Reading(sp.S.Zero, TRUE)},
+    ("async", "alpha"): {
+        "as_printed": Reading(
+            sp.S.Zero,
+            OPEN,
+            remark="One client a round in a fixed order: E w_i w_j = 0 = q_i q_j, so that every alpha satisfies "
+            "Assumption 5; alpha = 1 leaves no variance, alpha = 0 the largest. Outside of its open interval (0, 1).",
+        ),
+    },
+    ("async", "beta"): {
+        "corrected": Reading(
+            M * p_max * slowest / fastest,
+            TRUE,
+            kind=AT_MOST,
+            assumptions=(fixed_times, one_by_one, time_based),
+            replaces="clients of equal importance by any",
+            why="max d_i = max p_i tau_i times the sum of 1/tau_j, which is at most M/tau_0.",
+        ),
+        "as_printed": Reading(
+            slowest / fastest,
+            TRUE,
+            kind=AT_MOST,
+            assumptions=(fixed_times, one_by_one, time_based, plain_mean),
+            remark="max d_i, which with alpha = 0 is beta, is at most this for p_i = 1/M.",
+        ),
+    },
+    ("async", "tau"): {  # (34)
+        "corrected": Reading(
+            (M - 1) * sp.ceiling(slowest / fastest),
+            TRUE,
+            kind=AT_MOST,
+            replaces="tau_M/tau_0 by the next larger integer",
+            why="While the slowest client works, client j delivers at most ceil(tau_M/tau_j) times.",
+        ),
+        "sharp": Reading(
+            updates,
+            TRUE,
+            assumptions=(fixed_times, one_by_one, whole_times, slowest_at_an_end),
+            replaces="the order by the exact delay",
+            why="The slowest client waits for ceil(tau_M/tau_j) deliveries of every other client j, where clients "
+            "that finish together come in one order, the slowest last or first. In the middle of the order the delay "
+            "can be less: 4 and not 5 for times 2, 5, 4 in this order.",
+        ),
+        "as_printed": Reading(
+            (M - 1) * slowest / fastest,
+            FALSE,
+            kind=AT_MOST,
+            remark="(34) is an order; here with the constant 1. For times 2 and 3 the delay is 2, and 3/2 (2 - 1) is "
+            "less.",
+        ),
+    },
+    ("async", "window"): {
+        "corrected": Reading(
+            M * slowest ** (M - 1),
+            TRUE,
+            kind=AT_MOST,
+            assumptions=(fixed_times, one_by_one, whole_times),
+            replaces="the power M by M - 1, as in the text of Section 4.3",
+            why="The least common multiple over tau_i is at most the product of the other M - 1 times.",
+        ),
+        "as_printed": Reading(
+            M * slowest**M,
+            TRUE,
+            kind=AT_MOST,
+            assumptions=(fixed_times, one_by_one, whole_times),
+            remark="True and loose by a factor tau_M.",
+        ),
+    },
+    ("async", "residual"): {  # (37)
+        "as_printed": Reading(
+            F_het,
+            TRUE,
+            assumptions=(fixed_times, one_by_one, time_based, own_minimisers),
+            remark="With one client a round the minimiser of L^n is the own one of that client.",
+        ),
+    },
+    ("fedfix", "alpha"): {
+        "as_printed": Reading(
+            sp.S.One,
+            TRUE,
+            remark="For fixed update times. Outside of the open interval (0, 1) of Assumption 5.",
+        ),
+    },
+    ("fedfix", "beta"): {
+        "corrected": Reading(
+            d_i * (1 - chance),
+            TRUE,
+            assumptions=(),
+            replaces="beta = 0 for all update times by d (1 - P), P the chance that the client arrives within a round",
+            why="Independence of the clients gives alpha = 1 and no more: the variance of a weight is d^2 P (1 - P), "
+            "that is q d (1 - P).",
+            remark="For clients that are alike; in general beta is the largest d_i (1 - P_i), 0 for fixed times.",
+        ),
+        "as_printed": Reading(
+            sp.S.Zero,
+            FALSE,
+            assumptions=(),
+            remark="Right for fixed update times, if the largest d_i - alpha q_i is taken over clients that can take "
+            "part. For random ones it is false.",
+        ),
+    },
+    ("fedfix", "tau"): {
+        "corrected": Reading(
+            sp.ceiling(slowest / dt) - 1,
+            TRUE,
+            replaces="ceil(tau_M/dt) by one less",
+            why="A contribution that arrives in the round in which its model was sent out has the delay 0.",
+        ),
+        "as_printed": Reading(
+            sp.floor(slowest / fastest),
+            FALSE,
+            kind=AT_MOST,
+            remark="The upper end in Table 2. It does not depend on dt: for times 2, 3, 5 and dt = 1 it is 2, but "
+            "the delay 4.",
+        ),
+        "as_printed_text": Reading(sp.ceiling(slowest / dt), FALSE, remark="Section 4.4; one too many."),
+    },
+    ("fedfix", "window"): {
+        "corrected": Reading(
+            sp.ceiling(slowest / dt) ** M,
+            TRUE,
+            kind=AT_MOST,
+            replaces="tau_0 by dt, and the factor M by 1",
+            why="The window is the least common multiple of the ceil(tau_i/dt), at most their product.",
+        ),
+        "sharp": Reading(
+            visits_lcm,
+            TRUE,
+            replaces="the bound by the window itself",
+            why="The schedule repeats after the least common multiple of the ceil(tau_i/dt) rounds.",
+        ),
+        "as_printed": Reading(
+            M * sp.ceiling(slowest / fastest) ** M,
+            FALSE,
+            kind=AT_MOST,
+            remark="Meant for dt = tau_0: for times 7, 9, 10 and dt = 1 it is 24, but the window 630.",
+        ),
+    },
+    ("fedfix", "residual"): {  # (41)
+        "as_printed": Reading(F_het, TRUE, kind=AT_MOST, assumptions=(fixed_times, time_based, own_minimisers)),
+    },
+    ("centralised", "alpha"): {"as_printed": Reading(sp.S.One, TRUE)},
+    ("centralised", "beta"): {"as_printed": Reading(sp.S.Zero, TRUE)},
+    ("centralised", "tau"): {
+        "corrected": Reading(
+            sp.S.Zero,
+            TRUE,
+            replaces="1 by 0",
+            why="The only client starts every round from the newest model.",
+        ),
+        "as_printed": Reading(sp.S.One, FALSE, remark="It only makes the allowed step smaller."),
+    },
+    ("uniform", "alpha"): {
+        "as_printed": Reading(
+            M * (m - 1) / (m * (M - 1)),
+            TRUE,
+            domain=(m <= M, M >= 2),
+            remark="Increasing in m, not proportional to it as Appendix C.2 says; M is 2 at least.",
+        ),
+    },
+    ("uniform", "beta"): {
+        "as_printed": Reading(
+            p_max * (M / m - M * (m - 1) / (m * (M - 1))),
+            TRUE,
+            domain=(m <= M, M >= 2),
+            assumptions=(time_based,),
+        ),
+    },
+    ("md", "alpha"): {"as_printed": Reading(1 - 1 / m, TRUE)},
+    ("md", "beta"): {
+        "as_printed": Reading(
+            1 / m,
+            TRUE,
+            remark="gamma_i is q_i/m exactly. The formula max d_i - alpha q_i does not apply, since the weight of a "
+            "client has more than two values.",
+        ),
+    },
+}
+# column -> row N: the rounds within a time T, a formula
+ROUNDS = {
+    "sync": Reading(T / slowest, TRUE, assumptions=(fixed_times,)),
+    "async": Reading(  # (39)
+        T * rate_sum,
+        TRUE,
+        remark="For clients that finish together as rounds of their own, and T a multiple of all update times.",
+    ),
+    "fedfix": Reading(T / dt, TRUE, assumptions=()),
+}
+
+
+def _constant(column: str, row: str) -> Theorem:
+    method, scheme, where, assumptions = COLUMNS[column]
+    what, metric = ROWS[row]
+    return Theorem(
+        source=Source(PAPER, "Table 2", where),
+        title=f"{what} of {scheme}",
+        symbols=(
+            *NOTATION,
+            nonnegative("F_het", "sum of q_i [L_i(thetabar) - min L_i]", VALUE, key="surrogate/F_het"),
+        ),
+        metric=metric,
+        kind=Kind.EQUALITY,
+        algorithm=Algorithm(method),
+        assumptions=assumptions,
+        readings=TABLE[column, row],
+    )
+
+
+def _rounds(column: str) -> Theorem:
+    _, scheme, where, assumptions = COLUMNS[column]
+    return Theorem(
+        source=Source(PAPER, "Table 2", f"{where}, row N"),
+        title=f"Rounds of {scheme} within a time T",
+        symbols=NOTATION,
+        metric=Metric("none", ONE),
+        kind=Kind.FORMULA,
+        assumptions=assumptions,
+        readings={"as_printed": ROUNDS[column]},
+    )
+
+
+theorems = {f"table_2_{column}_{row}": _constant(column, row) for column, row in TABLE}
+theorems |= {f"table_2_{column}_rounds": _rounds(column) for column in ROUNDS}

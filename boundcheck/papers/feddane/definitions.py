@@ -1,0 +1,100 @@
+"""Notation of the paper on FedDANE.
+
+Tian Li, Anit Kumar Sahu, Manzil Zaheer, Maziar Sanjabi, Ameet Talwalkar, Virginia Smith, "FedDANE: A Federated
+Newton-Type Method".
+
+Squares are symbols where the paper squares a letter: B2 = B^2, grad2_0 = |grad f|^2 at the start, sigma2 = sigma^2;
+gap_0 is Delta. mu is the weight of the proximal term (the parameter `prox` of methods), not a convexity constant.
+A theorem about one iteration is about the first: its w^{t-1} is the start of the run.
+
+All theorems bound one iteration in the same way. Let G = |grad f(w^{t-1})|, m = mu - lam, and g the plain mean of the
+gradients of the devices in S_t. The quadratic upper model of f, averaged over S'_t, gives for every S'_t
+
+    f(w^t) <= f - <grad f, g>/mu + (L/(2 mu m) + gamma/(2 m)) (G^2 + |g|^2) + L (1 + gamma)^2/(2 m^2) |g|^2.
+
+This step needs no convexity of f. With E g = grad f it becomes a decrease by rho G^2; rho depends on the bound of
+E|g|^2: 2 B^2 G^2 in the paper, B^2 G^2 by Jensen's inequality, (1 + (B^2 - 1)/K) G^2 for K draws with replacement.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, Dimension
+from boundcheck.theory.paper import Paper
+from boundcheck.theory.symbols import Symbol, common
+
+PAPER = Paper(
+    "FedDANE: A Federated Newton-Type Method",
+    (
+        "Tian Li",
+        "Anit Kumar Sahu",
+        "Manzil Zaheer",
+        "Maziar Sanjabi",
+        "Ameet Talwalkar",
+        "Virginia Smith",
+    ),
+    2019,
+    "Asilomar Conference on Signals, Systems, and Computers",
+    "inproceedings",
+    arxiv="2001.01920",
+)
+
+
+def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
+
+
+def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
+
+
+NOTATION = (
+    common.L,
+    _positive("L_f", "Lipschitz constant of the gradient of f", CURVATURE, latex="L_f", key="objective/L"),
+    Symbol(
+        "lam",
+        "lam*I + Hessian of F_k is positive semidefinite for every device",
+        CURVATURE,
+        latex=r"\lambda",
+        key="clients/lambda",
+    ),
+    _positive("mu", "weight of the proximal term", CURVATURE, latex=r"\mu", key="method/prox"),
+    # Definition 1 asks for gamma < 1, which rho > 0 implies.
+    _nonnegative(
+        "gamma", "inexactness of the local solutions (Definition 1)", ONE, latex=r"\gamma", key="subproblem/gamma"
+    ),
+    Symbol("B2", "squared dissimilarity B^2 of the devices", ONE, low=Fraction(1), latex="B^2", key="start/B2"),
+    Symbol(
+        "K",
+        "devices in S_t, whose gradients are averaged",
+        ONE,
+        integer=True,
+        low=Fraction(1),
+        key="participation/gradient_cohort_size",
+    ),
+    common.gap_0.but(meaning="objective gap of the start, Delta", latex=r"\Delta"),
+    _nonnegative(
+        "grad2_0", "squared gradient norm of f at the start", GRADIENT2, latex=r"\|\nabla f(w^0)\|^2", key="start/grad2"
+    ),
+    _positive("eps", "target of the mean squared gradient norm", GRADIENT2, latex=r"\varepsilon"),
+    common.T.but(key="", meaning="iterations (two communications each)", index=True),
+)
+L, L_f, lam, mu, gamma, B2, K, gap_0, grad2_0, eps, T = (symbol.expr for symbol in NOTATION)
+
+# Theorem 6 needs one B^2 for all points of a run.
+B2_EVERYWHERE = Symbol(
+    "B2",
+    "squared dissimilarity B^2 of the devices at every point",
+    ONE,
+    low=Fraction(1),
+    latex="B^2",
+    key="clients/B2_without_G2",
+)
+
+# Why the sharp readings replace the bound of E|g|^2.
+FACTOR_2 = (
+    "The proof bounds |g|^2 by 2 |grad f|^2 + 2 |g - grad f|^2 (10), although E|g|^2 is |grad f|^2 + E|g - grad f|^2 "
+    "exactly once E g = grad f"
+)

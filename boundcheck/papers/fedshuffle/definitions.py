@@ -1,0 +1,197 @@
+"""Notation of FedShuffle: symbols, the paper's abbreviations, and the conditions that many statements share.
+
+Samuel Horvath, Maziar Sanjabi, Lin Xiao, Peter Richtarik, Michael Rabbat, "FedShuffle: Recipes for Better Use of Local
+Work in Federated Learning", Transactions on Machine Learning Research, 2022.
+
+Squares are symbols where the paper squares a letter: G2 = G^2, B2 = B^2, P2 = P^2, sigma2 = sigma^2. D is the squared
+distance of the start to a minimiser, F the objective gap of the start. Averages run over the R rounds of Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.theory.dimension import CURVATURE, FREE, GRADIENT2, LENGTH2, ONE, STEP, Dimension
+from boundcheck.theory.paper import Paper
+from boundcheck.theory.statement import Condition
+from boundcheck.theory.symbols import Symbol, common
+
+PAPER = Paper(
+    "FedShuffle: Recipes for Better Use of Local Work in Federated Learning",
+    ("Samuel Horvath", "Maziar Sanjabi", "Lin Xiao", "Peter Richtarik", "Michael Rabbat"),
+    2022,
+    "Transactions on Machine Learning Research",
+    "article",
+    arxiv="2204.13169",
+)
+
+
+def _positive(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+    return Symbol(name, meaning, dimension, low=Fraction(0), low_open=True, **more)
+
+
+def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> Symbol:
+    return Symbol(name, meaning, dimension, low=Fraction(0), **more)
+
+
+NOTATION = (
+    common.L.but(key="samples/L", meaning="smoothness constant of every sample's loss f_ij"),
+    common.mu.but(key="samples/mu", meaning="strong convexity constant of every sample's loss f_ij"),
+    _nonnegative(
+        "G2", "additive constant G^2 of the clients' gradient dissimilarity", GRADIENT2, latex="G^2", key="clients/G2"
+    ),
+    _nonnegative("B2", "factor B^2 of the clients' gradient dissimilarity", ONE, latex="B^2", key="clients/B2"),
+    _nonnegative("P2", "largest P_i^2/|D_i| over the clients (Section 5)", ONE, latex="P^2", key="samples/P2"),
+    common.sigma2.but(key="samples/sigma2", meaning="sum of sigma_i^2 over the number of all samples (Section 5)"),
+    _nonnegative(
+        "M", "largest s_i w_i/p_i over the clients: the variance of the participation", ONE, key="participation/M"
+    ),
+    common.E.but(meaning="local epochs of a visit"),
+    _positive("eta_l", "local step size; client i steps by eta_l/|D_i|", STEP, latex=r"\eta_l", key="method/eta_l"),
+    _positive("eta_g", "server step size", ONE, latex=r"\eta_g", key="method/eta_g"),
+    Symbol("R", "communication rounds", ONE, integer=True, low=Fraction(1), index=True),
+    common.dist2_0.but(meaning="squared distance D of the start to a minimiser", latex="D"),
+    common.gap_0.but(meaning="objective gap F of the start", latex="F"),
+    _nonnegative(
+        "delta",
+        "largest difference of a client's Hessian from that of f",
+        CURVATURE,
+        latex=r"\delta",
+        key="clients/delta",
+    ),
+    _positive("a", "momentum parameter of MVR (momentum 0.9 is a = 1/10)", ONE, key="method/a"),
+    _positive(
+        "W",
+        "sum of wtilde_i |D_i| E_i/(q_i c_i) over the clients: how much local work reaches the server (wtilde_i: "
+        "aggregation weight; q_i: its normaliser, 1/q_i the mean of 1/q_i^S over the cohorts S with i; c_i: divisor of "
+        "the local step)",
+        ONE,
+        key="participation/W",
+    ),
+    _nonnegative(
+        "M1",
+        "largest h_i s_i what_i over the clients: the variance of the aggregation (what_i: client i's share of W)",
+        ONE,
+        latex="M_1",
+        key="participation/M1",
+    ),
+    _nonnegative(
+        "M2",
+        "sum of E_i |D_i| times the largest wtilde_i/(W q_i c_i) (aggregation weight over W, normaliser and step "
+        "divisor)",
+        ONE,
+        latex="M_2",
+        key="participation/M2",
+    ),
+    _nonnegative(
+        "P2_gen", "largest P_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)", ONE, latex="P^2", key="samples/P2_gen"
+    ),
+    _nonnegative(
+        "sigma2_gen",
+        "sum of what_i sigma_i^2/(3 |D_i| E_i^2) over the clients (Appendix E)",
+        GRADIENT2,
+        key="samples/sigma2_gen",
+        latex=r"\sigma^2",
+    ),
+    # at the start of a round
+    _nonnegative(
+        "drift_0", "drift of the first round: mean squared distance of the local iterates", LENGTH2, key="start/drift"
+    ),
+    _nonnegative(
+        "grad2_0",
+        "squared gradient norm of f at the start",
+        GRADIENT2,
+        latex=r"\|\nabla f(x^0)\|^2",
+        key="start/grad2",
+    ),
+    _nonnegative(
+        "client_grad2_0",
+        "sum over the clients of w_i |grad f_i|^2 at the start",
+        GRADIENT2,
+        key="start/client_grad2",
+    ),
+    # Appendix D (FedShuffleMVR): one round, or one local epoch of it, of the client i that was drawn; the squared norms
+    # are expectations given what came before that round or epoch
+    _nonnegative(
+        "h2", "squared momentum error |m - grad f(x)|^2 at the start of the round", GRADIENT2, latex=r"\|h\|^2"
+    ),
+    _nonnegative(
+        "gam2", "squared deviation |grad f_i(x) - grad f(x)|^2 of the client's gradient", GRADIENT2, latex=r"\Gamma"
+    ),
+    _nonnegative(
+        "sigma2_i", "variance constant sigma_i^2 of the client (Assumption 3.4)", GRADIENT2, latex=r"\sigma_i^2"
+    ),
+    _nonnegative("S", "sum over the epochs of the round of |grad f(y_{i,e})|^2", GRADIENT2, latex=r"S"),
+    _nonnegative("d2", "squared length |d_{i,e}|^2 of the epoch's direction (25)", GRADIENT2, latex=r"\|d\|^2"),
+    _nonnegative(
+        "y2", "squared distance |y_{i,e} - x|^2 of the epoch's start from the round's", LENGTH2, latex=r"\|y - x\|^2"
+    ),
+    Symbol("D_i", "number |D_i| of samples of the client", ONE, integer=True, low=Fraction(1), latex="|D_i|"),
+    Symbol(
+        "warm_up",
+        "rounds before the first, whose sampled gradients at x^0 make the first momentum",
+        ONE,
+        integer=True,
+        low=Fraction(1),
+        latex="R_0",
+        key="method/warm_up",
+    ),
+)
+SYMBOLS = {symbol.name: symbol for symbol in NOTATION}
+
+
+def _expressions(names: str) -> list[sp.Symbol]:
+    return [SYMBOLS[name].expr for name in names.split()]
+
+
+L, mu, G2, B2, P2, sigma2, M = _expressions("L mu G2 B2 P2 sigma2 M")
+E, eta_l, eta_g, R, D, F = _expressions("E eta_l eta_g R dist2_0 gap_0")
+W, M1, M2, P2_gen, sigma2_gen = _expressions("W M1 M2 P2_gen sigma2_gen")
+drift_0, grad2_0, client_grad2_0 = _expressions("drift_0 grad2_0 client_grad2_0")
+delta, a, h2, gam2, sigma2_i, S, d2, y2, D_i, warm_up = _expressions("delta a h2 gam2 sigma2_i S d2 y2 D_i warm_up")
+
+# where convexity alone is enough
+CONVEXITY = SYMBOLS["mu"].but(low_open=False, meaning="convexity constant of every sample's loss f_ij, 0 allowed")
+# where the step size depends on the number of rounds
+HORIZON = SYMBOLS["R"].but(index=False, meaning="communication rounds, set beforehand", free=True)
+
+# Section 5: the effective step of a round, beta, and the numerator of the middle term
+et = E * eta_g * eta_l
+beta = 1 + (1 + sp.sqrt(P2)) * sp.sqrt(B2) + M * B2
+H = (E**2 + P2) * G2 + sigma2
+
+# Appendix C: Lemma C.2 defines P^2 and sigma^2 with a factor 1/3, which Section 5 leaves out
+P2_c, sigma2_c = P2 / 3, sigma2 / 3
+beta_c = 1 + (1 + sp.sqrt(P2_c)) * sp.sqrt(B2) + M * B2
+H_c = (E**2 + P2_c) * G2 + sigma2_c
+
+# Appendix E: the same with W, M1 and its own P^2 and sigma^2; the printed beta has M2 besides
+et_gen = W * eta_g * eta_l
+beta_gen = 1 + (1 + sp.sqrt(P2_gen)) * sp.sqrt(B2) + M1 * B2
+beta_gen_printed = 1 + M2 + (1 + sp.sqrt(P2_gen)) * sp.sqrt(B2) + M1 * B2
+H_gen = (1 + P2_gen) * G2 + sigma2_gen
+
+MU_AT_MOST_L = mu <= L
+B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")
+
+# Appendix D
+B_IS_1 = Condition("B is 1", B2 <= 1, "Assumption 3.3 holds with B = 1")
+P_IS_0 = Condition("P is 0", sp.Eq(P2, 0), "Assumption 3.4 holds with every P_i = 0")
+
+# Lemmas B.2 and B.3: a sequence d has an arbitrary unit [u]; with steps eta, the average Psi of its increments has the
+# unit of d/eta
+RATE = FREE * CURVATURE
+TERMS = common.K.but(meaning="number of terms", low=Fraction(1), index=False)
+RECURSION = (
+    common.mu.but(key="", meaning="contraction constant of the recursion"),
+    common.eta.but(key="", meaning="constant step size"),
+    _positive("eta_max", "largest step size", STEP, latex=r"\eta_{\max}"),
+    _positive("d0", "first member of the sequence", FREE, latex="d_0"),
+    _nonnegative("c1", "coefficient of the step size in the error", RATE * CURVATURE, latex="c_1"),
+    _nonnegative("c2", "coefficient of its square in the error", RATE * CURVATURE.power(Fraction(2)), latex="c_2"),
+    TERMS,
+)
+eta, eta_max, d0, c1, c2, K = (symbol.expr for symbol in RECURSION[1:])

@@ -1,0 +1,117 @@
+"""The search for counterexamples: what it breaks, what it must not break, and that it is a function of its seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from boundcheck.errors import Unsupported
+from boundcheck.evidence.claim import run_claim
+from boundcheck.evidence.witness import load_witness, replay
+from boundcheck.falsify import search as module
+from boundcheck.falsify.search import FalsifyResult, falsify
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.statement import Kind
+from boundcheck.verdict import Grade, Outcome
+
+SHIPPED = Path(__file__).parents[2] / "examples" / "witnesses" / "scgd_theorem_3_3_as_printed_main.json"
+PRINTED = "scgd/theorem_3_3/as_printed_main"
+
+
+def test_the_shipped_witness_is_found_again_by_its_search_seed_and_budget() -> None:
+    shipped = load_witness(SHIPPED)
+    assert shipped.provenance["search"] == "falsify"
+    count = int(str(shipped.provenance["budget"]).removesuffix(" instances"))
+    found = falsify(statement(PRINTED), seed=shipped.provenance["seed"], max_instances=count)
+    assert found.witness == shipped
+    # a search ends where it finds something, so that it is the last generation of the budget that the file names
+    assert (found.instances, found.statement) == (count, PRINTED)
+
+
+@pytest.fixture(scope="module")
+def found() -> FalsifyResult:
+    return falsify(statement(PRINTED), seed=0, budget=1000, max_instances=100_000)
+
+
+def test_the_find_does_not_depend_on_the_clock(found: FalsifyResult) -> None:
+    hurried = falsify(statement(PRINTED), seed=0, budget=60)
+    assert hurried.witness is not None
+    assert (hurried.witness, hurried.instances) == (found.witness, found.instances)
+
+
+def test_what_is_found_is_violated_exactly_and_replays(found: FalsifyResult) -> None:
+    witness = found.witness
+    assert witness is not None
+    for verdict in (witness.verdict, replay(witness)):
+        assert (verdict.outcome, verdict.grade) == (Outcome.VIOLATED, Grade.EXACT)
+    result = run_claim(witness.claim())
+    assert result.verdict.details["scope"]["in_scope"] is True
+    assert set(result.verdict.details["assumptions"].values()) == {"decided"}
+    # the same instance is outside the corrected reading, whose step condition is the sound one
+    corrected = run_claim(replace(witness.claim(), statement="scgd/theorem_3_3/corrected"))
+    assert corrected.verdict.outcome is Outcome.OUT_OF_SCOPE
+
+
+@pytest.mark.parametrize("reading", ["corrected", "conservative", "as_printed_appendix"])
+def test_true_readings_are_not_broken_within_a_small_budget(reading: str) -> None:
+    found = falsify(statement(f"scgd/theorem_3_3/{reading}"), seed=0, max_instances=30_000)
+    assert found.witness is None
+    assert found.best < 0
+    assert found.instances >= 30_000
+
+
+def test_full_participation_is_not_broken_within_a_small_budget() -> None:
+    assert falsify(statement("scgd/fedavg_full_participation"), seed=0, max_instances=30_000).witness is None
+
+
+def test_a_bound_that_promises_too_much_is_broken() -> None:
+    """Nothing of any paper is known to the search: it breaks a sound bound divided by 2 through the sound scope."""
+    sound = statement("scgd/theorem_3_3/corrected")
+    found = falsify(replace(sound, bound=sound.bound / 2, trivial=None), seed=0, max_instances=20_000)
+    assert found.witness is not None
+    assert found.witness.verdict.grade is Grade.EXACT
+
+
+def test_a_single_round_statement_is_broken_too() -> None:
+    found = falsify(statement("scgd/lemma_3_1/as_printed_main"), seed=0, max_instances=400_000)
+    assert found.witness is not None
+    assert found.witness.at == {}
+    assert replay(found.witness).outcome is Outcome.VIOLATED
+
+
+def test_statements_out_of_reach_are_refused_with_a_sentence() -> None:
+    sound = statement("scgd/theorem_3_3/corrected")
+    for beyond, why in (
+        (statement("scgd/theorem_3_4/corrected"), "is of the kind .limsup.; the search covers upper bounds"),
+        (statement("scgd/lemma_3_2/corrected"), "is about .u., a quantity of its proof"),
+        (replace(sound, metric=replace(sound.metric, quantity="gap")), "bounds gap; the search covers dist2"),
+        (statement("scgd/choice_of_e/corrected"), "constant step sizes only"),
+        (replace(sound, kind=Kind.EQUALITY), "is of the kind .equality."),
+    ):
+        with pytest.raises(Unsupported, match=why):
+            falsify(beyond, max_instances=1)
+
+
+def test_progress_and_budget() -> None:
+    seen: list[float] = []
+    falsify(
+        statement("scgd/theorem_3_3/corrected"),
+        max_instances=3 * module.BATCH,
+        on_progress=lambda share, best: seen.append(share),
+    )
+    assert seen == [1 / 3, 2 / 3, 1]
+
+
+@pytest.mark.slow  # three searches of up to a minute each
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_printed_theorem_is_broken_within_a_minute(seed: int) -> None:
+    found = falsify(statement(PRINTED), seed=seed, budget=60)
+    assert found.witness is not None
+    assert replay(found.witness).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.slow  # ten minutes of search
+def test_the_corrected_theorem_is_not_broken_in_ten_minutes() -> None:
+    assert falsify(statement("scgd/theorem_3_3/corrected"), seed=0, budget=600).witness is None

@@ -1,0 +1,91 @@
+"""Small problems for tests of the neural engine."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from boundcheck.networks.architectures.architecture import Architecture
+from boundcheck.networks.architectures.layers import Dense, Flatten, Relu
+from boundcheck.networks.problem import NeuralProblem
+from boundcheck.problems._classifier import Classifier
+from boundcheck.problems._losses import Logistic, Softmax
+from boundcheck.problems.digits import load
+
+F = Fraction
+SIZES = (3, 1, 4, 2, 3)
+SHARES = tuple(F(k, 20) for k in (6, 1, 7, 2, 4))
+OFFSETS = tuple(int(v) for v in np.cumsum((0, *SIZES)))
+PIXELS = (18, 26, 34, 42, 50)  # in the middle of the image, where digits differ
+
+
+@cache
+def classifier(loss: str = "softmax", sizes: tuple[int, ...] = SIZES) -> Classifier:
+    """Softmax regression on the digits 0, 1, 2 with five pixels each, or logistic regression of 0 against both."""
+    digits = load()
+    rows = np.flatnonzero(digits.labels < 3)[: sum(sizes)]
+    labels = digits.labels[rows]
+    shares = SHARES if sizes == SIZES else tuple(F(s, sum(sizes)) for s in sizes)
+    return Classifier(
+        name="digits",
+        spec={"kind": "softmax_regression", "data": "digits", "rows": "some"},
+        features=np.ascontiguousarray(digits.numbers[rows][:, PIXELS] / 16.0),
+        labels=labels if loss == "softmax" else np.where(labels == 0, 1.0, -1.0),
+        offsets=tuple(int(v) for v in np.cumsum((0, *sizes))),
+        weights=shares,
+        ridge=F(1, 10),
+        loss=Softmax(3) if loss == "softmax" else Logistic(),
+    )
+
+
+@cache
+def perceptron(sizes: tuple[int, ...] = SIZES, hidden: int = 4) -> NeuralProblem:
+    """A network with one hidden layer on the same samples."""
+    given = classifier(sizes=sizes)
+    layers = (Flatten(), Dense(len(PIXELS), hidden), Relu(), Dense(hidden, 3))
+    architecture = Architecture("mlp", layers, (len(PIXELS),), 3, "features")
+    return NeuralProblem(
+        name="digits",
+        spec={"kind": "neural", "data": "digits", "model": "mlp"},
+        architecture=architecture,
+        inputs=given.features.astype(np.float32),
+        labels=given.labels.astype(np.int64),
+        offsets=given.offsets,
+        weights=given.weights,
+        ridge=F(1, 100),
+        start_vector=architecture.start(1),
+        test_inputs=None,
+        test_labels=None,
+    )
+
+
+class Interrupted(Exception):
+    """A run that ends in the middle."""
+
+
+class Saving:
+    """A checkpoint in memory that is due after every round, and ends the run after so many saves."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.kept: dict[str, np.ndarray] | None = None
+
+    def load(self) -> dict[str, np.ndarray] | None:
+        """See `AnyCheckpoint`."""
+        return self.kept
+
+    def due(self) -> bool:
+        """See `AnyCheckpoint`."""
+        return True
+
+    def save(self, arrays: dict[str, np.ndarray]) -> None:  # pyright: ignore
+        """See `AnyCheckpoint`."""
+        self.kept = {name: np.array(array) for name, array in arrays.items()}
+        self.after -= 1
+        if self.after == 0:
+            raise Interrupted
+
+
+__all__ = ["OFFSETS", "SHARES", "SIZES", "Interrupted", "Saving", "classifier", "perceptron"]

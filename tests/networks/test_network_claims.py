@@ -1,0 +1,178 @@
+"""Claims with engine = "neural": verdicts as with the sampled engine, refusals in one sentence, runs in the store."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import boundcheck as bc
+from boundcheck.cli import main
+from boundcheck.core.store import Store
+from boundcheck.errors import BadInput, MissingExtra, SpecError, UnknownName, Unsupported
+from boundcheck.evidence.claim import run_claim
+from boundcheck.evidence.spec import claims_from_text
+from boundcheck.evidence.stored import run_or_recall
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.report.snippet import claim_toml
+
+torch.set_num_threads(1)
+CLAIM = """
+[[claim]]
+statement = "fedshuffle/theorem_5_1_convex/sharp"
+problem = { kind = "logistic_regression", data = "breast_cancer", clients = 10, split = "random", seed = 0, features = "unit", ridge = "1/10" }
+method = { kind = "fedshuffle", eta_l = "1/2*largest", batch = 8, participation = { kind = "uniform", size = 8 } }
+at = { R = [1, 6] }
+seeds = 4
+"""  # noqa: E501
+NETWORK = {"kind": "neural", "data": "digits", "model": "softmax", "clients": 4, "split": "random", "seed": 0}
+FEDAVG = {"kind": "fedavg_rr", "eta_l": "1/10", "batch": 20}
+
+
+def claim(engine: str, more: str = "") -> Any:
+    return claims_from_text(f'{CLAIM}engine = "{engine}"\n{more}')[0]
+
+
+def test_a_claim_has_the_verdict_of_the_sampled_engine() -> None:
+    neural = run_claim(claim("neural", 'neural = { precision = "float64" }'))
+    sampled = run_claim(claim("sampled"))
+    assert neural.info["engine"] == "neural"
+    assert (neural.verdict.outcome, neural.verdict.grade) == (sampled.verdict.outcome, sampled.verdict.grade)
+    assert neural.rounds == sampled.rounds
+    assert neural.metric_high == pytest.approx(sampled.metric_high, rel=1e-9)
+    assert neural.bound == sampled.bound
+
+
+def test_claims_are_recalled_and_settings_that_change_bits_name_another_run(tmp_path: Path) -> None:
+    store, method, problem = Store(tmp_path / "store"), build_method(FEDAVG), build_problem(NETWORK)
+
+    def stored(**neural: Any) -> Any:
+        return run_or_recall(
+            store, method, problem, FEDAVG, seeds=range(2), rounds=[0, 1], engine="neural", metrics=["f"], neural=neural
+        )
+
+    first = stored()
+    assert len(store.keys()) == 1
+    again = stored(precision="float32")  # the default
+    assert len(store.keys()) == 1
+    assert (again.samples["f"] == first.samples["f"]).all()
+    for k, neural in enumerate(({"precision": "float64"}, {"lanes": 3}, {"threads": 2}), 2):
+        stored(**neural)
+        assert len(store.keys()) == k
+
+
+def test_another_version_of_torch_names_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, method, problem = Store(tmp_path / "store"), build_method(FEDAVG), build_problem(NETWORK)
+    for k, version in enumerate(("2.13.0+cpu", "2.14.0+cpu"), 1):
+        monkeypatch.setattr("boundcheck.networks.provider.package_version", lambda _, version=version: version)
+        run_or_recall(store, method, problem, FEDAVG, seeds=range(1), rounds=[0], engine="neural", metrics=["f"])
+        assert len(store.keys()) == k
+
+
+@pytest.mark.parametrize("engine", ["exact", "sampled"])
+def test_other_engines_send_networks_to_the_neural_one(engine: str) -> None:
+    with pytest.raises(Unsupported, match="take engine = 'neural'"):
+        bc.run(FEDAVG, NETWORK, rounds=2, engine=engine)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[Exception], str]] = {
+    "quadratics": (FEDAVG, {"kind": "scgd_section_4", "seed": 0}, {}, Unsupported, "labelled samples"),
+    "exact solves": ({"kind": "dane", "mu": "1"}, NETWORK, {}, Unsupported, "dane with exact local solves"),
+    "metric of another engine": (FEDAVG, NETWORK, {"metrics": ["drift"]}, Unsupported, "engine = 'exact' does"),
+    "unknown metric": (FEDAVG, NETWORK, {"metrics": ["accuracies"]}, UnknownName, "did you mean 'accuracy'"),
+    "unknown setting": (FEDAVG, NETWORK, {"neural": {"precison": "float32"}}, UnknownName, "'precision'"),
+    "unknown precision": (FEDAVG, NETWORK, {"neural": {"precision": "float16"}}, UnknownName, "float"),
+    "unknown device": (FEDAVG, NETWORK, {"neural": {"device": "tpu"}}, UnknownName, "device"),
+    "no GPU": (FEDAVG, NETWORK, {"neural": {"device": "cuda:99"}}, BadInput, "torch sees .*; take device = 'auto'"),
+    "no seed": (FEDAVG, NETWORK, {"seeds": 0}, BadInput, "at least 1"),
+}
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_refusals_are_one_sentence(name: str) -> None:
+    method, problem, how, error, text = REFUSED[name]
+    with pytest.raises(error, match=text) as caught:
+        bc.run(method, problem, rounds=2, engine="neural", **how)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_belong_to_the_neural_engine() -> None:
+    with pytest.raises(BadInput, match="has no settings 'neural'"):
+        bc.run(FEDAVG, {"kind": "scgd_section_4", "seed": 0}, rounds=1, neural={})
+
+
+@pytest.mark.parametrize("partition", ["layer", "channel"])
+def test_blocks_of_a_network_need_the_neural_engine(partition: str) -> None:
+    method = {"kind": "partial_averaging", "tau": 2, "eta": "1/10", "partition": partition}
+    with pytest.raises(Unsupported, match="take engine = 'neural'"):
+        bc.run(method, {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1}, rounds=1)
+    with pytest.raises(UnknownName, match="did you mean 'channel'"):
+        build_method({**method, "partition": "chanel"})
+
+
+def test_mistakes_of_a_claim_have_their_lines() -> None:
+    with pytest.raises(SpecError) as caught:
+        claim("neural", 'neural = { precison = "float64" }')
+    assert "setting 'precison' is unknown" in str(caught.value)
+    with pytest.raises(SpecError, match="has no settings 'neural'"):
+        claim("sampled", "neural = { lanes = 2 }")
+
+
+def test_settings_of_the_exact_engine_are_refused() -> None:
+    told = "arithmetic = 'rational' is a setting of engine = 'exact'; leave it out with engine = 'neural'"
+    with pytest.raises(BadInput, match=told):
+        bc.run(FEDAVG, NETWORK, rounds=1, engine="neural", arithmetic="rational")
+    with pytest.raises(SpecError, match=told) as caught:
+        claim("neural", '\narithmetic = "rational"')
+    ((line, _),) = caught.value.problems
+    assert line == CLAIM.count("\n") + 3
+
+
+def test_a_claim_has_seeds_by_its_engine() -> None:
+    def runs(engine: str, more: str = "") -> int:
+        return claims_from_text(CLAIM.replace("seeds = 4\n", more) + f'engine = "{engine}"')[0].runs
+
+    assert [runs("sampled"), runs("neural"), runs("neural", "seeds = 7\n")] == [1000, 200, 7]
+
+
+def test_a_claim_with_settings_and_estimates_can_be_written_back() -> None:
+    for more in ("estimate = true", "estimate = { samples = 4 }", 'neural = { precision = "float64", lanes = 2 }'):
+        text = claim_toml(claim("neural", more))
+        assert claims_from_text(text)[0] == claim("neural", more)
+        assert more in text
+
+
+def test_a_curve_names_its_engine() -> None:
+    curve = bc.run(FEDAVG, NETWORK, rounds=1, engine="neural", seeds=1, metrics=["f"])
+    assert repr(curve).startswith("<Curve neural, 2 points")
+
+
+def test_the_constants_of_a_network_are_said_to_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "claims.toml"
+    spec.write_text(
+        '[[claim]]\nstatement = "fedshuffle/theorem_5_1_nonconvex/corrected"\nengine = "neural"\nestimate = true\n'
+        'problem = { kind = "neural", data = "digits", model = "softmax", clients = 2 }\n'
+        'method = { kind = "fedshuffle", eta_l = "1/2*largest" }\n'
+    )
+    assert main(["constants", str(spec)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "L, G2, B2, P2, sigma2, gap_0: measured along the run by `boundcheck check`, since estimate is set." in told
+    assert "take engine" not in told
+
+
+def test_without_torch_the_command_names_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *_: None if name == "torch" else found(name))
+    with pytest.raises(MissingExtra, match=r"pip install boundcheck\[neural\]"):
+        bc.run(FEDAVG, NETWORK, rounds=1, engine="neural")
+    spec = tmp_path / "claims.toml"
+    spec.write_text(f'{CLAIM}engine = "neural"\n')
+    monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
+    assert main(["compare", str(spec)]) == 2
+    assert "pip install boundcheck[neural]" in " ".join(capsys.readouterr().err.split())
