@@ -21,7 +21,7 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe, run
 from boundcheck.engines.sampled import concatenate
 from boundcheck.engines.trained import training_engine
-from boundcheck.methods.build import module_of
+from boundcheck.methods import build as methods
 from boundcheck.problems import _data_sets
 from boundcheck.problems import build as problems
 
@@ -54,7 +54,7 @@ def code_of(problem: Problem, method_spec: Mapping[str, Any], engine: str) -> tu
         named |= {problems.module_name(_name(spec["kind"]))} if "kind" in spec else set()
         named |= {_data_sets.module_name(_name(spec["data"]))} if "data" in spec else set()
         spec = spec.get("of")
-    return tuple(sorted({*_CODE, type(problem).__module__, module_of(str(method_spec.get("kind"))), *named}))
+    return tuple(sorted({*_CODE, type(problem).__module__, methods.module_name(str(method_spec.get("kind"))), *named}))
 
 
 def _name(given: Any) -> str:

@@ -39,7 +39,7 @@ def kind_of(name: str) -> Kind:
     return _found()[name][0]
 
 
-def module_of(name: str) -> str:
+def module_name(name: str) -> str:
     """The module that has the kind of this name, as a dotted name. Raises UnknownName."""
     kind_of(name)
     return _found()[name][1]

@@ -10,8 +10,6 @@ from typing import Generic, TypeVar, overload
 
 from boundcheck.errors import BadInput
 
-__all__ = ["Clients", "Repeated"]
-
 T = TypeVar("T")
 
 

@@ -29,10 +29,9 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.methods.parts.aggregation import check_rule
 
-__all__ = ["Method"]
-
-_ALL = 1000  # up to so many clients `Method.check` asks for the local work of each
-_MANY = 100_000  # and up to so many it asks for the law of any cohort
+# `Method.check` looks at the local work of each of up to so many clients, and at the law of any cohort of up to so many
+_CHECKED_ONE_BY_ONE = 1000
+_CHECKED_LAW = 100_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,19 +98,19 @@ class Method:
     def check(self, clients: Clients, dim: int | None = None) -> None:
         """Raises BadInput where a part does not fit: a cohort larger than all clients, a list too short, no partition.
 
-        dim: length of the model, where it is known. With many clients only what is quickly told is asked.
+        dim: length of the model, where it is known. With many clients only what takes little time is checked.
         """
         n = clients.count
         if isinstance(self.exchange, Blocks):
             self.exchange.models(n)
             if dim is not None and not self.exchange.by_network:
                 self.exchange.blocks(dim)
-        if n > _MANY and not isinstance(self.participation, Uniform):
+        if n > _CHECKED_LAW and not isinstance(self.participation, Uniform):
             return
         drawing = self.participation.drawing(clients)
-        for i in range(n if n <= _ALL else 1):
+        for i in range(n if n <= _CHECKED_ONE_BY_ONE else 1):
             self.local.visits(i, (i,), clients)
-        if n > _ALL:
+        if n > _CHECKED_ONE_BY_ONE:
             return
         cohort = self.participation.fixed(0, clients) if drawing is None else drawing.example()
         if cohort and any(clients.weights[i] for i in cohort):
@@ -156,9 +155,9 @@ class Method:
         return f"<b>Method</b> {html.escape(self._words())}"
 
     def _words(self) -> str:
-        told = [getattr(self, f.name) for f in fields(self) if f.name != "name"]
+        parts = [getattr(self, f.name) for f in fields(self) if f.name != "name"]
         shown: list[str] = []
-        for part in told:
+        for part in parts:
             if part is None:
                 continue
             numbers = {k: v for k, v in _part(part).items() if k != "part" and v is not None}

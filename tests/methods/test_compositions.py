@@ -153,4 +153,4 @@ def test_unknown_kinds_are_unknown_names() -> None:
     with pytest.raises(UnknownName):
         build({"kind": "__init__"})
     with pytest.raises(UnknownName):
-        build({"kind": "parts.schedule"})
+        build({"kind": "parts.step_sizes"})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from boundcheck.errors import UnknownName
-from boundcheck.methods.build import algorithms, build, kind_of, kinds, module_of
+from boundcheck.methods.build import algorithms, build, kind_of, kinds, module_name
 from boundcheck.methods.kind import AnyOf, Form, Part, anything, fits
 from boundcheck.methods.parts import (
     Average,
@@ -99,7 +99,7 @@ def test_a_method_with_another_part_is_no_instance(kind: str, change: dict[str, 
     assert kind not in algorithms(replace(method, **change))
 
 
-def test_the_module_of_a_kind() -> None:
-    assert module_of("fedavg_min") == module_of("fedavg_mean") == "boundcheck.methods.kinds.fedshuffle"
+def test_the_module_name_a_kind() -> None:
+    assert module_name("fedavg_min") == module_name("fedavg_mean") == "boundcheck.methods.kinds.fedshuffle"
     with pytest.raises(UnknownName):
         kind_of("fedshufle")

@@ -26,8 +26,8 @@ from boundcheck.methods.parts.participation import (
     probability_matrix,
 )
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
-from boundcheck.methods.parts.schedule import Constant, Decaying, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.server import ServerStep
+from boundcheck.methods.parts.step_sizes import Constant, Decaying, InverseCycle, LogHorizon, NoStep, Schedule
 from boundcheck.methods.parts.update_times import Timed
 
 __all__ = [

@@ -9,8 +9,6 @@ from typing import Literal
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.parts.participation import Participation
 
-__all__ = ["Correction"]
-
 DECAYS = ("constant", "inverse", "geometric")
 
 

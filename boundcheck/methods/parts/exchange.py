@@ -16,8 +16,6 @@ import numpy as np
 
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 
-__all__ = ["PARTITIONS", "Blocks", "Exchange", "HandOver", "Stale", "even_blocks"]
-
 BY_NETWORK = ("layer", "channel")
 PARTITIONS = ("whole", "even", *BY_NETWORK)
 MAX_PERIOD = 100_000  # rounds of a pattern that is written out

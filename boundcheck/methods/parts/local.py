@@ -15,8 +15,6 @@ from typing import Literal, Protocol
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 
-__all__ = ["DIVISORS", "SAMPLINGS", "EpochRange", "Epochs", "GradientSteps", "LocalWork", "StochasticSteps", "Visit"]
-
 Sampling = Literal["full", "reshuffled", "replacement", "exact"]
 SAMPLINGS = ("reshuffled", "replacement")
 DIVISORS = ("none", "size", "work", "largest")

@@ -8,8 +8,6 @@ from typing import Literal
 
 from boundcheck.errors import BadInput, UnknownName
 
-__all__ = ["Momentum"]
-
 STARTS = ("zero", "gradient", "sampled")
 
 

@@ -10,8 +10,6 @@ from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, Visit
 
-__all__ = ["ExactSolve", "Proximal"]
-
 Weight = Fraction | tuple[Fraction, ...]
 
 

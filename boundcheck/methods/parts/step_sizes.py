@@ -15,8 +15,6 @@ from typing import Protocol
 from boundcheck.core.numbers import round_down
 from boundcheck.errors import BadInput
 
-__all__ = ["Constant", "Decaying", "InverseCycle", "LogHorizon", "NoStep", "Schedule"]
-
 
 class Schedule(Protocol):
     """The local step size of each cycle."""
