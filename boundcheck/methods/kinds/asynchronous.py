@@ -345,7 +345,7 @@ KINDS = {
         replace(_FORM, participation=AnyOf(Full, Part(Timed, always_full=True)), aggregation=_BY_IMPORTANCE),
     ),
     "fedavg_async": Kind(fedavg_async, replace(_FORM, participation=Part(Timed, policy=FirstToArrive), exchange=Stale)),
-    "fedfix": Kind(fedfix, replace(_FORM, participation=Part(Timed, policy=Window), exchange=anything)),
+    "fedfix": Kind(fedfix, replace(_FORM, participation=Part(Timed, policy=Window), exchange=AnyOf(Stale, None))),
     "fedbuff": Kind(fedbuff, replace(_FORM, participation=Part(Timed, policy=Buffer), exchange=Stale)),
     "centralised": Kind(centralised, replace(_FORM, participation=Sole, aggregation=_BY_IMPORTANCE)),
     "uniform_sampling": Kind(uniform_sampling, replace(_FORM, participation=Uniform)),

@@ -317,8 +317,6 @@ _MVR = replace(
     participation=OneByWeight(),
     server=Part(ServerStep, eta_g=1),
     momentum=Part(Momentum, start="sampled", warm_up=anything),
-    correction=anything,
-    exchange=anything,
 )
 
 KINDS = {
