@@ -19,6 +19,7 @@ LAYERS: dict[str, set[str]] = {
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "cvxpy", "numpy"},
     "papers": {"sympy"},
     "engines": {"numpy", "numba", "flint"},
+    "setting": {"numpy", "flint"},
     "problems": {"numpy", "scipy", "flint", "PIL"},
     "methods": {"numpy"},
     "constants": {"numpy", "scipy", "cvxpy", "flint"},

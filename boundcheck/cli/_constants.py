@@ -188,15 +188,15 @@ def _computed(label: str, lazy: Mapping[str, Constant], parameters: set[str]) ->
 
 def _factors(keys: set[str], constants: Mapping[str, Constant]) -> dict[str, Constant]:
     """The beta of the statement: of Section 5 where it speaks of M, of Appendix E where it speaks of M1."""
-    from boundcheck.engines.joint import step_factors
+    from boundcheck.setting.participation import step_factors
 
     wanted = {"beta": {"M", "P2", "B2"}, "beta_c": {"M", "P2", "B2"}, "beta_gen": {"M1", "P2_gen", "B2"}}
     return {name: c for name, c in step_factors(constants).items() if wanted[name] <= keys}
 
 
 def _spreads(problem: Problem) -> tuple[Spread, ...]:
-    from boundcheck.engines.joint import client_variances
     from boundcheck.problems.problem import clients_of
+    from boundcheck.setting.participation import client_variances
 
     pairs = client_variances(problem) or ()
     sizes = clients_of(problem).sizes

@@ -216,11 +216,11 @@ def hypotheses_of(
     A hypothesis that fails in double precision only is in both. assumptions: names that the problem is asked about
     besides the shipped ones. Hypotheses that neither can decide are left out.
     """
-    from boundcheck.engines.async_hypotheses import async_hypotheses
-    from boundcheck.engines.block_hypotheses import block_hypotheses
-    from boundcheck.engines.client_hypotheses import client_hypotheses
-    from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
-    from boundcheck.engines.weighing import weight_hypotheses
+    from boundcheck.setting.asynchronous import async_hypotheses
+    from boundcheck.setting.blocks import block_hypotheses
+    from boundcheck.setting.client_hypotheses import client_hypotheses
+    from boundcheck.setting.followed_objective import weight_hypotheses
+    from boundcheck.setting.proximal import cohort_hypotheses
 
     seen = getattr(problem, "holds_by_estimates", _on_none)
     decided: dict[str, str] = {}
@@ -263,12 +263,12 @@ def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:
 
 
 def describe_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
-    """The constants of the problem, those of method and problem together (`engines.joint`) and the method's parameters.
+    """The constants of the problem, those of method and problem together and the method's parameters.
 
     A name in several is the parameter, then the joint constant. Each is computed when it is first asked for.
     """
     from boundcheck.constants.lazy import LazyConstants
-    from boundcheck.engines.joint import joint_makers
+    from boundcheck.setting.participation import joint_makers
 
     own = {
         name: Constant(value, Known.EXACT, "exact", "parameter of the method")

@@ -21,13 +21,13 @@ from boundcheck.constants.lazy import LazyConstants
 from boundcheck.core.linalg import float_down, float_up
 from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.joint import general
 from boundcheck.engines.run import describe, describe_constants, hypotheses_of
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.evidence.compare import DECIDED_HERE
 from boundcheck.evidence.given import is_library, key_of
 from boundcheck.methods.parts import SumOne
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.participation import general
 from boundcheck.theory.keys import name_of
 
 if TYPE_CHECKING:

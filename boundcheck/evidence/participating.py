@@ -19,7 +19,6 @@ import sympy as sp
 
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.cohorts import law_of
-from boundcheck.engines.expected_weights import Expected, expected_weights
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.participating_shrinking import ParticipatingShrinking
 from boundcheck.evidence.searchable import check_searchable
@@ -27,6 +26,7 @@ from boundcheck.evidence.witness import Witness
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
+from boundcheck.setting.expected_weights import Expected, expected_weights
 from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Statement
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boundcheck.engines.run import describe_constants, is_round_metric, run
-from boundcheck.engines.surrogate import surrogate
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.compare import hypotheses
@@ -25,6 +24,7 @@ from boundcheck.evidence.points import index_name, points_of
 from boundcheck.evidence.steps import joint, objective, placeholder, resolve_steps, start_constants, with_start
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.followed_objective import surrogate
 from boundcheck.theory.decide import Point
 from boundcheck.theory.statement import Kind
 

@@ -18,7 +18,6 @@ from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_apart, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
-from boundcheck.engines.absent import why_absent
 from boundcheck.engines.run import ENGINES, check_engine, is_neural, round_grid
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
@@ -33,6 +32,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.setting.missing_constants import reason_missing
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.quantities import check_measurable
@@ -321,7 +321,7 @@ class _Checker:
         if not lacking:
             return
         with self._noting("method"):
-            why = None if instance is None else why_absent(instance[1], instance[0])
+            why = None if instance is None else reason_missing(instance[1], instance[0])
             self._add(
                 ("statement",),
                 f"{claimed.best_id}: no value for {', '.join(s.name for s in lacking)}"

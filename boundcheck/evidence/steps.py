@@ -79,7 +79,7 @@ def objective(claimed: Statement, method: Method, problem: Problem) -> Problem:
     """The problem whose objective the statement is about: the one that the method really minimises where it says so."""
     if not claimed.metric.surrogate:
         return problem
-    from boundcheck.engines.surrogate import surrogate
+    from boundcheck.setting.followed_objective import surrogate
 
     return surrogate(method, problem)
 

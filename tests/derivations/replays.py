@@ -17,8 +17,8 @@ import sympy as sp
 from exact_facts import Outcome, Replay
 
 import boundcheck as bc
-from boundcheck.engines.joint import joint_constants
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.participation import joint_constants
 
 F = Fraction
 

@@ -15,12 +15,12 @@ import pytest
 from boundcheck.core.store import Store
 from boundcheck.engines.curve import Curve
 from boundcheck.engines.run import run
-from boundcheck.engines.surrogate import surrogate
 from boundcheck.evidence import stored
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.stored import arrays_of, code_of, curve_from, meta_of, run_or_recall
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.followed_objective import surrogate
 
 PROBLEM = build_problem({"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1})
 SPEC = {"kind": "fedavg", "E": 2, "eta": "1/100", "size": 1}

@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.engines.neural.library import library
 from boundcheck.engines.neural.network import Tensor
 from boundcheck.engines.neural.passes import Passes, width_of
@@ -44,9 +43,10 @@ from boundcheck.engines.sampled.looking import (
     is_discrepancy,
     needs_models,
 )
-from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.problems._classifier import Classifier
+from boundcheck.setting.expected_weights import expected_weights
+from boundcheck.setting.followed_objective import small_step_weights
 
 if TYPE_CHECKING:
     from boundcheck.engines.sampled.lowering import Lowered

@@ -15,19 +15,19 @@ import numpy as np
 
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import format_short, round_up
-from boundcheck.engines.expected_weights import Expected, expected_weights
 from boundcheck.engines.run import describe_constants
 from boundcheck.evidence.studies.study import StudyTable
 from boundcheck.evidence.studies.training_runs import CaseRuns
 from boundcheck.evidence.studies.watched import Losses, Watched, watch
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.expected_weights import Expected, expected_weights
 
 if TYPE_CHECKING:
     from boundcheck.evidence.studies.training_runs import Ran
 
 __all__ = ["surrogate_constants", "surrogate_knowledge", "theory_data", "theory_tables"]
 
-# Constants of a method and a problem that are shown where they are known, as they are called in `engines.joint_async`.
+# Constants of a method and a problem that are shown where they are known, as they are called in `setting.asynchronous`.
 SHOWN: Mapping[str, str] = {
     "local_steps": "K, local steps",
     "rho": "rho, largest q(n), at least 1",

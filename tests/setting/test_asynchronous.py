@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from boundcheck.constants.constant import Known
-from boundcheck.engines.async_hypotheses import async_hypotheses
-from boundcheck.engines.expected_weights import KINDS, expected_weights
-from boundcheck.engines.joint import joint_constants
 from boundcheck.engines.run import describe_constants, run
-from boundcheck.engines.scheme_table import Entry, scheme_table
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build, kinds
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Timed
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.asynchronous import async_hypotheses
+from boundcheck.setting.expected_weights import KINDS, expected_weights
+from boundcheck.setting.participation import joint_constants
+from boundcheck.setting.scheme_table import Entry, scheme_table
 
 F = Fraction
 STEPS: dict[str, Any] = {"K": 2, "eta_l": "1/4"}

@@ -15,13 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.async_hypotheses import async_hypotheses
 from boundcheck.engines.batch import cycle_map
 from boundcheck.engines.exact import limit_cycle
 from boundcheck.engines.exact.growing import stays_away
-from boundcheck.engines.joint import joint_constants
 from boundcheck.engines.run import run
-from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.limits import Limits, limit_study
@@ -31,6 +28,9 @@ from boundcheck.methods.parts import Average, Full, Pattern, Timed, pattern_law
 from boundcheck.methods.schedules import FirstToArrive, Fixed
 from boundcheck.methods.schedules import plan as plans
 from boundcheck.problems.build import build as problem
+from boundcheck.setting.asynchronous import async_hypotheses
+from boundcheck.setting.followed_objective import small_step_weights
+from boundcheck.setting.participation import joint_constants
 from boundcheck.verdict import Grade, Outcome
 
 F = Fraction

@@ -6,10 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.joint import general, joint_constants, joint_makers, participation_constants
 from boundcheck.engines.run import describe_constants, run
-from boundcheck.engines.small_step import small_step_weights
-from boundcheck.engines.surrogate import surrogate
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -31,6 +28,8 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.followed_objective import small_step_weights, surrogate
+from boundcheck.setting.participation import general, joint_constants, joint_makers, participation_constants
 
 F = Fraction
 

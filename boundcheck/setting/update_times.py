@@ -27,11 +27,10 @@ from boundcheck.methods.parts import Timed
 from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Window
 
 if TYPE_CHECKING:
-    from boundcheck.engines.expected_weights import DataKinds, Expected
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
+    from boundcheck.setting.expected_weights import DataKinds, Expected
 
-__all__ = ["participation_makers", "time_hypotheses", "time_makers"]
 
 Makers = dict[str, Callable[[], Constant]]
 

@@ -24,7 +24,6 @@ from boundcheck.constants.constant import Constant, Known
 if TYPE_CHECKING:
     from boundcheck.constants.blocks import Partition
 
-__all__ = ["AveragingMatrices", "averaging_makers"]
 
 MAX_SIZE = 60  # rows of the matrices that are made
 Rows = list[list[Fraction]]

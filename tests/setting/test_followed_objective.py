@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from boundcheck.engines.small_step import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant, GradientSteps, Pattern
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.followed_objective import effective_weights, small_step_weights, weighted_minimiser
 
 P = build({"kind": "fedshuffle_36"})
 TWO = {"kind": "uniform", "size": 2}

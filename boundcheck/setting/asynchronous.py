@@ -1,7 +1,7 @@
-"""Constants that a method and a problem have together in the theory of asynchronous federated learning.
+"""Constants and hypotheses of a method on a problem in the theory of asynchronous federated learning.
 
 Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
-Heterogeneous Clients Updates". With q_i(n) the expected weights (`engines.expected_weights`), q_i their means over the
+Heterogeneous Clients Updates". With q_i(n) the expected weights (`setting.expected_weights`), q_i their means over the
 rounds of a period, qt_i(n) = q_i(n)/q(n), L^n = sum of q_i(n) L_i with the minimiser thb^n, and Lbar = sum of q_i L_i
 with the minimiser thb (the nearest to the start, where there are several):
 
@@ -16,18 +16,21 @@ with the minimiser thb (the nearest to the start, where there are several):
     chi2        sum (r_j - st_j)^2/st_j over the kinds of data j, st_j from q_i (27); absent where one never takes part.
                 Clients with the same objective are one kind. chi2_max: the largest chi_n^2 of a round, over the kinds
                 that take part in it (18). U_loss = 0 where every kind takes part in every round; absent elsewhere
-    and the times of `engines.joint_times` and the constants of Example 2, `engines.alternating`
+    and the times of `setting.update_times` and the constants of Example 2, `setting.alternation`
     F_het       Lbar(thb) - sum q_i L_i* (27); P_loss the mean of chi_n^2 sum qt_i(n) [L_i(thb^n) - L_i*] (18)
 
 Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
 are over the other rounds. E is over the samples of a local step: one draw, or as many as its batch has. The constants
 with L are known for quadratics with convex clients, exactly; a value too long to keep is rounded up to 13 digits. The
 bound B on gradients (Assumption 7) is never there: no quadratic with a positive Hessian has one.
+
+The hypotheses are Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, Examples 1 and 2, and what
+Section 4 says of update times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -37,11 +40,11 @@ from boundcheck.constants.certify import from_above
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.constants.forms import Form, gap, square, weighted
 from boundcheck.core.linalg import column, range_projector, rational, solve_any
-from boundcheck.engines.alternating import alternation_makers
-from boundcheck.engines.expected_weights import DataKinds, Expected, data_kinds, expected_weights
-from boundcheck.engines.joint_times import participation_makers, time_makers
 from boundcheck.methods.parts import GradientSteps, StochasticSteps
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.alternation import alternation_hypotheses, alternation_makers
+from boundcheck.setting.expected_weights import DataKinds, Expected, data_kinds, expected_weights
+from boundcheck.setting.update_times import participation_makers, time_hypotheses, time_makers
 
 if TYPE_CHECKING:
     from flint import fmpq_mat
@@ -49,7 +52,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["Losses", "async_makers", "losses_of"]
 
 MAX_MINIMISERS = 2000  # different cohorts whose objective is minimised
 
@@ -261,3 +263,71 @@ def _second_moments(method: Method, problem: Any, maps: tuple[tuple[Any, Any], .
         one = own.moment().times(Fraction(factor**2))
         found.append(weighted([(Fraction(1, batch), one), (1 - Fraction(1, batch), whole)]))
     return tuple(found)
+
+
+def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
+    """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out.
+
+    Cohorts are drawn or fixed without a look at models or gradients, and clocks of exponential times are memoryless, so
+    that who takes part is independent of how old a model is, too.
+    """
+    clients = clients_of(problem)
+    examples = alternation_hypotheses(method, problem)
+    expected = expected_weights(method, clients)
+    if expected is None or not expected.full_kinds:
+        return examples
+    data = data_kinds(problem)
+    # an empty round weighs nothing: that is the matter of "no_empty_rounds"
+    unlike = next((k for k in expected.full_kinds if data.chi_square(k.q) or not data.complete(k.q)), None)
+    missing = next((k for k in expected.kinds if not k.q or not data.complete(k.q)), None)
+    found: dict[str, str | None] = {
+        "unbiased_gradients": _biased_steps(method, problem),
+        "independent_weights": None,
+        "covariance_of_weights": None
+        if expected.covariance is not None
+        else "some pairs of clients take part together more often than others, so that no single alpha fits.",
+        "window_property": _window(expected),
+        "same_expected_weights": None
+        if unlike is None
+        else f"{_round(unlike.q)} weighs the kinds of data otherwise than F does.",
+        "every_type_every_round": None if missing is None else f"{_round(missing.q)} leaves out a kind of data.",
+        "no_empty_rounds": None if len(expected.full_kinds) == len(expected.kinds) else "some rounds have no clients.",
+        "time_based": _time_based(expected, clients.weights),
+        "own_minimisers": None if len(data.shares) == clients.count else "some clients have the same kind of data.",
+        **time_hypotheses(method, clients),
+        **examples,
+    }
+    if isinstance(problem, QuadraticProblem):
+        curved = next((i for i, (a, _) in enumerate(problem.forms().maps) if a.rank()), None)
+        if curved is not None:
+            found["bounded_gradients"] = f"client {curved} is a quadratic, whose gradient grows without bound."
+    return found
+
+
+def _biased_steps(method: Method, problem: Problem) -> str | None:
+    """Why the sampled gradient of a step has another mean than the client's own, None where it has not."""
+    samples = getattr(problem, "samples", None)
+    if not isinstance(method.local, StochasticSteps) or not isinstance(problem, QuadraticProblem) or samples is None:
+        return None
+    pairs = zip(samples(), problem.forms().maps, strict=True)
+    bad = next((i for i, (own, client) in enumerate(pairs) if own.mean() != client), None)
+    return None if bad is None else f"client {bad} is the sum of its samples, and its steps follow single ones."
+
+
+def _window(expected: Expected) -> str | None:
+    if expected.window is not None:
+        return None
+    return "the first rounds are unlike the later ones, so that no window has the same means everywhere."
+
+
+def _time_based(expected: Expected, weights: Sequence[Fraction]) -> str | None:
+    """Whether the mean weights of a period are the clients' importance."""
+    unlike = next((i for i, w in enumerate(weights) if expected.mean.get(i, Fraction(0)) != w), None)
+    return None if unlike is None else f"client {unlike} has another mean weight than its importance in F."
+
+
+def _round(q: Mapping[int, Fraction]) -> str:
+    if not q:
+        return "an empty round"
+    shown = ", ".join(str(i) for i in sorted(q)[:6]) + (", ..." if len(q) > 6 else "")
+    return f"a round of the clients {shown}"

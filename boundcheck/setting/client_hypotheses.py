@@ -24,7 +24,6 @@ from boundcheck.problems.problem import QuadraticProblem
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
-__all__ = ["client_hypotheses"]
 
 APART = 1e-9
 MOST_CLIENTS = 100  # whose gradients are compared

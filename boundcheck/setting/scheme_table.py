@@ -16,19 +16,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boundcheck.core.linalg import solve_any
-from boundcheck.engines.expected_weights import expected_weights
-from boundcheck.engines.joint_async import Losses, losses_of
 from boundcheck.errors import Unsupported
 from boundcheck.methods.parts import Timed
 from boundcheck.methods.schedules import FirstToArrive, Fixed, Plan, Policy, WaitForAll, Window
 from boundcheck.methods.schedules.merge import common_unit
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.asynchronous import Losses, losses_of
+from boundcheck.setting.expected_weights import expected_weights
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
-
-__all__ = ["Entry", "require_column", "scheme_table"]
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from boundcheck.constants.constant import Known
-from boundcheck.engines.block_hypotheses import block_hypotheses
-from boundcheck.engines.joint import joint_constants, joint_makers
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as method
 from boundcheck.methods.parts import Epochs, StochasticSteps
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.quadratics import build as quadratics
+from boundcheck.setting.blocks import block_hypotheses
+from boundcheck.setting.participation import joint_constants, joint_makers
 from boundcheck.theory.assumptions import smooth_blocks, smooth_globally, smooth_separable, smooth_weighted
 from boundcheck.verdict import Grade, Outcome
 

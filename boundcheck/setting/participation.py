@@ -30,28 +30,22 @@ from boundcheck.constants.sampling import (
     sampling_constants,
     uniform,
 )
+from boundcheck.core.linalg import matrix
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts import Blocks, Epochs, ExactSolve, Proximal, SumOne, Unbiased
 from boundcheck.methods.parts.aggregation import client_weights
 from boundcheck.methods.parts.participation import probability_matrix
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.asynchronous import async_makers
+from boundcheck.setting.blocks import block_makers
+from boundcheck.setting.proximal import feddane_makers
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = [
-    "General",
-    "LocallyVaried",
-    "client_variances",
-    "general",
-    "joint_constants",
-    "joint_makers",
-    "participation_constants",
-    "step_factors",
-]
 
 MAX_COHORTS = 5000  # cohorts that are gone through one by one
 MAX_MATRIX = 100  # clients of a sampling that is known by its probability matrix alone
@@ -115,8 +109,6 @@ def participation_constants(method: Method, clients: Clients) -> SamplingConstan
         return one_client([drawing.inclusion(i) for i in range(n)], weights)
     if n > MAX_MATRIX:
         raise BadInput(f"{n} clients are too many for a sampling given by its cohorts; at most {MAX_MATRIX} are taken.")
-    from boundcheck.core.linalg import matrix
-
     return sampling_constants(matrix(probability_matrix(participation, clients)), weights)
 
 
@@ -199,15 +191,9 @@ def joint_makers(method: Method, problem: Problem) -> dict[str, Callable[[], Con
     clients = clients_of(problem)
     makers: dict[str, Callable[[], Constant]] = {}
     if isinstance(method.exchange, Blocks):  # workers that average blocks of their models
-        from boundcheck.engines.joint_blocks import block_makers
-
         makers |= block_makers(method, problem)
     if clients.count <= MAX_CLIENTS and isinstance(method.local, ExactSolve | Proximal):
-        from boundcheck.engines.joint_feddane import feddane_makers
-
         makers |= feddane_makers(method, problem)
-    from boundcheck.engines.joint_async import async_makers
-
     makers |= async_makers(method, problem)  # methods with delays, and the others of that paper
     try:
         if clients.count > MAX_CLIENTS:

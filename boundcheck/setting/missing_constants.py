@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from boundcheck.engines.expected_weights import expected_weights, is_asynchronous, refusal
 from boundcheck.methods.parts import Blocks, Timed
 from boundcheck.methods.schedules import Exponential
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.expected_weights import expected_weights, is_asynchronous, refusal
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["why_absent"]
 
-
-def why_absent(method: Method, problem: Problem) -> str | None:
+def reason_missing(method: Method, problem: Problem) -> str | None:
     """What keeps constants of the method on the problem from being known; None where nothing special does.
 
     Raises BadInput where the method does not fit the problem's clients.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["alternation_hypotheses", "alternation_makers"]
-
 
 @dataclass(frozen=True)
 class _Turns:

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.schedules import Plan
     from boundcheck.problems.problem import Problem
 
-__all__ = [
-    "KINDS",
-    "Covariance",
-    "DataKinds",
-    "Expected",
-    "RoundKind",
-    "data_kinds",
-    "expected_weights",
-    "is_asynchronous",
-    "refusal",
-]
 
 # The compositions of the paper.
 KINDS = (

@@ -1,4 +1,4 @@
-"""Constants of methods that average blocks of their workers' models, with the objectives of the workers.
+"""Constants and hypotheses of methods that average blocks of their workers' models, with the objectives of the workers.
 
 S. Lee, A. K. Sahu, C. He and S. Avestimehr, "Partial Model Averaging in Federated Learning", Assumptions 1 to 4. With
 the blocks j of the method's averages, p_i the clients' weights in F and L_j those of a reading of Assumption 1
@@ -17,9 +17,12 @@ the blocks j of the method's averages, p_i the clients' weights in F and L_j tho
     kappa2              its kappa^2
     averaged_per_period, averagings_per_period
                         numbers of a model that are averaged in tau rounds, and in how many messages
-    averaging_...       defects of the averaging matrices, see `engines.averaging_matrices`
+    averaging_...       defects of the averaging matrices, see `setting.averaging_matrices`
 
 Names without a suffix (Lmax, sum_L_sigma2, ...) are those of the reading "weighted".
+
+The hypotheses are Assumption 1 in its four readings to Assumption 4, and what the theorems say of the weights of the
+averages. Each is decided for the constants of this module, which are those that a statement takes.
 """
 
 from __future__ import annotations
@@ -32,28 +35,20 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq_mat
 
-from boundcheck.constants.blocks import (
-    BlockDissimilarity,
-    Lipschitz,
-    Partition,
-    block_variances,
-    coupled,
-    lipschitz,
-)
+from boundcheck.constants.blocks import BlockDissimilarity, Lipschitz, Partition, block_variances, coupled, lipschitz
 from boundcheck.constants.certify import from_above
 from boundcheck.constants.constant import Constant, Known
 from boundcheck.core.numbers import round_up
-from boundcheck.engines.averaging_matrices import averaging_makers
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.averaging_matrices import averaging_makers
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["SUFFIXES", "UNKNOWN_NOISE", "BlockView", "block_makers", "block_view"]
 
 SUFFIXES = {"B": "blocks", "S": "separable", "W": "weighted", "G": "global"}
 MAX_WORKERS = 1000
@@ -341,3 +336,73 @@ def _dissimilarity_sum(view: BlockView, reading: str) -> Constant:
     kappa2 = _kappa2(blocks)
     value = sum((v * v * k for v, k in zip(found.values, kappa2, strict=True)), Fraction(0))
     return _with(found.exact or not any(kappa2), value, f"sum of L_j^2 kappa_j^2, L_j ({reading}): {found.how}")
+
+
+def block_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
+    """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out."""
+    view = block_view(method, problem)
+    if view is None:
+        return {}
+    p, m = list(problem.weights), view.clients.count
+    found: dict[str, str | None] = {
+        **_smoothness(view),
+        "averages_as_objective": None
+        if list(view.averaging) == p
+        else "the models are averaged with other weights than the clients have in F.",
+        "averages_uniformly": None
+        if all(w == Fraction(1, m) for w in view.averaging)
+        else "the models are not averaged with equal weights.",
+    }
+    if view.noise != UNKNOWN_NOISE:
+        found["block_variance"] = view.noise if isinstance(view.noise, str) else None
+    objection = _answer(view, "gradient_dissimilarity")
+    if objection is not None or view.unlike is None:
+        found["total_dissimilarity"] = objection
+    blocks = view.dissimilarity
+    if blocks is not None:
+        free = blocks.free_block
+        found["block_dissimilarity"] = (
+            None if free is None else f"in block {free} a client's gradient varies where that of F does not."
+        )
+    if blocks is not None and view.maps is not None:
+        found["pure_noise"] = _not_only_noise(view)
+        found["even_noise"] = view.noise if isinstance(view.noise, str) else _uneven(view, view.noise)
+    return found
+
+
+def _answer(view: BlockView, name: str) -> str | None:
+    """Why the problem breaks a hypothesis; None where it meets it or cannot tell."""
+    try:
+        return view.problem.violations(name)
+    except UnknownName:
+        return None
+
+
+def _smoothness(view: BlockView) -> dict[str, str | None]:
+    """The four readings of Assumption 1, with the constants that the instance has in each."""
+    objection = _answer(view, "smooth_clients")
+    known = objection is not None or view.unsmooth is None
+    found: dict[str, str | None] = (
+        dict.fromkeys(("smooth_blocks", "smooth_weighted", "smooth_globally"), objection) if known else {}
+    )
+    if view.maps is not None:
+        pair = view.coupled
+        found["smooth_separable"] = (
+            None if pair is None else f"the Hessian of client {pair[0]} couples the blocks {pair[1]} and {pair[2]}."
+        )
+    return found
+
+
+def _not_only_noise(view: BlockView) -> str | None:
+    assert view.maps is not None
+    for i, (a, b) in enumerate(view.maps):
+        if any(v != 0 for v in (*a.entries(), *b.entries())):
+            return f"the gradient of client {i} is not 0 everywhere."
+    return view.varied
+
+
+def _uneven(view: BlockView, noise: tuple[Fraction, ...]) -> str | None:
+    varied = view.varied
+    if varied is not None:
+        return varied
+    return None if len(set(noise)) == 1 else "the noise has not the same variance in every block."

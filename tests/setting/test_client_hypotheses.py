@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from boundcheck.engines.client_hypotheses import client_hypotheses
 from boundcheck.problems.build import build
+from boundcheck.setting.client_hypotheses import client_hypotheses
 
 TWO = [{"A": [[2]], "b": [3]}, {"A": [[2]], "b": [3]}]
 UNLIKE = "the objective of client 1 is not that of client 0."

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from boundcheck.constants.constant import Known
-from boundcheck.engines.joint import general, joint_constants, participation_constants
 from boundcheck.engines.run import describe_constants, run
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.method import Method
@@ -26,6 +25,7 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.participation import general, joint_constants, participation_constants
 
 F = Fraction
 # L_k = 2, 5 and 1, the last one not convex

@@ -10,11 +10,10 @@ import pytest
 
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
-from boundcheck.engines.surrogate import surrogate
-from boundcheck.engines.weighing import weight_hypotheses
 from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.followed_objective import surrogate, weight_hypotheses
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
 

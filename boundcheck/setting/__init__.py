@@ -1,0 +1,1 @@
+"""What a method on a problem is known to have: its constants, hypotheses and metrics."""
