@@ -20,7 +20,7 @@ from boundcheck._version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.claim import Claim, ClaimResult, run_claim

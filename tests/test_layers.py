@@ -22,7 +22,7 @@ LAYERS: dict[str, set[str]] = {
     "setting": {"numpy", "flint"},
     "problems": {"numpy", "scipy", "flint", "PIL"},
     "methods": {"numpy"},
-    "constants": {"numpy", "scipy", "cvxpy", "flint"},
+    "certified": {"numpy", "scipy", "cvxpy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
     "core": {"numpy", "pydantic", "flint"},
     "words": set(),

@@ -13,7 +13,7 @@ from boundcheck.cli._output import json_number, line, progress, short, table
 from boundcheck.core.linalg import nearest_float
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.evidence.claim import Claim
     from boundcheck.evidence.practice import Practice
     from boundcheck.methods.method import Method

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant
+from boundcheck.certified.constant import Constant
 from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, Rarest, checked_parts
 from boundcheck.verdict import plain
 

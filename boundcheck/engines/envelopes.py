@@ -40,7 +40,7 @@ from boundcheck.problems._minimum import Minimum
 from boundcheck.problems.problem import clients_of
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.methods.method import Method
     from boundcheck.methods.parts import Drawing, Visit
     from boundcheck.problems.problem import Arrays, Problem

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.build import algorithms, objections
@@ -267,7 +267,7 @@ def describe_constants(method: Method, problem: Problem) -> Mapping[str, Constan
 
     A name in several is the parameter, then the joint constant. Each is computed when it is first asked for.
     """
-    from boundcheck.constants.lazy import LazyConstants
+    from boundcheck.certified.lazy import LazyConstants
     from boundcheck.setting.participation import joint_makers
 
     own = {

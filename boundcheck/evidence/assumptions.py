@@ -32,7 +32,7 @@ from boundcheck.theory.scope import difference
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 

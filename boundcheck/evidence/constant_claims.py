@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.lazy import LazyConstants
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.lazy import LazyConstants
 from boundcheck.core.linalg import float_down, float_up
 from boundcheck.core.numbers import format_short
 from boundcheck.engines.curve import Arithmetic, Curve

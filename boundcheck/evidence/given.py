@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_apart
 from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import CLASSES, QUANTITIES, Assumption
@@ -34,7 +34,7 @@ __all__ = [
 
 # How a given value is known that neither the problem nor the method has.
 UNCHECKED = "given, and not checked against the run"
-# A certified constant lies within this relative distance of the true one (`constants.certify`).
+# A certified constant lies within this relative distance of the true one (`certified.certify`).
 CERTIFIED_WIDTH = Fraction(2, 10**12)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from boundcheck.evidence.given import UNCHECKED
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.engines.curve import Curve
     from boundcheck.theory.statement import Statement
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.lazy import LazyConstants
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.lazy import LazyConstants
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number, round_down
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe_constants, run

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import fraction, identity
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts import GradientSteps, Stale, first_repeated

@@ -36,9 +36,9 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.constants.certify import from_above
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.forms import Form, gap, square, weighted
+from boundcheck.certified.certify import from_above
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.forms import Form, gap, square, weighted
 from boundcheck.core.linalg import column, range_projector, rational, solve_any
 from boundcheck.methods.parts import GradientSteps, StochasticSteps
 from boundcheck.problems.problem import QuadraticProblem, clients_of

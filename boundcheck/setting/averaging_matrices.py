@@ -19,10 +19,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 
 if TYPE_CHECKING:
-    from boundcheck.constants.blocks import Partition
+    from boundcheck.certified.blocks import Partition
 
 
 MAX_SIZE = 60  # rows of the matrices that are made

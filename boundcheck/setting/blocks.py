@@ -2,7 +2,7 @@
 
 S. Lee, A. K. Sahu, C. He and S. Avestimehr, "Partial Model Averaging in Federated Learning", Assumptions 1 to 4. With
 the blocks j of the method's averages, p_i the clients' weights in F and L_j those of a reading of Assumption 1
-(`constants.blocks`), the suffix R says of which: B (blocks), S (separable), W (weighted) or G (global),
+(`certified.blocks`), the suffix R says of which: B (blocks), S (separable), W (weighted) or G (global),
 
     m                   workers
     sum_p2              sum of p_i^2
@@ -35,9 +35,9 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq_mat
 
-from boundcheck.constants.blocks import BlockDissimilarity, Lipschitz, Partition, block_variances, coupled, lipschitz
-from boundcheck.constants.certify import from_above
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.blocks import BlockDissimilarity, Lipschitz, Partition, block_variances, coupled, lipschitz
+from boundcheck.certified.certify import from_above
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.parts import Blocks

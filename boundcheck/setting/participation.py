@@ -6,7 +6,7 @@ fhat = sum of what_i f_i,
 
     1/q_i = E[1{i in S}/q_i^S],   W = sum of wtilde_i K_i/(q_i c_i),   what_i = wtilde_i K_i/(W q_i c_i),
 
-and its theorem speaks of M1 = max of h_i s_i what_i with Hmat - e e' <= diag(h_i s_i) (`constants.sampling`) and of
+and its theorem speaks of M1 = max of h_i s_i what_i with Hmat - e e' <= diag(h_i s_i) (`certified.sampling`) and of
 M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
 """
 
@@ -19,9 +19,9 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from boundcheck.constants.certify import from_above
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.sampling import (
+from boundcheck.certified.certify import from_above
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.sampling import (
     SamplingConstants,
     full,
     general_sampling,

@@ -37,9 +37,9 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from boundcheck.constants import certify
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.definite import is_positive_semidefinite
+from boundcheck.certified import certify
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, matrix, rational
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, Unsupported

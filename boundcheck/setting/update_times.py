@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput
 from boundcheck.methods.parts import Timed
 from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Window

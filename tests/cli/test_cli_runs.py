@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from cli_tools import FALSE, FEDAVG, LONG, OUT, Run
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.setting.participation import step_factors
 
 Write = Callable[..., Path]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import describe, round_grid, run
 from boundcheck.errors import BadInput, UnknownName

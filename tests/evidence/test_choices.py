@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput
 from boundcheck.evidence import claim as claim_module
 from boundcheck.evidence.assumptions import check_assumption

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 from compare_tools import HALVING, D, K, check_json, curve, known, n, q
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 from claim_mutations import Claims
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput, SpecError
 from boundcheck.evidence import constant_claims
 from boundcheck.evidence.claim import Claim, run_claim

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 import sympy as sp
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, SpecError
 from boundcheck.evidence.assumptions import check_assumption, covers
@@ -139,7 +139,7 @@ def test_rounding_is_as_wide_as_a_certificate_says_at_every_magnitude(
     magnitude: Fraction, side: Literal["lower", "upper"], inwards: int
 ) -> None:
     bound = Constant(magnitude, Known.CERTIFIED, side, "by hand")
-    width = magnitude * 2 / 10**12  # relative 2e-12, of `constants.certify`
+    width = magnitude * 2 / 10**12  # relative 2e-12, of `certified.certify`
     exact = {"n": Constant(Fraction(7), Known.EXACT, "exact", "by hand")}
     corners = list(within_rounding({"mu": bound, **exact}, ["mu", "n", "unknown"]))
     assert corners == [{"mu": magnitude, "n": 7}, {"mu": magnitude + inwards * width, "n": 7}]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.neural.probing import Probe
 from boundcheck.engines.run import describe_constants
 from boundcheck.errors import BadInput, SpecError, UnknownName

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundcheck.constants.blocks import lipschitz
+from boundcheck.certified.blocks import lipschitz
 from boundcheck.core.linalg import matrix
 from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare

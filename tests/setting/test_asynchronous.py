@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.engines.run import describe_constants, run
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build, kinds

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as method

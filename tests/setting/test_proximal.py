@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.engines.run import describe_constants, run
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.method import Method

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.engines.neural.functional import Functional, check_calls, functional, mapped_where_possible
 from boundcheck.engines.neural.library import library

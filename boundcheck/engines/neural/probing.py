@@ -31,8 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant
-from boundcheck.constants.estimate import upper_mean
+from boundcheck.certified.constant import Constant
+from boundcheck.certified.estimate import upper_mean
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.neural.curvature import Ends, ends, hessian_product, sample_hessian_product
 from boundcheck.engines.neural.estimates import Found

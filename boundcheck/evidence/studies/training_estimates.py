@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.core.numbers import format_short
 from boundcheck.evidence.stored import measured_or_recall
 from boundcheck.evidence.studies.study import StudyTable

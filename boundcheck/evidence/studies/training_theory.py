@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_short, round_up
 from boundcheck.engines.run import describe_constants
 from boundcheck.evidence.studies.study import StudyTable

@@ -24,11 +24,11 @@ from typing import Literal
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from boundcheck.constants import certify
-from boundcheck.constants.definite import is_positive_semidefinite, least_multiple
-from boundcheck.constants.dissimilarity import ROOM, Affine
-from boundcheck.constants.forms import Form, least_constant, weighted
-from boundcheck.constants.samples import Matrices, Samples
+from boundcheck.certified import certify
+from boundcheck.certified.definite import is_positive_semidefinite, least_multiple
+from boundcheck.certified.dissimilarity import ROOM, Affine
+from boundcheck.certified.forms import Form, least_constant, weighted
+from boundcheck.certified.samples import Matrices, Samples
 from boundcheck.core.linalg import floats, fraction, identity, range_projector, rational, upper_eigenvalue
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.constants.definite import is_positive_semidefinite
+from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import fraction, rational, solve_any
 
 __all__ = ["Form", "gap", "least_constant", "square", "weighted"]

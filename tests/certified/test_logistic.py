@@ -17,14 +17,14 @@ from logistic_tools import (
     similarity,
 )
 
-from boundcheck.constants.constant import Known
-from boundcheck.constants.estimate import (
+from boundcheck.certified.constant import Known
+from boundcheck.certified.estimate import (
     estimate_dissimilarity,
     estimate_local_variance,
     estimate_similarity,
     estimate_smoothness,
 )
-from boundcheck.constants.linear_scores import bounds
+from boundcheck.certified.linear_scores import bounds
 from boundcheck.core.linalg import matrix
 from boundcheck.errors import BadInput
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from boundcheck.constants.constant import Constant
+from boundcheck.certified.constant import Constant
 
 __all__ = ["LazyConstants"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flint import fmpq_mat
 
-from boundcheck.constants.blocks import (
+from boundcheck.certified.blocks import (
     READINGS,
     BlockDissimilarity,
     block_variances,
@@ -18,7 +18,7 @@ from boundcheck.constants.blocks import (
     lipschitz,
     root_from_above,
 )
-from boundcheck.constants.samples import Matrices, Rows
+from boundcheck.certified.samples import Matrices, Rows
 from boundcheck.core.linalg import column, fraction, matrix
 from boundcheck.errors import BadInput, UnknownName
 

@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 from flint import fmpq_mat
 
-from boundcheck.constants.definite import is_positive_semidefinite, least_multiple, principal, spread
-from boundcheck.constants.dissimilarity import Dissimilarity, local_variance
-from boundcheck.constants.forms import Form, gap, least_constant, square
-from boundcheck.constants.programme import constant_by_programme
-from boundcheck.constants.samples import Matrices, Rows
+from boundcheck.certified.definite import is_positive_semidefinite, least_multiple, principal, spread
+from boundcheck.certified.dissimilarity import Dissimilarity, local_variance
+from boundcheck.certified.forms import Form, gap, least_constant, square
+from boundcheck.certified.programme import constant_by_programme
+from boundcheck.certified.samples import Matrices, Rows
 from boundcheck.core.linalg import column, fraction, identity, is_psd, matrix, rational
 from boundcheck.errors import BadInput
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
-from boundcheck.constants.estimate import (
+from boundcheck.certified.constant import Known
+from boundcheck.certified.estimate import (
     estimate_dissimilarity,
     estimate_local_variance,
     estimate_relaxed_dissimilarity,

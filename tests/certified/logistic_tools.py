@@ -16,9 +16,9 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.constants.certify import eigenvalue
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.definite import least_multiple, spread
+from boundcheck.certified.certify import eigenvalue
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import least_multiple, spread
 from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput

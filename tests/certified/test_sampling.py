@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from flint import fmpq_mat
 
-from boundcheck.constants.programme import sampling_by_programme
-from boundcheck.constants.sampling import (
+from boundcheck.certified.programme import sampling_by_programme
+from boundcheck.certified.sampling import (
     admissible,
     full,
     general_sampling,

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.linear_scores import UNIT, largest_gram, rounding
+from boundcheck.certified.linear_scores import UNIT, largest_gram, rounding
 from boundcheck.core.numbers import round_down, round_up
 
 __all__ = ["StartGradients", "smoothness_of_sum", "start_gradients"]

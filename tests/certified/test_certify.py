@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 from flint import fmpq_mat
 
-from boundcheck.constants import certify
-from boundcheck.constants.constant import Known
-from boundcheck.constants.definite import is_positive_semidefinite
+from boundcheck.certified import certify
+from boundcheck.certified.constant import Known
+from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import column, fraction, identity, is_psd, matrix, range_projector, rational
 from boundcheck.core.numbers import parse_number
 

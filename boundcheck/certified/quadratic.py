@@ -9,11 +9,11 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from boundcheck.constants import certify
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.definite import is_positive_semidefinite
-from boundcheck.constants.dissimilarity import ROOM, Affine, Dissimilarity, LocalVariance, Pair, local_variance
-from boundcheck.constants.samples import Samples
+from boundcheck.certified import certify
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite
+from boundcheck.certified.dissimilarity import ROOM, Affine, Dissimilarity, LocalVariance, Pair, local_variance
+from boundcheck.certified.samples import Samples
 from boundcheck.core.linalg import EigenBound, column, identity, rational
 from boundcheck.errors import UnknownName
 

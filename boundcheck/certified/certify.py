@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.definite import is_positive_semidefinite, spread
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite, spread
 from boundcheck.core.linalg import (
     EigenBound,
     approximate_eigenvalues,

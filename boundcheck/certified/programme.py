@@ -13,8 +13,8 @@ import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
 
-from boundcheck.constants.definite import is_positive_semidefinite
-from boundcheck.constants.forms import Form
+from boundcheck.certified.definite import is_positive_semidefinite
+from boundcheck.certified.forms import Form
 from boundcheck.core.linalg import fraction, identity, rational, to_fractions
 from boundcheck.errors import BadInput
 

@@ -10,7 +10,7 @@ and the same within a client (FedShuffle, Assumption 3.4),
     samples    (1/|D_i|) sum over j of |grad f_ij(x) - grad f_i(x)|^2 <= sigma_i^2 + P_i^2 |grad f_i(x)|^2.
 
 Each is one inequality between quadratic functions, so that the least constant term for a given factor is a Schur
-complement (`constants.forms`), and the least factor a generalised eigenvalue.
+complement (`certified.forms`), and the least factor a generalised eigenvalue.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from fractions import Fraction
 import numpy as np
 from flint import arb_mat, fmpq_mat
 
-from boundcheck.constants.definite import least_multiple
-from boundcheck.constants.forms import Form, gap, least_constant, square, weighted
-from boundcheck.constants.samples import Samples
+from boundcheck.certified.definite import least_multiple
+from boundcheck.certified.forms import Form, gap, least_constant, square, weighted
+from boundcheck.certified.samples import Samples
 from boundcheck.core.linalg import (
     EigenBound,
     balls,

@@ -21,8 +21,8 @@ from typing import Literal
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.definite import is_positive_semidefinite, least_multiple
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite, least_multiple
 from boundcheck.core.linalg import fraction, is_symmetric, nearest_float, rational
 from boundcheck.errors import BadInput
 

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.constants.definite import is_positive_semidefinite, least_multiple, spread
-from boundcheck.constants.forms import Form, square, weighted
+from boundcheck.certified.definite import is_positive_semidefinite, least_multiple, spread
+from boundcheck.certified.forms import Form, square, weighted
 from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
 
 __all__ = ["Matrices", "Rows", "Samples"]
