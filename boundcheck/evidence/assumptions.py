@@ -134,7 +134,7 @@ def check_assumption(
         return answer(Outcome.HOLDS, Grade.EXACT, f"'{problem.name}' meets it with these constants, decided exactly.")
     told = None
     if is_library(assumption) and isinstance(problem, DecidingProblem):
-        told = problem.decides(assumption.name, {keys.get(name, name): value for name, value in values.items()})
+        told = problem.decides(assumption.name, {keys.get(n, n): v for n, v in values.items() if keys.get(n, n)})
     if told is None and is_library(assumption):
         told = decides_blocks(assumption.name, problem, values, blocks)
     used = sorted(s.name for s in named)

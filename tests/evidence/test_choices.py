@@ -167,7 +167,7 @@ def test_the_largest_of_one_of_several_parameters_with_roots_in_the_condition() 
 
 NAMED = replace(
     TUNED,
-    symbols=(common.L.but(constant="sigma2", dimension=ONE), common.dist2_0, common.eta, common.K),
+    symbols=(common.L.but(key="clients/sigma2", dimension=ONE), common.dist2_0, common.eta, common.K),
     choices=(),
     conditions=(Condition("step", sp.Le(eta * L, 1)),),
 )
@@ -188,8 +188,8 @@ def test_a_statement_may_call_a_constant_by_another_name() -> None:
 
 def test_constants_that_only_the_start_gives() -> None:
     """grad F = 2x = 2 at 1; the clients' gradients there are -1 and 5."""
-    ours = [Symbol(n, "at the start", GRADIENT2, low=Fraction(0)) for n in ("g0", "client_grad2_0")]
-    ours[0] = ours[0].but(constant="grad2_0")
+    keys = {"g0": "start/grad2", "client_grad2_0": "start/client_grad2"}
+    ours = [Symbol(n, "at the start", GRADIENT2, low=Fraction(0), key=key) for n, key in keys.items()]
     claimed = replace(
         TUNED,
         symbols=(*ours, common.eta, common.K),
@@ -248,7 +248,9 @@ def test_a_problem_decides_for_given_constants() -> None:
 
 
 def test_a_claim_rests_on_what_the_problem_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    G2, B2 = (Symbol(n, "dissimilarity", d, low=Fraction(0)) for n, d in (("G2", GRADIENT2), ("B2", ONE)))
+    G2, B2 = (
+        Symbol(n, "dissimilarity", d, low=Fraction(0), key=f"clients/{n}") for n, d in (("G2", GRADIENT2), ("B2", ONE))
+    )
     claimed = replace(
         TUNED,
         symbols=(common.dist2_0, common.eta, common.K, G2, B2),

@@ -81,7 +81,7 @@ def test_a_value_at_the_start_must_be_at_least_0_too():
         ({"algorithm": None}, "another method"),
         ({"assumptions": RECURSION.assumptions[:1]}, "assumes smooth_samples"),
         ({"metric": replace(RECURSION.metric, surrogate=True)}, "another objective"),
-        ({"symbols": tuple(s.but(constant="other") if s.name == "L" else s for s in RECURSION.symbols)}, "L is not"),
+        ({"symbols": tuple(s.but(key="other/L") if s.name == "L" else s for s in RECURSION.symbols)}, "L is not"),
     ],
 )
 def test_only_about_the_same_run(changes, why):

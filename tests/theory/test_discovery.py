@@ -15,13 +15,14 @@ from boundcheck.theory import discovery
 HEADER = """
 import sympy as sp
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Metric, Source, Statement
+from boundcheck.theory.statement import Metric, Source
 from boundcheck.theory.symbols import common
+from boundcheck.theory.theorem import Reading, Theorem
 
-def make(reading="as_printed", name="", **more):
-    return Statement(source=Source("Mine", "Theorem 1", "page 1"), reading=reading, title="Mine",
-                     symbols=(common.gap_0,), metric=Metric("gap", VALUE), bound=common.gap_0.expr / 2, name=name,
-                     **more)
+def make(*readings, **more):
+    named = {r: Reading() if r.startswith("as_printed") else Reading(replaces="a", why="b") for r in readings}
+    return Theorem(source=Source("Mine", "Theorem 1", "page 1"), title="Mine", symbols=(common.gap_0, common.mu),
+                   metric=Metric("gap", VALUE), bound=common.gap_0.expr / 2, readings=named, **more)
 """
 
 Install = Callable[..., None]
@@ -29,7 +30,8 @@ Install = Callable[..., None]
 
 def clear() -> None:
     discovery.papers.cache_clear()
-    discovery._groups.cache_clear()
+    discovery._modules.cache_clear()
+    discovery._exported.cache_clear()
     discovery.readings.cache_clear()
 
 
@@ -87,16 +89,20 @@ def test_a_package_of_statements_by_entry_point(install: Install) -> None:
     install(
         {
             "plugin_a/__init__.py": "",
-            "plugin_a/theorem_1.py": HEADER
-            + "STATEMENTS = (make(), make('corrected', replaces='a', why='b'))\nBEST = 'as_printed'\n",
-            "plugin_a/theorem_2.py": HEADER + "STATEMENTS = (make(), make('corrected', replaces='a', why='b'))\n",
+            "plugin_a/theorem_1.py": HEADER + "theorem = make('as_printed', 'corrected', best='as_printed')\n",
+            "plugin_a/theorem_2.py": HEADER + "theorem = make('as_printed', 'corrected')\n",
+            "plugin_a/table_3.py": HEADER + "theorems = {f'table_3_{k}': make('as_printed') for k in 'ab'}\n",
+            "plugin_a/definitions.py": "raise RuntimeError('not to be imported')\n",
             "plugin_a/_private.py": "raise RuntimeError('not to be imported')\n",
         },
         {"mine": "plugin_a"},
     )
     assert discovery.statement("mine/theorem_1").reading == "as_printed"
     assert discovery.statement("mine/theorem_2").reading == "corrected"
+    assert discovery.module_of("mine", "table_3_b") == "plugin_a.table_3"
     assert [s.id for s in discovery.all_statements("mine")] == [
+        "mine/table_3_a/as_printed",
+        "mine/table_3_b/as_printed",
         "mine/theorem_1/as_printed",
         "mine/theorem_1/corrected",
         "mine/theorem_2/corrected",
@@ -106,7 +112,7 @@ def test_a_package_of_statements_by_entry_point(install: Install) -> None:
 
 def test_a_single_module_of_statements(install: Install) -> None:
     install(
-        {"plugin_b.py": HEADER + "STATEMENTS = (make(name='theorem_1'), make(name='theorem_2'))\n"},
+        {"plugin_b.py": HEADER + "theorems = {name: make('as_printed') for name in ('theorem_1', 'theorem_2')}\n"},
         {"mine": "plugin_b"},
     )
     assert [s.id for s in discovery.all_statements("mine")] == [
@@ -119,16 +125,15 @@ def test_a_single_module_of_statements(install: Install) -> None:
 @pytest.mark.parametrize(
     ("files", "points", "message"),
     [
-        ({"plugin_c.py": "X = 1\n"}, {"mine": "plugin_c"}, "must export STATEMENTS"),
-        ({"plugin_d.py": HEADER + "STATEMENTS = [make(name='t')]\n"}, {"mine": "plugin_d"}, "must export STATEMENTS"),
-        ({"plugin_e.py": "STATEMENTS = (1,)\n"}, {"mine": "plugin_e"}, "must export STATEMENTS"),
-        ({"plugin_f.py": "STATEMENTS = ()\n"}, {"mine": "plugin_f"}, "must export STATEMENTS"),
-        ({"plugin_g.py": HEADER + "STATEMENTS = (make(),)\n"}, {"mine": "plugin_g"}, "needs a name"),
-        ({"plugin_h.py": HEADER + "STATEMENTS = (make(name='t'), make(name='t'))\n"}, {"mine": "plugin_h"}, "twice"),
+        ({"plugin_c.py": "X = 1\n"}, {"mine": "plugin_c"}, "must export `theorem`"),
+        ({"plugin_d.py": HEADER + "theorems = [make('as_printed')]\n"}, {"mine": "plugin_d"}, "must export `theorem`"),
+        ({"plugin_e.py": "theorem = 1\n"}, {"mine": "plugin_e"}, "must export `theorem`"),
+        ({"plugin_f.py": "theorems = {}\n"}, {"mine": "plugin_f"}, "must export `theorem`"),
+        ({"plugin_g.py": HEADER + "theorem = make()\n"}, {"mine": "plugin_g"}, "at least one reading"),
         (
-            {"plugin_i.py": HEADER + "STATEMENTS = (make(name='t'),)\nBEST = {'t': 'sharp'}\n"},
+            {"plugin_i.py": HEADER + "theorem = make('as_printed', best='sharp')\n"},
             {"mine": "plugin_i"},
-            "BEST reading 'sharp' is unknown",
+            "best reading 'sharp' is unknown",
         ),
         ({}, {"mine": "plugin_absent"}, "cannot be imported"),
         ({}, {"mine": "plugin_absent.inner"}, "cannot be imported"),
