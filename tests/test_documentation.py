@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from boundcheck.core.toml_lines import parse_toml
-from boundcheck.engines.run import ENGINES, ROUND_METRICS
+from boundcheck.engines.run import ENGINES
 from boundcheck.errors import UnknownName
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.claim_spec import ClaimSpec, RateSpec, TightnessSpec
@@ -25,6 +25,7 @@ from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.studies import KINDS, carry_out_study, load_studies
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems
+from boundcheck.setting.metrics import ROUND_METRICS
 from boundcheck.theory.discovery import all_statements
 from boundcheck.verdict import Outcome
 

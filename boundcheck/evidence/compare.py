@@ -20,18 +20,17 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import covers
 from boundcheck.evidence.averages import NoAverage
-from boundcheck.evidence.given import (
-    check_parameters,
-    given_constants,
-    key_of,
-    known_constants,
-    rounded,
-    within_rounding,
-)
 from boundcheck.evidence.granted import untested
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.evidence.resolution import from_below, low_precision
+from boundcheck.setting.user_constants import (
+    check_parameters,
+    given_constants,
+    key_of,
+    rounded,
+    within_rounding,
+)
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
@@ -48,32 +47,20 @@ _MISSED = "condition "  # how the reason of a step condition begins
 # How `Curve.assumptions` says that a hypothesis was decided for the constants of a claim, not only for the run's own.
 DECIDED_HERE = "decided for the given constants"
 
-__all__ = [
-    "DECIDED_HERE",
-    "Points",
-    "compare",
-    "hypotheses",
-    "objection_of",
-    "points_of",
-    "resolve",
-    "standing",
-    "untested",
-]
 
-
-def resolve(
+def symbol_values(
     statement: Statement, curve: Curve, constants: Mapping[str, Any] | None
 ) -> tuple[dict[str, Fraction], dict[str, Constant]]:
     """Values of the statement's symbols (the index excepted) and how each is known.
 
     Given constants take precedence over the curve's own as far as they do not contradict them
-    (`evidence.given`). Raises BadInput where one is missing or contradicts the run.
+    (`setting.user_constants`). Raises BadInput where one is missing or contradicts the run.
     """
     known: dict[str, Constant] = {}
     methods = tuple(statement.known(dict.fromkeys(curve.parameters or ())))
     if curve.parameters is not None:
         check_parameters(statement, methods)
-    own = known_constants(statement, curve.constants)
+    own = statement.known(curve.constants)
     given = given_constants(statement, own, constants or {}, methods)
     for symbol in statement.symbols:
         if symbol.name == statement.metric.index:
@@ -99,7 +86,7 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     problem decided for its own constants says nothing about others that were given, unless they are on the safe side.
     """
     found: dict[str, str] = {}
-    own = known_constants(statement, curve.constants)
+    own = statement.known(curve.constants)
     for assumption in statement.assumptions:
         state = curve.assumptions.get(key_of(assumption), "granted")
         if objection_of(curve, assumption) is not None:
@@ -188,7 +175,7 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
-    values, known = resolve(statement, curve, constants)
+    values, known = symbol_values(statement, curve, constants)
     verdict = _compared(statement, curve, values, known, level, at, limit)
     if verdict.outcome is Outcome.VIOLATED:
         told = _unresolved(statement, curve, lambda low: _compared(statement, low, values, known, level, at, limit))

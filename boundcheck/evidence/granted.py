@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from boundcheck.evidence.given import UNCHECKED
+from boundcheck.setting.user_constants import UNCHECKED
 
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant

@@ -32,6 +32,7 @@ __all__ = [
     "ValuedProblem",
     "Vector",
     "clients_of",
+    "is_neural",
 ]
 
 Floats = NDArray[np.float64]
@@ -92,6 +93,11 @@ def clients_of(problem: Problem) -> Clients:
         problem.weights if weights is None else weights,
         Repeated(1, problem.clients) if sizes is None else sizes,
     )
+
+
+def is_neural(problem: Problem) -> bool:
+    """Whether a problem is one that only the neural engine carries: its start is a vector of floats, not exact."""
+    return hasattr(problem, "start_vector")
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,11 @@ from boundcheck.certified.sampling import (
     uniform,
 )
 from boundcheck.core.linalg import matrix
-from boundcheck.core.numbers import round_up
+from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.methods.parts import Blocks, Epochs, ExactSolve, Proximal, SumOne, Unbiased
+from boundcheck.methods.parts import Epochs, SumOne, Unbiased
 from boundcheck.methods.parts.aggregation import client_weights
 from boundcheck.methods.parts.participation import probability_matrix
-from boundcheck.problems.problem import clients_of
-from boundcheck.setting.asynchronous import async_makers
-from boundcheck.setting.blocks import block_makers
-from boundcheck.setting.proximal import feddane_makers
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -50,6 +46,7 @@ if TYPE_CHECKING:
 MAX_COHORTS = 5000  # cohorts that are gone through one by one
 MAX_MATRIX = 100  # clients of a sampling that is known by its probability matrix alone
 MAX_CLIENTS = 1000  # clients of which the FedShuffleGen view is computed
+MAX_LISTED = 100  # clients whose weights (w_1, ...; what_1, ... under the method) have names
 
 Vector = tuple[Fraction, ...]
 
@@ -186,15 +183,13 @@ def _exact(value: Fraction, how: str) -> Constant:
     return Constant(value, Known.EXACT, "exact", how)
 
 
-def joint_makers(method: Method, problem: Problem) -> dict[str, Callable[[], Constant]]:
-    """How each joint constant is computed that can be had: M, b, W, M1, M2, P2_gen and noise2_gen."""
-    clients = clients_of(problem)
+def sampling_makers(method: Method, problem: Problem, clients: Clients) -> dict[str, Callable[[], Constant]]:
+    """Formulas for M and b and, where the method is a FedShuffleGen (`general`), W, M1, M2, P2_gen and noise2_gen.
+
+    For at most `MAX_LISTED` clients also what_1, what_2, ..., the weights with which the method follows the clients.
+    Constants that would need too many cohorts, or rounds that are all alike, are left out.
+    """
     makers: dict[str, Callable[[], Constant]] = {}
-    if isinstance(method.exchange, Blocks):  # workers that average blocks of their models
-        makers |= block_makers(method, problem)
-    if clients.count <= MAX_CLIENTS and isinstance(method.local, ExactSolve | Proximal):
-        makers |= feddane_makers(method, problem)
-    makers |= async_makers(method, problem)  # methods with delays, and the others of that paper
     try:
         if clients.count > MAX_CLIENTS:
             return _of_many(method, clients)
@@ -214,6 +209,19 @@ def joint_makers(method: Method, problem: Problem) -> dict[str, Callable[[], Con
     if plain and _varies(problem):
         makers["P2_gen"] = lambda: _variances(method, problem, clients, gen)[0]
         makers["noise2_gen"] = lambda: _variances(method, problem, clients, gen)[1]
+    for i, weight in enumerate(gen.what if clients.count <= MAX_LISTED else (), 1):
+        makers[f"what_{i}"] = partial(_exact, weight, f"weight of client {i} in the objective that the method follows")
+    return makers
+
+
+def weight_makers(clients: Clients) -> dict[str, Callable[[], Constant]]:
+    """Formulas for w_min and w_max, the extreme weights, and for at most `MAX_LISTED` clients w_1, w_2, ..."""
+    makers: dict[str, Callable[[], Constant]] = {
+        "w_min": lambda: _exact(min(clients.weights), "smallest weight of a client"),
+        "w_max": lambda: _exact(max(clients.weights), "largest weight of a client"),
+    }
+    for i, weight in enumerate(clients.weights if clients.count <= MAX_LISTED else (), 1):
+        makers[f"w_{i}"] = partial(_exact, weight, f"weight of client {i}")
     return makers
 
 
@@ -309,9 +317,75 @@ def _root_up(value: Fraction) -> Fraction:
     return Fraction(math.isqrt(math.ceil(scaled)) + 1, 2 ** (bits // 2))
 
 
-def joint_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
-    """M, b and, where the method is a FedShuffleGen (`general`), W, M1, M2, P2_gen and noise2_gen.
+# --- hypotheses about who takes part ---------------------------------------------------------------------------------
 
-    What cannot be had (too many cohorts, rounds that are not alike) is left out.
-    """
-    return {name: make() for name, make in joint_makers(method, problem).items()}
+
+def _uniform(method: Method, clients: Clients) -> str | None:
+    drawing = method.participation.drawing(clients)
+    if drawing is None:
+        fixed = method.participation.fixed(0, clients) or ()
+        whole = method.participation.period(clients) == 1 and len(fixed) == clients.count
+        return None if whole else "the cohorts of a round are not drawn."
+    return None if drawing.kind == "uniform" else "clients are not drawn uniformly."
+
+
+def _importance(method: Method, clients: Clients) -> str | None:
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "independent":
+        return "clients are not drawn independently of each other."
+    pairs = list(zip(drawing.probabilities, clients.weights, strict=True))
+    if min(w for _, w in pairs) <= 0 or len({p / w for p, w in pairs}) > 1:
+        return "the probabilities of the clients are not proportional to their weights."
+    return None
+
+
+def _smallest_of_two(method: Method, clients: Clients) -> str | None:
+    if clients.count != 2 or sum(clients.weights) != 1:
+        return "the clients are not two of total weight 1."
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "independent":
+        return "clients are not drawn independently of each other."
+    p, q = drawing.probabilities
+    if p + q != 1:
+        return "the clients drawn in a round are not one in the mean."
+    # max(q w_1/p, p w_2/q) is smallest where both are equal
+    if q**2 * clients.weights[0] != p**2 * clients.weights[1]:
+        return "M is smaller at other probabilities."
+    return None
+
+
+def _equal_work(method: Method, clients: Clients) -> str | None:
+    """Whether all clients do equally much local work: steps times their factor of the step size."""
+    gen = general(method, clients)
+    if gen is None:
+        return "the method is none of the FedShuffleGen family."
+    work = [steps / c for steps, c in zip(gen.steps, gen.c, strict=True)]
+    bad = next((i for i, v in enumerate(work) if v != work[0]), None)
+    if bad is None:
+        return None
+    return f"client {bad} does {format_short(work[bad] / work[0])} times as much local work as client 0."
+
+
+def _pairs_of_three(method: Method, clients: Clients) -> str | None:
+    total = sum(clients.weights)
+    if clients.count != 3 or [w / total * 6 for w in clients.weights] != [1, 2, 3]:
+        return "the clients are not three with the weights 1/6, 1/3 and 1/2."
+    return _pairs(method, clients)
+
+
+def _pairs(method: Method, clients: Clients) -> str | None:
+    if clients.count != 3:
+        return "the clients are not three."
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "uniform" or drawing.size != 2:
+        return "the cohorts are not two clients drawn uniformly."
+    return _equal_work(method, clients) if method.aggregation == SumOne() else "the aggregation is not Sum-One."
+
+
+HYPOTHESES: Mapping[str, Callable[[Method, Clients], str | None]] = {
+    "uniform_participation": _uniform,
+    "importance_participation": _importance,
+    "smallest_m_of_two": _smallest_of_two,
+    "sum_one_pairs": _pairs,
+    "sum_one_pairs_of_three": _pairs_of_three,
+}

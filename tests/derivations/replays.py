@@ -18,7 +18,7 @@ from exact_facts import Outcome, Replay
 
 import boundcheck as bc
 from boundcheck.problems.problem import clients_of
-from boundcheck.setting.participation import joint_constants
+from boundcheck.setting.constants import joint_constants
 
 F = Fraction
 

@@ -44,7 +44,7 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
-from boundcheck.setting.participation import joint_constants
+from boundcheck.setting.constants import joint_constants
 
 F = Fraction
 STEP = Constant(F(1, 7))

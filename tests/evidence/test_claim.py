@@ -13,9 +13,10 @@ import pytest
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence import claim as module
-from boundcheck.evidence.claim import Claim, RateClaim, resolve_steps, run_claim
+from boundcheck.evidence.claim import Claim, RateClaim, run_claim
 from boundcheck.evidence.claim_rounds import default_index
 from boundcheck.evidence.compare import compare
+from boundcheck.evidence.steps import resolve_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
@@ -181,7 +182,7 @@ def loose(monkeypatch: pytest.MonkeyPatch) -> None:
     def algorithms(method: Method, clients: Any = None) -> tuple[str, ...]:
         return ("fedavg",)
 
-    monkeypatch.setattr("boundcheck.engines.run.algorithms", algorithms)
+    monkeypatch.setattr("boundcheck.setting.setting.algorithms", algorithms)
 
 
 RANDOM = Claim(

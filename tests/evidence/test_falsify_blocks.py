@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.evidence import blockwise as module
 from boundcheck.evidence.blockwise import BlockGenes, BlockSearch, BlockShape, Workers, gene_count, mean_grad2
@@ -21,6 +21,7 @@ from boundcheck.evidence.families import FAMILIES
 from boundcheck.evidence.witness import load_witness
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.setting import describe_constants
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
 

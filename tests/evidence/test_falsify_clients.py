@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.evidence import shuffled as module
 from boundcheck.evidence.claim import run_claim
@@ -17,6 +17,7 @@ from boundcheck.evidence.shuffled import Genes, Samples, Shape, constants_of, dr
 from boundcheck.evidence.witness import replay
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.setting import describe_constants
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
 

@@ -13,7 +13,6 @@ import torch
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.neural.probing import Probe
-from boundcheck.engines.run import describe_constants
 from boundcheck.errors import BadInput, SpecError, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.claim import Claim, run_claim
@@ -21,6 +20,7 @@ from boundcheck.evidence.estimated import merged, overlaid
 from boundcheck.evidence.spec import claims_from_text, load_claims
 from boundcheck.methods.build import build as method
 from boundcheck.problems.build import build
+from boundcheck.setting.setting import describe_constants
 from boundcheck.theory.assumptions import CLASSES
 from boundcheck.verdict import Grade, Outcome
 

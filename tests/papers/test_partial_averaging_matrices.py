@@ -68,7 +68,7 @@ def test_unequal_weights_break_the_symmetry_alone() -> None:
     s = get("property_3")
     curve = curve_of_constant(s, partial, instance)
     assert compare(s, curve).outcome is Outcome.OUT_OF_SCOPE
-    assert curve.constants["averaging_symmetry_defect"].value == F(1, 2)
+    assert curve.constants["blocks/symmetry_defect"].value == F(1, 2)
 
 
 def test_equations_11_and_12() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from boundcheck.certified.constant import Known
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build, kinds
 from boundcheck.methods.clients import Clients
@@ -17,9 +17,10 @@ from boundcheck.methods.parts import Timed
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.asynchronous import async_hypotheses
+from boundcheck.setting.constants import joint_constants
 from boundcheck.setting.expected_weights import KINDS, expected_weights
-from boundcheck.setting.participation import joint_constants
 from boundcheck.setting.scheme_table import Entry, scheme_table
+from boundcheck.setting.setting import describe_constants
 
 F = Fraction
 STEPS: dict[str, Any] = {"K": 2, "eta_l": "1/4"}

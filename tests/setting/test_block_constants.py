@@ -16,7 +16,7 @@ from boundcheck.methods.parts import Epochs, StochasticSteps
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.quadratics import build as quadratics
 from boundcheck.setting.blocks import block_hypotheses
-from boundcheck.setting.participation import joint_constants, joint_makers
+from boundcheck.setting.constants import joint_constants, joint_makers
 from boundcheck.theory.assumptions import smooth_blocks, smooth_globally, smooth_separable, smooth_weighted
 from boundcheck.verdict import Grade, Outcome
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import run
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -28,8 +28,10 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.constants import joint_constants, joint_makers, key_of_name
 from boundcheck.setting.followed_objective import small_step_weights, surrogate
-from boundcheck.setting.participation import general, joint_constants, joint_makers, participation_constants
+from boundcheck.setting.participation import general, participation_constants
+from boundcheck.setting.setting import describe_constants
 
 F = Fraction
 
@@ -182,8 +184,10 @@ def test_full_participation_with_sum_one_takes_any_number_of_clients():
 def test_a_run_carries_them():
     curve = run(FEDSHUFFLE, P36, rounds=2)
     found = describe_constants(FEDSHUFFLE, P36)
-    assert {"M", "b", "W", "M1", "M2", "P2_gen", "noise2_gen", "G2", "L_ij", "eta_l"} <= set(curve.constants)
-    assert dict(curve.constants) == dict(found)
+    names = {"M", "b", "W", "M1", "M2", "P2_gen", "noise2_gen", "G2", "L_ij", "eta_l"}
+    assert names <= set(found)
+    assert all(curve.constants[key_of_name(name)] == found[name] for name in names - {"eta_l"})
+    assert curve.constants["method/eta_l"] == found["eta_l"]
     assert found["eta_l"].value == F(1, 8)
     # the parameter of the method goes before the joint constant of that name
     assert describe_constants(method(Importance(F(3))), P36)["b"].how == "parameter of the method"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from boundcheck.certified.constant import Known
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import run
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -25,7 +25,9 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
-from boundcheck.setting.participation import general, joint_constants, participation_constants
+from boundcheck.setting.constants import joint_constants
+from boundcheck.setting.participation import general, participation_constants
+from boundcheck.setting.setting import describe_constants
 
 F = Fraction
 # L_k = 2, 5 and 1, the last one not convex

@@ -29,8 +29,8 @@ from boundcheck.methods.schedules import FirstToArrive, Fixed
 from boundcheck.methods.schedules import plan as plans
 from boundcheck.problems.build import build as problem
 from boundcheck.setting.asynchronous import async_hypotheses
+from boundcheck.setting.constants import joint_constants
 from boundcheck.setting.followed_objective import small_step_weights
-from boundcheck.setting.participation import joint_constants
 from boundcheck.verdict import Grade, Outcome
 
 F = Fraction

@@ -15,7 +15,6 @@ from boundcheck.engines.neural.network import Network, Tensor
 from boundcheck.engines.neural.refusals import refuse_problem
 from boundcheck.engines.neural.settings import Settings
 from boundcheck.engines.neural.task import Task
-from boundcheck.engines.run import is_neural
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
@@ -23,7 +22,7 @@ from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic
 from boundcheck.problems.architectures import Architecture, Dense
 from boundcheck.problems.architectures.partition import PARTITIONS, coordinates, partition
-from boundcheck.problems.problem import Problem, clients_of
+from boundcheck.problems.problem import Problem, clients_of, is_neural
 
 __all__ = ["architecture_of", "device_of", "name_of", "resolved", "start_of", "task_of"]
 

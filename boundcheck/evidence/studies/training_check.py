@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.engines.neural.settings import Settings
-from boundcheck.engines.run import ENGINES, is_round_metric
+from boundcheck.engines.run import ENGINES
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.evidence.ordering import BEST, MAX_FLIPS, TESTS, pairs_of
 from boundcheck.evidence.studies.placed import Placed, at, named_in
@@ -31,13 +31,14 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Timed
 from boundcheck.problems.build import check_names
+from boundcheck.setting.metrics import is_round_metric
 
 if TYPE_CHECKING:
     from boundcheck.core.toml_lines import KeyPath
 
 __all__ = ["METRICS", "check", "printed"]
 
-# Metrics of a point that some problem has in some engine; those of a round are in `engines.run.ROUND_METRICS`.
+# Metrics of a point that some problem has in some engine; those of a round are in `setting.metrics.ROUND_METRICS`.
 METRICS = (
     *("f", "grad2", "gap", "dist2", "B2", "accuracy", "test_f", "spread"),
     *("surrogate_f", "surrogate_gap", "surrogate_spread"),

@@ -15,12 +15,12 @@ import numpy as np
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_short, round_up
-from boundcheck.engines.run import describe_constants
 from boundcheck.evidence.studies.study import StudyTable
 from boundcheck.evidence.studies.training_runs import CaseRuns
 from boundcheck.evidence.studies.watched import Losses, Watched, watch
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.expected_weights import Expected, expected_weights
+from boundcheck.setting.setting import describe_constants
 
 if TYPE_CHECKING:
     from boundcheck.evidence.studies.training_runs import Ran

@@ -20,18 +20,6 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import CLASSES, QUANTITIES, Assumption
 from boundcheck.theory.statement import Statement
 
-__all__ = [
-    "CERTIFIED_WIDTH",
-    "UNCHECKED",
-    "check_parameters",
-    "given_constants",
-    "is_library",
-    "key_of",
-    "known_constants",
-    "rounded",
-    "within_rounding",
-]
-
 # How a given value is known that neither the problem nor the method has.
 UNCHECKED = "given, and not checked against the run"
 # A certified constant lies within this relative distance of the true one (`certified.certify`).
@@ -49,16 +37,8 @@ def is_library(assumption: Assumption) -> bool:
 
 
 def key_of(assumption: Assumption) -> str:
-    """The key of `Curve.assumptions` and `Curve.violations` that speaks of this assumption."""
+    """The key of a curve's `assumptions` and `violations` that speaks of this assumption."""
     return assumption.name if is_library(assumption) else f"own:{assumption.name}"
-
-
-def known_constants(claimed: Statement, constants: Mapping[str, Constant]) -> dict[str, Constant]:
-    """The constants of a run that the statement names, under its own names (`Statement.known`).
-
-    Only these are looked at: others may be costly to compute.
-    """
-    return claimed.known({s.reported: constants[s.reported] for s in claimed.symbols if s.reported in constants})
 
 
 def given_constants(
