@@ -51,7 +51,7 @@ def _turns(method: Method, problem: Problem, each: int) -> _Turns | str:
         even, odd = (method.participation.fixed(n, clients) for n in range(2))
         if even is None or odd is None or sorted((*even, *odd)) != list(range(clients.count)) or len(even) != each:
             return f"the cohorts are not {each} of the clients and {each} others in turn."
-        setting = method.setting(clients)
+        setting = method.context(clients)
         weights = tuple(method.aggregation.coefficients(cohort, setting) for cohort in (even, odd))
     except (BadInput, Unsupported) as error:
         return str(error)

@@ -169,7 +169,7 @@ def _rounds(method: Method, clients: Clients) -> Expected | None:
 def _pattern(method: Method, clients: Clients) -> Expected | None:
     timed = method.participation
     plan = timed.plan(clients.count) if isinstance(timed, Timed) else None
-    setting = method.setting(clients)
+    setting = method.context(clients)
 
     def weighed(share: Fraction, cohort: Sequence[int]) -> RoundKind:
         values = method.aggregation.coefficients(cohort, setting) if cohort else []
@@ -234,7 +234,7 @@ def _window(rounds: Sequence[Mapping[int, Fraction]]) -> int:
 
 
 def _random(method: Method, clients: Clients, drawing: Drawing) -> Expected | None:
-    own = method.aggregation.by_client(method.setting(clients))
+    own = method.aggregation.by_client(method.context(clients))
     if own is None:
         return None
     n, m = clients.count, drawing.size

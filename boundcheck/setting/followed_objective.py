@@ -42,7 +42,7 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     if isinstance(method.exchange, Blocks):
         return list(method.exchange.of(clients.weights))
     n = clients.count
-    own = method.aggregation.by_client(method.setting(clients))
+    own = method.aggregation.by_client(method.context(clients))
     if own is not None and not method.local.by_cohort:
         raw = [inclusion(method.participation, i, clients) * own(i) * _work(method, i, (i,), clients) for i in range(n)]
     else:
@@ -50,7 +50,7 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
         for share, cohort in _cohorts(method, clients):
             if not cohort:  # an empty round moves nothing
                 continue
-            for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.setting(clients)), strict=True):
+            for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.context(clients)), strict=True):
                 raw[i] += share * a * _work(method, i, cohort, clients)
     total = sum(raw, Fraction(0))
     return [r / total for r in raw]

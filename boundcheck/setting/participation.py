@@ -125,7 +125,7 @@ def general(method: Method, clients: Clients) -> General | None:
     drawing = method.participation.drawing(clients)
     if drawing is not None and drawing.kind == "replacement":
         return None
-    setting = method.setting(clients)
+    setting = method.context(clients)
     of = client_weights(aggregation.weights, setting)
     wtilde = tuple(of(i) for i in range(n))
     if min(wtilde) <= 0:

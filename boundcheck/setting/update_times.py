@@ -85,7 +85,7 @@ def participation_makers(method: Method, clients: Clients, expected: Expected, d
     if all(kind.q and data.complete(kind.q) for kind in expected.kinds):
         found["U_loss"] = _exact(0, "every kind of data has a positive expected weight in every round")
     drawing = method.participation.drawing(clients)
-    own = method.aggregation.by_client(method.setting(clients))
+    own = method.aggregation.by_client(method.context(clients))
     if drawing is None or own is None or drawing.kind == "replacement":
         return found
     weights = {own(i) for i in range(clients.count)}

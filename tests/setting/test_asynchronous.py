@@ -76,7 +76,7 @@ def test_covariances_against_all_cohorts(spec: dict[str, Any], p: tuple[Fraction
     second = [[F(0)] * 3 for _ in range(3)]
     for chance, cohort in drawing.support(1000):
         w = [F(0)] * 3
-        for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.setting(clients)), strict=True):
+        for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.context(clients)), strict=True):
             w[i] += a
         for i in range(3):
             mean[i] += chance * w[i]
@@ -154,7 +154,7 @@ def test_losses_round_by_round(spec: dict[str, Any]) -> None:
     q: list[dict[int, Fraction]] = []
     for n in rounds:
         cohort = part.fixed(n, known) or ()
-        weights = method.aggregation.coefficients(cohort, method.setting(known)) if cohort else []
+        weights = method.aggregation.coefficients(cohort, method.context(known)) if cohort else []
         q.append(dict(zip(cohort, weights, strict=True)))
 
     def loss(w: dict[int, Fraction], x: Fraction) -> Fraction:

@@ -240,7 +240,7 @@ def test_a_period_of_10_to_the_58_is_not_gone_through() -> None:
         with pytest.raises(Unsupported, match="repeat"):
             asked()
     alone = Timed(Fixed(tuple(F(t) for t in HUGE)), FirstToArrive())
-    share = Average().by_client(replace(method.setting(clients), participation=alone))
+    share = Average().by_client(replace(method.context(clients), participation=alone))
     assert share is not None
     assert share(0) == 1
 

@@ -1,6 +1,14 @@
 """The parts of which methods are composed, one file a role."""
 
-from boundcheck.methods.parts.aggregation import Aggregation, Average, PerClient, Same, Setting, SumOne, Unbiased
+from boundcheck.methods.parts.aggregation import (
+    Aggregation,
+    AggregationContext,
+    Average,
+    PerClient,
+    Same,
+    SumOne,
+    Unbiased,
+)
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
@@ -31,6 +39,7 @@ from boundcheck.methods.parts.timed import Sole, Timed
 
 __all__ = [
     "Aggregation",
+    "AggregationContext",
     "Average",
     "Blocks",
     "ClientSGD",
@@ -61,7 +70,6 @@ __all__ = [
     "Same",
     "Schedule",
     "ServerStep",
-    "Setting",
     "Sole",
     "Stale",
     "StochasticSteps",
