@@ -155,6 +155,7 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         algorithms=setting.algorithms,
         parameters=tuple(setting.parameters),
         rounded_steps=not setting.method.exact_steps(),
+        step_sizes=setting.step_sizes,
         rarest=rarest_choice(setting.method, clients) if drawn else None,
         envelopes=certified_envelopes(setting.method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
     )

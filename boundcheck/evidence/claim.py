@@ -18,17 +18,18 @@ import numpy as np
 
 from boundcheck.core.numbers import format_apart, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import ENGINES, check_engine, describe
+from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine, describe
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
-from boundcheck.evidence.compare import DECIDED_HERE, points_of, standing, symbol_values
+from boundcheck.evidence.compare import DECIDED_HERE, check_algorithm, points_of, standing, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.constant_claims import broken_assumption, constant_of, curve_of_constant
 from boundcheck.evidence.estimated import along_a_run
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.evidence.readings import Reading, readings_beside
+from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
 from boundcheck.evidence.steps import START, placeholder, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -187,6 +188,7 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
     not exist (OUT_OF_SCOPE), or no step size is allowed (VACUOUS). Raises the errors of bad input.
     """
     check_measurable(claimed)
+    check_algorithm(claimed)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     problem = build_problem(claim.problem)
@@ -203,6 +205,10 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
         untested = claim.constants or claim.estimate is not None  # given constants are not tested without a run
         return Verdict(claimed.best_id, Outcome.VACUOUS, Grade.SUPPORTED if untested else Grade.EXACT, reason)
     values = _values(claim, claimed, setting)
+    if not set(claimed.parameters) <= set(claimed.known(setting.parameters)):
+        steps = objection_to_steps(claimed, setting.step_sizes, MAX_ROUNDS, values)
+        if steps is not None and steps != OPEN:
+            return Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.")
     index = _index(claim, claimed, values)
     return Resolved(claimed, setting, spec, index, rounds_of(claimed, index, values), start_constants(claimed, setting))
 

@@ -17,13 +17,15 @@ import numpy as np
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import covers
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.granted import untested
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.evidence.resolution import from_below, low_precision
+from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
+from boundcheck.methods.build import kinds
 from boundcheck.setting.user_constants import (
     check_parameters,
     given_constants,
@@ -46,6 +48,12 @@ _MISSED = "condition "  # how the reason of a step condition begins
 
 # How `Curve.assumptions` says that a hypothesis was decided for the constants of a claim, not only for the run's own.
 DECIDED_HERE = "decided for the given constants"
+
+
+def check_algorithm(statement: Statement) -> None:
+    """Raises UnknownName, with the nearest kinds, where the statement is about a method that does not exist."""
+    if statement.algorithm is not None and statement.algorithm.kind not in kinds():
+        raise UnknownName(f"{statement.best_id}: the algorithm", statement.algorithm.kind, kinds())
 
 
 def symbol_values(
@@ -132,6 +140,9 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             return f"the statement is about {kind}, {why}", scope
         ran = " or ".join(curve.algorithms) or "no named method"
         return f"the statement is about {kind}, the run is {ran}", scope
+    steps = objection_to_steps(statement, curve.step_sizes, _last(curve), values)
+    if steps is not None and steps != OPEN:
+        return steps, scope
     for assumption in statement.assumptions:
         objection = objection_of(curve, assumption)
         if objection is not None:
@@ -144,6 +155,22 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {_size(-c.slack[1])}"
             return f"{_MISSED}'{c.name}' fails: {c.relation} {missed}", scope
     return None, scope
+
+
+def _last(curve: Curve) -> int:
+    """The last measured round."""
+    return int(curve.rounds[-1]) if len(curve.rounds) else 0
+
+
+def _other_steps(statement: Statement, curve: Curve, constants: Mapping[str, Any] | None) -> Verdict | None:
+    """The verdict on a run of other step sizes, for which a value of the statement may not even exist; else None."""
+    values = {name: c.value for name, c in statement.known(curve.constants).items()}
+    values |= {name: c.value if isinstance(c, Constant) else c for name, c in (constants or {}).items()}
+    steps = objection_to_steps(statement, curve.step_sizes, _last(curve), values)
+    if steps is None or steps == OPEN:
+        return None
+    details = {"constants": {}, "assumptions": {}, "taken_for_granted": [], "violations": {}}
+    return Verdict(statement.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.", details=details)
 
 
 def _size(value: float) -> str:
@@ -175,7 +202,14 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
-    values, known = symbol_values(statement, curve, constants)
+    check_algorithm(statement)
+    try:
+        values, known = symbol_values(statement, curve, constants)
+    except BadInput:
+        other = _other_steps(statement, curve, constants)
+        if other is None:
+            raise
+        return other
     verdict = _compared(statement, curve, values, known, level, at, limit)
     if verdict.outcome is Outcome.VIOLATED:
         told = _unresolved(statement, curve, lambda low: _compared(statement, low, values, known, level, at, limit))
@@ -250,6 +284,8 @@ def _compared(
         return verdict
     assert points is not None
     base = replace(base, points=len(points), tightness=None if statement.kind is Kind.LIMIT else tightness_of(points))
+    if objection_to_steps(statement, curve.step_sizes, _last(curve), values) == OPEN:
+        return replace(base, reason=f"{OPEN[0].upper()}{OPEN[1:]}.")
     if scope.in_scope is None:
         open_ = " and ".join(f"'{c.name}' ({c.relation})" for c in scope.conditions if c.holds is None)
         return replace(base, reason=f"It could not be decided whether this is in scope: condition {open_} is open.")

@@ -61,7 +61,7 @@ def curve_of_constant(claimed: Statement, setting: Setting, asked: Iterable[str]
         exact={metric: (constant.value,)} if arithmetic is Arithmetic.RATIONAL else {},
         info={"engine": "none", "constant": f"{key}: {constant.how}"},
     )
-    curve = replace(describe(curve, setting, asked), rounded_steps=False)
+    curve = replace(describe(curve, setting, asked), rounded_steps=False, step_sizes=None)
     return _with_hypotheses(curve, claimed, setting)
 
 

@@ -23,6 +23,7 @@ from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import SpecFile
+from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.estimated import check_estimate
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -195,6 +196,7 @@ class _Checker:
         with self._noting("statement"):
             found = statement(id)
             check_measurable(found)
+            check_algorithm(found)
             return found
         return None
 

@@ -45,6 +45,14 @@ class StepSizes:
         own = self.schedule
         return max(own.warm_up, *own.at, 0) if isinstance(own, Decaying) else 0
 
+    def changes_within(self, rounds: int) -> bool:
+        """Whether two of the first rounds, so many, have different step sizes."""
+        own = self.schedule
+        if isinstance(own, Decaying):
+            tried = [*range(min(own.warm_up, rounds - 1) + 1), *(t for t in own.at if t < rounds)]
+            return any(self.at(t) != self.at(0) for t in tried)
+        return not self.is_constant and rounds > self.rounds_per_cycle
+
     def words(self) -> str:
         """The sequence, as the rest of a sentence about the run."""
         own = self.schedule
@@ -53,7 +61,7 @@ class StepSizes:
             return f"the step size {first} in every round"
         if isinstance(own, InverseCycle):
             each = "round" if self.rounds_per_cycle == 1 else f"cycle of {self.rounds_per_cycle} rounds"
-            return f"the step size {format_short(own.eta0)}/K in its K-th {each}"
+            return f"the step size ({format_short(own.eta0)})/K in its K-th {each}"
         last = format_short(self.at(self.regular_from))
         return f"a step size that changes from {first} in the first round to {last} after {self.regular_from} rounds"
 

@@ -75,8 +75,10 @@ def test_a_certified_bound_may_be_weakened_and_then_supports() -> None:
 
 
 def test_parameters_come_from_the_method() -> None:
-    with pytest.raises(BadInput, match="parameter eta0, which the method of this run has not"):
-        run_claim(Claim("scgd/theorem_3_4/corrected", PAIR, SCGD, at={"K": [10]}, constants={"eta0": "1/2"}))
+    with pytest.raises(BadInput, match="parameter ell, which the method of this run has not"):
+        run_claim(Claim("scgd/choice_of_e/corrected", PAIR, SCGD, constants={"ell": 1, "T": 9}))
+    falling = run_claim(Claim("scgd/theorem_3_4/corrected", PAIR, SCGD, at={"K": [10]}, constants={"eta0": "1/2"}))
+    assert falling.verdict.outcome is Outcome.OUT_OF_SCOPE  # its run has no eta0/K
 
 
 def test_the_start_of_an_example_is_the_one_that_runs() -> None:

@@ -9,7 +9,7 @@ import sympy as sp
 
 from boundcheck.papers.scgd._shared import ASSUMPTIONS, MU_AT_MOST_L, PAPER, E, K, L, mu, n, sigma2
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
+from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import common
 
 BEST = "corrected"
@@ -27,7 +27,7 @@ _corrected = Statement(
     metric=Metric("dist2", LENGTH2, index="K", rounds=n * (K - 1), scale=K**2),
     bound=_b_printed * sigma2 / (_a - 2),
     kind=Kind.LIMSUP,
-    algorithm=Algorithm("scgd", ("E", "eta0")),
+    algorithm=Algorithm("scgd", ("E", "eta0"), steps=(("eta", common.eta0.expr / (sp.floor(ROUND / n) + 1)),)),
     domain=(MU_AT_MOST_L,),
     conditions=(Condition("first step", sp.Gt(_a, 2), "Chung's lemma needs a > 2"),),
     assumptions=ASSUMPTIONS,
