@@ -23,7 +23,7 @@ from boundcheck.core import providers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.proof.derivation import Derivation
+    from boundcheck.theory.keys import Key
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
     from boundcheck.verdict import Grade, Outcome, Verdict
@@ -42,6 +43,7 @@ __all__ = [
     "ClaimResult",
     "Curve",
     "Grade",
+    "Key",
     "Method",
     "Outcome",
     "Problem",
@@ -50,6 +52,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "compare",
+    "constants",
     "derivation",
     "describe_constants",
     "falsify",
@@ -76,6 +79,7 @@ _ELSEWHERE = {
     "ClaimResult": "boundcheck.evidence.claim",
     "Curve": "boundcheck.engines.curve",
     "Grade": "boundcheck.verdict",
+    "Key": "boundcheck.theory.keys",
     "Method": "boundcheck.methods.method",
     "Outcome": "boundcheck.verdict",
     "Problem": "boundcheck.problems.problem",
@@ -201,17 +205,27 @@ def describe_constants(
 
     method, problem: objects or specifications. The constants are those of the problem (L, mu, ...), those of method and
     problem together (M, W, ...) and the parameters of the method; each is computed when it is first used.
-    `Statement.known` puts them under a statement's own symbols.
+    `Statement.known` puts them under a statement's own symbols; `constants` is the catalogue of their definitions.
     Raises UnknownName and BadInput for a specification that does not exist or does not fit.
     """
     from collections.abc import Mapping as MappingType
 
-    from boundcheck.engines.run import describe_constants as describe
+    from boundcheck.setting.setting import describe_constants as describe
 
     return describe(
         _build_method(method) if isinstance(method, MappingType) else method,
         _build_problem(problem) if isinstance(problem, MappingType) else problem,
     )
+
+
+def constants() -> list[Key]:
+    """The catalogue of constants: for each key its definition in words and as a formula, dimension, source and where.
+
+    The symbols of statements name these keys, and `boundcheck constants --list` prints them.
+    """
+    from boundcheck.theory.keys import CATALOGUE
+
+    return list(CATALOGUE.values())
 
 
 def compare(

@@ -160,11 +160,11 @@ def _index_at(
 
     from boundcheck.core.numbers import as_fraction, parse_grid
     from boundcheck.errors import BadInput
-    from boundcheck.evidence.given import known_constants
-    from boundcheck.evidence.steps import joint, placeholder
+    from boundcheck.evidence.steps import placeholder
     from boundcheck.methods.build import build as build_method
     from boundcheck.problems.build import build
     from boundcheck.problems.problem import clients_of
+    from boundcheck.setting import Setting
     from boundcheck.theory.discovery import statement as find
 
     claimed = find(statement)
@@ -173,14 +173,15 @@ def _index_at(
     symbol, expr = claimed.symbol(claimed.metric.index), claimed.metric.rounds
     needed = {s.name for s in expr.free_symbols} - {symbol.name}
     instance = build(problem)
-    known = {name: c.value for name, c in known_constants(claimed, instance.constants()).items()}
+    known = {name: c.value for name, c in claimed.known(instance.constants()).items()}
     for name in claimed.parameters:  # a step size that the statement is to give has no number yet
         if name in method and not (isinstance(method[name], str) and _is_open(method[name])):
             known[name] = as_fraction(method[name], name)
     if not needed <= set(known):  # such as the rounds of a period, which method and problem have together
         composed = build_method(placeholder(method))
         composed.check(clients_of(instance), instance.dim)
-        known |= {name: c.value for name, c in joint(claimed, composed, instance).items() if name in needed}
+        own = claimed.known(Setting(composed, instance).constants())
+        known |= {name: c.value for name, c in own.items() if name in needed}
     if not needed <= set(known):
         lacking = ", ".join(sorted(needed - set(known)))
         raise BadInput(f"{claimed.best_id}: its rounds depend on {lacking}, which is not known; give at, not rounds.")

@@ -23,12 +23,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.engines.sampled import run_sampled
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.expected_weights import expected_weights
 
 SEEDS = 3
 SPLITS: Mapping[str, Mapping[str, Any]] = {

@@ -18,11 +18,11 @@ import _common as c
 import _fedshuffle as f
 import _files as files
 
-from boundcheck.engines.small_step import small_step_weights, weighted_minimiser
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
 from boundcheck.report.words import pretty
+from boundcheck.setting.followed_objective import small_step_weights, weighted_minimiser
 
 NAME = "fedshuffle_figure_4"
 ROUNDS = 120

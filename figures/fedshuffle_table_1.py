@@ -23,13 +23,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from boundcheck.engines.exact import stationary
-from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import BadInput
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Epochs
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
 from boundcheck.report.words import pretty
+from boundcheck.setting.followed_objective import small_step_weights
 
 NAME = "fedshuffle_table_1"
 STEP = Fraction(1, 8)  # a pass over the largest client moves by about this much: 1/8 is 1/(4 beta L) on (36)

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from boundcheck.core.toml_lines import parse_toml
-from boundcheck.engines.round_metrics import ROUND_METRICS
 from boundcheck.engines.run import ENGINES
 from boundcheck.errors import UnknownName
 from boundcheck.evidence.claim import run_claim
@@ -26,6 +25,7 @@ from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.studies import carry_out_study, kinds, load_studies, module_of
 from boundcheck.methods import build as methods
 from boundcheck.problems import build as problems
+from boundcheck.setting.metrics import ROUND_METRICS
 from boundcheck.theory.discovery import all_statements
 from boundcheck.verdict import Outcome
 

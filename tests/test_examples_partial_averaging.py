@@ -22,7 +22,6 @@ from claim_mutations import (
 )
 
 from boundcheck.cli import main
-from boundcheck.engines import averaging_matrices
 from boundcheck.engines.run import run
 from boundcheck.evidence.claim import ClaimResult, run_claim
 from boundcheck.evidence.witness import load_witness, replay, stands
@@ -30,6 +29,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import averaging_matrices
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Belief, Kind, Statement
 from boundcheck.verdict import Outcome

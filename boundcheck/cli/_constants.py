@@ -13,11 +13,11 @@ from boundcheck.cli._output import json_number, line, progress, short, table
 from boundcheck.core.linalg import nearest_float
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.evidence.claim import Claim
     from boundcheck.evidence.practice import Practice
-    from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
+    from boundcheck.setting import Setting
     from boundcheck.theory.statement import Statement
 
 __all__ = ["ClaimConstants", "Spread", "Step", "claim_constants", "print_constants"]
@@ -112,20 +112,18 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
 
     What is done meanwhile is shown on standard error while that is a terminal.
     """
-    from boundcheck.engines.run import describe_constants
     from boundcheck.errors import BadInput, UnknownName
-    from boundcheck.evidence.steps import objective, placeholder, resolve_steps
-    from boundcheck.methods.build import build as build_method
+    from boundcheck.evidence.steps import first_setting, with_steps
     from boundcheck.problems.build import build as build_problem
     from boundcheck.problems.problem import is_neural
     from boundcheck.theory.discovery import statement
 
     claimed = statement(claim.statement)
     label = claim.label()
-    method = build_method(placeholder(claim.method))
     with progress(f"{label}: the data"):
-        problem = objective(claimed, method, build_problem(claim.problem))
-    own = _computed(label, describe_constants(method, problem), set(method.parameters()))
+        setting = first_setting(claimed, claim.method, build_problem(claim.problem))
+    problem = setting.problem
+    own = _computed(label, setting.reported(), set(setting.method.parameters()))
     broken: dict[str, str] = {}
     for assumption in claimed.assumptions:
         try:
@@ -135,7 +133,7 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
         if objection is not None:
             broken[assumption.name] = objection
     try:
-        resolved: Mapping[str, Any] | str = resolve_steps(claim.method, claimed, problem, claim.constants, claim.at)
+        resolved: Mapping[str, Any] | str = with_steps(claim.method, claimed, setting, claim.constants, claim.at)[0]
     except BadInput as error:
         resolved = str(error)
     symbols = {s.name: s.reported for s in claimed.symbols if s.reported != s.name and s.reported in own}
@@ -149,17 +147,17 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
         resolved,
         broken,
         _steps(claim, claimed, problem, resolved, practice=practice and not is_neural(problem)),
-        _note(claim, claimed, method, problem, practice=practice) if is_neural(problem) else "",
+        _note(claim, claimed, setting, practice=practice) if is_neural(problem) else "",
     )
 
 
-def _note(claim: Claim, claimed: Statement, method: Method, problem: Problem, *, practice: bool) -> str:
+def _note(claim: Claim, claimed: Statement, setting: Setting, *, practice: bool) -> str:
     """What a network does not know of itself, and who finds it."""
-    from boundcheck.evidence.steps import START, joint
+    from boundcheck.evidence.steps import START
 
     index = () if claimed.metric.index is None else (claimed.metric.index,)
-    known = {*joint(claimed, method, problem), *claim.constants, *index}
-    lacking = [s.name for s in claimed.symbols if s.name not in known and s.reported not in START]
+    known = {*claimed.known(dict.fromkeys(setting.constants())), *claim.constants, *index}
+    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
     told: list[str] = []
     if lacking and claim.estimate is not None:
         told.append(f"{', '.join(lacking)}: measured along the run by `boundcheck check`, since estimate is set.")
@@ -189,15 +187,15 @@ def _computed(label: str, lazy: Mapping[str, Constant], parameters: set[str]) ->
 
 def _factors(keys: set[str], constants: Mapping[str, Constant]) -> dict[str, Constant]:
     """The beta of the statement: of Section 5 where it speaks of M, of Appendix E where it speaks of M1."""
-    from boundcheck.engines.joint import step_factors
+    from boundcheck.setting.participation import step_factors
 
     wanted = {"beta": {"M", "P2", "B2"}, "beta_c": {"M", "P2", "B2"}, "beta_gen": {"M1", "P2_gen", "B2"}}
     return {name: c for name, c in step_factors(constants).items() if wanted[name] <= keys}
 
 
 def _spreads(problem: Problem) -> tuple[Spread, ...]:
-    from boundcheck.engines.joint import client_variances
     from boundcheck.problems.problem import clients_of
+    from boundcheck.setting.participation import client_variances
 
     pairs = client_variances(problem) or ()
     sizes = clients_of(problem).sizes

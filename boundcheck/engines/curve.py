@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant
+from boundcheck.certified.constant import Constant
 from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, Rarest, checked_parts
+from boundcheck.setting.step_sizes import StepSizes
 from boundcheck.verdict import plain
 
 __all__ = ["Arithmetic", "Curve", "Envelope", "Floats", "Ints", "Rarest"]
@@ -48,7 +49,8 @@ class Curve:
     name -> why the problem breaks it; a name in neither was not asked about or could not be answered.
     algorithms: names of the compositions that the method is an instance of (None: not recorded).
     parameters: names of the constants that are the method's own (None: not recorded). rounded_steps: whether the step
-    sizes that ran are those of the method's formula only up to a rounding.
+    sizes that ran are those of the method's formula only up to a rounding. step_sizes: those of the method, round by
+    round (None: it has none, or they are not recorded).
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
     """
 
@@ -69,6 +71,7 @@ class Curve:
     algorithms: tuple[str, ...] | None = None
     parameters: tuple[str, ...] | None = None
     rounded_steps: bool = False
+    step_sizes: StepSizes | None = None
     info: Mapping[str, Any] = field(default_factory=_empty)
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Constant
+from boundcheck.certified.constant import Constant
 from boundcheck.core.linalg import nearest_float
 from boundcheck.errors import BadInput
 

@@ -35,12 +35,12 @@ import numpy as np
 
 from boundcheck.core.linalg import float_down, float_up
 from boundcheck.engines.curve import Envelope, Floats, Ints
-from boundcheck.methods.parts import Setting
+from boundcheck.methods.parts import AggregationContext
 from boundcheck.problems._minimum import Minimum
 from boundcheck.problems.problem import clients_of
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.methods.method import Method
     from boundcheck.methods.parts import Drawing, Visit
     from boundcheck.problems.problem import Arrays, Problem
@@ -195,7 +195,7 @@ def _plan(method: Method, problem: Problem, known: _Landscape) -> _Plan | None:
             return None
     elif drawing.kind not in ("uniform", "independent"):
         return None
-    coefficient = method.aggregation.by_client(Setting(clients, method.participation, method.local))
+    coefficient = method.aggregation.by_client(AggregationContext(clients, method.participation, method.local))
     if coefficient is None or method.local.by_cohort:
         return None
     visits: list[Visit] = []

@@ -1,4 +1,4 @@
-"""One door to all engines: `run(method, problem, ...)` gives a Curve with its constants attached."""
+"""The entry to all engines: `run(method, problem, ...)` returns a Curve that carries its constants."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ import itertools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
 from boundcheck.core import providers
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.round_metrics import is_round_metric
+from boundcheck.engines.envelopes import certified_envelopes
+from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
-from boundcheck.methods.build import algorithms, objections
 from boundcheck.methods.method import Method
 from boundcheck.problems._minimum import Minimum
-from boundcheck.problems.problem import clients_of, is_neural
+from boundcheck.problems.problem import is_neural
+from boundcheck.setting import Setting
+from boundcheck.setting.metrics import is_round_metric
 from boundcheck.theory.quantities import PROOF_QUANTITIES
 
 if TYPE_CHECKING:
     from boundcheck.core.store import AnyCheckpoint
     from boundcheck.problems.problem import Problem
 
-__all__ = [
-    "ENGINES",
-    "check_engine",
-    "describe",
-    "describe_constants",
-    "hypotheses_of",
-    "round_grid",
-    "run",
-]
 
 ENGINES = ("exact", "sampled", *providers.names(providers.ENGINES))
 MAX_ROUNDS = 10**15
 _PLAIN_GRID = 2000  # up to here every round is measured by default; beyond, about 300 rounds on a log grid
 
 
-def run(
+def run(method: Method, problem: Problem, *, assumptions: Iterable[str] = (), **how: Any) -> Curve:
+    """Carry out a method on a problem; the curve has their constants, and their answers to hypotheses.
+
+    how: rounds, engine, seeds, metrics and the other parameters of `carry_out`, which raises the same errors.
+    assumptions: names of hypotheses beside the shipped ones; the answers stand in `Curve.assumptions` and
+    `Curve.violations`.
+    """
+    return describe(carry_out(method, problem, **how), Setting(method, problem), assumptions)
+
+
+def carry_out(
     method: Method,
     problem: Problem,
     *,
@@ -52,21 +52,19 @@ def run(
     seeds: int | range = 100,
     metrics: Iterable[str] | None = None,
     arithmetic: str | Arithmetic | None = None,
-    assumptions: Iterable[str] = (),
     neural: Mapping[str, Any] | None = None,
     checkpoint: AnyCheckpoint | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Curve:
-    """Carry out a method on a problem.
+    """The metrics of a method on a problem, without what the two know of constants and hypotheses.
 
     rounds: a number of communication rounds (measured at every round up to 2000, else on a log grid) or the
     increasing list of rounds to measure at. engine: "exact" (no sampling; `arithmetic` "ball", the default,
     "rational" or "float64"), "sampled" (seeds 0 to `seeds` - 1, or a range of them) or "neural" (so many seeds of a
     model on labelled samples, all clients and seeds at once in torch). metrics: default all that the problem has; those
-    of `ROUND_METRICS`, and for "neural" those of `networks.engine.metrics`, by name. assumptions: names of hypotheses
-    that the problem is asked about besides the shipped ones; its answers stand in `Curve.assumptions` and
-    `Curve.violations`. neural: settings of the neural engine, such as {"precision": "float64"}. checkpoint: where a
-    neural run is saved in between, and from which it goes on. on_progress: called with the finished share, 0 to 1.
+    of `setting.metrics`, and for "neural" those of `networks.engine.metrics`, by name. neural: settings of the neural
+    engine, such as {"precision": "float64"}. checkpoint: where a neural run is saved in between, and from which it goes
+    on. on_progress: called with the finished share, 0 to 1.
 
     Raises UnknownName (engine, metric), BadInput (rounds, seeds), Unsupported (an engine cannot carry this) and
     MissingExtra (the neural engine without torch).
@@ -98,7 +96,7 @@ def run(
             from boundcheck.engines.sampled import run_sampled
 
             curve = run_sampled(method, problem, grid[-1], wanted, names, grid, on_progress=share)
-    return describe(curve, method, problem, assumptions)
+    return curve
 
 
 def check_engine(
@@ -128,73 +126,35 @@ def _arithmetic(name: str | Arithmetic) -> Arithmetic:
     return Arithmetic(name)
 
 
-def describe(curve: Curve, method: Method, problem: Problem, assumptions: Iterable[str] = ()) -> Curve:
-    """The curve with the constants of problem and method, their answers to hypotheses and the algorithm's names."""
-    from boundcheck.engines.envelopes import certified_envelopes
-    from boundcheck.engines.rare_choices import rarest_choice
+def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) -> Curve:
+    """The curve with what its method and problem know: constants, answers to hypotheses, algorithms, step sizes.
 
-    decided, broken = hypotheses_of(method, problem, assumptions)
-    along = getattr(problem, "along", "")  # the run along which constants were estimated
+    assumptions: names of hypotheses beside the shipped ones.
+    """
+    problem, clients = setting.problem, setting.clients
+    answers = setting.hypotheses(assumptions)
+    run_of_estimates = getattr(problem, "along", "")  # the run along which constants were estimated
     info = {**curve.info, **_from_above(curve, problem)}
-    clients = clients_of(problem)
-    named = algorithms(method, clients)
-    unnamed = {} if named else objections(method, clients)
-    if unnamed:
-        info["unnamed"] = unnamed  # of which kinds the method nearly is one, and why it is none
+    if setting.objections:
+        info["unnamed"] = dict(setting.objections)  # of which kinds the method nearly is one, and why it is none
+    if run_of_estimates:
+        info |= {"estimated": run_of_estimates, "measured": getattr(problem, "measured", {})}
     drawn = curve.expectation and bool(curve.samples)
+    start = {name: setting.metric(name).start for name in curve.values}
     return replace(
         curve,
-        start=_at_start(problem, curve.values),
-        info={**info, "estimated": along, "measured": getattr(problem, "measured", {})} if along else info,
-        constants=describe_constants(method, problem),
-        assumptions=decided,
-        violations=broken,
-        algorithms=named,
-        parameters=tuple(method.parameters()),
-        rounded_steps=not method.exact_steps(),
-        rarest=rarest_choice(method, clients) if drawn else None,
-        envelopes=certified_envelopes(method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
+        start={name: value for name, value in start.items() if value is not None},
+        info=info,
+        constants=setting.constants(),
+        assumptions={name: a.known for name, a in answers.items() if a.holds or a.known == "sampled"},
+        violations={name: a.why for name, a in answers.items() if not a.holds},
+        algorithms=setting.algorithms,
+        parameters=tuple(setting.parameters),
+        rounded_steps=not setting.method.exact_steps(),
+        step_sizes=setting.step_sizes,
+        rarest=rarest_choice(setting.method, clients) if drawn else None,
+        envelopes=certified_envelopes(setting.method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
     )
-
-
-def hypotheses_of(
-    method: Method, problem: Problem, assumptions: Iterable[str] = ()
-) -> tuple[dict[str, str], dict[str, str]]:
-    """What problem and method answer to hypotheses, as in `Curve`: how each is known to hold, and why it fails.
-
-    A hypothesis that fails in double precision only is in both. assumptions: names that the problem is asked about
-    besides the shipped ones. Hypotheses that neither can decide are left out.
-    """
-    from boundcheck.engines.async_hypotheses import async_hypotheses
-    from boundcheck.engines.block_hypotheses import block_hypotheses
-    from boundcheck.engines.client_hypotheses import client_hypotheses
-    from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
-    from boundcheck.engines.weighing import weight_hypotheses
-
-    seen = getattr(problem, "holds_by_estimates", _on_none)
-    decided: dict[str, str] = {}
-    broken: dict[str, str] = {}
-    for name in dict.fromkeys([*_known_assumptions(problem), *assumptions]):
-        try:
-            objection = problem.violations(name)
-        except UnknownName:  # a hypothesis that this problem cannot decide
-            continue
-        if objection is None:
-            decided[name] = "sampled" if seen(name) else "decided"
-        else:
-            broken[name] = objection
-    joint, inexact = client_hypotheses(problem)
-    joint |= {**weight_hypotheses(method, problem), **block_hypotheses(method, problem)}
-    joint |= cohort_hypotheses(method, problem)
-    joint |= async_hypotheses(method, problem)
-    for name, objection in joint.items():
-        if objection is None:
-            decided[name] = "sampled" if seen(name) else "decided"
-        else:
-            broken[name] = objection
-            if name in inexact:
-                decided[name] = "sampled"  # it was seen to fail in double precision
-    return decided, broken
 
 
 def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:
@@ -209,53 +169,6 @@ def _from_above(curve: Curve, problem: Problem) -> dict[str, Any]:
     else:
         return {}
     return {"from_above": {name: widths[name] for name in sorted(names & set(widths))}}
-
-
-def describe_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
-    """The constants of the problem, those of method and problem together (`engines.joint`) and the method's parameters.
-
-    A name in several is the parameter, then the joint constant. Each is computed when it is first asked for.
-    """
-    from boundcheck.constants.lazy import LazyConstants
-    from boundcheck.engines.joint import joint_makers
-
-    own = {
-        name: Constant(value, Known.EXACT, "exact", "parameter of the method")
-        for name, value in method.parameters().items()
-    }
-    known = problem.constants()
-    makers: dict[str, Callable[[], Constant]] = {name: partial(known.__getitem__, name) for name in known}
-    together = joint_makers(method, problem)
-    rests = getattr(problem, "rests_on_estimates", _on_none)
-    together = {k: partial(_estimated, make) if rests(k) else make for k, make in together.items()}
-    return LazyConstants({**makers, **together, **{k: partial(own.__getitem__, k) for k in own}})
-
-
-def _on_none(name: str) -> bool:
-    """What an answer rests on of a problem without estimates."""
-    return False
-
-
-def _estimated(make: Callable[[], Constant]) -> Constant:
-    """A constant that is made of estimates."""
-    return replace(make(), known=Known.ESTIMATED)
-
-
-def _known_assumptions(problem: Problem) -> list[str]:
-    """The shipped hypotheses, and that the problem is the example that it is."""
-    from boundcheck.problems._quadratic import ASSUMPTIONS
-
-    return [*ASSUMPTIONS, f"instance:{getattr(problem, 'instance', problem.spec.get('kind'))}"]
-
-
-def _at_start(problem: Problem, names: Iterable[str]) -> dict[str, Fraction]:
-    """The exact metrics at round 0, as far as they are rational."""
-    if is_neural(problem):
-        return {}
-    x = np.empty(problem.dim, dtype=object)
-    x[:] = problem.start
-    found: dict[str, Any] = {name: problem.metric(name, x) for name in names if name in problem.metrics}
-    return {name: Fraction(v) for name, v in found.items() if isinstance(v, int | Fraction)}
 
 
 def round_grid(rounds: int | Sequence[int]) -> list[int]:

@@ -18,20 +18,20 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, simplest_between
-from boundcheck.engines.client_hypotheses import client_hypotheses
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.block_quantities import BLOCK, Blocks, decides_blocks, of_block
-from boundcheck.evidence.given import is_library
 from boundcheck.evidence.samples import sample_gradients
 from boundcheck.problems.problem import DecidingProblem, LocatedProblem, ValuedProblem, is_neural
+from boundcheck.setting.client_hypotheses import client_hypotheses
+from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.assumptions import QUANTITIES, Assumption
 from boundcheck.theory.decide import sign
 from boundcheck.theory.scope import difference
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 

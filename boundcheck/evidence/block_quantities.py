@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.constants.blocks import Partition, decides
+from boundcheck.certified.blocks import Partition, decides
 from boundcheck.problems.problem import QuadraticProblem
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["BLOCK", "READINGS", "Blocks", "decides_blocks", "of_block"]
 Blocks = tuple[Partition, Sequence[Fraction]]
 # quantities of two points, a client and a block of coordinates
 BLOCK = {"own_block_difference2", "block_difference2", "scaled_block_difference2", "scaled_difference2"}
-# the readings of block smoothness (`constants.blocks`)
+# the readings of block smoothness (`certified.blocks`)
 READINGS = {f"smooth_{name}": name for name in ("blocks", "separable", "weighted")} | {"smooth_globally": "global"}
 
 

@@ -18,23 +18,24 @@ import numpy as np
 
 from boundcheck.core.numbers import format_apart, format_short, parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.round_metrics import is_round_metric
-from boundcheck.engines.run import ENGINES, check_engine, describe
+from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine, describe
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
-from boundcheck.evidence.compare import DECIDED_HERE, compare, points_of, resolve, standing
+from boundcheck.evidence.compare import DECIDED_HERE, check_algorithm, points_of, standing, symbol_values
+from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.constant_claims import broken_assumption, constant_of, curve_of_constant
-from boundcheck.evidence.given import given_constants, is_library, key_of
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.evidence.readings import Reading, readings_beside
-from boundcheck.evidence.steps import START, joint, objective, placeholder, resolve_steps, start_constants, with_start
+from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
+from boundcheck.evidence.steps import START, placeholder, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
-from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting import Setting
+from boundcheck.setting.user_constants import given_constants, is_library, key_of
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.quantities import check_measurable
@@ -42,11 +43,11 @@ from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.core.store import Store
+    from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["Claim", "ClaimResult", "RateClaim", "Reading", "resolve_steps", "run_claim"]
 
 FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
 # Runs where a claim names no number: the budget of the sampled engine, and what decides at level 0.999 with some room.
@@ -75,7 +76,8 @@ class Claim:
     statement: id (a bare one takes the best reading). problem, method: specifications by kind; a step size may be
     "c*largest" or "tuned" (see `evidence.steps`). at: index symbol -> grid (see `core.numbers.parse_grid`); empty: a
     log grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
-    ones than the problem's (see `evidence.given`), by the statement's names. expect: the outcome that `check` asks for.
+    ones than the problem's (see `setting.user_constants`), by the statement's names. expect: the outcome that `check`
+    asks for.
     tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
     is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`).
     arithmetic: of the exact engine (None: "ball"). seeds: budget of the sampled engine, number of runs of the neural
@@ -136,6 +138,28 @@ class ClaimResult:
     info: Mapping[str, Any] = field(default_factory=_nothing)
 
 
+@dataclass(frozen=True)
+class Resolved:
+    """A claim of which everything is known that can be known before it is run.
+
+    setting: the method with its step sizes as numbers, on the problem that the statement is about. spec: the method's
+    specification with these step sizes. index: where to compare; rounds: at which rounds the metric is measured. start:
+    constants that only a run at the start gives, by key.
+    """
+
+    claimed: Statement
+    setting: Setting
+    spec: Mapping[str, Any]
+    index: list[Fraction]
+    rounds: list[int]
+    start: Mapping[str, Constant]
+
+    @property
+    def asked(self) -> list[str]:
+        """The hypotheses of the statement that method and problem are asked about."""
+        return [a.name for a in self.claimed.assumptions if is_library(a)]
+
+
 def run_claim(
     claim: Claim,
     store: Store | None = None,
@@ -143,103 +167,178 @@ def run_claim(
     *,
     claimed: Statement | None = None,
 ) -> ClaimResult:
-    """Resolve, run, compare.
+    """The result of a claim: `resolve`, `run`, `compare`.
 
     claimed: the statement itself, where it is none that discovery finds under the claim's id. A step size that is
     asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the problem cannot
     decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of bad input; where
     the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
     """
-    claimed = statement(claim.statement) if claimed is None else claimed
+    resolved = resolve(claim, statement(claim.statement) if claimed is None else claimed)
+    if isinstance(resolved, Verdict):
+        result = ClaimResult(claim, resolved, dict(claim.method), ())
+        return replace(result, failures=tuple(_failures(claim, result)))
+    return compare(claim, resolved, run(claim, resolved, store, on_progress))
+
+
+def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
+    """The setting of a claim, with numbers for its step sizes and the rounds to measure at.
+
+    A verdict instead says why nothing needs to be run: an assumption fails without which the metric or a constant does
+    not exist (OUT_OF_SCOPE), or no step size is allowed (VACUOUS). Raises the errors of bad input.
+    """
     check_measurable(claimed)
+    check_algorithm(claimed)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
-    check_engine(claim.engine, build_problem(claim.problem), claim.neural, claim.arithmetic)
-    problem, known = _instance(claim, claimed)
-    given_constants(claimed, known, claim.constants)  # a contradiction is told before anything rests on it
-    beyond = _beyond(claim, claimed, problem, known)
-    if beyond is not None:
-        return _without_run(claim, Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, beyond))
+    problem = build_problem(claim.problem)
+    check_engine(claim.engine, problem, claim.neural, claim.arithmetic)
+    first = _first_setting(claim, claimed, problem)
+    given_constants(claimed, _without_parameters(claimed, first), claim.constants)  # raises on contradictory values
+    missing = _missing_quantity(claim, claimed, first)
+    if missing is not None:
+        return Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, missing)
     try:
-        method_spec = resolve_steps(claim.method, claimed, problem, claim.constants, claim.at)
+        spec, setting = with_steps(claim.method, claimed, first, claim.constants, claim.at)
     except NothingAllowed as error:
         reason = f"The hypotheses cannot be met: {error}"
         untested = claim.constants or claim.estimate is not None  # given constants are not tested without a run
-        grade = Grade.SUPPORTED if untested else Grade.EXACT
-        return _without_run(claim, Verdict(claimed.best_id, Outcome.VACUOUS, grade, reason))
-    method = build_method(method_spec)
-    own = joint(claimed, method, problem)
-    values = _values(claim, claimed, own, method)
+        return Verdict(claimed.best_id, Outcome.VACUOUS, Grade.SUPPORTED if untested else Grade.EXACT, reason)
+    values = _values(claim, claimed, setting)
+    if not set(claimed.parameters) <= set(claimed.known(setting.parameters)):
+        steps = objection_to_steps(claimed, setting.step_sizes, MAX_ROUNDS, values)
+        if steps is not None and steps != OPEN:
+            return Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.")
     index = _index(claim, claimed, values)
-    rounds = rounds_of(claimed, index, values)
-    start = start_constants(claimed, method, problem)
-    curve = _run_until_decided(claim, claimed, problem, method, method_spec, rounds, index, start, store, on_progress)
-    curve = _with_assumptions(curve, claim, claimed, problem)
+    return Resolved(claimed, setting, spec, index, rounds_of(claimed, index, values), start_constants(claimed, setting))
+
+
+def run(
+    claim: Claim, resolved: Resolved, store: Store | None = None, on_progress: Callable[[float], None] | None = None
+) -> Curve:
+    """The curve of a resolved claim.
+
+    A sampled run gets seeds in doubling blocks until the claim is decided or the budget is spent, a neural one all at
+    once. A claim about a constant needs no engine.
+    """
+    claimed, setting, rounds = resolved.claimed, resolved.setting, resolved.rounds
+    if constant_of(claimed) is not None:
+        return curve_of_constant(claimed, setting, resolved.asked)
+    metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
+    how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
+    if claim.engine == "exact":
+        how["arithmetic"] = Arithmetic(claim.arithmetic or Arithmetic.BALL).value
+
+    def recalled(**more: Any) -> Curve:
+        from boundcheck.evidence.stored import run_or_recall
+
+        found = run_or_recall(store, setting, resolved.spec, assumptions=resolved.asked, **how, **more)
+        return with_start(found, resolved.start)
+
+    if claim.engine != "exact" and claimed.metric.weights is not None and claim.runs * len(rounds) > MOST_SAMPLES:
+        raise BadInput(
+            f"{claimed.best_id}: {claim.runs} seeds of {len(rounds)} rounds, all of which the average needs, are "
+            f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
+        )
+    if claim.engine == "exact":
+        return recalled(seeds=range(0), on_progress=on_progress)
+    if claim.engine == "neural":
+        return recalled(seeds=range(claim.runs), neural=claim.neural, on_progress=on_progress)
+    return _sampled_until_decided(claim, resolved, recalled, on_progress)
+
+
+def _sampled_until_decided(
+    claim: Claim, resolved: Resolved, recalled: Callable[..., Curve], on_progress: Callable[[float], None] | None
+) -> Curve:
+    from boundcheck.engines.sampled import concatenate
+
+    curve: Curve | None = None
+    done, stop = 0, min(FIRST_SEEDS, claim.runs)
+    random = resolved.setting.method.is_random(resolved.setting.clients)
+    while True:
+
+        def share(part: float, done: int = done, stop: int = stop) -> None:
+            if on_progress is not None:
+                on_progress((done + part * (stop - done)) / claim.runs)
+
+        block = recalled(seeds=range(done, stop), on_progress=share)
+        if curve is None:
+            curve = block
+        else:
+            curve = describe(concatenate([curve, block]), resolved.setting, resolved.asked)
+            curve = with_start(curve, resolved.start)
+        verdict = compare_curve(resolved.claimed, curve, claim.constants, level=claim.level, at=resolved.index or None)
+        if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.runs or not random:
+            return curve
+        done, stop = stop, min(2 * stop, claim.runs)
+
+
+def compare(claim: Claim, resolved: Resolved, curve: Curve) -> ClaimResult:
+    """The verdict on the curve, and what an expectation of the claim missed."""
+    claimed, index = resolved.claimed, resolved.index or None
+    curve = _with_assumptions(curve, claim, claimed, resolved.setting.problem)
     limit = None
     if claimed.kind is Kind.LIMIT and curve.arithmetic is Arithmetic.RATIONAL:
         from boundcheck.evidence.limits import exact_limit
 
-        limit = exact_limit(claimed, method, problem)
-    verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None, limit=limit)
-    result = ClaimResult(claim, verdict, method_spec, (), info=dict(curve.info))
+        limit = exact_limit(claimed, resolved.setting.method, resolved.setting.problem)
+    verdict = compare_curve(claimed, curve, claim.constants, level=claim.level, at=index, limit=limit)
+    result = ClaimResult(claim, verdict, resolved.spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
         with suppress(NoAverage):  # out of scope, where weights may make no average: nothing is compared
-            result = _with_points(result, claimed, curve, claim, index or None)
+            result = _with_points(result, claimed, curve, claim, index)
     rate = None if claim.rate is None else _rate(claim.rate, curve)
     result = replace(result, rate=rate)
     return replace(result, failures=tuple(_failures(claim, result)))
 
 
-def _without_run(claim: Claim, verdict: Verdict) -> ClaimResult:
-    result = ClaimResult(claim, verdict, dict(claim.method), ())
-    return replace(result, failures=tuple(_failures(claim, result)))
+# --- parts of `resolve` ---------------------------------------------------------------------------------------------
 
 
-def _instance(claim: Claim, claimed: Statement) -> tuple[Problem, dict[str, Constant]]:
-    """The problem that the statement is about, and its constants under the statement's names.
-
-    Those that it shares with the method (its parameters excepted) are among them.
-    """
-    problem = build_problem(claim.problem)
+def _first_setting(claim: Claim, claimed: Statement, problem: Problem) -> Setting:
+    """The setting before the statement has given its step sizes; constants are estimated where the claim says so."""
     method = build_method(placeholder(claim.method))
     method.check(clients_of(problem), problem.dim)
     if claim.estimate is not None:
-        planned = partial(_planned, claim, claimed)
+        planned = partial(_planned, claim, claimed, method)
         engine = training_engine("neural")
         problem = engine.along_a_run(problem, claim.neural, planned, method, effort=claim.estimate)
-    problem = objective(claimed, method, problem)
-    parameters = set(claimed.known(dict.fromkeys(method.parameters())))
-    return problem, {k: c for k, c in joint(claimed, method, problem).items() if k not in parameters}
+    first = Setting(method, problem)
+    return first.following() if claimed.metric.surrogate else first
 
 
-def _planned(claim: Claim, claimed: Statement, problem: Problem) -> tuple[Method, int] | None:
+def _planned(claim: Claim, claimed: Statement, method: Method, problem: Problem) -> tuple[Method, int] | None:
     """The method with its step sizes and the number of rounds, or None where no step size is allowed."""
     try:
-        method = build_method(resolve_steps(claim.method, claimed, problem, claim.constants, claim.at))
+        _, setting = with_steps(claim.method, claimed, Setting(method, problem), claim.constants, claim.at)
     except NothingAllowed:
         return None
-    values = _values(claim, claimed, joint(claimed, method, problem), method)
-    return method, max(rounds_of(claimed, _index(claim, claimed, values), values))
+    values = _values(claim, claimed, setting)
+    return setting.method, max(rounds_of(claimed, _index(claim, claimed, values), values))
 
 
-def _beyond(claim: Claim, claimed: Statement, problem: Problem, own: Mapping[str, Constant]) -> str | None:
-    """Which assumption the problem breaks, where it therefore lacks the metric or a constant; None: it can be run."""
-    method = build_method(placeholder(claim.method))
-    parameters = claimed.known(dict.fromkeys(method.parameters()))
-    known = {*own, *claim.constants, *claimed.parameters, *parameters, str(claimed.metric.index)}
+def _without_parameters(claimed: Statement, setting: Setting) -> dict[str, Constant]:
+    """The constants that the statement names, without the parameters of the method, whose sizes may be open."""
+    parameters = claimed.known(setting.parameters)
+    return {name: c for name, c in claimed.known(setting.constants()).items() if name not in parameters}
+
+
+def _missing_quantity(claim: Claim, claimed: Statement, setting: Setting) -> str | None:
+    """Which broken assumption explains that the metric or a constant does not exist; None where nothing is missing or
+    no assumption is known to be broken."""
+    known = {*claimed.known(dict.fromkeys(setting.constants())), *claim.constants, *claimed.parameters}
+    known.add(str(claimed.metric.index))
     lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
     quantity = claimed.metric.quantity
-    if constant_of(claimed) is None and quantity not in problem.metrics and not is_round_metric(quantity):
-        lacking.append(f"the metric {claimed.metric.quantity}")
-    if not lacking:
-        return None
-    broken = broken_assumption(claimed, method, problem)
+    if constant_of(claimed) is None and not setting.metric(quantity).source:
+        lacking.append(f"the metric {quantity}")
+    broken = broken_assumption(claimed, setting) if lacking else None
     return None if broken is None else f"Out of scope: {broken}. There is no {', '.join(lacking)}."
 
 
-def _values(claim: Claim, claimed: Statement, own: Mapping[str, Constant], method: Method) -> dict[str, Fraction]:
-    methods = claimed.known(dict.fromkeys(method.parameters()))
-    given = given_constants(claimed, own, claim.constants, methods)
+def _values(claim: Claim, claimed: Statement, setting: Setting) -> dict[str, Fraction]:
+    own = claimed.known(setting.constants())
+    given = given_constants(claimed, own, claim.constants, claimed.known(setting.parameters))
     return {k: c.value for k, c in own.items()} | {name: c.value for name, c in given.items()}
 
 
@@ -256,67 +355,12 @@ def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> 
     return sorted({symbol.check(k, claimed.best_id) for k in parse_grid(claim.at[name], name, integer=symbol.integer)})
 
 
-def _run_until_decided(
-    claim: Claim,
-    claimed: Statement,
-    problem: Problem,
-    method: Method,
-    method_spec: Mapping[str, Any],
-    rounds: list[int],
-    index: list[Fraction],
-    start: Mapping[str, Constant],
-    store: Store | None,
-    on_progress: Callable[[float], None] | None,
-) -> Curve:
-    """The run; a sampled one gets seeds in doubling blocks until decided or out of budget, a neural one all at once."""
-    from boundcheck.evidence.stored import run_or_recall
-
-    metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
-    how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
-    if claim.engine == "exact":
-        how["arithmetic"] = Arithmetic(claim.arithmetic or Arithmetic.BALL).value
-    asked = [a.name for a in claimed.assumptions if is_library(a)]
-    if constant_of(claimed) is not None:
-        return curve_of_constant(claimed, method, problem, asked)
-
-    def recalled(**more: Any) -> Curve:
-        found = run_or_recall(store, method, problem, method_spec, assumptions=asked, **how, **more)
-        return with_start(found, start)
-
-    if claim.engine != "exact" and claimed.metric.weights is not None and claim.runs * len(rounds) > MOST_SAMPLES:
-        raise BadInput(
-            f"{claimed.best_id}: {claim.runs} seeds of {len(rounds)} rounds, all of which the average needs, are "
-            f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
-        )
-    if claim.engine == "exact":
-        return recalled(seeds=range(0), on_progress=on_progress)
-    if claim.engine == "neural":
-        return recalled(seeds=range(claim.runs), neural=claim.neural, on_progress=on_progress)
-    from boundcheck.engines.sampled import concatenate
-
-    curve: Curve | None = None
-    done, stop = 0, min(FIRST_SEEDS, claim.runs)
-    while True:
-
-        def share(part: float, done: int = done, stop: int = stop) -> None:
-            if on_progress is not None:
-                on_progress((done + part * (stop - done)) / claim.runs)
-
-        block = recalled(seeds=range(done, stop), on_progress=share)
-        if curve is None:
-            curve = block
-        else:
-            curve = describe(concatenate([curve, block]), method, problem, asked)
-            curve = with_start(curve, start)
-        verdict = compare(claimed, curve, claim.constants, level=claim.level, at=index or None)
-        if verdict.outcome is not Outcome.UNDECIDED or stop >= claim.runs or not method.is_random(clients_of(problem)):
-            return curve
-        done, stop = stop, min(2 * stop, claim.runs)
+# --- parts of `compare` ----------------------------------------------------------------------------------------------
 
 
 def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: Problem) -> Curve:
     """The curve with the assumptions that the problem has not decided at these constants tried at many points."""
-    _, known = resolve(claimed, curve, claim.constants)
+    _, known = symbol_values(claimed, curve, claim.constants)
     states = standing(claimed, curve, known)
     values = {name: c.value for name, c in known.items()}
     tried, broken = dict(curve.assumptions), dict(curve.violations)
@@ -338,7 +382,7 @@ def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: P
 def _with_points(
     result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim, index: Sequence[Fraction] | None
 ) -> ClaimResult:
-    values, _ = resolve(claimed, curve, claim.constants)
+    values, _ = symbol_values(claimed, curve, claim.constants)
     points = points_of(claimed, curve, values, index)
     low, high = points.low, points.high
     statistics = result.verdict.details.get("statistics")

@@ -14,24 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import covers
 from boundcheck.evidence.averages import NoAverage
-from boundcheck.evidence.given import (
-    check_parameters,
-    given_constants,
-    key_of,
-    known_constants,
-    rounded,
-    within_rounding,
-)
 from boundcheck.evidence.granted import untested
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
 from boundcheck.evidence.points import Points, index_name, points_of
 from boundcheck.evidence.resolution import from_below, low_precision
+from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
+from boundcheck.methods.build import kinds
+from boundcheck.setting.user_constants import (
+    check_parameters,
+    given_constants,
+    key_of,
+    rounded,
+    within_rounding,
+)
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
@@ -48,32 +49,26 @@ _MISSED = "condition "  # how the reason of a step condition begins
 # How `Curve.assumptions` says that a hypothesis was decided for the constants of a claim, not only for the run's own.
 DECIDED_HERE = "decided for the given constants"
 
-__all__ = [
-    "DECIDED_HERE",
-    "Points",
-    "compare",
-    "hypotheses",
-    "objection_of",
-    "points_of",
-    "resolve",
-    "standing",
-    "untested",
-]
+
+def check_algorithm(statement: Statement) -> None:
+    """Raises UnknownName, with the nearest kinds, where the statement is about a method that does not exist."""
+    if statement.algorithm is not None and statement.algorithm.kind not in kinds():
+        raise UnknownName(f"{statement.best_id}: the algorithm", statement.algorithm.kind, kinds())
 
 
-def resolve(
+def symbol_values(
     statement: Statement, curve: Curve, constants: Mapping[str, Any] | None
 ) -> tuple[dict[str, Fraction], dict[str, Constant]]:
     """Values of the statement's symbols (the index excepted) and how each is known.
 
     Given constants take precedence over the curve's own as far as they do not contradict them
-    (`evidence.given`). Raises BadInput where one is missing or contradicts the run.
+    (`setting.user_constants`). Raises BadInput where one is missing or contradicts the run.
     """
     known: dict[str, Constant] = {}
     methods = tuple(statement.known(dict.fromkeys(curve.parameters or ())))
     if curve.parameters is not None:
         check_parameters(statement, methods)
-    own = known_constants(statement, curve.constants)
+    own = statement.known(curve.constants)
     given = given_constants(statement, own, constants or {}, methods)
     for symbol in statement.symbols:
         if symbol.name == statement.metric.index:
@@ -99,7 +94,7 @@ def standing(statement: Statement, curve: Curve, known: Mapping[str, Constant]) 
     problem decided for its own constants says nothing about others that were given, unless they are on the safe side.
     """
     found: dict[str, str] = {}
-    own = known_constants(statement, curve.constants)
+    own = statement.known(curve.constants)
     for assumption in statement.assumptions:
         state = curve.assumptions.get(key_of(assumption), "granted")
         if objection_of(curve, assumption) is not None:
@@ -145,6 +140,9 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             return f"the statement is about {kind}, {why}", scope
         ran = " or ".join(curve.algorithms) or "no named method"
         return f"the statement is about {kind}, the run is {ran}", scope
+    steps = objection_to_steps(statement, curve.step_sizes, _last(curve), values)
+    if steps is not None and steps != OPEN:
+        return steps, scope
     for assumption in statement.assumptions:
         objection = objection_of(curve, assumption)
         if objection is not None:
@@ -157,6 +155,22 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {_size(-c.slack[1])}"
             return f"{_MISSED}'{c.name}' fails: {c.relation} {missed}", scope
     return None, scope
+
+
+def _last(curve: Curve) -> int:
+    """The last measured round."""
+    return int(curve.rounds[-1]) if len(curve.rounds) else 0
+
+
+def _other_steps(statement: Statement, curve: Curve, constants: Mapping[str, Any] | None) -> Verdict | None:
+    """The verdict on a run of other step sizes, for which a value of the statement may not even exist; else None."""
+    values = {name: c.value for name, c in statement.known(curve.constants).items()}
+    values |= {name: c.value if isinstance(c, Constant) else c for name, c in (constants or {}).items()}
+    steps = objection_to_steps(statement, curve.step_sizes, _last(curve), values)
+    if steps is None or steps == OPEN:
+        return None
+    details = {"constants": {}, "assumptions": {}, "taken_for_granted": [], "violations": {}}
+    return Verdict(statement.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.", details=details)
 
 
 def _size(value: float) -> str:
@@ -188,7 +202,14 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
-    values, known = resolve(statement, curve, constants)
+    check_algorithm(statement)
+    try:
+        values, known = symbol_values(statement, curve, constants)
+    except BadInput:
+        other = _other_steps(statement, curve, constants)
+        if other is None:
+            raise
+        return other
     verdict = _compared(statement, curve, values, known, level, at, limit)
     if verdict.outcome is Outcome.VIOLATED:
         told = _unresolved(statement, curve, lambda low: _compared(statement, low, values, known, level, at, limit))
@@ -263,6 +284,8 @@ def _compared(
         return verdict
     assert points is not None
     base = replace(base, points=len(points), tightness=None if statement.kind is Kind.LIMIT else tightness_of(points))
+    if objection_to_steps(statement, curve.step_sizes, _last(curve), values) == OPEN:
+        return replace(base, reason=f"{OPEN[0].upper()}{OPEN[1:]}.")
     if scope.in_scope is None:
         open_ = " and ".join(f"'{c.name}' ({c.relation})" for c in scope.conditions if c.holds is None)
         return replace(base, reason=f"It could not be decided whether this is in scope: condition {open_} is open.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from boundcheck.evidence.given import UNCHECKED
+from boundcheck.evidence.step_sequence import sequence_of
+from boundcheck.setting.user_constants import UNCHECKED
 
 if TYPE_CHECKING:
-    from boundcheck.constants.constant import Constant
+    from boundcheck.certified.constant import Constant
     from boundcheck.engines.curve import Curve
     from boundcheck.theory.statement import Statement
 
@@ -32,7 +33,9 @@ def untested(
     if granted:
         found.append(f"assumption{'s' if len(granted) > 1 else ''} {', '.join(granted)}")
     if statement.algorithm is not None and curve.algorithms is None:
-        found.append(f"that the run is {statement.algorithm.kind}")
+        expr = sequence_of(statement)
+        sizes = "" if expr is None else f" with the step size {expr} after r rounds"
+        found.append(f"that the run is {statement.algorithm.kind}{sizes}")
     found += [f"that {name} has the prescribed value" for name in choices]
     unchecked = [name for name, constant in known.items() if constant.how.endswith(UNCHECKED)]
     if unchecked:

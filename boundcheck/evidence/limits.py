@@ -1,7 +1,7 @@
 """Where methods end: the exact limit of a constant step size as a function of the step, against small-step theory.
 
 A method whose clients take unequal steps minimises another objective than F (objective inconsistency). To first order
-in the step that objective is known (`engines.small_step`); at any step the limit itself is solved exactly
+in the step that objective is known (`setting.followed_objective`); at any step the limit itself is solved exactly
 (`engines.exact.stationary`). A specification file asks for this with `[[limits]]` tables, and a claim about a limit is
 decided by it.
 """
@@ -23,7 +23,6 @@ from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.exact import limit_cycle, stationary
 from boundcheck.engines.exact.growing import stays_away
-from boundcheck.engines.small_step import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
 from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -32,6 +31,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.setting.followed_objective import effective_weights, small_step_weights, weighted_minimiser
 from boundcheck.theory.statement import Kind
 
 if TYPE_CHECKING:

@@ -15,39 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.engines.round_metrics import is_round_metric
-from boundcheck.engines.run import describe_constants, run
-from boundcheck.engines.surrogate import surrogate
+from boundcheck.engines.run import carry_out, describe, run
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.compare import hypotheses
-from boundcheck.evidence.given import key_of
 from boundcheck.evidence.points import index_name, points_of
-from boundcheck.evidence.steps import joint, objective, placeholder, resolve_steps, start_constants, with_start
+from boundcheck.evidence.steps import first_setting, placeholder, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting import Setting
+from boundcheck.setting.user_constants import key_of
 from boundcheck.theory.decide import Point
 from boundcheck.theory.statement import Kind
 
 if TYPE_CHECKING:
+    from boundcheck.engines.curve import Curve
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 
-__all__ = [
-    "MOST_AVERAGED",
-    "MOST_ROUNDS",
-    "Setup",
-    "assembled",
-    "bound_at",
-    "is_bound",
-    "measures_progress",
-    "needed",
-    "prepare",
-    "promised",
-    "rounds_at",
-    "start_value",
-]
 
 LAST_INDEX = 10**15
 MOST_ROUNDS = 10**6  # of a run, where the metric is that of the last iterate and the engine composes rounds
@@ -70,13 +56,25 @@ OF_ROUNDS = ("round_gap", "virtual_round_gap")  # gaps of the objectives of the 
 
 @dataclass(frozen=True)
 class Setup:
-    """A statement about a method on a problem, all constants known. values: by the statement's names, no index."""
+    """A statement about a setting, all constants known.
+
+    spec: the method's specification. values: by the statement's names, without the index.
+    """
 
     claimed: Statement
-    problem: Problem
-    method: Method
+    setting: Setting
     spec: Mapping[str, Any]
     values: Mapping[str, Fraction]
+
+    @property
+    def method(self) -> Method:
+        """The method, with its step sizes as numbers."""
+        return self.setting.method
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that the statement is about."""
+        return self.setting.problem
 
 
 def prepare(
@@ -94,8 +92,8 @@ def prepare(
     if isinstance(setup, str):
         return setup
     try:
-        curve = run(setup.method, setup.problem, rounds=[0], metrics=())
-        curve = with_start(curve, start_constants(claimed, setup.method, setup.problem))
+        curve = _at_start(setup.setting)
+        curve = with_start(curve, start_constants(claimed, setup.setting))
         out, _ = hypotheses(claimed, curve, setup.values)
     except BoundcheckError as error:
         return str(error).rstrip(".")
@@ -111,30 +109,27 @@ def assembled(
 ) -> Setup | str:
     """As `prepare`, whether or not the hypotheses of the statement hold."""
     try:
-        solved = resolve_steps(method_spec, claimed, problem, constants, at)
-        method = build_method(solved)
-        about = objective(claimed, method, problem)
-        own = joint(claimed, method, about)
-        known = {**own, **claimed.known(start_constants(claimed, method, about))}
+        first = Setting(build_method(placeholder(method_spec)), problem)
+        solved, setting = with_steps(method_spec, claimed, first, constants, at)
+        setting = setting.following() if claimed.metric.surrogate else setting
+        known = claimed.known(start_constants(claimed, setting))
+        known = {**claimed.known(setting.constants()), **known}
         values = {k: c.value for k, c in known.items()} | {k: Fraction(v) for k, v in (constants or {}).items()}
     except BoundcheckError as error:
         return _broken(claimed, problem, method_spec) or str(error).rstrip(".")
     lacking = [f"{s.name}, {s.meaning}" for s in claimed.symbols if s.name not in (*values, claimed.metric.index)]
-    quantity = claimed.metric.quantity
-    if quantity not in about.metrics and not is_round_metric(quantity):
-        lacking.append(f"the metric {quantity}")
+    if not setting.metric(claimed.metric.quantity).source:
+        lacking.append(f"the metric {claimed.metric.quantity}")
     if lacking:
         return _broken(claimed, problem, method_spec) or f"no value for {'; '.join(lacking)}"
     values = {s.name: values[s.name] for s in claimed.symbols if s.name in values}
-    return Setup(claimed, about, method, solved, values)
+    return Setup(claimed, setting, solved, values)
 
 
 def _broken(claimed: Statement, problem: Problem, method_spec: Mapping[str, Any]) -> str | None:
     """Which hypothesis fails whatever the step size: why a constant that goes with it is not there."""
     try:
-        method = build_method(placeholder(method_spec))
-        about = objective(claimed, method, problem)
-        curve = run(method, about, rounds=[0], metrics=())
+        curve = _at_start(first_setting(claimed, method_spec, problem))
     except BoundcheckError:
         return None
     for assumption in claimed.assumptions:
@@ -142,6 +137,11 @@ def _broken(claimed: Statement, problem: Problem, method_spec: Mapping[str, Any]
         if objection is not None:
             return f"assumption {assumption.name} fails: {objection.rstrip('.')}"
     return None
+
+
+def _at_start(setting: Setting) -> Curve:
+    """A curve without metrics, with what method and problem answer to hypotheses."""
+    return describe(carry_out(setting.method, setting.problem, rounds=[0], metrics=()), setting)
 
 
 def measures_progress(claimed: Statement) -> bool:
@@ -158,7 +158,7 @@ def start_value(setup: Setup) -> Fraction:
     quantity = setup.claimed.metric.quantity
     problem, kind = setup.problem, PROGRESS.get(quantity, "")
     if quantity in OF_ROUNDS:
-        problem, kind = surrogate(setup.method, setup.problem), "gap"
+        problem, kind = setup.setting.following().problem, "gap"
     if kind not in problem.metrics:
         raise BadInput(
             f"{setup.claimed.best_id} is about '{quantity}', no share of whose value at the start can be a target."
@@ -168,8 +168,8 @@ def start_value(setup: Setup) -> Fraction:
     found = Fraction(problem.metric(kind, x))
     if quantity not in OF_ROUNDS:
         return found
-    known = describe_constants(setup.method, setup.problem)
-    return known["q_bar"].value * found + known["R_loss"].value
+    setting = setup.setting
+    return setting.constant("participation/q_bar").value * found + setting.constant("surrogate/R").value
 
 
 def bound_at(setup: Setup, index: int) -> float | None:

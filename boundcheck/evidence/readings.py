@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from boundcheck.engines.curve import Curve
 from boundcheck.evidence.compare import objection_of
-from boundcheck.evidence.given import known_constants
 from boundcheck.evidence.points import Points, points_of
 from boundcheck.theory.discovery import readings
 from boundcheck.theory.scope import decide_scope, scope_symbols
@@ -59,6 +58,6 @@ def _constants_of(
 ) -> dict[str, Fraction]:
     """The values of another reading's symbols: the claim's where both mean the same, else those of the run."""
     keys = {s.name: s.key for s in claimed.symbols}
-    found = {k: c.value for k, c in known_constants(other, curve.constants).items()}
+    found = {k: c.value for k, c in other.known(curve.constants).items()}
     found |= {s.name: values[s.name] for s in other.symbols if s.name in values and keys.get(s.name) == s.key}
     return {s.name: found[s.name] for s in other.symbols if s.name in found}

@@ -14,25 +14,28 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_apart, format_short, parse_grid
 from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
 from boundcheck.core.toml_models import validate
-from boundcheck.engines.absent import why_absent
 from boundcheck.engines.run import ENGINES, check_engine, round_grid
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import SpecFile
-from boundcheck.evidence.given import check_parameters, given_constants
+from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
-from boundcheck.evidence.steps import START, TUNED, factor_of, joint, objective
+from boundcheck.evidence.steps import START, TUNED, factor_of
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of, is_neural
+from boundcheck.setting import Setting
+from boundcheck.setting.constants import parameters_of
+from boundcheck.setting.missing_constants import reason_missing
+from boundcheck.setting.user_constants import check_parameters, given_constants
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.quantities import check_measurable
@@ -130,7 +133,7 @@ class _Checker:
             with self._noting("method"):
                 method.check(clients_of(problem), problem.dim)
         if claimed is not None:
-            parameters = {} if method is None else claimed.known(method.parameters())
+            parameters = {} if method is None else claimed.known(parameters_of(method))
             if method is not None:
                 with self._noting("method"):
                     check_parameters(claimed, parameters)
@@ -191,6 +194,7 @@ class _Checker:
         with self._noting("statement"):
             found = statement(id)
             check_measurable(found)
+            check_algorithm(found)
             return found
         return None
 
@@ -247,9 +251,10 @@ class _Checker:
         if method is None:
             return claimed.known(problem.constants())
         with self._noting("method"):
-            own = joint(claimed, method, objective(claimed, method, problem))
-            parameters = claimed.known(dict.fromkeys(method.parameters()))
-            return {name: c for name, c in own.items() if name not in parameters}
+            setting = Setting(method, problem)
+            setting = setting.following() if claimed.metric.surrogate else setting
+            parameters = claimed.known(setting.parameters)
+            return {name: c for name, c in claimed.known(setting.constants()).items() if name not in parameters}
         return {}
 
     def _constants(
@@ -319,7 +324,7 @@ class _Checker:
         if not lacking:
             return
         with self._noting("method"):
-            why = None if instance is None else why_absent(instance[1], instance[0])
+            why = None if instance is None else reason_missing(instance[1], instance[0])
             self._add(
                 ("statement",),
                 f"{claimed.best_id}: no value for {', '.join(s.name for s in lacking)}"

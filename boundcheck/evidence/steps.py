@@ -1,4 +1,4 @@
-"""What a claim's run is made of: constants of problem and method together, and step sizes that the statement gives.
+"""Step sizes that a statement gives, and the constants that only a run at the start gives.
 
 Step sizes may be left to the statement: "largest" and "0.9*largest" are what its conditions allow, "tuned" is what it
 prescribes. Joint constants of method and problem (M, W, ...) do not depend on them, so that they are known before.
@@ -14,44 +14,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.lazy import LazyConstants
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.lazy import LazyConstants
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number, round_down
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import carry_out
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.evidence.constant_claims import constants_for
-from boundcheck.evidence.given import known_constants
 from boundcheck.methods.build import build as build_method
+from boundcheck.setting import Setting
 from boundcheck.theory.choices import missing_for, prescribed
 from boundcheck.theory.scope import scope_symbols
 from boundcheck.theory.statement import Statement
 
 if TYPE_CHECKING:
-    from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
-
-__all__ = [
-    "START",
-    "TUNED",
-    "factor_of",
-    "joint",
-    "objective",
-    "placeholder",
-    "resolve_steps",
-    "start_constants",
-    "with_start",
-]
 
 TUNED = "tuned"
 _FACTOR = re.compile(r"\s*(?:([^*]+)\*)?\s*largest\s*")
 
-# Constants that only a run gives, at its start: the name under which statements know them -> the metric.
+# Constants that only a run gives, at its start: key -> the metric.
 START: Mapping[str, str] = {
-    "drift_0": "drift",
-    "grad2_0": "grad2",
-    "client_grad2_0": "client_grad2",
-    "momentum_error2_0": "momentum_error2",
+    "start/drift": "drift",
+    "start/grad2": "grad2",
+    "start/client_grad2": "client_grad2",
+    "start/momentum_error2": "momentum_error2",
 }
 
 
@@ -75,44 +61,37 @@ def placeholder(method: Mapping[str, Any]) -> dict[str, Any]:
     return {name: 1 if _is_open(value, name) else value for name, value in method.items()}
 
 
-def objective(claimed: Statement, method: Method, problem: Problem) -> Problem:
-    """The problem whose objective the statement is about: the one that the method really minimises where it says so."""
-    if not claimed.metric.surrogate:
-        return problem
-    from boundcheck.engines.surrogate import surrogate
+def first_setting(claimed: Statement, spec: Mapping[str, Any], problem: Problem) -> Setting:
+    """The setting that the statement is about, with 1 for every size of the method that the statement is to give.
 
-    return surrogate(method, problem)
-
-
-def joint(claimed: Statement, method: Method, problem: Problem) -> dict[str, Constant]:
-    """Constants of problem and method under the statement's own names."""
-    return known_constants(claimed, constants_for(claimed, method, problem))
+    A statement about a surrogate has the problem whose objective the method really minimises.
+    """
+    setting = Setting(build_method(placeholder(spec)), problem)
+    return setting.following() if claimed.metric.surrogate else setting
 
 
-def start_constants(claimed: Statement, method: Method, problem: Problem) -> dict[str, Constant]:
+def start_constants(claimed: Statement, setting: Setting) -> dict[str, Constant]:
     """The constants of `START` that the statement names, by their keys, from an exact run of no rounds.
 
     One that is not rational is an upper bound to a relative 1e-12. Where the exact engine cannot carry the method,
     there is none.
     """
     found: dict[str, Constant] = {}
-    own = describe_constants(method, problem)
-    for key in sorted({s.reported for s in claimed.symbols} & set(START)):
-        if key in own:
+    for key in sorted({s.key for s in claimed.symbols} & set(START)):
+        if setting.has(key):
             continue
         metric = START[key]
         how = f"{metric} at the start, from an exact run"
         if metric == "client_grad2":
-            found[key] = _client_gradients(problem)
+            found[key] = _client_gradients(setting.problem)
             continue
         try:
-            curve = _at_start(method, problem, metric)
+            curve = _at_start(setting, metric)
         except (Unsupported, BadInput):
             continue
-        if metric in curve.exact:
-            found[key] = Constant(curve.exact[metric][0], Known.EXACT, "exact", how)
-        elif metric in curve.start:
-            found[key] = Constant(curve.start[metric], Known.EXACT, "exact", how)
+        exact = curve.exact[metric][0] if metric in curve.exact else setting.metric(metric).start
+        if exact is not None:
+            found[key] = Constant(exact, Known.EXACT, "exact", how)
         elif metric in curve.high:
             high, low = Fraction(float(curve.high[metric][0])), Fraction(float(curve.low[metric][0]))
             close = high - low <= high / 10**12
@@ -142,11 +121,12 @@ def _client_gradients(problem: Problem) -> Constant:
     return Constant(Fraction(total), Known.EXACT if exact else Known.ESTIMATED, "exact", how)
 
 
-def _at_start(method: Method, problem: Problem, metric: str) -> Any:
+def _at_start(setting: Setting, metric: str) -> Curve:
+    method, problem = setting.method, setting.problem
     try:
-        return run(method, problem, rounds=[0], metrics=[metric], arithmetic=Arithmetic.RATIONAL)
+        return carry_out(method, problem, rounds=[0], metrics=[metric], arithmetic=Arithmetic.RATIONAL)
     except Unsupported:
-        return run(method, problem, rounds=[0], metrics=[metric], arithmetic=Arithmetic.BALL)
+        return carry_out(method, problem, rounds=[0], metrics=[metric], arithmetic=Arithmetic.BALL)
 
 
 def resolve_steps(
@@ -156,21 +136,34 @@ def resolve_steps(
     constants: Mapping[str, Any] | None = None,
     at: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The method's specification with "largest", "c*largest" and "tuned" replaced by rationals, rounded down.
+    """The specification of `with_steps` for a method on a problem, whichever objective the statement is about."""
+    return with_steps(method, claimed, Setting(build_method(placeholder(method)), problem), constants, at)[0]
 
-    They are taken from the statement's own conditions and choices at the constants of problem and method, the given
-    `constants` (under the statement's names) over them, and the method's other parameters. at: values of the index, for
-    a choice that depends on it (one value only). Raises BadInput where the statement limits or prescribes no such
-    symbol, or one depends on another that is open too.
+
+def with_steps(
+    method: Mapping[str, Any],
+    claimed: Statement,
+    first: Setting,
+    constants: Mapping[str, Any] | None = None,
+    at: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, Any], Setting]:
+    """The method's specification with "largest", "c*largest" and "tuned" replaced by rationals, rounded down, and its
+    setting.
+
+    They are taken from the statement's own conditions and choices at the constants of `first` (see `first_setting`),
+    the given `constants` (under the statement's names) over them, and the method's other parameters. A specification
+    without such sizes has the setting `first` itself. at: values of the index, for a choice that depends on it (one
+    value only). Raises BadInput where the statement limits or prescribes no such symbol, or one depends on another that
+    is open too.
     """
     solved = dict(method)
     waiting = [name for name, value in method.items() if _is_open(value, name)]
     if not waiting:
-        return solved
+        return solved, first
     for name in waiting:
         if name not in [s.name for s in claimed.symbols]:
             raise BadInput(f"method: {name} = '{method[name]}' asks {claimed.best_id}, which has no symbol {name}.")
-    own = joint(claimed, build_method(placeholder(method)), problem)
+    own = claimed.known(first.constants())
     values = {k: c.value for k, c in own.items() if k not in waiting}
     values |= {k: as_fraction(v, k) for k, v in (constants or {}).items()}
     for name, value in method.items():
@@ -183,8 +176,9 @@ def resolve_steps(
         solved[name] = format_exact(_solve(claimed, name, method[name], values, index))
         values[name] = as_fraction(solved[name], name)
         waiting.remove(name)
-    _check_fixed(claimed, own, build_method(solved), problem, method)
-    return solved
+    setting = Setting(build_method(solved), first.problem)
+    _check_fixed(claimed, own, setting, method)
+    return solved, setting
 
 
 def _missing(claimed: Statement, name: str, value: str, values: Mapping[str, Any], waiting: Iterable[str]) -> bool:
@@ -221,13 +215,13 @@ def _single(at: Mapping[str, Any] | None, claimed: Statement) -> dict[str, Fract
 
 
 def _check_fixed(
-    claimed: Statement, before: Mapping[str, Constant], method: Method, problem: Problem, asked: Mapping[str, Any]
+    claimed: Statement, before: Mapping[str, Constant], setting: Setting, asked: Mapping[str, Any]
 ) -> None:
     """BadInput where a constant that the sizes were found with turns out to depend on them."""
     # a statement about many kinds of methods names no parameters, so that the sizes themselves are left out as well
     used = set(scope_symbols(claimed, choices=True)) - set(claimed.parameters)
     used -= {k for k, v in asked.items() if _is_open(v, k)}
-    after = joint(claimed, method, problem)
+    after = claimed.known(setting.constants())
     for name in sorted(used & set(before)):
         if name not in after or after[name].value != before[name].value:
             open_ = " and ".join(f"{k} = '{v}'" for k, v in asked.items() if _is_open(v, k))

@@ -18,7 +18,7 @@ from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import Undigestible, run_key
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.engines.run import describe, run
+from boundcheck.engines.run import carry_out, describe
 from boundcheck.engines.sampled import concatenate
 from boundcheck.engines.trained import training_engine
 from boundcheck.methods import build as methods
@@ -27,8 +27,8 @@ from boundcheck.problems import build as problems
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store, Stored
-    from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
+    from boundcheck.setting import Setting
 
 CHUNK_SECONDS = 2.0  # work between two looks at whether a checkpoint is due, roughly
 
@@ -116,8 +116,7 @@ def curve_from(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> C
 
 def run_or_recall(
     store: Store | None,
-    method: Method,
-    problem: Problem,
+    setting: Setting,
     method_spec: Mapping[str, Any],
     *,
     seeds: range,
@@ -125,13 +124,16 @@ def run_or_recall(
     on_progress: Callable[[float], None] | None = None,
     **how: Any,
 ) -> Curve:
-    """`engines.run.run(method, problem, **how)`, or its stored result where the same code has run the same thing.
+    """The run of a setting (`engines.run.run(**how)`), or its stored result where the same code has run the same thing.
+
+    method_spec: the method's specification, with its step sizes as numbers.
 
     assumptions: see `engines.run.run`. seeds: of the sampled engine, which is carried out in chunks of seeds and saved
     in between, so that a run that is killed goes on where it was at most 10 s before (one seed that takes longer is
     repeated); a neural run saves its state in between and goes on from there. An exact run is begun again. What cannot
     be digested is run without the store, and `info["not_stored"]` says why.
     """
+    method, problem = setting.method, setting.problem
     sampled, neural = (how["engine"] == name for name in ("sampled", "neural"))
     spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
     if neural:
@@ -141,11 +143,11 @@ def run_or_recall(
 
     def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         if sampled:
-            curve = _sampled(partial(run, method, problem, **how), seeds, checkpoint, on_progress)
+            curve = _sampled(partial(carry_out, method, problem, **how), seeds, checkpoint, on_progress)
         elif neural:
-            curve = run(method, problem, seeds=seeds, checkpoint=checkpoint, on_progress=on_progress, **how)
+            curve = carry_out(method, problem, seeds=seeds, checkpoint=checkpoint, on_progress=on_progress, **how)
         else:
-            curve = run(method, problem, on_progress=on_progress, **how)
+            curve = carry_out(method, problem, on_progress=on_progress, **how)
         return arrays_of(curve), meta_of(curve)
 
     why = None
@@ -164,7 +166,7 @@ def run_or_recall(
     curve = recalled[0] if recalled else curve_from(stored.arrays, stored.meta)
     if why is not None:
         curve = replace(curve, info={**curve.info, "not_stored": why})
-    return describe(curve, method, problem, assumptions)
+    return describe(curve, setting, assumptions)
 
 
 def _check_asked(curve: Curve, how: Mapping[str, Any], seeds: range | None) -> None:

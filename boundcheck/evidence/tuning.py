@@ -31,6 +31,7 @@ from boundcheck.evidence.promise import (
 )
 from boundcheck.evidence.steps import TUNED, factor_of, placeholder
 from boundcheck.methods.build import build as build_method
+from boundcheck.setting import Setting
 
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
@@ -251,12 +252,10 @@ def _rounds(setup: Setup, index: int | None) -> int | None:
 
 def _setup(setup: Setup, spec: Mapping[str, Any]) -> Setup:
     """The same statement and problem with another method, for running alone: nothing is claimed there."""
-    method = build_method(spec)
-    values = {
-        **setup.values,
-        **{k: v for k, v in setup.claimed.known(method.parameters()).items() if k in setup.values},
-    }
-    return Setup(setup.claimed, setup.problem, method, spec, values)
+    setting = Setting(build_method(spec), setup.problem)
+    own = setup.claimed.known(setting.parameters)
+    values = {**setup.values, **{k: v for k, v in own.items() if k in setup.values}}
+    return Setup(setup.claimed, setting, spec, values)
 
 
 def _to_try(

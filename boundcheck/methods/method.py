@@ -12,6 +12,7 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import (
     Aggregation,
+    AggregationContext,
     Average,
     Blocks,
     ClientOptimizer,
@@ -22,7 +23,6 @@ from boundcheck.methods.parts import (
     Participation,
     Schedule,
     ServerStep,
-    Setting,
     SumOne,
     Unbiased,
     Uniform,
@@ -87,13 +87,13 @@ class Method:
         moved = isinstance(self.exchange, Blocks) and self.exchange.hand_over is not None
         return self.participation.fixed(0, clients) is None or self.local.is_random or warmed or own or moved
 
-    def setting(self, clients: Clients) -> Setting:
+    def context(self, clients: Clients) -> AggregationContext:
         """What the aggregation's coefficients may depend on."""
-        return Setting(clients, self.participation, self.local)
+        return AggregationContext(clients, self.participation, self.local)
 
     def factors(self, cohort: Sequence[int], clients: Clients) -> list[Fraction]:
         """eta_g * a_i for each client of a cohort (negative under an ascending server step)."""
-        return [self.server.factor * a for a in self.aggregation.coefficients(cohort, self.setting(clients))]
+        return [self.server.factor * a for a in self.aggregation.coefficients(cohort, self.context(clients))]
 
     def check(self, clients: Clients, dim: int | None = None) -> None:
         """Raises BadInput where a part does not fit: a cohort larger than all clients, a list too short, no partition.
@@ -123,7 +123,7 @@ class Method:
     def momentum_factors(self, cohort: Sequence[int], clients: Clients) -> list[Fraction]:
         """w_i/p_i for each client of a cohort: with them the sampled gradients estimate grad F without bias."""
         unbiased = Unbiased()
-        return unbiased.coefficients(cohort, self.setting(clients))
+        return unbiased.coefficients(cohort, self.context(clients))
 
     def parameters(self) -> Mapping[str, Fraction]:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""

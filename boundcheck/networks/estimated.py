@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.parts import Blocks

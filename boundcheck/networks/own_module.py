@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName, Unsupported

@@ -22,8 +22,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.lazy import LazyConstants
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.lazy import LazyConstants
 from boundcheck.core.linalg import float_up
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown

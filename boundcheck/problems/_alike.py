@@ -10,7 +10,7 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from boundcheck.constants.quadratic import SumOfQuadratics
+from boundcheck.certified.quadratic import SumOfQuadratics
 from boundcheck.problems.quadratics import Component, Quadratics
 
 __all__ = ["AlikeQuadratics", "alike"]

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.lazy import LazyConstants
-from boundcheck.constants.linear_scores import Bounds, bounds, rounding
-from boundcheck.constants.start_gradients import StartGradients, smoothness_of_sum, start_gradients
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.lazy import LazyConstants
+from boundcheck.certified.linear_scores import Bounds, bounds, rounding
+from boundcheck.certified.start_gradients import StartGradients, smoothness_of_sum, start_gradients
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
 from boundcheck.errors import BadInput, UnknownName, shown
@@ -218,7 +218,7 @@ class Classifier:
         """n, d, L_ij, mu_ij, L, L_f, lam, mu, G2, B2, P2, noise2, delta, sigma2, gap_0, dist2_0 and grad2_0 (from
         below), and B2_0 where the gradient at the start is not 0; all exact or certified.
 
-        Each is computed when it is first asked for; see `constants.linear_scores` for the inequalities.
+        Each is computed when it is first asked for; see `certified.linear_scores` for the inequalities.
         """
         return self._constants
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.linear_scores import UNIT, rounding
+from boundcheck.certified.linear_scores import UNIT, rounding
 from boundcheck.problems._losses import Loss
 from boundcheck.problems.problem import Floats
 

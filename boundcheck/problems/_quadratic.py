@@ -13,12 +13,12 @@ import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
 
-from boundcheck.constants import certify
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.constants.definite import is_positive_semidefinite
-from boundcheck.constants.lazy import LazyConstants
-from boundcheck.constants.quadratic import SumOfQuadratics
-from boundcheck.constants.samples import Matrices, Samples
+from boundcheck.certified import certify
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite
+from boundcheck.certified.lazy import LazyConstants
+from boundcheck.certified.quadratic import SumOfQuadratics
+from boundcheck.certified.samples import Matrices, Samples
 from boundcheck.core.linalg import (
     column,
     floats,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import UnknownName
 from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES, instance_objection
 from boundcheck.problems._words import html_repr, short_repr

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.constants.constant import Constant
+from boundcheck.certified.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput
 from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from boundcheck.constants.samples import Rows
+from boundcheck.certified.samples import Rows
 from boundcheck.core.linalg import identity, matrix, nearest_float, rational
 from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName

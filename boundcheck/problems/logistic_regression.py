@@ -1,7 +1,7 @@
 """Logistic regression with an l2 term: f_ij(x) = log(1 + exp(-y_ij <a_ij, x>)) + ridge/2 |x|^2, y = +1 or -1.
 
 Data that is on this machine, spread over clients. Constants and minimum are certified, see
-`constants.linear_scores` and `_minimum`.
+`certified.linear_scores` and `_minimum`.
 """
 
 from __future__ import annotations

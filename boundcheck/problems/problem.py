@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Constant
+from boundcheck.certified.constant import Constant
 from boundcheck.methods.clients import Clients, Repeated
 
 __all__ = [

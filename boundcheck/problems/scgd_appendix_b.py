@@ -22,7 +22,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import precision, rational
 from boundcheck.core.numbers import as_fraction, format_exact, round_down
 from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.constants.constant import Constant
+from boundcheck.certified.constant import Constant
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, shown
 from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES

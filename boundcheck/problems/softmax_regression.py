@@ -3,7 +3,7 @@
     f_ij(x) = log sum_k exp(<a_ij, X_k>) - <a_ij, X_{y_ij}> + ridge/2 |x|^2.
 
 Data that is on this machine, spread over clients. Constants and minimum are certified, see
-`constants.linear_scores` and `_minimum`.
+`certified.linear_scores` and `_minimum`.
 """
 
 from __future__ import annotations

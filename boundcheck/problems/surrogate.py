@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from flint import fmpq_mat
 
-from boundcheck.constants.samples import Samples
+from boundcheck.certified.samples import Samples
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems._quadratic import QuadraticInstance

@@ -20,7 +20,7 @@ from boundcheck.proof.clock import at_start, only_at_start, value_of
 from boundcheck.proof.derivation import Derivation, DerivationReport, scope_facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.rules.base import Obligation, Rule
-from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.statement import Kind
 
@@ -78,7 +78,7 @@ class Cited(Rule):
             return f"the run {self.run} must have its clock {self.clock} as one of its arguments, and nowhere else"
         return ""
 
-    def _other_clock(self, setting: Setting) -> str:
+    def _other_clock(self, setting: Context) -> str:
         """Why the clock does not count the rounds of the run; empty where it does, or where nothing else is said."""
         if setting.clock is None or not setting.clock.knows(self.run):
             return ""
@@ -105,7 +105,7 @@ class Cited(Rule):
         """The cited statement's integers."""
         return tuple(s.expr for s in find_statement(self.statement).symbols if s.integer)
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """UNDECIDED where the cited statement does not apply; else the status of its own derivation.
 
         Raises BadInput for a statement that cites itself in a circle, UnknownName for one that is not there.
@@ -187,7 +187,7 @@ class Instance(Rule):
         images = self._images(cited)
         return tuple(images.get(s.expr, s.expr) for s in cited.symbols if s.integer)
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """UNDECIDED where the cited statement does not apply; else the status of its own derivation.
 
         Raises BadInput for a statement that cites itself in a circle, UnknownName for one that is not there or for an
@@ -258,7 +258,7 @@ def roles_of(cited: Any, metric: Any, images: Mapping[str, Any]) -> tuple[tuple[
     return tuple((term, role) for term, role in found if term.is_Symbol or isinstance(term, AppliedUndef))
 
 
-def start_and_end(cited: Any, setting: Setting, metric: Any, images: Mapping[str, Any], later: bool) -> str:
+def start_and_end(cited: Any, setting: Context, metric: Any, images: Mapping[str, Any], later: bool) -> str:
     """Why metric and images (by the name of what they stand for) are not what the cited statement is about.
 
     They must be as many rounds apart as it says, no term may be two quantities, and what the citing statement bounds
@@ -284,7 +284,7 @@ def start_and_end(cited: Any, setting: Setting, metric: Any, images: Mapping[str
     return ""
 
 
-def _no_instance(cited: Any, setting: Setting, images: Mapping[str, Any], metric: Any) -> str:
+def _no_instance(cited: Any, setting: Context, images: Mapping[str, Any], metric: Any) -> str:
     """Why the cited statement is neither about the citing one's run nor a general lemma; empty where it is."""
     citing = setting.statement
     if citing is None or setting.clock is None:

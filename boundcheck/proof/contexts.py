@@ -14,17 +14,17 @@ import sympy as sp
 
 from boundcheck.proof.language import scalars, symbols_of, whole
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 
 __all__ = ["context", "declared", "depends", "empty_range", "without"]
 
 
-def declared(setting: Setting) -> list[Any]:
+def declared(setting: Context) -> list[Any]:
     """The indices in the order of their declaration."""
     return list(dict.fromkeys(symbol for symbol, _ in setting.ranges))
 
 
-def context(propositions: Iterable[Any], setting: Setting) -> set[Any]:
+def context(propositions: Iterable[Any], setting: Context) -> set[Any]:
     """The indices that the propositions mention, and those that their ranges mention."""
     free = {s for p in propositions for s in symbols_of(p)}
     indices = set(declared(setting))
@@ -36,18 +36,18 @@ def context(propositions: Iterable[Any], setting: Setting) -> set[Any]:
         found |= more
 
 
-def depends(other: Any, index: Any, setting: Setting) -> bool:
+def depends(other: Any, index: Any, setting: Context) -> bool:
     """Whether the range of one index changes with another."""
     return other != index and index in context([sp.Ge(other, 0, evaluate=False)], setting)
 
 
-def without(facts: Mapping[str, Any], indices: Iterable[Any], setting: Setting) -> dict[str, Any]:
+def without(facts: Mapping[str, Any], indices: Iterable[Any], setting: Context) -> dict[str, Any]:
     """The facts that mention none of the indices."""
     out = set(indices)
     return {name: f for name, f in facts.items() if not context([f], setting) & out}
 
 
-def empty_range(indices: set[Any], facts: Mapping[str, Any], setting: Setting) -> Any:
+def empty_range(indices: set[Any], facts: Mapping[str, Any], setting: Context) -> Any:
     """The first of the indices whose range is not shown to have a value in it, or None.
 
     Shown from the facts that mention none of them. Each is given one value, in the order of declaration: an end
@@ -68,13 +68,13 @@ def empty_range(indices: set[Any], facts: Mapping[str, Any], setting: Setting) -
     return None
 
 
-def _shown(relation: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
+def _shown(relation: Any, facts: Mapping[str, Any], setting: Context) -> bool:
     if relation in (sp.true, sp.false):
         return relation is sp.true
     return decide(relation, facts, setting).status is Status.PROVED
 
 
-def _candidates(index: Any, relations: list[Any], setting: Setting) -> Iterator[Any]:
+def _candidates(index: Any, relations: list[Any], setting: Context) -> Iterator[Any]:
     low: list[Any] = [r.rhs for r in relations if isinstance(r, sp.Ge | sp.Gt)]
     high: list[Any] = [r.rhs for r in relations if isinstance(r, sp.Le | sp.Lt)]
     ends = [*low, *high]

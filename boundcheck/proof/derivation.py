@@ -21,7 +21,7 @@ from boundcheck.proof.language import check_method, check_proposition, has_terms
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
-from boundcheck.proof.step import Fact, Finding, Setting, Status, Step, StepResult, Trusted, assumed, weakest
+from boundcheck.proof.step import Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
 
@@ -144,7 +144,7 @@ class Derivation:
         names = {s.name for s in self.statement.symbols if s.integer}
         names |= {symbol.name for kind in ("index", "count") for symbol in self._of_kind(kind)}
         for symbol, fact in self._defined().items():
-            if whole(fact.claim.rhs, Setting(integers=frozenset(names))):
+            if whole(fact.claim.rhs, Context(integers=frozenset(names))):
                 names.add(symbol.name)
         return frozenset(names)
 
@@ -188,7 +188,7 @@ class Derivation:
                 return _decided(step, _facts(known, step.uses), setting, reasons)
         raise UnknownName(f"{self.statement.id}: the step", name, [s.name for s in self.steps])
 
-    def _founded(self, setting: Setting) -> tuple[dict[str, str], Setting]:
+    def _founded(self, setting: Context) -> tuple[dict[str, str], Context]:
         """Fact -> why it does not stand, and the setting without what rests on such facts."""
         reasons = unfounded(self.facts, self.quantities, setting)
         lost = {str(f.claim.lhs) for f in self.facts if f.name in reasons and isinstance(f.claim, sp.Eq)}
@@ -197,11 +197,11 @@ class Derivation:
         )
         return reasons, replace(setting, quantities=setting.quantities - lost, background=background)
 
-    def _setting(self, seconds: float) -> Setting:
+    def _setting(self, seconds: float) -> Context:
         kinds = ("domain", "definition", "count", "index", "range")
         lasting = {f.name: f.claim for f in self.facts if f.kind in kinds and not has_terms(f.claim)}
         background = tuple(_facts(lasting, lasting).items())
-        return Setting(
+        return Context(
             self.quantities,
             self._integers(),
             self.ranges(),
@@ -329,7 +329,7 @@ def _presumed(method: Any) -> Iterable[tuple[str, str]]:
         yield from _presumed(inside)
 
 
-def _decided(step: Step, facts: dict[str, Any], setting: Setting, reasons: Mapping[str, str]) -> Finding:
+def _decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mapping[str, str]) -> Finding:
     """What the step's method finds; PROVED only where the claim has a value and every index that it drops has one.
 
     reasons: fact -> why it does not stand; nothing is proved from such a fact.
@@ -362,7 +362,7 @@ def _decided(step: Step, facts: dict[str, Any], setting: Setting, reasons: Mappi
     return found if own else assumed(found, step.by.label)
 
 
-def _foreign(step: Step, facts: dict[str, Any], setting: Setting) -> Finding:
+def _foreign(step: Step, facts: dict[str, Any], setting: Context) -> Finding:
     """What a method finds that is not one of the checker's own: never a refutation, which nobody has checked."""
     found: Any = step.by.check(step.claim, facts, setting)
     if not isinstance(found, Finding) or found.status not in list(Status):

@@ -22,7 +22,7 @@ from boundcheck.proof.language import flat_symbols, has_terms, parts, scalars, s
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.polynomial import direction
 from boundcheck.proof.scalar import consistent
-from boundcheck.proof.step import Fact, Setting, Status
+from boundcheck.proof.step import Context, Fact, Status
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom
 from boundcheck.theory.statement import Kind
 
@@ -208,7 +208,7 @@ def _named(facts: Iterable[Fact], fixed: set[Any]) -> dict[Any, Any]:
     return found
 
 
-def carried(statement: Any, facts: tuple[Fact, ...], conclusion: Any, setting: Setting) -> str:
+def carried(statement: Any, facts: tuple[Fact, ...], conclusion: Any, setting: Context) -> str:
     """Why the facts about the metric and the method add up to the bound, without any assumption; empty where not.
 
     They do where no values of what they mention, taken as numbers of their own, meet them and break the conclusion.
@@ -232,7 +232,7 @@ def _is_comparison(part: Any) -> bool:
     return isinstance(part, sp.Le | sp.Lt | sp.Ge | sp.Gt) and 0 not in part.args
 
 
-def _follows(conclusion: Any, relations: list[Any], setting: Setting) -> bool:
+def _follows(conclusion: Any, relations: list[Any], setting: Context) -> bool:
     goal, known = prepare(conclusion, {str(k): r for k, r in enumerate(relations)})
     if goal in (sp.true, sp.false):
         return goal is sp.true
@@ -252,18 +252,18 @@ def _follows(conclusion: Any, relations: list[Any], setting: Setting) -> bool:
     signs = [s for e, s in names.items() if is_nonnegative_atom(e, setting.quantities)]
     signs += [sp.Symbol(name, real=True) for name in setting.quantities]
     found |= {f"sign {s}": sp.Ge(s, 0, evaluate=False) for s in signs}
-    near = Setting(integers=setting.integers, seconds=min(setting.seconds, 2.0))
+    near = Context(integers=setting.integers, seconds=min(setting.seconds, 2.0))
     return consistent({k: r for k, r in found.items() if r not in (sp.true, sp.false)}, near) is False
 
 
-def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Setting) -> dict[str, str]:
+def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Context) -> dict[str, str]:
     """Name of a fact -> why it does not stand: a part of it may have no value, or a quantity may be negative.
 
     Shown from the domain of the statement, the definitions before it and the ranges of indices.
     """
     found: dict[str, str] = {}
     known: dict[str, Any] = {}
-    closed = Setting(quantities, setting.integers, setting.ranges, setting.seconds)
+    closed = Context(quantities, setting.integers, setting.ranges, setting.seconds)
     for fact in facts:
         if fact.kind not in ("domain", "condition"):
             others = set(declared(setting)) - context([fact.claim], setting)
@@ -271,7 +271,7 @@ def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Sett
             if missing:
                 found[fact.name] = f"The fact '{fact.name}' is not shown to have a value: {missing}."
         if fact.kind == "definition" and isinstance(fact.claim, sp.Eq) and str(fact.claim.lhs) in quantities:
-            before = Setting(frozenset(), setting.integers, (), setting.seconds)
+            before = Context(frozenset(), setting.integers, (), setting.seconds)
             if not _nonnegative(fact.claim.rhs, scalars(without(known, declared(setting), setting)), before):
                 found[fact.name] = f"The quantity {fact.claim.lhs} is not shown to be at least 0."
         if fact.kind in ("domain", "count", "index", "range", "definition"):
@@ -279,7 +279,7 @@ def unfounded(facts: tuple[Fact, ...], quantities: frozenset[str], setting: Sett
     return found
 
 
-def _nonnegative(expr: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
+def _nonnegative(expr: Any, facts: Mapping[str, Any], setting: Context) -> bool:
     """Whether a combination of squares, and of sums of such, is shown to be at least 0."""
     sums: dict[Any, Any] = {}
     rest = sp.Integer(0)
@@ -298,7 +298,7 @@ def _nonnegative(expr: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
     return rest == 0 or _square(rest, plain, setting)
 
 
-def _square(expr: Any, facts: Mapping[str, Any], setting: Setting) -> bool:
+def _square(expr: Any, facts: Mapping[str, Any], setting: Context) -> bool:
     names = {s: sp.Dummy(s.name, real=True) for s in expr.free_symbols if s.name.startswith("_i")}
     claim = sp.Ge(expr.xreplace(names), 0, evaluate=False)
     return Combine().check(claim, facts, setting).status is Status.PROVED

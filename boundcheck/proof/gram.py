@@ -26,7 +26,7 @@ from boundcheck.proof.feasibility import Hypotheses, find_contradiction
 from boundcheck.proof.polynomial import direction, factorised, rational_parts
 from boundcheck.proof.scalar import consistent, decide, eliminate, put, sample
 from boundcheck.proof.semidefinite import find_multipliers, semidefinite
-from boundcheck.proof.step import Finding, Setting, Status, unmeetable
+from boundcheck.proof.step import Context, Finding, Status, unmeetable
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, norm2, substitute
 
 __all__ = ["Combine", "contradicted", "prepare"]
@@ -77,7 +77,7 @@ class Combine:
         """What the report calls it."""
         return "combination of facts"
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """PROVED with the multipliers, or UNDECIDED: no combination is not a refutation."""
         text = str(claim)
         goal, relations = prepare(claim, facts)
@@ -91,7 +91,7 @@ class Combine:
 
 class _Combination:
     def __init__(
-        self, claim: Any, relations: Mapping[str, Any], setting: Setting, hints: dict[str, Any], text: str
+        self, claim: Any, relations: Mapping[str, Any], setting: Context, hints: dict[str, Any], text: str
     ) -> None:
         self.claim, self.setting, self.hints, self.text = claim, setting, hints, text
         every = [claim, *relations.values()]
@@ -233,7 +233,7 @@ def _states(fact: Any, relation: Any) -> bool:
     return all(f in others or -f in others for f in poles)
 
 
-def contradicted(relations: Mapping[str, Any], setting: Setting, claim: str) -> Finding | None:
+def contradicted(relations: Mapping[str, Any], setting: Context, claim: str) -> Finding | None:
     """VACUOUS where the relations were shown to have no common solution, else None; first tried with all vectors 0."""
     zero = {a: sp.Integer(0) for r in relations.values() for a in _linear_atoms(r, setting)}
     try:
@@ -267,7 +267,7 @@ def _is_term(expr: Any) -> bool:
     return isinstance(expr, Inner | sp.Sum | sp.Derivative) or bool(expr.is_Function)
 
 
-def _linear_atoms(relation: Any, setting: Setting) -> set[Any]:
+def _linear_atoms(relation: Any, setting: Context) -> set[Any]:
     if relation in (sp.true, sp.false):
         return set()
     found: set[Any] = set()

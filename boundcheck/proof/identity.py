@@ -13,7 +13,7 @@ from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.language import scalars
 from boundcheck.proof.polynomial import factorised, rational_parts
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.proof.vectors import Inner
 
 __all__ = ["Decide", "Identity", "Imported", "same"]
@@ -36,7 +36,7 @@ class Decide:
         """What the report calls it."""
         return "scalar inequality"
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """See `proof.scalar.decide`; vector facts and implications among `facts` are of no use here and left out."""
         found = decide(claim, scalars(facts), setting)
         if found.status is Status.PROVED and any(f.has(Inner) for f in scalars(facts).values()):
@@ -56,7 +56,7 @@ class Identity:
         """What the report calls it."""
         return "identity"
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """PROVED where both sides are identical, otherwise what the scalar kernel says of the equation."""
         goal, relations = prepare(claim, facts)
         text = str(claim)
@@ -90,6 +90,6 @@ class Imported:
         """What the report calls it."""
         return "cited result"
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """Always ASSUMED."""
         return Finding(Status.ASSUMED, f"cited: {self.source}", claim=str(claim))

@@ -16,7 +16,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.step import Setting
+from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
 __all__ = ["check_method", "check_proposition", "flat_symbols", "has_terms", "parts", "scalars", "symbols_of", "whole"]
@@ -59,7 +59,7 @@ def scalars(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {k: f for k, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
 
 
-def whole(count: Any, setting: Setting) -> bool:
+def whole(count: Any, setting: Context) -> bool:
     """Whether the expression is an integer: a polynomial with integer coefficients in integer symbols."""
     if not all(s.name in setting.integers for s in count.free_symbols):
         return False

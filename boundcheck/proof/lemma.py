@@ -24,7 +24,7 @@ from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import parts
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.theory.discovery import statement as find_statement
 
 __all__ = ["Lemma"]
@@ -135,7 +135,7 @@ class Lemma(Rule):
         cited = find_statement(self.statement)
         return tuple(s.expr for s in cited.symbols if s.integer and s.expr not in self._averaged())
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """UNDECIDED where the cited statement does not apply; else the status of its own derivation.
 
         Raises BadInput for a statement that cites itself in a circle, UnknownName for one that is not there.
@@ -146,7 +146,7 @@ class Lemma(Rule):
             return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
         return as_strong(super().check(claim, facts, setting), proof, setting.seconds, self.label)
 
-    def _mismatch(self, cited: Any, setting: Setting) -> str:
+    def _mismatch(self, cited: Any, setting: Context) -> str:
         """Why the cited statement says nothing here; empty where it does."""
         citing = setting.statement
         if citing is None or setting.clock is None:

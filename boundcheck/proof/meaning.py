@@ -16,7 +16,7 @@ from boundcheck.proof.gram import Combine
 from boundcheck.proof.language import scalars, whole
 from boundcheck.proof.polynomial import factorised
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 from boundcheck.proof.vectors import Inner, VectorEquality
 
 __all__ = ["needs", "valueless"]
@@ -24,7 +24,7 @@ __all__ = ["needs", "valueless"]
 Alternatives = tuple[tuple[Any, ...], ...]  # relations; all of one of the groups must hold
 
 
-def needs(proposition: Any, setting: Setting) -> list[Alternatives]:
+def needs(proposition: Any, setting: Context) -> list[Alternatives]:
     """What must hold for every part of the proposition to have a value."""
     found: dict[Alternatives, None] = {}
     for expr in _expressions(proposition):
@@ -48,7 +48,7 @@ def _expressions(proposition: Any) -> Iterable[Any]:
     return [proposition]
 
 
-def _power(base: Any, exponent: Any, setting: Setting) -> list[Alternatives]:
+def _power(base: Any, exponent: Any, setting: Context) -> list[Alternatives]:
     if exponent.is_Integer:
         return [] if exponent > 0 else [((sp.Ne(f, 0),),) for f in _factors(base)]
     if exponent.is_Rational:
@@ -65,7 +65,7 @@ def _factors(base: Any) -> list[Any]:
     return sorted((f for f, _ in factorised(base)[1]), key=sp.default_sort_key)
 
 
-def valueless(proposition: Any, facts: Mapping[str, Any], setting: Setting) -> str:
+def valueless(proposition: Any, facts: Mapping[str, Any], setting: Context) -> str:
     """The first need of the proposition that is not shown, in words; empty where all are.
 
     They may be shown from the facts, and from what holds throughout the derivation (`setting.background`); the ranges
@@ -80,7 +80,7 @@ def valueless(proposition: Any, facts: Mapping[str, Any], setting: Setting) -> s
     return ""
 
 
-def _shown(relation: Any, facts: Mapping[str, Any], lasting: Mapping[str, Any], setting: Setting) -> bool:
+def _shown(relation: Any, facts: Mapping[str, Any], lasting: Mapping[str, Any], setting: Context) -> bool:
     if relation in (sp.true, sp.false):
         return relation is sp.true
     near = {k: f for k, f in facts.items() if _simple(f) and f.free_symbols & relation.free_symbols}

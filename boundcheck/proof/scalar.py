@@ -20,7 +20,7 @@ from boundcheck.proof.exact import holds
 from boundcheck.proof.language import whole
 from boundcheck.proof.polynomial import Constraint, Encoder, Unsigned, smt
 from boundcheck.proof.solvers import SOLVERS, ask
-from boundcheck.proof.step import Finding, Setting, Status, unmeetable
+from boundcheck.proof.step import Context, Finding, Status, unmeetable
 from boundcheck.proof.witness import complete, find_witness, shorten
 
 __all__ = ["consistent", "decide", "eliminate", "put", "sample"]
@@ -34,21 +34,21 @@ _consistent: dict[Any, bool | None] = {}
 _known: dict[Any, Finding] = {}  # a question that occurs in several readings is answered once in a process
 
 
-def decide(claim: Any, hypotheses: Mapping[str, Any], setting: Setting | None = None) -> Finding:
+def decide(claim: Any, hypotheses: Mapping[str, Any], setting: Context | None = None) -> Finding:
     """Decide whether the relation `claim` follows from the relations `hypotheses` (name -> SymPy relation).
 
     Symbols are real; `setting.quantities` are at least 0 besides, `setting.integers` are integers. A conjunction
     is decided part by part. What is not polynomial, rational, a root, Min, Max or Abs is generalised to a
     real variable, and then a counterexample is reported as UNDECIDED, not as a refutation.
     """
-    setting = setting or Setting()
+    setting = setting or Context()
     parts = _conjuncts(claim)
     if len(parts) > 1:
         return _all(claim, [_decide(part, claim, hypotheses, setting) for part in parts])
     return _decide(claim, claim, hypotheses, setting)
 
 
-def _decide(claim: Any, whole: Any, hypotheses: Mapping[str, Any], setting: Setting) -> Finding:
+def _decide(claim: Any, whole: Any, hypotheses: Mapping[str, Any], setting: Context) -> Finding:
     """Decide one part of the claim `whole`; a counterexample must break the whole."""
     flat: dict[str, Any] = {}
     for name, hypothesis in hypotheses.items():
@@ -63,16 +63,16 @@ def _decide(claim: Any, whole: Any, hypotheses: Mapping[str, Any], setting: Sett
     return _known[key]
 
 
-def _part(setting: Setting) -> tuple[Any, ...]:
+def _part(setting: Context) -> tuple[Any, ...]:
     return setting.quantities, setting.integers, setting.seconds
 
 
-def consistent(relations: Mapping[str, Any], setting: Setting | None = None) -> bool | None:
+def consistent(relations: Mapping[str, Any], setting: Context | None = None) -> bool | None:
     """Whether some values of the symbols, integers where they must be, meet all relations; None: not decided.
 
     A relation in which the sign of a denominator is not shown is left out, so True is an answer for the others.
     """
-    setting = setting or Setting()
+    setting = setting or Context()
     flat = {f"{name}.{k}": part for name, r in relations.items() for k, part in enumerate(_conjuncts(r))}
     key = ("consistent", tuple(sorted(flat.items(), key=lambda item: item[0])), *_part(setting))
     if key not in _consistent:
@@ -80,9 +80,9 @@ def consistent(relations: Mapping[str, Any], setting: Setting | None = None) -> 
     return _consistent[key]
 
 
-def sample(relations: Mapping[str, Any], setting: Setting | None = None) -> dict[str, Fraction] | None:
+def sample(relations: Mapping[str, Any], setting: Context | None = None) -> dict[str, Fraction] | None:
     """A rational point at which all relations hold exactly, or None where the solvers give none."""
-    setting = setting or Setting()
+    setting = setting or Context()
     flat = {f"{name}.{k}": part for name, r in relations.items() for k, part in enumerate(_conjuncts(r))}
     return _Question(sp.true, flat, setting).point()
 
@@ -110,7 +110,7 @@ def _all(claim: Any, findings: list[Finding]) -> Finding:
 
 
 class _Question:
-    def __init__(self, claim: Any, hypotheses: Mapping[str, Any], setting: Setting, whole: Any = None) -> None:
+    def __init__(self, claim: Any, hypotheses: Mapping[str, Any], setting: Context, whole: Any = None) -> None:
         self.original = claim
         self.whole = claim if whole is None else whole
         self.hypotheses = dict(hypotheses)

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 Proposition = Any  # a SymPy relational, a conjunction or implication of such, or a VectorEquality
 
 __all__ = [
+    "Context",
     "Fact",
     "Finding",
-    "Method",
-    "Setting",
+    "Justification",
     "Status",
     "Step",
     "StepResult",
@@ -95,7 +95,7 @@ def assumed(found: Finding, label: str) -> Finding:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Context:
     """What every step of a derivation may rely on besides the facts it names.
 
     quantities: names of symbols that stand for squared norms, sums of such, or gaps: real and at least 0, and free
@@ -116,7 +116,7 @@ class Setting:
     clock: Any = None
 
 
-class Method(Protocol):
+class Justification(Protocol):
     """A way to decide a claim from propositions; implemented by the kernels and by the general rules."""
 
     @property
@@ -124,7 +124,7 @@ class Method(Protocol):
         """What the report calls it."""
         ...
 
-    def check(self, claim: Proposition, facts: Mapping[str, Proposition], setting: Setting) -> Finding:
+    def check(self, claim: Proposition, facts: Mapping[str, Proposition], setting: Context) -> Finding:
         """Decide `claim` from `facts` (name -> proposition) alone."""
         ...
 
@@ -179,7 +179,7 @@ class Step:
     name: str
     claim: Proposition
     uses: tuple[str, ...]
-    by: Method
+    by: Justification
     text: str
 
 

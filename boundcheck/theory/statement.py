@@ -242,10 +242,11 @@ class Statement:
     def known(self, constants: Mapping[str, T]) -> dict[str, T]:
         """The constants that symbols of the statement name by their keys: symbol -> value, as far as there is one.
 
-        constants: by the names of problems and methods (`theory.keys.name_of`).
+        constants: by key, or by the names under which problems and methods report them (`theory.keys.name_of`). Only
+        the values of the statement's symbols are read: others may be costly to compute.
         """
-        named = {s.name: name_of(s.key) for s in self.symbols if s.key}
-        return {name: constants[reported] for name, reported in named.items() if reported in constants}
+        named = {s.name: s.key if s.key in constants else name_of(s.key) for s in self.symbols if s.key}
+        return {name: constants[own] for name, own in named.items() if own in constants}
 
     def keyless(self, names: Iterable[str]) -> str:
         """Which of these symbols have no key, with the keys that they may mean, as the end of a sentence; or ''."""

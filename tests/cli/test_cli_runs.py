@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from cli_tools import FALSE, FEDAVG, LONG, OUT, Run
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.engines.joint import step_factors
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.setting.participation import step_factors
 
 Write = Callable[..., Path]
 

@@ -17,8 +17,8 @@ import sympy as sp
 from exact_facts import Outcome, Replay
 
 import boundcheck as bc
-from boundcheck.engines.joint import joint_constants
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.constants import joint_constants
 
 F = Fraction
 
@@ -130,7 +130,7 @@ def fedavg_rounds(seed: int, rounds: int = 2, E: int = 2, eta: str = "1/60") -> 
         for client in cohort:
             ((_, visit),) = method.local.visits(client, cohort, clients)
             own.append(steps_of(problem, visit, method.schedule.step(done + 1), client, x, 0 * x))
-        shares = method.aggregation.coefficients(cohort, method.setting(clients))
+        shares = method.aggregation.coefficients(cohort, method.context(clients))
         starts.append(x + sum(a * (walk[-1] - x) for a, walk in zip(shares, own, strict=True)))
         walks.append(own)
     ts = problem.nearest(starts[0])
@@ -200,7 +200,7 @@ def sync_sgd(seed: int, metric: str = "gap", rounds: int = 2, eta: str = "1/10")
     cohort = method.participation.fixed(0, every)
     assert cohort == (0, 1)
     assert all(method.local.visits(i, cohort, every)[0][1].steps == 1 for i in cohort)
-    shares = method.aggregation.coefficients(cohort, method.setting(every))
+    shares = method.aggregation.coefficients(cohort, method.context(every))
     start = array(problem.start)
     ts = problem.nearest(start)
     A = array(entries)

@@ -129,7 +129,7 @@ class Brute:
 
     def shares(self, cohort: tuple[int, ...]) -> list[Fraction]:
         method = self.method
-        return method.aggregation.coefficients(cohort, method.setting(self.clients)) if cohort else []
+        return method.aggregation.coefficients(cohort, method.context(self.clients)) if cohort else []
 
     def unbiased(self, i: int) -> Fraction:
         """The weight of a client in the momentum, w_i/p_i, whatever the aggregation."""

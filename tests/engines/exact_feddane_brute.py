@@ -105,7 +105,7 @@ class Simulated:
         if own is not None and (own.pipelined or own.participation is None):
             now = self.mean_gradient(cohort, x)
             g, old = (g, now) if own.pipelined else (now, None)
-        shares = method.aggregation.coefficients(cohort, method.setting(self.clients)) if cohort else []
+        shares = method.aggregation.coefficients(cohort, method.context(self.clients)) if cohort else []
         returned: dict[int, np.ndarray] = {}
         moved = x
         for k, share in zip(cohort, shares, strict=True):

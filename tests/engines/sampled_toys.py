@@ -145,7 +145,7 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int, met: list[Any] | No
     for r in range(rounds):
         eta = method.schedule.step(method.cycle_of(r, clients))
         cohort = choices.cohort(r)
-        shares = method.aggregation.coefficients(cohort, method.setting(clients)) if cohort else []
+        shares = method.aggregation.coefficients(cohort, method.context(clients)) if cohort else []
         seen = [clients.weights[c] / inclusion(method.participation, c, clients) for c in cohort]  # by a momentum
         if momentum is not None and momentum.variance_reduced and r:
             keep = 1 - momentum.a

@@ -17,7 +17,6 @@ from boundcheck.engines.exact import run_exact
 from boundcheck.engines.exact.cohorts import law_of
 from boundcheck.engines.exact.spectral import contraction
 from boundcheck.engines.exact.stationary import stationary
-from boundcheck.engines.joint import joint_constants
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build as method_of
 from boundcheck.methods.clients import Clients
@@ -45,6 +44,7 @@ from boundcheck.methods.parts import (
 )
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.constants import joint_constants
 
 F = Fraction
 STEP = Constant(F(1, 7))

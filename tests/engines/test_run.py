@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import describe, round_grid, run
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting
 
 APP_C = build_problem({"kind": "scgd_appendix_c"})
 APP_B = build_problem({"kind": "scgd_appendix_b"})
@@ -61,13 +62,13 @@ def test_what_a_curve_carries() -> None:
     # 5184/15625 after one cycle, whatever the order
     assert curve.exact["x"] == (1, Fraction(5184, 15625))
     assert curve.start == {"dist2": 1, "gap": Fraction(1, 3), "grad2": Fraction(4, 9), "x": 1}
-    assert {k: curve.constants[k].value for k in ("E", "eta", "L", "n")} == {
-        "E": 2,
-        "eta": Fraction(1, 10),
-        "L": 6,
-        "n": 3,
+    assert {k: curve.constants[k].value for k in ("method/E", "method/eta", "clients/L", "clients/n")} == {
+        "method/E": 2,
+        "method/eta": Fraction(1, 10),
+        "clients/L": 6,
+        "clients/n": 3,
     }
-    assert curve.constants["eta"].known is Known.EXACT
+    assert curve.constants["method/eta"].known is Known.EXACT
     assert curve.algorithms == ("scgd",)
     assert curve.assumptions["strong_quasi_convexity"] == "decided"
     assert "convex_clients" in curve.violations
@@ -90,7 +91,7 @@ def test_what_a_problem_cannot_decide_is_in_neither_list() -> None:
     assert "no_such_assumption" not in known
     assert {"convex_clients", "instance:another"} <= set(curve.violations)
     assert curve.assumptions["instance:scgd_appendix_c"] == "decided"
-    assert describe(curve, SCGD, APP_C).assumptions["smooth_clients"] == "decided"
+    assert describe(curve, Setting(SCGD, APP_C)).assumptions["smooth_clients"] == "decided"
 
 
 def test_seeds_as_a_count_and_as_a_range() -> None:

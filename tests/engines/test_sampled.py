@@ -19,6 +19,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
+    AggregationContext,
     Constant,
     Cyclic,
     Epochs,
@@ -27,7 +28,6 @@ from boundcheck.methods.parts import (
     InverseCycle,
     LogHorizon,
     ServerStep,
-    Setting,
     Uniform,
 )
 
@@ -173,10 +173,10 @@ class BySize:
 
     sizes: tuple[int, ...]
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         return [Fraction(self.sizes[i], sum(self.sizes)) for i in cohort]
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
         return None
 
 
@@ -218,10 +218,10 @@ def test_divergence_is_infinite_and_silent(path: Any) -> None:
 class Largest:
     """Only the client with the largest number counts."""
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         return [Fraction(int(i == max(cohort))) for i in cohort]
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
         return None
 
 

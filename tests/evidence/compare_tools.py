@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import float_down, float_up
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.theory.assumptions import strong_quasi_convexity

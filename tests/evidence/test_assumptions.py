@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import check_assumption, covers
 from boundcheck.evidence.claim import Claim, run_claim

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.linalg import float_down, float_up
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput
 from boundcheck.evidence import claim as claim_module
 from boundcheck.evidence.assumptions import check_assumption
@@ -18,6 +18,7 @@ from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.steps import resolve_steps
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.quadratics import Quadratics
+from boundcheck.setting import Setting
 from boundcheck.theory.assumptions import (
     gradient_dissimilarity,
     hessian_similarity,
@@ -212,7 +213,7 @@ def test_the_objective_of_a_surrogate_is_asked_of_the_engine(monkeypatch: pytest
         metric=replace(TUNED.metric, surrogate=True),
     )
     other = build_problem({**PAIR, "start": [5]})
-    monkeypatch.setattr(claim_module, "objective", lambda claimed, method, problem: other)
+    monkeypatch.setattr(Setting, "following", lambda self: Setting(self.method, other))
     found = run_claim(Claim("s", LINE, {**GD, "eta": "1/10"}, at={"K": [0, 1]}), claimed=claimed)
     assert found.verdict.details["constants"]["dist2_0"]["value"] == "25"
 

@@ -13,13 +13,14 @@ import pytest
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence import claim as module
-from boundcheck.evidence.claim import Claim, RateClaim, resolve_steps, run_claim
+from boundcheck.evidence.claim import Claim, RateClaim, run_claim
 from boundcheck.evidence.claim_rounds import default_index
 from boundcheck.evidence.compare import compare
+from boundcheck.evidence.steps import resolve_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Constant, Cyclic, Full, Setting
+from boundcheck.methods.parts import AggregationContext, Constant, Cyclic, Full
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome, Verdict
@@ -181,7 +182,7 @@ def loose(monkeypatch: pytest.MonkeyPatch) -> None:
     def algorithms(method: Method, clients: Any = None) -> tuple[str, ...]:
         return ("fedavg",)
 
-    monkeypatch.setattr("boundcheck.engines.run.algorithms", algorithms)
+    monkeypatch.setattr("boundcheck.setting.setting.algorithms", algorithms)
 
 
 RANDOM = Claim(
@@ -246,10 +247,10 @@ def test_a_deterministic_method_needs_one_block(monkeypatch: pytest.MonkeyPatch)
 class Nothing:
     """Aggregation that keeps the server's point."""
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         return [Fraction(0)] * len(cohort)
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         return lambda i: Fraction(0)
 
 

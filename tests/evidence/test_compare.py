@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 from compare_tools import HALVING, D, K, check_json, curve, known, n, q
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName
@@ -314,4 +314,12 @@ def test_a_run_carries_what_a_verdict_needs() -> None:
     assert ran.assumptions["strong_quasi_convexity"] == "decided"
     assert ran.start["dist2"] == problem.constants()["dist2_0"].value
     assert ran.algorithms == ("scgd",)
-    assert set(ran.constants) >= {"mu", "L", "sigma2", "dist2_0", "n", "E", "eta"}
+    assert set(ran.constants) >= {
+        "objective/mu",
+        "clients/L",
+        "clients/sigma2",
+        "start/dist2",
+        "clients/n",
+        "method/E",
+        "method/eta",
+    }

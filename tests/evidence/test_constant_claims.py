@@ -11,16 +11,16 @@ import pytest
 import sympy as sp
 from claim_mutations import Claims
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput, SpecError
-from boundcheck.evidence import constant_claims
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.evidence.constant_claims import constant_of, constants_for
+from boundcheck.evidence.constant_claims import constant_of
 from boundcheck.evidence.shipped import shipped_claims
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.witness import Witness, replay
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting, setting
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome
@@ -150,8 +150,9 @@ def about(id: str = "fedshuffle/section_5_full_participation", **changes: Any) -
 
 
 def known_as(monkeypatch: pytest.MonkeyPatch, constant: Constant) -> None:
-    original = constant_claims.describe_constants
-    monkeypatch.setattr(constant_claims, "describe_constants", lambda m, p: {**original(m, p), "M": constant})
+    original = setting.pair_makers
+    makers = lambda m, p: {**original(m, p), "participation/M": lambda: constant}  # noqa: E731
+    monkeypatch.setattr(setting, "pair_makers", makers)
 
 
 @pytest.mark.parametrize(
@@ -183,17 +184,18 @@ def test_what_one_side_decides(
 
 
 def test_names() -> None:
-    assert constant_of(about()) == "M"
-    assert constant_of(statement("fedshuffle/section_4_2_sum_one/as_printed_client_3")) == "what_3"
+    assert constant_of(about()) == "participation/M"
+    assert constant_of(statement("fedshuffle/section_4_2_sum_one/as_printed_client_3")) == "clients/what_3"
     assert constant_of(statement("fedshuffle/remark_e_2")) is None
     assert constant_of(statement("scgd/theorem_3_3")) is None
     method, problem = build_method(UNIFORM), build_problem(P36)
-    found = constants_for(about(), method, problem)
-    assert (found["w_min"].value, found["w_max"].value, found["b"].value) == (F(1, 6), F(1, 2), 2)
-    assert [found[f"w_{i}"].value for i in (1, 2, 3)] == [F(1, 6), F(1, 3), F(1, 2)]
-    assert sum(found[f"what_{i}"].value for i in (1, 2, 3)) == 1
-    assert "what_4" not in found
-    assert "w_min" not in constants_for(statement("scgd/theorem_3_3"), method, problem)
+    pair = Setting(method, problem)
+    value = {key: pair.constant(f"clients/{key}").value for key in ("w_min", "w_max", "w_1", "w_2", "w_3")}
+    assert value == {"w_min": F(1, 6), "w_max": F(1, 2), "w_1": F(1, 6), "w_2": F(1, 3), "w_3": F(1, 2)}
+    assert pair.constant("participation/b").value == 2
+    assert sum(pair.constant(f"clients/what_{i}").value for i in (1, 2, 3)) == 1
+    assert not pair.has("clients/what_4")
+    assert not {"w_min", "w_1", "what_1"} & set(pair.reported())
 
 
 def test_a_constant_that_the_method_has_not() -> None:
@@ -202,7 +204,7 @@ def test_a_constant_that_the_method_has_not() -> None:
         run_claim(Claim("mine", P36, UNIFORM), claimed=other)
     cyclic = {"kind": "scgd", "E": 1, "eta": "1/10"}  # its rounds are not alike, so that it has no M
     bare = replace(about(assumptions=()), symbols=(), bound=sp.S.One, domain=())
-    with pytest.raises(BadInput, match="is about the constant M, which this method has not on this problem"):
+    with pytest.raises(BadInput, match="is about the constant participation/M, which this method has not"):
         run_claim(Claim("mine", P36, cyclic), claimed=bare)
     found = run_claim(Claim("fedshuffle/section_5_full_participation", P36, cyclic)).verdict
     assert found.outcome is Outcome.OUT_OF_SCOPE  # its cohorts are not drawn, so that it has no expected size b either

@@ -12,15 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from boundcheck.engines.round_metrics import is_round_metric
-from boundcheck.engines.run import hypotheses_of
 from boundcheck.evidence.claim import Claim
-from boundcheck.evidence.constant_claims import HYPOTHESES, constant_of
-from boundcheck.evidence.given import is_library
+from boundcheck.evidence.constant_claims import constant_of
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.steps import placeholder
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting
+from boundcheck.setting.metrics import is_round_metric
+from boundcheck.setting.participation import HYPOTHESES
+from boundcheck.setting.user_constants import is_library
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Outcome, Verdict
@@ -98,9 +99,8 @@ def shipped() -> tuple[Claim, ...]:
 def answered(number: int) -> frozenset[str]:
     """The hypotheses that problem and method of a shipped claim answer."""
     claim = shipped()[number]
-    method, problem = build_method(placeholder(claim.method)), build_problem(claim.problem)
-    decided, broken = hypotheses_of(method, problem)
-    return frozenset((*decided, *broken, *HYPOTHESES))
+    setting = Setting(build_method(placeholder(claim.method)), build_problem(claim.problem))
+    return frozenset((*setting.hypotheses(), *HYPOTHESES))
 
 
 def runs_for(s: Statement) -> list[int]:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compare import compare

@@ -10,17 +10,18 @@ from typing import Any, Literal
 import pytest
 import sympy as sp
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, SpecError
 from boundcheck.evidence.assumptions import check_assumption, covers
-from boundcheck.evidence.claim import Claim, resolve_steps, run_claim
+from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.compare import compare
-from boundcheck.evidence.given import is_library, within_rounding
 from boundcheck.evidence.spec import claims_from_text
+from boundcheck.evidence.steps import resolve_steps
 from boundcheck.evidence.witness import check_writable, load_witness, replay, save_witness, stands
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.user_constants import is_library, within_rounding
 from boundcheck.theory.assumptions import Assumption, convexity, instance, smooth_clients
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Condition, Kind
@@ -66,7 +67,7 @@ def test_a_repeated_or_weaker_constant_is_taken() -> None:
 def test_a_certified_bound_may_be_weakened_and_then_supports() -> None:
     curve = run(build_method(SCGD), build_problem(PAIR), rounds=[2, 10])
     bound = Constant(Fraction(9), Known.CERTIFIED, "upper", "by hand")
-    curve = replace(curve, constants={**curve.constants, "dist2_0": bound})
+    curve = replace(curve, constants={**curve.constants, "start/dist2": bound})
     theorem = statement(THEOREM)
     assert compare(theorem, curve, {"dist2_0": 10}).grade is Grade.SUPPORTED
     with pytest.raises(BadInput, match="where dist2_0 is at most 9"):
@@ -74,8 +75,10 @@ def test_a_certified_bound_may_be_weakened_and_then_supports() -> None:
 
 
 def test_parameters_come_from_the_method() -> None:
-    with pytest.raises(BadInput, match="parameter eta0, which the method of this run has not"):
-        run_claim(Claim("scgd/theorem_3_4/corrected", PAIR, SCGD, at={"K": [10]}, constants={"eta0": "1/2"}))
+    with pytest.raises(BadInput, match="parameter ell, which the method of this run has not"):
+        run_claim(Claim("scgd/choice_of_e/corrected", PAIR, SCGD, constants={"ell": 1, "T": 9}))
+    falling = run_claim(Claim("scgd/theorem_3_4/corrected", PAIR, SCGD, at={"K": [10]}, constants={"eta0": "1/2"}))
+    assert falling.verdict.outcome is Outcome.OUT_OF_SCOPE  # its run has no eta0/K
 
 
 def test_the_start_of_an_example_is_the_one_that_runs() -> None:
@@ -108,7 +111,7 @@ def test_an_equality_with_a_rounded_constant_supports_or_is_undecided() -> None:
 
     def rounded(share: str) -> Verdict:
         x_0 = Constant(1 + Fraction(share), Known.CERTIFIED, "upper", "by hand")
-        return compare(example, replace(curve, constants={**curve.constants, "x_0": x_0}))
+        return compare(example, replace(curve, constants={**curve.constants, "start/x": x_0}))
 
     assert rounded("1e-12").outcome is Outcome.UNDECIDED
     assert "certification of x_0" in rounded("1e-12").reason
@@ -125,7 +128,7 @@ def test_a_condition_missed_by_the_rounding_of_a_constant_is_undecided() -> None
             theorem, conditions=(Condition("steep", mu >= sp.Rational(least.numerator, least.denominator)),)
         )
         below = Constant(Fraction(3, 2), Known.CERTIFIED, "lower", "by hand")
-        return compare(wanted, replace(curve, constants={**curve.constants, "mu": below}))
+        return compare(wanted, replace(curve, constants={**curve.constants, "objective/mu": below}))
 
     near = demanding(Fraction(3, 2) + Fraction(1, 10**12))
     assert (near.outcome, "certification of mu" in near.reason) == (Outcome.UNDECIDED, True)
@@ -139,7 +142,7 @@ def test_rounding_is_as_wide_as_a_certificate_says_at_every_magnitude(
     magnitude: Fraction, side: Literal["lower", "upper"], inwards: int
 ) -> None:
     bound = Constant(magnitude, Known.CERTIFIED, side, "by hand")
-    width = magnitude * 2 / 10**12  # relative 2e-12, of `constants.certify`
+    width = magnitude * 2 / 10**12  # relative 2e-12, of `certified.certify`
     exact = {"n": Constant(Fraction(7), Known.EXACT, "exact", "by hand")}
     corners = list(within_rounding({"mu": bound, **exact}, ["mu", "n", "unknown"]))
     assert corners == [{"mu": magnitude, "n": 7}, {"mu": magnitude + inwards * width, "n": 7}]
@@ -154,7 +157,9 @@ def test_rounding_is_as_wide_as_a_certificate_says_at_every_magnitude(
         at_edge = sp.Rational(edge.numerator, edge.denominator)
         relation = sigma2 >= at_edge if side == "lower" else sigma2 <= at_edge
         wanted = replace(theorem, conditions=(Condition("edge", relation),))
-        assert compare(wanted, replace(curve, constants={**curve.constants, "sigma2": bound})).outcome is outcome
+        assert (
+            compare(wanted, replace(curve, constants={**curve.constants, "clients/sigma2": bound})).outcome is outcome
+        )
 
 
 def test_a_name_alone_is_no_assumption() -> None:

@@ -15,12 +15,13 @@ import pytest
 from boundcheck.core.store import Store
 from boundcheck.engines.curve import Curve
 from boundcheck.engines.run import run
-from boundcheck.engines.surrogate import surrogate
 from boundcheck.evidence import stored
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.stored import arrays_of, code_of, curve_from, meta_of, run_or_recall
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting
+from boundcheck.setting.followed_objective import surrogate
 
 PROBLEM = build_problem({"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1})
 SPEC = {"kind": "fedavg", "E": 2, "eta": "1/100", "size": 1}
@@ -35,7 +36,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def recall(store: Store | None, seeds: range = range(20), how: dict[str, Any] = HOW) -> Curve:
-    return run_or_recall(store, METHOD, PROBLEM, SPEC, seeds=seeds, **how)
+    return run_or_recall(store, Setting(METHOD, PROBLEM), SPEC, seeds=seeds, **how)
 
 
 def contents(store: Store) -> dict[str, bytes]:
@@ -56,7 +57,7 @@ def test_a_run_is_recalled_and_not_run_again(
     store: Store, how: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = recall(store, how=how)
-    monkeypatch.setattr(stored, "run", lambda *args, **kwargs: pytest.fail("it was run again"))
+    monkeypatch.setattr(stored, "carry_out", lambda *args, **kwargs: pytest.fail("it was run again"))
     second = recall(store, how=how)
     assert same(first, second)
     assert first == replace(
@@ -71,7 +72,7 @@ def test_a_run_is_recalled_and_not_run_again(
     for name, envelope in first.envelopes.items():
         np.testing.assert_array_equal(envelope.limits, second.envelopes[name].limits)
     assert second.exact == first.exact
-    assert second.constants["mu"] == PROBLEM.constants()["mu"]
+    assert second.constants["objective/mu"] == PROBLEM.constants()["mu"]
     assert second.assumptions["smooth_clients"] == "decided"
 
 
@@ -111,7 +112,7 @@ class Killed(BaseException):
 def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[range]:
     """Every chunk is saved, and the process ends before the chunk number `after`. Returns the chunks that ran."""
     ran: list[range] = []
-    whole = stored.run
+    whole = stored.carry_out
 
     def noted(*args: Any, **kwargs: Any) -> Curve:
         if len(ran) == after:
@@ -119,7 +120,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[range]:
         ran.append(kwargs["seeds"])
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(stored, "run", noted)
+    monkeypatch.setattr(stored, "carry_out", noted)
     monkeypatch.setattr("boundcheck.core.store.Checkpoint.due", lambda self: True)
     return ran
 
@@ -146,9 +147,9 @@ def test_a_killed_run_goes_on_where_it_was(store: Store, tmp_path: Path, after: 
 
 def test_a_claim_recalls_block_by_block(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget that grows runs the new seeds only."""
-    monkeypatch.setattr("boundcheck.engines.run.algorithms", lambda method, clients=None: ("fedavg",))
+    monkeypatch.setattr("boundcheck.setting.setting.algorithms", lambda method, clients=None: ("fedavg",))
     # certified upper limits would decide after the first block
-    monkeypatch.setattr("boundcheck.engines.envelopes.certified_envelopes", lambda *_: {})
+    monkeypatch.setattr("boundcheck.engines.run.certified_envelopes", lambda *_: {})
     claim = Claim(
         "scgd/fedavg_full_participation",
         {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1, "mu": "1/2"},
@@ -182,7 +183,7 @@ def test_the_code_of_problem_method_and_data_counts() -> None:
 
 
 def test_what_cannot_be_digested_is_run_and_says_so(store: Store) -> None:
-    curve = run_or_recall(store, METHOD, PROBLEM, {**SPEC, "note": object()}, seeds=range(2), **HOW)
+    curve = run_or_recall(store, Setting(METHOD, PROBLEM), {**SPEC, "note": object()}, seeds=range(2), **HOW)
     assert store.keys() == []
     assert "cannot be digested" in curve.info["not_stored"]
     assert same(curve, recall(None, range(2)))

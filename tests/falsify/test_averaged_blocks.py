@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.witness import load_witness
@@ -22,6 +22,7 @@ from boundcheck.falsify.generators.block_shape import Shape, hessian, pushes
 from boundcheck.falsify.search import falsify, generator_for
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.setting import describe_constants
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
 

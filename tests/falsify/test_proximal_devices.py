@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boundcheck.engines.run import describe_constants, run
+from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.shipped import shipped_witnesses
@@ -18,6 +18,7 @@ from boundcheck.falsify.generators.proximal_devices import ProximalDevices, Shap
 from boundcheck.falsify.search import falsify
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.setting import describe_constants
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome

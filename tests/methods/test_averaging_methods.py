@@ -115,7 +115,7 @@ def test_a_batch_above_a_clients_samples_draws_as_many_as_there_are(engine: str)
     ]
     one, two, seven = (curve.values["discrepancy"].tolist() for curve in found)
     assert seven == two != one
-    assert [curve.constants["sigma2_total"].value for curve in found] == [4, 2, 2]
+    assert [curve.constants["blocks/sigma2"].value for curve in found] == [4, 2, 2]
 
 
 def test_stochastic_steps() -> None:

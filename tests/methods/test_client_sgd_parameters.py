@@ -12,7 +12,6 @@ import pytest
 from boundcheck.engines import batch
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
-from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.spec import claims_from_text
@@ -20,6 +19,7 @@ from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import ClientOptimizer
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.followed_objective import small_step_weights
 from boundcheck.verdict import Outcome
 
 F = Fraction

@@ -64,7 +64,7 @@ def test_fedavg_full_and_uniform() -> None:
     assert algorithms(some) == ()
     assert tuple(m.is_random(Clients.alike(n)) for m, n in ((full, 20), (some, 20), (some, 3))) == (False, True, False)
     assert some.participation.fixed(7, THREE) == (0, 1, 2)
-    assert full.aggregation.coefficients((0, 1, 2), full.setting(THREE)) == [Fraction(1, 3)] * 3
+    assert full.aggregation.coefficients((0, 1, 2), full.context(THREE)) == [Fraction(1, 3)] * 3
 
 
 def test_gradient_descent_is_fedavg_with_one_step() -> None:

@@ -23,6 +23,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.networks.engine.visits import visits_of
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting import Setting
 
 torch.set_num_threads(1)
 ROUNDS = 40
@@ -52,7 +53,8 @@ class Often(Store):
 def work(method: dict[str, Any], folder: str) -> None:
     """Carry out the run, or what is left of it, into the store in a folder."""
     run_or_recall(
-        Often(Path(folder)), build_method(method), build_problem(PROBLEM), method, seeds=range(4), engine="neural",
+        Often(Path(folder)), Setting(build_method(method), build_problem(PROBLEM)), method,
+        seeds=range(4), engine="neural",
         rounds=list(range(0, ROUNDS + 1, 2)), metrics=["f", "accuracy"], neural={"lanes": 5},
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from boundcheck.evidence.stored import run_or_recall
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.report.snippet import claim_toml
+from boundcheck.setting import Setting
 
 torch.set_num_threads(1)
 CLAIM = """
@@ -48,11 +49,18 @@ def test_a_claim_has_the_verdict_of_the_sampled_engine() -> None:
 
 
 def test_claims_are_recalled_and_settings_that_change_bits_name_another_run(tmp_path: Path) -> None:
-    store, method, problem = Store(tmp_path / "store"), build_method(FEDAVG), build_problem(NETWORK)
+    store, pair = Store(tmp_path / "store"), Setting(build_method(FEDAVG), build_problem(NETWORK))
 
     def stored(**neural: Any) -> Any:
         return run_or_recall(
-            store, method, problem, FEDAVG, seeds=range(2), rounds=[0, 1], engine="neural", metrics=["f"], neural=neural
+            store,
+            pair,
+            FEDAVG,
+            seeds=range(2),
+            rounds=[0, 1],
+            engine="neural",
+            metrics=["f"],
+            neural=neural,
         )
 
     first = stored()
@@ -66,10 +74,10 @@ def test_claims_are_recalled_and_settings_that_change_bits_name_another_run(tmp_
 
 
 def test_another_version_of_torch_names_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, method, problem = Store(tmp_path / "store"), build_method(FEDAVG), build_problem(NETWORK)
+    store, pair = Store(tmp_path / "store"), Setting(build_method(FEDAVG), build_problem(NETWORK))
     for k, version in enumerate(("2.13.0+cpu", "2.14.0+cpu"), 1):
         monkeypatch.setattr("boundcheck.networks.provider.package_version", lambda _, version=version: version)
-        run_or_recall(store, method, problem, FEDAVG, seeds=range(1), rounds=[0], engine="neural", metrics=["f"])
+        run_or_recall(store, pair, FEDAVG, seeds=range(1), rounds=[0], engine="neural", metrics=["f"])
         assert len(store.keys()) == k
 
 

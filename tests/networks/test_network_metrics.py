@@ -13,7 +13,6 @@ import torch
 
 from boundcheck.engines.sampled.looking import discrepancy
 from boundcheck.engines.sampled.lowering import lower
-from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.build import build as method
 from boundcheck.networks.engine.device import Settings
@@ -22,6 +21,7 @@ from boundcheck.networks.engine.passes import Passes
 from boundcheck.networks.engine.task import task_of
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.followed_objective import small_step_weights
 
 torch.set_num_threads(1)
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from boundcheck.constants.constant import Known
-from boundcheck.constants.estimate import (
+from boundcheck.certified.constant import Known
+from boundcheck.certified.estimate import (
     estimate_dissimilarity,
     estimate_local_variance,
     estimate_similarity,

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from boundcheck.constants.constant import Constant, Known
-from boundcheck.engines.run import describe_constants
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput, SpecError, UnknownName
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.claim import Claim, run_claim
@@ -21,6 +20,7 @@ from boundcheck.methods.build import build as method
 from boundcheck.networks.engine.probing import Probe
 from boundcheck.networks.estimated import merged, overlaid
 from boundcheck.problems.build import build
+from boundcheck.setting.setting import describe_constants
 from boundcheck.theory.assumptions import CLASSES
 from boundcheck.verdict import Grade, Outcome
 

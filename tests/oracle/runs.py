@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from boundcheck.engines.curve import Curve
-from boundcheck.engines.round_metrics import ROUND_METRICS
 from boundcheck.engines.run import run
 from boundcheck.engines.sampled import run_sampled
 from boundcheck.errors import BoundcheckError
@@ -17,6 +16,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem
+from boundcheck.setting.metrics import ROUND_METRICS
 from tests.oracle.instances import METHODS, ONE_CLIENT, QUADRATICS
 
 ROUNDS = (1, 3)

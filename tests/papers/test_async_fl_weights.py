@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import boundcheck as bc
-from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.errors import BadInput
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
+from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.verdict import Outcome
 
 F = Fraction

@@ -14,11 +14,11 @@ import pytest
 import sympy as sp
 
 from boundcheck.engines.curve import Curve
-from boundcheck.engines.feddane_hypotheses import cohort_hypotheses
 from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting.proximal import cohort_hypotheses
 from boundcheck.theory.discovery import all_ids, statement
 from boundcheck.theory.statement import Belief, Statement
 from boundcheck.verdict import Grade, Outcome, Verdict

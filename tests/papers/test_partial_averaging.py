@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from boundcheck.constants.blocks import lipschitz
+from boundcheck.certified.blocks import lipschitz
 from boundcheck.core.linalg import matrix
 from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare
@@ -229,9 +229,7 @@ def test_corrected_statements_on_heterogeneous_quadratics(seed: int) -> None:
         first = run(probe, instance, rounds=1, metrics=("grad2",))
         for reading in ("corrected", "weighted"):
             s = get("theorem_2", reading)
-            known = s.known(
-                {x.reported: first.constants[x.reported].value for x in s.symbols if x.reported in first.constants}
-            )
+            known = s.known({x.key: first.constants[x.key].value for x in s.symbols if x.key in first.constants})
             step = s.largest("eta", **{k: known[k] for k in ("Lmax", "beta2", "tau")})
             spec = {"kind": kind, "tau": 2, "eta": step, "weights": "data"}
             curve = run(method(spec), instance, rounds=30, metrics=("grad2", "discrepancy"))

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from boundcheck.engines.averaging_matrices import AveragingMatrices, full_average, product
 from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare
 from boundcheck.evidence.constant_claims import curve_of_constant
@@ -20,6 +19,7 @@ from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as method
 from boundcheck.problems.build import build as problem
 from boundcheck.problems.quadratics import build as quadratics
+from boundcheck.setting.averaging_matrices import AveragingMatrices, full_average, product
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome
@@ -68,7 +68,7 @@ def test_unequal_weights_break_the_symmetry_alone() -> None:
     s = get("property_3")
     curve = curve_of_constant(s, partial, instance)
     assert compare(s, curve).outcome is Outcome.OUT_OF_SCOPE
-    assert curve.constants["averaging_symmetry_defect"].value == F(1, 2)
+    assert curve.constants["blocks/symmetry_defect"].value == F(1, 2)
 
 
 def test_equations_11_and_12() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
-from boundcheck.constants.linear_scores import bounds, largest_gram
+from boundcheck.certified.constant import Known
+from boundcheck.certified.linear_scores import bounds, largest_gram
 from boundcheck.core.linalg import matrix
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.problems import _kept

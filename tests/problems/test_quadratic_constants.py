@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
-from boundcheck.constants.lazy import LazyConstants
-from boundcheck.constants.samples import Matrices
+from boundcheck.certified.constant import Known
+from boundcheck.certified.lazy import LazyConstants
+from boundcheck.certified.samples import Matrices
 from boundcheck.core.digest import digest
 from boundcheck.core.linalg import is_psd, rational
 from boundcheck.errors import BadInput

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.core.linalg import is_psd, matrix, rational
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.build import build

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems import _kept
 from boundcheck.problems._classifier import Classifier

@@ -16,7 +16,7 @@ from boundcheck.proof.discovery import derivation
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.kernel import of_the_kernel
 from boundcheck.proof.rules import Jensen, Rule, Supposing
-from boundcheck.proof.step import Finding, Setting, Status
+from boundcheck.proof.step import Context, Finding, Status
 
 FALSE = relation(sp.Le, dist2_1, LEMMA.bound)
 
@@ -115,16 +115,16 @@ def test_nor_inside_another_method(method):
 
 def test_a_rule_says_so_itself():
     for rule in (Says(), Shows()):
-        assert rule.check(FALSE, {"mu": mu > 0}, Setting()).status is Status.ASSUMED
+        assert rule.check(FALSE, {"mu": mu > 0}, Context()).status is Status.ASSUMED
     jensen = Jensen((sp.Rational(1, 3), sp.Rational(2, 3)), (u, v))
-    assert jensen.check(jensen.instance({}), {}, Setting()).status is Status.PROVED
+    assert jensen.check(jensen.instance({}), {}, Context()).status is Status.PROVED
 
 
 def test_a_rule_of_the_checker_that_shows_nothing_names_its_theorem(monkeypatch):
     """With its obligations taken away a rule of the checker proves nothing."""
     jensen = Jensen((sp.Rational(1, 3), sp.Rational(2, 3)), (u, v))
     monkeypatch.setattr(Jensen, "obligations", lambda self, facts: iter(()))
-    assert jensen.check(jensen.instance({}), {}, Setting()).status is Status.ASSUMED
+    assert jensen.check(jensen.instance({}), {}, Context()).status is Status.ASSUMED
 
 
 @pytest.mark.parametrize("status", [Status.REFUTED, "REFUTED", Status.UNDECIDED, "VACUOUS", "ASSUMED"])

@@ -31,7 +31,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.foundations import carried
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
-from boundcheck.proof.step import Fact, Setting, Status
+from boundcheck.proof.step import Context, Fact, Status
 from boundcheck.proof.vectors import norm2
 from boundcheck.theory.discovery import statement
 
@@ -144,7 +144,7 @@ def test_equations_may_define_the_metric_of_a_statement_about_numbers():
     A, inverse = sp.Symbol("A", real=True), sp.Symbol("inverse", real=True)
     conclude = step("x", le(inverse, numbers.bound), ("metric",), Decide())
     fair = attempt((metric("metric", sp.Eq(inverse * (1 - A), 1)),), [conclude], about=numbers, target=inverse)
-    assert carried(numbers, fair.facts, conclude.claim, Setting()) == ""
+    assert carried(numbers, fair.facts, conclude.claim, Context()) == ""
     split = (metric("metric", sp.Eq(inverse, y + z)), metric("y", sp.Eq(y, numbers.bound / 3)))
     split += (metric("z", sp.Eq(z, 2 * numbers.bound / 3)),)
     with pytest.raises(BadInput, match=r"is the conclusion itself|contains the bound"):

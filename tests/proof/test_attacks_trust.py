@@ -47,7 +47,7 @@ from boundcheck.proof.rules import (
     Supposing,
 )
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Fact, Finding, Setting, Status
+from boundcheck.proof.step import Context, Fact, Finding, Status
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import inner, norm2, vector
 from boundcheck.theory.discovery import statement
@@ -71,7 +71,7 @@ def test_the_path_of_the_mean_value_theorem_is_smooth():
     ]
     with pytest.raises(BadInput, match="does not know"):
         attempt((rising,), steps)
-    setting = Setting(ranges=((t, t >= 0), (t, t <= 1)))
+    setting = Context(ranges=((t, t >= 0), (t, t <= 1)))
     for path in (sp.tan(2 * t), sp.Abs(t - sp.Rational(1, 2)), sp.Min(t, 1 - t), sp.sqrt(t), f(1 / t), sp.floor(t)):
         fact = relation(sp.Ge, sp.diff(path, t), 0)
         rule = MeanValue(path, t, sp.Integer(0), sp.Integer(0), "d")
@@ -96,7 +96,7 @@ def test_names_of_the_checker_are_refused(name):
 def test_the_symbols_of_a_rule_are_nobody_elses():
     """A fact about `_value` or `_k` would otherwise meet the rule's own symbol of that name."""
     value, count = sp.Symbol("_value", real=True), sp.Symbol("_k", real=True)
-    setting = Setting(integers=frozenset({"m", "n"}), ranges=((m, m >= 0), (m, m <= n - 1)))
+    setting = Context(integers=frozenset({"m", "n"}), ranges=((m, m >= 0), (m, m <= n - 1)))
     facts = {"A": sp.Le(norm2(g), L), "n": n >= 1, "v": sp.Eq(value, n - 1), "k": sp.Eq(count, 1)}
     claim = sp.Le(total(norm2(g), m, n + 1), (n + 1) * L)
     with pytest.raises(BadInput, match="own"):

@@ -14,12 +14,12 @@ from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.rules import Jensen, Supposing, Young
 from boundcheck.proof.scalar import consistent, decide
-from boundcheck.proof.step import Fact, Setting, Status, weakest
+from boundcheck.proof.step import Context, Fact, Status, weakest
 from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
 
 m, x = sp.symbols("m x", real=True)
 w = vector("w")
-WHOLE = Setting(integers=frozenset({"n", "m"}))
+WHOLE = Context(integers=frozenset({"n", "m"}))
 HALF = sp.Rational(1, 2)
 
 
@@ -72,7 +72,7 @@ def test_what_integers_meet_is_not_vacuous(facts):
 def test_an_identity_of_contradictory_values_is_vacuous():
     facts = {"a": sp.Eq(x, 5), "b": sp.Eq(x, 6)}
     for method in (Decide(), Identity(), Combine()):
-        assert method.check(sp.Eq(x, 5), facts, Setting()).status is Status.VACUOUS
+        assert method.check(sp.Eq(x, 5), facts, Context()).status is Status.VACUOUS
 
 
 # vectors
@@ -105,15 +105,15 @@ CONTRADICTORY = {
 @pytest.mark.parametrize("facts", CONTRADICTORY.values(), ids=CONTRADICTORY)
 def test_no_vectors_meet_the_hypotheses(facts):
     claim = sp.Ge(norm2(u) + norm2(v), 0, evaluate=False)
-    found = Combine().check(claim, facts, Setting())
+    found = Combine().check(claim, facts, Context())
     assert found.status is Status.VACUOUS
     assert found.certificate is not None
     assert found.certificate["kind"] == "contradiction"
-    assert Combine({"a": 0}).check(sp.Le(x**2 + 1, 0), facts, Setting()).status is Status.VACUOUS
-    assert Decide().check(sp.Ge(z**2, 0), facts, Setting()).status is Status.VACUOUS
-    assert Identity().check(sp.Eq(z * (z + 1), z**2 + z), facts, Setting()).status is Status.VACUOUS
+    assert Combine({"a": 0}).check(sp.Le(x**2 + 1, 0), facts, Context()).status is Status.VACUOUS
+    assert Decide().check(sp.Ge(z**2, 0), facts, Context()).status is Status.VACUOUS
+    assert Identity().check(sp.Eq(z * (z + 1), z**2 + z), facts, Context()).status is Status.VACUOUS
     for rule in (Young(u, v, sp.Integer(3)), Jensen((HALF, HALF), (u, v))):
-        assert rule.check(rule.instance({}), facts, Setting()).status is Status.VACUOUS
+        assert rule.check(rule.instance({}), facts, Context()).status is Status.VACUOUS
 
 
 @pytest.mark.parametrize("name", CONTRADICTORY)
@@ -123,7 +123,7 @@ def test_each_hypothesis_is_needed(name):
     claim = sp.Ge(norm2(u) + norm2(v), 0, evaluate=False)
     for left_out in facts:
         rest = {k: f for k, f in facts.items() if k != left_out}
-        found = Combine().check(claim, rest, Setting())
+        found = Combine().check(claim, rest, Context())
         assert found.status is Status.UNDECIDED if (name, left_out) == ("with a denominator", "d") else Status.PROVED
 
 
@@ -200,16 +200,16 @@ def test_a_derivation_from_contradictory_vectors_is_vacuous():
 
 
 def test_a_contradictory_supposition_is_vacuous():
-    found = Supposing(Combine()).check(sp.Implies(LONG["c"], sp.Le(norm2(u), 0)), LONG, Setting())
+    found = Supposing(Combine()).check(sp.Implies(LONG["c"], sp.Le(norm2(u), 0)), LONG, Context())
     assert found.status is Status.VACUOUS
 
 
 def test_two_values_of_one_vector_are_equal():
     facts = {"a": VectorEquality(w, u), "b": VectorEquality(w, u * 3), "c": norm2(u) >= 2}
     claim = sp.Ge(norm2(w) + 1, 0, evaluate=False)
-    assert Combine().check(claim, facts, Setting()).status is Status.VACUOUS
+    assert Combine().check(claim, facts, Context()).status is Status.VACUOUS
     del facts["c"]
-    assert Combine().check(claim, facts, Setting()).status is Status.PROVED
+    assert Combine().check(claim, facts, Context()).status is Status.PROVED
 
 
 def test_signs_and_strictness_of_a_certificate():

@@ -12,12 +12,12 @@ from boundcheck.proof import discovery
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity, same
 from boundcheck.proof.rules import Induction, SumOver, Supposing
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 from boundcheck.proof.vectors import VectorEquality, norm2, vector
 
 k, K, q, b, x, t, n = (sp.Symbol(s, real=True) for s in ["k", "K", "q", "b", "x", "t", "n"])
 a = sp.Function("a", real=True)
-COUNTS = Setting(integers=frozenset({"k", "K", "n"}), ranges=((k, sp.Ge(k, 0)),))
+COUNTS = Context(integers=frozenset({"k", "K", "n"}), ranges=((k, sp.Ge(k, 0)),))
 PROVED, UNDECIDED, REFUTED = Status.PROVED, Status.UNDECIDED, Status.REFUTED
 
 
@@ -79,8 +79,8 @@ def test_induction():
     assert induct(base=sp.Le(a(0), x + 2 * b / (1 - q))) is UNDECIDED
     assert induct(given=K >= -1) is UNDECIDED
     assert induct(last=K / 2) is UNDECIDED  # perhaps not an integer
-    assert induct(setting=Setting(integers=COUNTS.integers, ranges=((k, sp.Ge(k, 1)),))) is UNDECIDED
-    assert induct(setting=Setting(integers=COUNTS.integers, ranges=((k, sp.Le(k, 9)),))) is UNDECIDED
+    assert induct(setting=Context(integers=COUNTS.integers, ranges=((k, sp.Ge(k, 1)),))) is UNDECIDED
+    assert induct(setting=Context(integers=COUNTS.integers, ranges=((k, sp.Le(k, 9)),))) is UNDECIDED
     with pytest.raises(BadInput, match="is not its hypothesis"):
         induct(step=sp.Implies(bound(k), bound(k + 2)))
     with pytest.raises(BadInput, match="needs the implication"):
@@ -91,7 +91,7 @@ def test_vector_equalities_are_summed():
     v, w = vector("v", k), vector("w", k)
     facts = {"each": VectorEquality(v, w * 2 + vector("z")), "n": n >= 1}
     sum_v = VectorEquality(SumOver("each", k, n).instance(facts).left, SumOver("each", k, n).instance(facts).right)
-    setting = Setting(integers=COUNTS.integers, ranges=((k, sp.Ge(k, 0)), (k, sp.Le(k, n - 1))))
+    setting = Context(integers=COUNTS.integers, ranges=((k, sp.Ge(k, 0)), (k, sp.Le(k, n - 1))))
     assert SumOver("each", k, n).check(sum_v, facts, setting).status is PROVED
     assert dict(sum_v.right.terms)[sp.Symbol("z")] == n
     longer = SumOver("each", k, n + 1).instance(facts)

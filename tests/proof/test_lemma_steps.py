@@ -14,7 +14,7 @@ from boundcheck.proof.discovery import derivation
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.rules import Accumulation, Induction, Supposing
-from boundcheck.proof.step import Fact, Setting, Status, Step
+from boundcheck.proof.step import Context, Fact, Status, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import norm2, vector
 from boundcheck.theory.discovery import statement
@@ -129,7 +129,7 @@ def test_the_lemma_is_about_the_same_method_under_the_same_assumptions():
         found = cite(FIRST, **changes)
         assert found.status is Status.UNDECIDED
         assert words in found.note
-    assert FIRST.check(FIRST.instance({}), {}, Setting()).status is Status.UNDECIDED
+    assert FIRST.check(FIRST.instance({}), {}, Context()).status is Status.UNDECIDED
 
 
 def test_only_upper_bounds_are_cited(monkeypatch):
@@ -161,7 +161,7 @@ def test_a_lemma_does_not_cite_itself(monkeypatch):
 
 # increments
 
-SUMS = Setting(integers=frozenset({"n", "m", "k"}), ranges=((m, m >= 0), (m, m <= n - 1)))
+SUMS = Context(integers=frozenset({"n", "m", "k"}), ranges=((m, m >= 0), (m, m <= n - 1)))
 ADD = Accumulation("one more", f(m), m, n)
 MORE = {"one more": sp.Le(f(m + 1), f(m) + b(m)), "n": n >= 0}
 

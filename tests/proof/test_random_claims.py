@@ -9,7 +9,7 @@ import sympy as sp
 
 from boundcheck.proof.exact import holds
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 
 x, y = sp.symbols("x y", real=True)
 OPERATIONS = [
@@ -42,7 +42,7 @@ def test_proved_claims_survive_random_points_and_witnesses_are_exact():
         facts = {"x": sp.Ge(x, rng.randint(-1, 1)), "y": sp.Le(y, expression(rng, 2), evaluate=False)}
         if any(r.has(sp.zoo, sp.nan, sp.oo, sp.I) for r in (claim, *facts.values())):
             continue
-        found = decide(claim, facts, Setting(seconds=2))
+        found = decide(claim, facts, Context(seconds=2))
         counts[found.status] += 1
         if found.status is Status.PROVED:
             for point in points(rng, 100):

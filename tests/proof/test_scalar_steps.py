@@ -9,7 +9,7 @@ import sympy as sp
 
 from boundcheck.proof.exact import holds
 from boundcheck.proof.scalar import consistent, decide
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 from boundcheck.proof.witness import refutes
 
 NAMES = ["mu", "L", "x", "A", "b", "e", "beta", "j", "t", "y", "z"]
@@ -143,10 +143,10 @@ def test_integers_can_prove_more_than_reals():
     real = decide(claim, facts)
     assert real.status is Status.REFUTED
     assert 0 < point(real)["t"] < 1
-    whole = decide(claim, facts, Setting(integers=frozenset({"t"})))
+    whole = decide(claim, facts, Context(integers=frozenset({"t"})))
     assert whole.status is Status.PROVED
     assert whole.how == "z3 and cvc5 over the integers"
-    wrong = decide(t * (t - 3) >= 0, facts, Setting(integers=frozenset({"t"})))
+    wrong = decide(t * (t - 3) >= 0, facts, Context(integers=frozenset({"t"})))
     assert point(wrong)["t"] in (1, 2)
 
 
@@ -202,8 +202,8 @@ def test_equations_are_put_in_and_their_symbols_are_in_the_witness():
 
 
 def test_quantities_are_at_least_zero():
-    assert decide(x + y >= 0, {"x": x >= 0}, Setting(frozenset({"y"}))).status is Status.PROVED
-    found = decide(y >= 1, {}, Setting(frozenset({"y"})))
+    assert decide(x + y >= 0, {"x": x >= 0}, Context(frozenset({"y"}))).status is Status.PROVED
+    found = decide(y >= 1, {}, Context(frozenset({"y"})))
     assert 0 <= point(found)["y"] < 1
 
 

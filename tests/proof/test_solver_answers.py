@@ -10,11 +10,11 @@ import sympy as sp
 from boundcheck.proof import scalar
 from boundcheck.proof.scalar import consistent, decide
 from boundcheck.proof.solvers import Answer
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 
 x, y, n, m = sp.symbols("x y n m", real=True)
-WHOLE = Setting(integers=frozenset({"n", "m"}), seconds=3)
-REAL = Setting(seconds=3)
+WHOLE = Context(integers=frozenset({"n", "m"}), seconds=3)
+REAL = Context(seconds=3)
 # true, and without a certificate that the kernel would find by itself
 TRUE = (sp.Ge(x**4 + y**4 + 3, 2 * x * y), {"x": x >= 2})
 FALSE = (sp.Ge(x, 5), {"x": x >= 2})
@@ -141,7 +141,7 @@ def test_the_same_with_real_solvers():
     assert wrong.witness == {"n": "3"}
     # Fermat's cubes: true, and beyond what the solvers can do
     cubes = sp.Ne(n**3 + m**3, sp.Symbol("k", real=True) ** 3)
-    setting = Setting(integers=frozenset({"n", "m", "k"}), seconds=0.3)
+    setting = Context(integers=frozenset({"n", "m", "k"}), seconds=0.3)
     facts = {"n": n >= 1, "m": m >= 1, "k": sp.Symbol("k", real=True) >= 1}
     assert decide(cubes, facts, setting).status is Status.UNDECIDED
 

@@ -7,7 +7,7 @@ import sympy as sp
 
 from boundcheck.proof.scalar import decide
 from boundcheck.proof.solvers import SOLVERS, ask, close_all
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 
 EASY = "(declare-const x Real)(assert (> x 2))(assert (< (* x x) 9))"
 
@@ -35,7 +35,7 @@ def test_answers_before_and_after_a_kill(solver):
 
 def test_a_step_beyond_the_limit_is_undecided():
     claim, facts = mean_inequality(6)
-    found = decide(claim, facts, Setting(seconds=0.05))
+    found = decide(claim, facts, Context(seconds=0.05))
     assert found.status is Status.UNDECIDED
     assert "stopped" in found.note
 

@@ -21,7 +21,7 @@ from boundcheck.proof.rules import (
     Triangle,
     Young,
 )
-from boundcheck.proof.step import Setting, Status
+from boundcheck.proof.step import Context, Status
 from boundcheck.proof.sums import closed_form, total, vector_total
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, inner, norm2, vector
 
@@ -29,7 +29,7 @@ t, L, mu, eta, P, m, k, S, D = (sp.Symbol(n, real=True) for n in ["t", "L", "mu"
 u, v, x, g = (vector(n) for n in "uvxg")
 r = vector("r", m)
 PROVED, UNDECIDED = Status.PROVED, Status.UNDECIDED
-SUMS = Setting(integers=frozenset({"P", "m", "k"}), ranges=((m, sp.Ge(m, 0)),))
+SUMS = Context(integers=frozenset({"P", "m", "k"}), ranges=((m, sp.Ge(m, 0)),))
 
 
 def check(method, claim, facts=None, setting=SUMS):
@@ -69,7 +69,7 @@ COERCIVE = {"co": sp.Ge(inner(g, x), sp.Rational(10, 11) * norm2(x) + norm2(g) /
 
 def test_gradient_step_contracts_by_the_known_rate():
     after = norm2(x - g / 10)
-    found = Combine().check(sp.Le(after, sp.Rational(81, 100) * norm2(x)), COERCIVE, Setting())
+    found = Combine().check(sp.Le(after, sp.Rational(81, 100) * norm2(x)), COERCIVE, Context())
     assert found.status is PROVED
     assert found.certificate is not None
     weight = Fraction(found.certificate["multipliers"]["co"])
@@ -79,7 +79,7 @@ def test_gradient_step_contracts_by_the_known_rate():
     assert d >= 0
     assert 4 * a * d >= c**2
     for rate in (sp.Rational(1, 2), sp.Rational(80, 100)):
-        assert check(Combine(), sp.Le(after, rate * norm2(x)), COERCIVE, Setting()) is UNDECIDED
+        assert check(Combine(), sp.Le(after, rate * norm2(x)), COERCIVE, Context()) is UNDECIDED
 
 
 def test_gradient_step_with_symbols_and_a_given_multiplier():
@@ -89,9 +89,9 @@ def test_gradient_step_with_symbols_and_a_given_multiplier():
         "order": mu < L,
     }
     claim = sp.Le(norm2(x - g / L), (1 - mu / L) ** 2 * norm2(x))
-    assert check(Combine({"co": 2 / L**2}), claim, facts, Setting()) is PROVED
-    assert check(Combine({"co": 1 / L**2}), claim, facts, Setting()) is UNDECIDED
-    assert check(Combine({"co": -2 / L**2}), claim, facts, Setting()) is UNDECIDED
+    assert check(Combine({"co": 2 / L**2}), claim, facts, Context()) is PROVED
+    assert check(Combine({"co": 1 / L**2}), claim, facts, Context()) is UNDECIDED
+    assert check(Combine({"co": -2 / L**2}), claim, facts, Context()) is UNDECIDED
 
 
 def test_two_facts_are_weighed_by_the_semidefinite_programme():
@@ -102,14 +102,14 @@ def test_two_facts_are_weighed_by_the_semidefinite_programme():
 
 def test_combination_solves_for_an_implicit_quantity():
     """From S <= D + S/2 follows S <= 2 D; S <= 3/2 D does not follow."""
-    setting = Setting(frozenset({"S", "D"}))
+    setting = Context(frozenset({"S", "D"}))
     facts = {"S": S <= D + S / 2}
     assert check(Combine(), 2 * D >= S, facts, setting) is PROVED
     assert check(Combine(), sp.Rational(3, 2) * D >= S, facts, setting) is UNDECIDED
 
 
 def test_contradictory_facts_are_vacuous():
-    found = Combine().check(sp.Le(norm2(u), norm2(v)), {"a": t > 0, "b": t < 0}, Setting())
+    found = Combine().check(sp.Le(norm2(u), norm2(v)), {"a": t > 0, "b": t < 0}, Context())
     assert found.status is Status.VACUOUS
 
 
@@ -155,7 +155,7 @@ def test_cauchy_schwarz_with_a_symbolic_number_of_terms():
     assert check(CauchySchwarz(r, m, P), claim, {"P": P >= 1}) is PROVED
     assert check(CauchySchwarz(r, m, P), claim, {}) is UNDECIDED
     assert (
-        check(CauchySchwarz(r, m, P), claim, {"P": P >= 1}, Setting()) is UNDECIDED
+        check(CauchySchwarz(r, m, P), claim, {"P": P >= 1}, Context()) is UNDECIDED
     )  # P is not known to be an integer
     assert check(CauchySchwarz(r, m, P), sp.Le(square, (P - 1) * total(norm2(r), m, P)), {"P": P >= 1}) is UNDECIDED
 
@@ -175,10 +175,10 @@ def test_equal_sums_are_equal_whatever_the_index_is_called():
 def test_sum_of_inequalities_over_the_index():
     bound = {"step": sp.Le(norm2(r), m * S), "P": P >= 1}
     claim = sp.Le(total(norm2(r), m, P), P * (P - 1) / 2 * S)
-    ranged = Setting(integers=SUMS.integers, ranges=((m, sp.Ge(m, 0)), (m, sp.Le(m, P - 1))))
+    ranged = Context(integers=SUMS.integers, ranges=((m, sp.Ge(m, 0)), (m, sp.Le(m, P - 1))))
     assert check(SumOver("step", m, P), claim, bound, ranged) is PROVED
     assert check(SumOver("step", m, P), sp.Le(total(norm2(r), m, P), (P - 1) ** 2 / 2 * S), bound, ranged) is UNDECIDED
-    late = Setting(integers=SUMS.integers, ranges=((m, sp.Ge(m, 5)),))
+    late = Context(integers=SUMS.integers, ranges=((m, sp.Ge(m, 5)),))
     assert check(SumOver("step", m, P), claim, bound, late) is UNDECIDED  # known from m = 5 on only
     with pytest.raises(BadInput, match="needs the inequality"):
         check(SumOver("other", m, P), claim, bound, ranged)
@@ -210,20 +210,20 @@ def test_mean_value_and_limit():
     f, a, s = sp.Function("f", real=True), sp.Symbol("a", real=True), sp.Symbol("s", real=True)
     facts = {"rise": sp.Ge(sp.diff(f(s), s), 3), "a": a < 1}
     claim = sp.Ge(f(1) - f(a), 3 * (1 - a))
-    ranges = Setting(ranges=((s, sp.Ge(s, a)), (s, sp.Le(s, 1))))
+    ranges = Context(ranges=((s, sp.Ge(s, a)), (s, sp.Le(s, 1))))
     assert check(MeanValue(f(s), s, sp.Integer(3), a, "rise"), claim, facts, ranges) is PROVED
     assert check(MeanValue(f(s), s, sp.Integer(3), a, "rise"), sp.Ge(f(1) - f(a), 4 * (1 - a)), facts, ranges
                  ) is UNDECIDED  # fmt: skip
     x2 = sp.Symbol("x2", real=True)
-    narrow = Setting(ranges=((s, sp.Ge(s, a + 1)),))
+    narrow = Context(ranges=((s, sp.Ge(s, a + 1)),))
     assert check(MeanValue(f(s), s, sp.Integer(3), a, "rise"), claim, facts, narrow) is UNDECIDED
     pole = {"rise": sp.Ge(sp.diff(f(s) / s, s), 3), "a": a < 1}
     assert check(MeanValue(f(s) / s, s, sp.Integer(3), a, "rise"), sp.Ge(f(1) - f(a) / a, 3 * (1 - a)), pole, ranges
                  ) is UNDECIDED  # fmt: skip
     assert check(Limit("bound", a), sp.Ge(x2, 3), {"bound": sp.Ge(x2, 3 * (1 - a))},
-                 Setting(ranges=((a, a > 0), (a, a < 1)))) is PROVED  # fmt: skip
+                 Context(ranges=((a, a > 0), (a, a < 1)))) is PROVED  # fmt: skip
     with pytest.raises(BadInput, match="not a polynomial"):
-        check(Limit("bound", a), sp.Ge(x2, 3), {"bound": sp.Ge(x2, f(a))}, Setting(ranges=((a, a > 0), (a, a < 1))))
+        check(Limit("bound", a), sp.Ge(x2, 3), {"bound": sp.Ge(x2, f(a))}, Context(ranges=((a, a > 0), (a, a < 1))))
 
 
 # identities
@@ -281,7 +281,7 @@ def test_constants_count(claim, facts, holds):
     """Constants on both sides of claim and facts, numbers and multiples of a symbol, none of them 1."""
     hints = [{k: sp.sympify(factor) for k in facts if k != "t"} for factor in (1, 2, t, 1 / t)]
     ways = [Combine(), *(Combine(given) for given in hints)] if facts else [Combine()]
-    found = [way.check(claim, facts, Setting()).status for way in ways]
+    found = [way.check(claim, facts, Context()).status for way in ways]
     assert set(found) <= {PROVED, UNDECIDED}
     assert (PROVED in found) is holds
 
@@ -292,6 +292,6 @@ def test_constants_of_what_is_linear_only_when_it_is_divided_out(bound, holds):
     q = norm2(u)
     claim = sp.Le((q**2 - 9) / (q - 3), bound, evaluate=False)
     for way in (Combine(), Combine({"a": 1})):
-        assert way.check(claim, {"a": q <= 5}, Setting()).status is (PROVED if holds else UNDECIDED)
+        assert way.check(claim, {"a": q <= 5}, Context()).status is (PROVED if holds else UNDECIDED)
     fact = sp.Le((q**2 - 9) / (q - 3), 8, evaluate=False)
-    assert Combine({"a": 1}).check(q <= bound - 3, {"a": fact}, Setting()).status is (PROVED if holds else UNDECIDED)
+    assert Combine({"a": 1}).check(q <= bound - 3, {"a": fact}, Context()).status is (PROVED if holds else UNDECIDED)

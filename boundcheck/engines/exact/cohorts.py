@@ -66,7 +66,7 @@ class Law:
 
 def _coefficients(method: Method, cohort: tuple[int, ...], clients: Clients) -> list[Fraction]:
     """a_i of the cohort's clients, without eta_g; an empty cohort has none."""
-    return method.aggregation.coefficients(cohort, method.setting(clients)) if cohort else []
+    return method.aggregation.coefficients(cohort, method.context(clients)) if cohort else []
 
 
 def _ratios(method: Method, cohort: tuple[int, ...], a: Sequence[Fraction], clients: Clients) -> list[Fraction]:
@@ -107,7 +107,7 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
         raise Unsupported(f"the cohorts of {method.name} are neither fixed nor drawn by a known law.")
     if drawing.kind == "replacement" and method.momentum is not None:
         raise Unsupported(f"{method.name} draws clients with replacement, for which its momentum has no weights.")
-    own = None if method.local.by_cohort or one_by_one else method.aggregation.by_client(method.setting(clients))
+    own = None if method.local.by_cohort or one_by_one else method.aggregation.by_client(method.context(clients))
     if own is None:
         return _enumerated(method, supported(method, drawing), clients)
     n = clients.count

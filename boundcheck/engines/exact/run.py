@@ -18,11 +18,11 @@ from boundcheck.engines.exact.dynamics import Dynamics
 from boundcheck.engines.exact.oracle import run_oracle
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.engines.exact.state import Exact, lower, repeats
-from boundcheck.engines.round_metrics import ROUND_METRICS, is_round_metric, needed_for
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Visit
 from boundcheck.problems.problem import Problem, QuadraticProblem
+from boundcheck.setting.metrics import ROUND_METRICS, is_round_metric, needed_for
 
 __all__ = ["FIRST_BITS", "MAX_BITS", "MAX_VISITS", "check_metrics", "run_exact"]
 
@@ -61,7 +61,7 @@ def run_exact(
     problems are carried out step by step from their gradient oracle (`oracle.run_oracle`).
 
     grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
-    `engines.round_metrics` (what they mean: `readers`). arithmetic: BALL encloses
+    `setting.metrics.ROUND_METRICS` (what they mean: `readers`). arithmetic: BALL encloses
     rigorously, with the precision raised until each value is known to a relative 1e-12 (info["accuracy"] says
     what was reached); RATIONAL gives the fractions themselves; FLOAT64 has no rounding bound.
 

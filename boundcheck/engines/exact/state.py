@@ -20,12 +20,12 @@ from flint import fmpq, fmpq_mat
 from boundcheck.core.linalg import column, rational
 from boundcheck.engines.exact.assignments import assignments, models_of
 from boundcheck.engines.exact.slots import kept_models
-from boundcheck.engines.round_metrics import is_round_metric
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Stale
 from boundcheck.problems.problem import ComponentProblem, Problem, QuadraticProblem, clients_of
+from boundcheck.setting.metrics import is_round_metric
 
 __all__ = ["Exact", "Layout", "Samples", "cohort_at", "lower", "refuse_client_sgd", "repeats"]
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from boundcheck.constants.definite import is_positive_semidefinite
+from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, rational, solve_any
 from boundcheck.engines.exact.cohorts import Law, law_of
 from boundcheck.engines.exact.rings import Matrix

@@ -25,7 +25,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from boundcheck.constants.definite import is_positive_semidefinite
+from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import identity, rational
 from boundcheck.engines.exact.rings import Matrix, Ring, powers_sum
 from boundcheck.engines.exact.space import Space

@@ -23,6 +23,7 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
+    AggregationContext,
     Average,
     Blocks,
     Correction,
@@ -30,7 +31,6 @@ from boundcheck.methods.parts import (
     Epochs,
     GradientSteps,
     Momentum,
-    Setting,
     Stale,
     SumOne,
 )
@@ -171,8 +171,8 @@ class Lowered:
         return float(self.sizes_of_steps[round_index // self.rounds_per_cycle])
 
     @cached_property
-    def _setting(self) -> Setting:
-        return self.method.setting(self.known)
+    def _setting(self) -> AggregationContext:
+        return self.method.context(self.known)
 
     @cached_property
     def _members(self) -> dict[int | tuple[int, ...], tuple[Member, ...]]:
@@ -303,7 +303,7 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
         steps = [method.schedule.step(k + 1) for k in range(max(1, -(-rounds // per_cycle)))]
     some = next((c for c in cohorts.fixed if c), (0,))
     drawn = method.local.visits(some[0], some, known)
-    by_cohort = method.local.by_cohort or method.aggregation.by_client(method.setting(known)) is None
+    by_cohort = method.local.by_cohort or method.aggregation.by_client(method.context(known)) is None
     return Lowered(
         method=method,
         known=known,
@@ -361,7 +361,7 @@ def plain(lowered: Lowered) -> Plain | None:
         if law.kind != "uniform" or lowered.by_cohort or known.count > EVERY_CLIENT:
             return None
         size = law.size
-        own = method.aggregation.by_client(method.setting(known))
+        own = method.aggregation.by_client(method.context(known))
         if own is None or len({own(i) for i in range(known.count)}) > 1:
             return None
         rows = [method.factors(range(size), known)]

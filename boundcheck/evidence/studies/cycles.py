@@ -24,14 +24,14 @@ from boundcheck.engines.exact.rings import RationalRing
 from boundcheck.engines.exact.spectral import cycle_map, projector_of
 from boundcheck.engines.exact.state import lower
 from boundcheck.engines.exact.stationary import mean_point
-from boundcheck.engines.expected_weights import expected_weights
-from boundcheck.engines.small_step import weighted_minimiser
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.setting.expected_weights import expected_weights
+from boundcheck.setting.followed_objective import weighted_minimiser
 
 __all__ = ["Cycle", "Spec", "check", "cycle_of", "models", "study"]
 

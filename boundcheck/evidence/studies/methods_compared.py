@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.evidence.promise import is_bound, measures_progress, needed, rounds_at, start_value
-from boundcheck.evidence.steps import joint
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.evidence.tuning import recommended, standing_in, step_of
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting import Setting
 from boundcheck.theory.dimension import ONE, STEP
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.statement import Belief, Statement
@@ -94,7 +94,7 @@ def _speaks(claimed: Statement, method: Method, problem: Problem) -> bool:
     if claimed.algorithm is not None:
         return claimed.algorithm.kind in algorithms(method)
     of_methods = {s.name for s in claimed.symbols if s.dimension in (ONE, STEP)} - {claimed.metric.index}
-    return of_methods <= set(joint(claimed, method, problem))
+    return of_methods <= set(claimed.known(dict.fromkeys(Setting(method, problem).constants())))
 
 
 def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Study:

@@ -1,7 +1,7 @@
 """What Table 2 of the asynchronous paper prints for a scheme, beside what the schedule and the instance give.
 
 Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
-Heterogeneous Clients Updates", Table 2 (`engines.scheme_table`).
+Heterogeneous Clients Updates", Table 2 (`setting.scheme_table`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from boundcheck.core.numbers import format_exact, format_short
-from boundcheck.engines.scheme_table import require_column, scheme_table
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.scheme_table import require_column, scheme_table
 
 __all__ = ["Spec", "check", "study"]
 

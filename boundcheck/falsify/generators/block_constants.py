@@ -1,6 +1,6 @@
 """Constants of the instances with averaged blocks, in plain floats, under the keys of the exact ones.
 
-They follow `engines.joint_blocks`, to which tests hold them: least constants where there are least ones, and the same
+They follow `setting.blocks`, to which tests hold them: least constants where there are least ones, and the same
 choices where there are many.
 """
 

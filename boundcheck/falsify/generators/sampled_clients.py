@@ -18,13 +18,13 @@ import numpy as np
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.cohorts import law_of
-from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.errors import Unsupported
 from boundcheck.falsify.float_statement import FloatStatement, Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, shares, texts
 from boundcheck.falsify.reach import check_searchable
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
+from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.theory.statement import Statement
 
 METRICS = ("gap", "grad2", "round_gap", "virtual_gap", "virtual_grad2", "virtual_round_gap")

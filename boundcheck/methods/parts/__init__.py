@@ -1,6 +1,14 @@
 """The parts of which methods are composed, one file a role."""
 
-from boundcheck.methods.parts.aggregation import Aggregation, Average, PerClient, Same, Setting, SumOne, Unbiased
+from boundcheck.methods.parts.aggregation import (
+    Aggregation,
+    AggregationContext,
+    Average,
+    PerClient,
+    Same,
+    SumOne,
+    Unbiased,
+)
 from boundcheck.methods.parts.client_optimizer import ClientOptimizer
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
@@ -32,6 +40,7 @@ from boundcheck.methods.parts.update_times import Timed
 
 __all__ = [
     "Aggregation",
+    "AggregationContext",
     "Average",
     "Blocks",
     "ClientOptimizer",
@@ -62,7 +71,6 @@ __all__ = [
     "Same",
     "Schedule",
     "ServerStep",
-    "Setting",
     "Sole",
     "Stale",
     "StochasticSteps",

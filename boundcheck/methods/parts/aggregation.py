@@ -17,10 +17,10 @@ from boundcheck.methods.parts.participation import Drawing, Participation, first
 __all__ = [
     "WEIGHTS",
     "Aggregation",
+    "AggregationContext",
     "Average",
     "PerClient",
     "Same",
-    "Setting",
     "SumOne",
     "Unbiased",
     "check_rule",
@@ -31,7 +31,7 @@ WEIGHTS = ("data", "nova", "unfinished")
 
 
 @dataclass(frozen=True)
-class Setting:
+class AggregationContext:
     """What coefficients may depend on besides the cohort."""
 
     clients: Clients
@@ -58,16 +58,16 @@ class Setting:
 class Aggregation(Protocol):
     """The coefficients a_i^S of the returned differences."""
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         """One coefficient for each client of the cohort, in its order."""
         ...
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
         """i -> a_i where the coefficient of a client does not depend on who else takes part, else None."""
         ...
 
 
-def client_weights(rule: str | tuple[Fraction, ...], setting: Setting) -> Callable[[int], Fraction]:
+def client_weights(rule: str | tuple[Fraction, ...], setting: AggregationContext) -> Callable[[int], Fraction]:
     """i -> wtilde_i (FedShuffleGen): "data" (w_i), "nova" or "unfinished", or one number a client.
 
     "nova": proportional to w_i/(E_i |D_i|), summing to 1. "unfinished": w_i c_i/K_i, K_i the steps that are really
@@ -123,10 +123,10 @@ def _check_weights(weights: str | tuple[Fraction, ...]) -> None:
 class Average:
     """The plain average of the returned points: a_i^S = 1/|S|."""
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         return [Fraction(1, len(cohort))] * len(cohort)
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
         drawing = setting.participation.drawing(setting.clients)
         if drawing is None:
             part, clients = setting.participation, setting.clients
@@ -152,10 +152,10 @@ class Same:
         if self.value <= 0:
             raise BadInput(f"the aggregation weight {self.value} is not allowed; it is above 0.")
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         return [self.value] * len(cohort)
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         return lambda i: self.value
 
 
@@ -168,11 +168,11 @@ class PerClient:
     def __post_init__(self) -> None:
         _check_weights(self.values)
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         own = self.by_client(setting)
         return [own(i) for i in cohort]
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         return client_weights(self.values, setting)
 
 
@@ -185,11 +185,11 @@ class Unbiased:
     def __post_init__(self) -> None:
         _check_weights(self.weights)
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         own = self.by_client(setting)
         return [own(i) for i in cohort]
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         of = client_weights(self.weights, setting)
         return lambda i: of(i) / setting.inclusion(i)
 
@@ -207,7 +207,7 @@ class SumOne:
     def __post_init__(self) -> None:
         _check_weights(self.weights)
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         if not cohort:
             return []
         of = client_weights(self.weights, setting)
@@ -215,7 +215,7 @@ class SumOne:
         factor = Fraction(setting.clients.count, len(cohort)) if self.per_share else Fraction(1)
         return [factor * of(i) / total for i in cohort]
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction] | None:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
         drawing = setting.participation.drawing(setting.clients)
         if drawing is None and setting.participation.period(setting.clients) == 1:
             cohort = setting.participation.fixed(0, setting.clients) or ()

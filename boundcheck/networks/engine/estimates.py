@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.networks.engine.curvature import Ends
 

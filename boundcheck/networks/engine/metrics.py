@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.engines.sampled.looking import (
     EPOCH_GRAD2,
     LOCAL,
@@ -40,13 +39,14 @@ from boundcheck.engines.sampled.looking import (
     is_discrepancy,
     needs_models,
 )
-from boundcheck.engines.small_step import small_step_weights
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.networks.engine.device import library
 from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.passes import Passes, width_of
 from boundcheck.networks.engine.task import Task
 from boundcheck.problems._classifier import Classifier
+from boundcheck.setting.expected_weights import expected_weights
+from boundcheck.setting.followed_objective import small_step_weights
 
 if TYPE_CHECKING:
     from boundcheck.engines.sampled.lowering import Lowered

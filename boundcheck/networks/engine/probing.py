@@ -31,8 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant
-from boundcheck.constants.estimate import upper_mean
+from boundcheck.certified.constant import Constant
+from boundcheck.certified.estimate import upper_mean
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.networks.engine.curvature import Ends, ends, hessian_product, sample_hessian_product

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.engines.round_metrics import is_round_metric
 from boundcheck.engines.run import ENGINES
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.evidence.ordering import BEST, MAX_FLIPS, TESTS, pairs_of
@@ -32,12 +31,13 @@ from boundcheck.networks.study.spec import (
     settings,
 )
 from boundcheck.problems.build import check_names
+from boundcheck.setting.metrics import is_round_metric
 
 if TYPE_CHECKING:
     from boundcheck.core.toml_lines import KeyPath
 
 
-# Metrics of a point that some problem has in some engine; those of a round are in `engines.run.ROUND_METRICS`.
+# Metrics of a point that some problem has in some engine; those of a round are in `setting.metrics.ROUND_METRICS`.
 METRICS = (
     *("f", "grad2", "gap", "dist2", "B2", "accuracy", "test_f", "spread"),
     *("surrogate_f", "surrogate_gap", "surrogate_spread"),

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.numbers import format_exact
-from boundcheck.engines.expected_weights import expected_weights
 from boundcheck.errors import UnknownName, Unsupported
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.expected_weights import expected_weights
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method

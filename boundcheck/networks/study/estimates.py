@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.constants.constant import Known
+from boundcheck.certified.constant import Known
 from boundcheck.core.digest import Undigestible, run_key
 from boundcheck.core.numbers import format_short
 from boundcheck.core.store import AnyCheckpoint, run_stored

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.constants.constant import Constant, Known
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_short, round_up
-from boundcheck.engines.expected_weights import Expected, expected_weights
-from boundcheck.engines.run import describe_constants
 from boundcheck.evidence.studies.study import StudyTable
 from boundcheck.networks.study.client_losses import Losses, Watched, watch
 from boundcheck.networks.study.runs import CaseRuns
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting.expected_weights import Expected, expected_weights
+from boundcheck.setting.setting import describe_constants
 
 if TYPE_CHECKING:
     from boundcheck.networks.study.runs import Ran
 
 
-# Constants of a method and a problem that are shown if they are known, as they are called in `engines.joint_async`.
+# Constants of a method and a problem that are shown if they are known, as they are called in `setting.asynchronous`.
 SHOWN: Mapping[str, str] = {
     "local_steps": "K, local steps",
     "rho": "rho, largest q(n), at least 1",

@@ -16,7 +16,7 @@ from boundcheck.proof.language import scalars, symbols_of, whole
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.polynomial import direction
 from boundcheck.proof.scalar import decide
-from boundcheck.proof.step import Finding, Setting, Status, assumed
+from boundcheck.proof.step import Context, Finding, Status, assumed
 from boundcheck.proof.vectors import VectorEquality
 
 __all__ = ["Obligation", "Rule"]
@@ -69,7 +69,7 @@ class Rule(ABC):
         """(what the rule takes for granted of the objects it is used on, why), for the trusted base."""
         return ()
 
-    def _ranges(self, setting: Setting) -> Iterator[Obligation]:
+    def _ranges(self, setting: Context) -> Iterator[Obligation]:
         """That every value that the rule uses is one for which the claims with the index hold."""
         covered = self.covered(_VALUE)
         if covered is not None:
@@ -79,7 +79,7 @@ class Rule(ABC):
                 if symbol == index:
                     yield relation.xreplace({index: _VALUE}), given
 
-    def _not_general(self, facts: Mapping[str, Any], setting: Setting) -> str:
+    def _not_general(self, facts: Mapping[str, Any], setting: Context) -> str:
         """Why the claims that the rule uses are not known for every value of its index; empty where they are."""
         index = self.generalised()
         if index is None:
@@ -96,7 +96,7 @@ class Rule(ABC):
                 return f"the range of {other} depends on {index}"
         return ""
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """PROVED when the claim is the instance and all obligations are; else the first obligation that is not.
 
         ASSUMED for a rule that is not one of the checker's own, or that shows nothing and names no theorem.
@@ -141,7 +141,7 @@ class Rule(ABC):
         return nothing or proved
 
 
-def _oblige(relation: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+def _oblige(relation: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
     if isinstance(relation, VectorEquality) or relation.has(sp.Function):
         return Combine().check(relation, facts, setting)
     return decide(relation, facts, setting)

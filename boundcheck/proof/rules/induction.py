@@ -10,7 +10,7 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.rules.base import Obligation, Rule
-from boundcheck.proof.step import Finding, Method, Setting, Status
+from boundcheck.proof.step import Context, Finding, Justification, Status
 
 __all__ = ["HYPOTHESIS", "Induction", "Supposing", "at"]
 
@@ -30,14 +30,14 @@ class Supposing:
     free in p.
     """
 
-    by: Method
+    by: Justification
 
     @property
     def label(self) -> str:
         """What the report calls it."""
         return f"{self.by.label}, supposing the hypothesis"
 
-    def check(self, claim: Any, facts: Mapping[str, Any], setting: Setting) -> Finding:
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """What `by` finds; raises BadInput where a fact has the name of the hypothesis."""
         if HYPOTHESIS in facts:
             raise BadInput(f"no fact may be called '{HYPOTHESIS}': that is the hypothesis of an implication.")

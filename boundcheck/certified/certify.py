@@ -1,0 +1,164 @@
+"""Constants of sums of quadratics, certified in exact arithmetic from matrices alone.
+
+Client i has the gradient A_i x - b_i with A_i symmetric rational (d, d), b_i (d, 1); the objective
+F = sum_i w_i f_i has the gradient A x - b. Matrices are `flint.fmpq_mat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq_mat
+
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite, spread
+from boundcheck.core.linalg import (
+    EigenBound,
+    approximate_eigenvalues,
+    fraction,
+    identity,
+    lower_eigenvalue,
+    matrix,
+    rational,
+    upper_eigenvalue,
+)
+from boundcheck.core.numbers import round_up
+
+__all__ = [
+    "count",
+    "eigenvalue",
+    "from_above",
+    "gap",
+    "gradient_noise",
+    "lower_curvature",
+    "noise_is_finite",
+    "noise_value",
+    "quadratic_value",
+    "quasi_convexity",
+    "similarity",
+    "smoothness",
+    "squared_distance",
+]
+
+# An exact rational whose numerator and denominator have at most this many bits together is given as it is, a longer
+# one as a bound of 13 digits. In decimal that is 3012 characters: `parse_number` reads it back from any text.
+MOST_BITS = 10_000
+
+
+def count(value: int, what: str) -> Constant:
+    """A whole number known by counting `what`."""
+    return Constant(Fraction(value), Known.EXACT, "exact", f"counted: {what}")
+
+
+def from_above(value: Fraction, how: str) -> Constant:
+    """The value itself, or where it is longer than MOST_BITS a bound of 13 digits from above."""
+    if value.numerator.bit_length() + value.denominator.bit_length() <= MOST_BITS:
+        return Constant(value, Known.EXACT, "exact", how)
+    return Constant(round_up(value), Known.CERTIFIED, "upper", f"{how}, rounded up to 13 digits")
+
+
+def smoothness(hessians: Sequence[fmpq_mat]) -> Constant:
+    """L from above: the largest |eigenvalue| of all client Hessians, indefinite ones included.
+
+    Certified by exact LDL^T of L*I - A_i and L*I + A_i for every client; within a relative 1e-12.
+    """
+    return _spectral_norm(hessians, "largest |eigenvalue| of the client Hessians", "L*I - A_i and L*I + A_i")
+
+
+def similarity(hessians: Sequence[fmpq_mat], mean: fmpq_mat) -> Constant:
+    """delta from above: the largest spectral norm of A_i - A; certified as `smoothness` is."""
+    apart = [a - mean for a in hessians]
+    return _spectral_norm(apart, "largest spectral norm of A_i - A", "delta*I - (A_i - A) and delta*I + (A_i - A)")
+
+
+def _spectral_norm(hessians: Sequence[fmpq_mat], what: str, tested: str) -> Constant:
+    """The largest |eigenvalue| of all the matrices."""
+    exact = [spread(a) for a in hessians]
+    known = [max(-ends[0], ends[1]) for ends in exact if ends is not None]
+    if len(known) == len(hessians):
+        return eigenvalue(EigenBound(max(known), True), "upper", what, tested)
+    ends = [(-values[0], values[-1]) for values in map(approximate_eigenvalues, hessians)]
+    down, up = max(ends, key=max)
+    largest = hessians[ends.index((down, up))]
+    bound = upper_eigenvalue(largest if up >= down else -largest)
+    one = identity(hessians[0].nrows())
+    # Floating point chose the client and the sign; where it chose wrongly, the proof fails and another takes over.
+    for a in hessians:
+        for signed in (a, -a):
+            if not is_positive_semidefinite(one * rational(bound.value) - signed):
+                bound = upper_eigenvalue(signed)
+    return eigenvalue(bound, "upper", what, tested)
+
+
+def lower_curvature(hessians: Sequence[fmpq_mat]) -> Constant:
+    """The least lam >= 0 with lam*I + A_i positive semidefinite for every client Hessian A_i, from above to 1e-12."""
+    bent = [a for a in hessians if not is_positive_semidefinite(a)]
+    what = "minus the smallest eigenvalue of the client Hessians, at least 0"
+    if not bent:
+        return Constant(Fraction(0), Known.EXACT, "exact", f"{what}: none is negative")
+    bound = max((upper_eigenvalue(-a) for a in bent), key=lambda b: b.value)
+    return eigenvalue(bound, "upper", what, "lam*I + A_i")
+
+
+def eigenvalue(bound: EigenBound, side: str, what: str, tested: str) -> Constant:
+    """An extreme eigenvalue as a constant; tested: the matrices whose definiteness was proved."""
+    if bound.exact:
+        return Constant(bound.value, Known.EXACT, "exact", f"{what}, exactly")
+    return Constant(bound.value, Known.CERTIFIED, side, f"{what}; LDL^T of {tested}, exact or in balls")
+
+
+def quasi_convexity(hessian: fmpq_mat, projector: fmpq_mat) -> Constant:
+    """mu of strong quasi-convexity from below, for a positive semidefinite Hessian A other than 0.
+
+    F* - F(x) >= <grad F(x), x* - x> + mu/2 |x - x*|^2 with x* the minimiser nearest to x holds exactly for mu up
+    to the smallest nonzero eigenvalue of A. Certified by exact LDL^T of A - mu*P, P the projector onto its range;
+    within a relative 1e-12. Raises BadInput for the zero matrix and for an indefinite one.
+    """
+    bound = lower_eigenvalue(hessian, projector)
+    return eigenvalue(bound, "lower", "smallest nonzero eigenvalue of the Hessian of F", "A - mu*P")
+
+
+def noise_is_finite(hessians: Sequence[fmpq_mat], projector: fmpq_mat) -> int | None:
+    """None when every client gradient is constant on the solution set, else the first client where it is not.
+
+    The solution set is c + null space; a gradient that varies along it grows without bound.
+    """
+    complement = identity(projector.nrows()) - projector
+    for i, a in enumerate(hessians):
+        if any(v != 0 for v in (a * complement).entries()):
+            return i
+    return None
+
+
+def noise_value(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Fraction:
+    """The mean over clients of the squared gradient norm at `centre`, exactly."""
+    total = Fraction(0)
+    for a, b in maps:
+        residual = a * centre - b
+        total += fraction((residual.transpose() * residual)[0, 0])
+    return total / len(maps)
+
+
+def gradient_noise(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Constant:
+    """sigma2 = mean over clients of the squared gradient norm at the minimiser `centre`; exact up to MOST_BITS.
+
+    This is the supremum over the solution set where `noise_is_finite`.
+    """
+    return from_above(noise_value(maps, centre), "mean squared client gradient at the minimiser")
+
+
+def quadratic_value(form: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Fraction:
+    """(x - c)' Q (x - c), exactly."""
+    u = matrix([[v] for v in x]) - centre
+    return fraction((u.transpose() * form * u)[0, 0])
+
+
+def squared_distance(projector: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Constant:
+    """dist2_0, the squared distance (x - c)'P(x - c) of x to the solution set c + null space; exact up to MOST_BITS."""
+    return from_above(quadratic_value(projector, centre, x), "squared distance of the start to the solution set")
+
+
+def gap(hessian: fmpq_mat, centre: fmpq_mat, x: Sequence[Fraction]) -> Constant:
+    """gap_0 = F(x) - F* = (x - c)'A(x - c)/2 with c a minimiser; exact up to MOST_BITS."""
+    return from_above(quadratic_value(hessian, centre, x) / 2, "objective gap of the start")

@@ -1,0 +1,276 @@
+"""All constants and decided hypotheses of a finite sum of quadratics, from its exact matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from flint import fmpq_mat
+
+from boundcheck.certified import certify
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite
+from boundcheck.certified.dissimilarity import ROOM, Affine, Dissimilarity, LocalVariance, Pair, local_variance
+from boundcheck.certified.samples import Samples
+from boundcheck.core.linalg import EigenBound, column, identity, rational
+from boundcheck.errors import UnknownName
+
+__all__ = ["SumOfQuadratics"]
+
+Maker = Callable[[], Constant]
+
+
+@dataclass(frozen=True)
+class SumOfQuadratics:
+    """F = sum of w_i f_i with gradient A x - b; f_i has the gradient A_i x - b_i.
+
+    maps: (A_i, b_i) a client; weights: w_i; samples: those of each client, made when first needed; hessian: A;
+    minimiser: of F, or None where F is unbounded below; projector: onto the range of A.
+    """
+
+    maps: Sequence[Affine]
+    weights: Sequence[Fraction]
+    make_samples: Callable[[], Sequence[Samples]]
+    hessian: fmpq_mat
+    minimiser: fmpq_mat | None
+    projector: fmpq_mat
+
+    @cached_property
+    def samples(self) -> Sequence[Samples]:
+        """The samples of each client."""
+        return self.make_samples()
+
+    # --- between clients --------------------------------------------------------------------------------------
+
+    @cached_property
+    def dissimilarity(self) -> Dissimilarity:
+        """The gradient dissimilarity of the clients."""
+        return Dissimilarity(self.maps, self.weights)
+
+    @cached_property
+    def _pair(self) -> Pair:
+        found = self.dissimilarity.default()
+        assert found is not None
+        return found
+
+    def _B2(self) -> Constant:
+        if self.dissimilarity.alike:
+            how = "1, since all clients have the same Hessian"
+        else:
+            how = f"{ROOM} times the least B2 for which some G2 exists"
+        return Constant(self._pair.factor, Known.EXACT, "exact", how)
+
+    def _G2(self) -> Constant:
+        return certify.from_above(self._pair.constant, "least G2 for this B2, a Schur complement")
+
+    def _delta(self) -> Constant:
+        return certify.similarity([a for a, _ in self.maps], self.hessian)
+
+    # --- within clients ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def variances(self) -> Sequence[LocalVariance]:
+        """Of each client."""
+        return [local_variance(s, client) for s, client in zip(self.samples, self.maps, strict=True)]
+
+    @cached_property
+    def variance_pairs(self) -> tuple[Pair, ...] | None:
+        """(P_i^2, sigma_i^2) of each client by default; None where a client has none."""
+        if self._unbounded_variance() is not None:
+            return None
+        pairs = [v.default() for v in self.variances]
+        return tuple(p for p in pairs if p is not None)
+
+    def _unbounded_variance(self) -> int | None:
+        """The first client whose local variance no pair bounds."""
+        return next((i for i, v in enumerate(self.variances) if not v.bounded), None)
+
+    def _total(self) -> int:
+        return sum(s.count for s in self.samples)
+
+    def _P2(self) -> Constant:
+        pairs = self.variance_pairs
+        assert pairs is not None
+        value = max(p.factor / s.count for p, s in zip(pairs, self.samples, strict=True))
+        how = f"largest P_i^2/|D_i|, P_i^2 {ROOM} times the least for which some sigma_i^2 exists"
+        return Constant(value, Known.EXACT, "exact", how if value else "all samples of a client have the same Hessian")
+
+    def _noise2(self) -> Constant:
+        pairs = self.variance_pairs
+        assert pairs is not None
+        total = sum((p.constant for p in pairs), Fraction(0)) / self._total()
+        return certify.from_above(total, "sum of the least sigma_i^2 for these P_i^2 over the number of samples")
+
+    @cached_property
+    def _scales(self) -> Sequence[int]:
+        """By how much each client's samples count: |D_i| where f_i is their sum, so that it is the mean of these."""
+        return [1 if s.mean() == client else s.count for s, client in zip(self.samples, self.maps, strict=True)]
+
+    def _ends(self, of: Callable[[Samples], EigenBound]) -> list[EigenBound]:
+        """A bound of each client's samples, as they count."""
+        found = [(k, of(s)) for k, s in zip(self._scales, self.samples, strict=True)]
+        return [EigenBound(k * bound.value, bound.exact) for k, bound in found]
+
+    def _L_ij(self) -> Constant:
+        bound = max(self._ends(lambda s: s.largest()), key=lambda b: b.value)
+        return certify.eigenvalue(bound, "upper", "largest |eigenvalue| of all samples' Hessians", "L*I -+ A_ij")
+
+    def _mu_ij(self) -> Constant:
+        bound = min(self._ends(lambda s: s.smallest()), key=lambda b: b.value)
+        return certify.eigenvalue(bound, "lower", "smallest eigenvalue of all samples' Hessians", "A_ij - mu*I")
+
+    # --- all ----------------------------------------------------------------------------------------------------
+
+    def makers(self, start: Sequence[Fraction]) -> dict[str, Maker]:
+        """How each constant is computed that exists.
+
+        L_ij, mu_ij, G2, B2, P2, noise2, delta, gap_0, lam, L_f, grad2_0, B2_0 and B2_only.
+        """
+        found: dict[str, Maker] = {"L_ij": self._L_ij, **self._of_feddane(start)}
+        if self.objection("convex_samples") is None:
+            found["mu_ij"] = self._mu_ij
+        if self.objection("gradient_dissimilarity") is None:
+            found |= {"G2": self._G2, "B2": self._B2}
+        if self.objection("local_variance") is None:
+            found |= {"P2": self._P2, "noise2": self._noise2}
+        found["delta"] = self._delta
+        centre = self.minimiser
+        if centre is not None:
+            found["gap_0"] = lambda: certify.gap(self.hessian, centre, start)
+        return found
+
+    def _of_feddane(self, start: Sequence[Fraction]) -> dict[str, Maker]:
+        """The constants of FedDANE's theorems; B2_0 and B2_only where they are finite."""
+        found: dict[str, Maker] = {
+            "lam": lambda: certify.lower_curvature([a for a, _ in self.maps]),
+            "L_f": lambda: certify.smoothness([self.hessian]),
+            "grad2_0": lambda: Constant(self.gradients_at(start)[1], Known.EXACT, "exact", "|grad F|^2 at the start"),
+        }
+        if self.start_objection(start) is None:
+            found["B2_0"] = lambda: Constant(
+                self._ratio_at(start), Known.EXACT, "exact", "sum of w_i |grad f_i|^2 over |grad F|^2 at the start"
+            )
+        if self.dissimilarity.stationary is not None and self.dissimilarity.vanishing_client() is None:
+            found["B2_only"] = self._B2_only
+        return found
+
+    def gradients_at(self, point: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+        """(sum of w_i |grad f_i|^2, |grad F|^2) at a point, exactly."""
+        x = column(point)
+        return self.dissimilarity.left.at(x), self.dissimilarity.right.at(x)
+
+    def _ratio_at(self, point: Sequence[Fraction]) -> Fraction:
+        parts, whole = self.gradients_at(point)
+        return parts / whole if whole else Fraction(1)  # all gradients are 0: every B will do
+
+    def start_objection(self, start: Sequence[Fraction]) -> str | None:
+        """Why the dissimilarity at the start has no finite bound B2_0, or None."""
+        parts, whole = self.gradients_at(start)
+        return "the gradient of F is 0 at the start, those of its clients are not." if parts and not whole else None
+
+    def _B2_only(self) -> Constant:
+        least = self.dissimilarity.least_B2()
+        assert least is not None
+        bound = EigenBound(max(least.value, Fraction(1)), least.exact)
+        how = "least B2 with sum of w_i |grad f_i|^2 <= B2 |grad F|^2 everywhere"
+        return certify.eigenvalue(bound, "upper", how, "B2 A^2 - sum of w_i A_i^2")
+
+    def objection(self, assumption: str) -> str | None:
+        """Why a hypothesis fails for every choice of its constants, None where it holds with some.
+
+        Raises UnknownName for "bounded_dissimilarity" where F has no stationary point and that is not told.
+
+        Known are "smooth_samples", "hessian_similarity", "bounded_below", "convex_samples", "strongly_convex_samples",
+        "gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "client_smoothness", "lower_curvature" and
+        "bounded_dissimilarity".
+        """
+        if assumption in ("smooth_samples", "hessian_similarity", "client_smoothness", "lower_curvature"):
+            return None
+        if assumption == "bounded_dissimilarity":
+            bad = self.dissimilarity.vanishing_client()
+            if bad is None and self.dissimilarity.stationary is None:
+                raise UnknownName("the assumption", assumption, [name for name in _NEEDS if name != assumption])
+            return None if bad is None else f"the gradient of client {bad} does not vanish wherever that of F does."
+        unbounded = None if self.minimiser is not None else "F is unbounded below."
+        if assumption == "bounded_below":
+            return unbounded
+        if assumption in ("convex_samples", "strongly_convex_samples"):
+            bad = next((i for i, s in enumerate(self.samples) if not s.at_least(Fraction(0))), None)
+            if bad is not None:
+                return f"the Hessian of a sample of client {bad} has a negative eigenvalue."
+            if assumption == "convex_samples":
+                return unbounded
+            flat = next((i for i, s in enumerate(self.samples) if s.singular()), None)
+            return None if flat is None else f"the Hessian of a sample of client {flat} is singular, so that mu = 0."
+        if assumption == "local_variance":
+            bad = self._unbounded_variance()
+            if bad is None:
+                return None
+            if not self.variances[bad].is_mean:
+                return f"client {bad} is not the mean of its samples (it is their sum), as the hypothesis takes it."
+            return f"the gradients of the samples of client {bad} spread without bound where its own does not grow."
+        if assumption == "relaxed_dissimilarity" and unbounded is not None:
+            return unbounded
+        free = self.dissimilarity.free_client()
+        if free is None:
+            return None
+        return f"the gradient of client {free} grows without bound where that of F does not."
+
+    def decides(self, assumption: str, constants: Mapping[str, Fraction]) -> bool | None:
+        """Whether a hypothesis holds for all points with these constants, exactly; None where one is missing.
+
+        Constants by the names of `makers`; "L" and "mu" stand in for "L_ij" and "mu_ij" where those are not given.
+        """
+        if assumption != "bounded_dissimilarity" and self.objection(assumption) is not None:
+            return False
+        given = {**{f"{k}_ij": constants[k] for k in ("L", "mu") if k in constants}, **constants}
+        if assumption in ("bounded_below", "convex_samples", "client_smoothness"):
+            return True
+        needs = _NEEDS[assumption]
+        if any(name not in given for name in needs):
+            return None
+        values = [given[name] for name in needs]
+        if min(values) < 0:
+            return False
+        if assumption == "smooth_samples":
+            tops = [(s, values[0] / k) for k, s in zip(self._scales, self.samples, strict=True)]
+            return all(s.at_most(top) and s.at_least(-top) for s, top in tops)
+        if assumption == "strongly_convex_samples":
+            return all(s.at_least(values[0] / k) for k, s in zip(self._scales, self.samples, strict=True))
+        if assumption == "hessian_similarity":
+            room = identity(self.hessian.nrows()) * rational(values[0])
+            apart = [a - self.hessian for a, _ in self.maps]
+            return all(is_positive_semidefinite(room - a) and is_positive_semidefinite(room + a) for a in apart)
+        if assumption == "lower_curvature":
+            room = identity(self.hessian.nrows()) * rational(values[0])
+            return all(is_positive_semidefinite(room + a) for a, _ in self.maps)
+        if assumption == "bounded_dissimilarity":
+            return self.dissimilarity.decides(Fraction(0), values[0])
+        if assumption == "local_variance":
+            return self._decides_variance(*values)
+        return self.dissimilarity.decides(*values)
+
+    def _decides_variance(self, P2: Fraction, noise2: Fraction) -> bool:
+        """With P_i^2 = P2 |D_i|, the largest that P2 allows, each least sigma_i^2 is as small as it can be."""
+        total = Fraction(0)
+        for variance in self.variances:
+            least = variance.least_constant(P2 * variance.count)
+            if least is None:
+                return False
+            total += least
+        return total <= noise2 * self._total()
+
+
+# The constants that a hypothesis is about, in the order in which `decides` reads them.
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "smooth_samples": ("L_ij",),
+    "strongly_convex_samples": ("mu_ij",),
+    "hessian_similarity": ("delta",),
+    "lower_curvature": ("lam",),
+    "bounded_dissimilarity": ("B2_only",),
+    "local_variance": ("P2", "noise2"),
+    "gradient_dissimilarity": ("G2", "B2"),
+    "relaxed_dissimilarity": ("G2", "B2", "L_ij"),
+}

@@ -1,0 +1,204 @@
+"""The samples of one client: quadratics with gradients A_ij x - b_ij, all exact, of which f_i is to be the mean.
+
+What the constants need of them, without going through d x d matrices where a sample is a row of a regression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
+
+from flint import fmpq, fmpq_mat
+
+from boundcheck.certified.definite import is_positive_semidefinite, least_multiple, spread
+from boundcheck.certified.forms import Form, square, weighted
+from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
+
+__all__ = ["Matrices", "Rows", "Samples"]
+
+
+class Samples(Protocol):
+    """The samples of one client."""
+
+    @property
+    def count(self) -> int:
+        """|D_i|."""
+        ...
+
+    def mean(self) -> tuple[fmpq_mat, fmpq_mat]:
+        """The means of A_ij and of b_ij."""
+        ...
+
+    def moment(self) -> Form:
+        """(1/|D_i|) sum over j of |A_ij x - b_ij|^2, as a function of x."""
+        ...
+
+    def largest(self) -> EigenBound:
+        """The largest |eigenvalue| of all A_ij, from above."""
+        ...
+
+    def smallest(self) -> EigenBound:
+        """The smallest eigenvalue of all A_ij, from below."""
+        ...
+
+    def at_least(self, value: Fraction) -> bool:
+        """Whether all eigenvalues of all A_ij are at least this."""
+        ...
+
+    def at_most(self, value: Fraction) -> bool:
+        """Whether all eigenvalues of all A_ij are at most this."""
+        ...
+
+    def singular(self) -> bool:
+        """Whether some A_ij is singular."""
+        ...
+
+    def constant_along(self, directions: fmpq_mat) -> bool:
+        """Whether A_ij u = 0 for every column u of `directions` (d, k) and every j."""
+        ...
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Samples given by their matrices; parts: (A_ij, b_ij), at least one."""
+
+    parts: Sequence[tuple[fmpq_mat, fmpq_mat]]
+
+    @property
+    def count(self) -> int:
+        """|D_i|."""
+        return len(self.parts)
+
+    @cached_property
+    def _hessians(self) -> list[fmpq_mat]:
+        """The different ones."""
+        found: list[fmpq_mat] = []
+        for a, _ in self.parts:
+            if not any(a == other for other in found[-8:]):
+                found.append(a)
+        return found
+
+    def mean(self) -> tuple[fmpq_mat, fmpq_mat]:
+        """See `Samples`."""
+        share = fmpq(1, self.count)
+        a, b = self.parts[0]
+        for more_a, more_b in self.parts[1:]:
+            a, b = a + more_a, b + more_b
+        return a * share, b * share
+
+    def moment(self) -> Form:
+        """See `Samples`."""
+        share = Fraction(1, self.count)
+        return weighted((share, square(a, b)) for a, b in self.parts)
+
+    def largest(self) -> EigenBound:
+        """See `Samples`; certified by definiteness of v*I - A_ij and v*I + A_ij."""
+        return _top([signed for a in self._hessians for signed in (a, -a)])
+
+    def smallest(self) -> EigenBound:
+        """See `Samples`; certified by definiteness of A_ij - v*I."""
+        found = _top([-a for a in self._hessians])
+        return EigenBound(-found.value, found.exact)
+
+    def at_least(self, value: Fraction) -> bool:
+        """See `Samples`."""
+        one = identity(self.parts[0][0].nrows()) * rational(value)
+        return all(is_positive_semidefinite(a - one) for a in self._hessians)
+
+    def at_most(self, value: Fraction) -> bool:
+        """See `Samples`."""
+        one = identity(self.parts[0][0].nrows()) * rational(value)
+        return all(is_positive_semidefinite(one - a) for a in self._hessians)
+
+    def singular(self) -> bool:
+        """See `Samples`."""
+        return any(a.rank() < a.nrows() for a in self._hessians)
+
+    def constant_along(self, directions: fmpq_mat) -> bool:
+        """See `Samples`."""
+        return all(v == 0 for a in self._hessians for v in (a * directions).entries())
+
+
+def _top(matrices: Sequence[fmpq_mat]) -> EigenBound:
+    """The largest eigenvalue of all the matrices, from above: floating point picks one, the proof is of all."""
+    known = [spread(a) for a in matrices]
+    diagonal = [ends[1] for ends in known if ends is not None]
+    best = EigenBound(max(diagonal), True) if diagonal else None
+    others = [a for a, ends in zip(matrices, known, strict=True) if ends is None]
+    ordered = sorted(others, key=lambda a: approximate_eigenvalues(a)[-1], reverse=True)
+    for a in ordered:
+        one = identity(a.nrows())
+        if best is None or not is_positive_semidefinite(one * rational(best.value) - a):
+            best = least_multiple(a, one, approximate_eigenvalues(a)[-1])
+    assert best is not None
+    return best
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a regression: f_ij(x) = scale (a_j'x - y_j)^2 / 2 + ridge |x|^2 / 2, so A_ij = scale a_j a_j' + ridge I.
+
+    a: (m, d); y: (m, 1); scale > 0; ridge >= 0.
+    """
+
+    a: fmpq_mat
+    y: fmpq_mat
+    scale: Fraction
+    ridge: Fraction = Fraction(0)
+
+    @property
+    def count(self) -> int:
+        """|D_i|."""
+        return self.a.nrows()
+
+    @cached_property
+    def _lengths(self) -> list[fmpq]:
+        """|a_j|^2."""
+        return [sum((v * v for v in row), fmpq(0)) for row in self.a.tolist()]
+
+    def mean(self) -> tuple[fmpq_mat, fmpq_mat]:
+        """See `Samples`."""
+        share, turned = rational(self.scale / self.count), self.a.transpose()
+        return turned * self.a * share + identity(self.a.ncols()) * rational(self.ridge), turned * self.y * share
+
+    def moment(self) -> Form:
+        """See `Samples`: |s (a'x - y) a + r x|^2 = s^2 |a|^2 (a'x - y)^2 + 2 r s (a'x - y) a'x + r^2 |x|^2."""
+        s, r = rational(self.scale), rational(self.ridge)
+        d, share = self.a.ncols(), fmpq(1, self.count)
+        # factors of (a'x)^2 and of -2 y a'x in each term
+        outer = [(s * s * length + 2 * r * s) * share for length in self._lengths]
+        cross = [(s * s * length + r * s) * share for length in self._lengths]
+        flat = self.a.tolist()
+        q = fmpq_mat(d, self.count, [row[i] * w for i in range(d) for row, w in zip(flat, outer, strict=True)]) * self.a
+        l = fmpq_mat(d, self.count, [row[i] * w for i in range(d) for row, w in zip(flat, cross, strict=True)]) * self.y  # noqa: E741
+        k = sum((s * s * v * y * y * share for v, y in zip(self._lengths, self.y.entries(), strict=True)), fmpq(0))
+        return Form(q + identity(d) * (r * r), l, k)
+
+    def largest(self) -> EigenBound:
+        """See `Samples`: scale times the largest |a_j|^2, plus ridge."""
+        return EigenBound(self.scale * fraction(max(self._lengths)) + self.ridge, True)
+
+    def smallest(self) -> EigenBound:
+        """See `Samples`: the ridge, from dimension 2 on, where a_j a_j' is singular."""
+        own = self.scale * fraction(min(self._lengths)) if self.a.ncols() == 1 else Fraction(0)
+        return EigenBound(own + self.ridge, True)
+
+    def at_least(self, value: Fraction) -> bool:
+        """See `Samples`."""
+        return self.smallest().value >= value
+
+    def at_most(self, value: Fraction) -> bool:
+        """See `Samples`."""
+        return self.largest().value <= value
+
+    def singular(self) -> bool:
+        """See `Samples`."""
+        return self.smallest().value == 0
+
+    def constant_along(self, directions: fmpq_mat) -> bool:
+        """See `Samples`."""
+        moved = [*(self.a * directions).entries(), *(directions.entries() if self.ridge else ())]
+        return all(v == 0 for v in moved)

@@ -1,0 +1,117 @@
+"""Whether a run takes the step sizes that its statement is about: the sequence of an `Algorithm` against the method's.
+
+Values are compared exactly. The rational functions of the round that theorems prescribe agree with a schedule in all
+rounds when they agree in more rounds than their degree, so that long runs need no look at every round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from boundcheck.core.numbers import as_fraction
+from boundcheck.errors import BadInput
+from boundcheck.theory.decide import sign
+from boundcheck.theory.statement import ROUND
+
+if TYPE_CHECKING:
+    from boundcheck.setting.step_sizes import StepSizes
+    from boundcheck.theory.statement import Statement
+
+LOCAL = ("eta", "eta_l")  # names of the local step size
+MOST_ROUNDS = 5000  # in which the two sequences are compared
+ROUNDED = sp.Rational(10**12 - 1, 10**12)  # a schedule that rounds down keeps at least this share of a step size
+OPEN = "it could not be decided whether the run has the step sizes of the statement"
+
+
+def sequence_of(statement: Statement) -> Any | None:
+    """The local step size that the statement is about, in `ROUND`; None where it is constant."""
+    listed = {} if statement.algorithm is None else dict(statement.algorithm.steps)
+    return next((listed[name] for name in LOCAL if name in listed), None)
+
+
+def speaks_of_steps(statement: Statement) -> bool:
+    """Whether the statement is about runs of certain step sizes: it names a method, or has a symbol for a step size."""
+    keys = {f"method/{name}" for name in LOCAL}
+    return statement.algorithm is not None or any(s.key in keys for s in statement.symbols)
+
+
+def objection_to_steps(
+    statement: Statement, steps: StepSizes | None, rounds: int, values: Mapping[str, Any]
+) -> str | None:
+    """Why a run of so many rounds has other step sizes than its statement, `OPEN` where that is undecided, else None.
+
+    values: of the statement's symbols as far as they are known. A sequence that rests on a parameter which the method
+    does not have is another one.
+    """
+    if steps is None or rounds == 0 or not speaks_of_steps(statement):
+        return None
+    expr = sequence_of(statement)
+    if expr is None:
+        changed = steps.changes_within(rounds)
+        return f"the statement is about a constant step size, the run has {steps.words()}" if changed else None
+    other = f"the statement is about the step size {expr} after r rounds, the run has {steps.words()}"
+    lacking = sorted(s.name for s in expr.free_symbols if s != ROUND and s.name not in values)
+    if lacking:
+        return other if any(statement.symbol(name).key.startswith("method/") for name in lacking) else None
+    known = {s: sp.Rational(as_fraction(values[s.name], s.name)) for s in expr.free_symbols if s != ROUND}
+    settled = _settled(expr.xreplace(known), steps)
+    last = min(rounds, MOST_ROUNDS if settled is None else min(settled, MOST_ROUNDS))
+    for finished in range(last):
+        found = _equal(expr.xreplace(known), steps, finished)
+        if found is None:
+            return OPEN
+        if not found:
+            return other
+    return None if last == rounds or (settled is not None and last == settled) else OPEN
+
+
+def _equal(expr: Any, steps: StepSizes, finished: int) -> bool | None:
+    """Whether the step size after `finished` rounds is the expression's; None where that cannot be decided."""
+    step, at = sp.Rational(steps.at(finished)), {ROUND.name: Fraction(finished)}
+    try:
+        found = sign(expr - step, at)
+        if found == 1 and not steps.is_exact:  # rounded down
+            return sign(expr * ROUNDED - step, at) in (-1, 0)
+    except BadInput:  # no real value in this round
+        return None
+    return None if found is None else found == 0
+
+
+def _settled(expr: Any, steps: StepSizes) -> int | None:
+    """So many first rounds decide whether an expression is the step size in all rounds; None: no number does."""
+    period = steps.rounds_per_cycle
+    for whole in expr.atoms(sp.floor, sp.ceiling):
+        argument = sp.Poly(whole.args[0], ROUND) if whole.args[0].is_polynomial(ROUND) else None
+        if argument is None or argument.degree() > 1 or not argument.LC().is_Rational:
+            return None
+        period = math.lcm(period, int(argument.LC().q))
+        expr = expr.xreplace({whole: ROUND})
+    degrees = _degrees(expr)
+    return None if degrees is None else steps.regular_from + period * (sum(degrees) + 3)
+
+
+def _degrees(expr: Any) -> tuple[int, int] | None:
+    """Degrees of numerator and denominator in `ROUND` from above; None where the expression is no rational function."""
+    if ROUND not in expr.free_symbols:
+        return 0, 0
+    if expr == ROUND:
+        return 1, 0
+    if expr.is_Pow and expr.exp.is_Integer:
+        base, power = _degrees(expr.base), int(expr.exp)
+        if base is None:
+            return None
+        top, bottom = (d * abs(power) for d in base)
+        return (top, bottom) if power > 0 else (bottom, top)
+    if not (expr.is_Add or expr.is_Mul):
+        return None
+    parts = [_degrees(part) for part in expr.args]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    tops, bottoms = (sum(pair[k] for pair in known) for k in (0, 1))
+    return (tops + bottoms if expr.is_Add else tops), bottoms

@@ -1,0 +1,333 @@
+"""Constants and hypotheses of a method on a problem in the theory of asynchronous federated learning.
+
+Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
+Heterogeneous Clients Updates". With q_i(n) the expected weights (`setting.expected_weights`), q_i their means over the
+rounds of a period, qt_i(n) = q_i(n)/q(n), L^n = sum of q_i(n) L_i with the minimiser thb^n, and Lbar = sum of q_i L_i
+with the minimiser thb (the nearest to the start, where there are several):
+
+    rho         max(1, largest q(n)), Section 3.1; q_max the largest q_i(n); q_min, q_bar the least and the mean q(n)
+    tau_delay   the largest n - rho_i(n); window the least W of Assumption 6; local_steps K
+    period      rounds after which the cohorts repeat, a multiple of the window; 1 where they are drawn
+    rounds_share   the share of rounds in which someone takes part
+    alpha, beta    of Assumption 5, beta by Lemma 1; alpha_det = 1, beta_det = 0 where it is certain who takes part
+    R_loss      mean of L^n(thb) - L^n(thb^n), Theorem 1
+    S1, S2      means of sum qt_i(n) E|g_i(thb^n)|^2 and sum qt_i(n)^2 E|g_i(thb^n)|^2, Appendix A
+    Sigma       sum q_i E|g_i(thb)|^2 (11); dist2_surrogate_0 = |x_0 - thb|^2
+    chi2        sum (r_j - st_j)^2/st_j over the kinds of data j, st_j from q_i (27); absent where one never takes part.
+                Clients with the same objective are one kind. chi2_max: the largest chi_n^2 of a round, over the kinds
+                that take part in it (18). U_loss = 0 where every kind takes part in every round; absent elsewhere
+    and the times of `setting.update_times` and the constants of Example 2, `setting.alternation`
+    F_het       Lbar(thb) - sum q_i L_i* (27); P_loss the mean of chi_n^2 sum qt_i(n) [L_i(thb^n) - L_i*] (18)
+
+Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
+are over the other rounds. E is over the samples of a local step: one draw, or as many as its batch has. The constants
+with L are known for quadratics with convex clients, exactly; a value too long to keep is rounded up to 13 digits. The
+bound B on gradients (Assumption 7) is never there: no quadratic with a positive Hessian has one.
+
+The hypotheses are Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, Examples 1 and 2, and what
+Section 4 says of update times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.certified.certify import from_above
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.forms import Form, gap, square, weighted
+from boundcheck.core.linalg import column, range_projector, rational, solve_any
+from boundcheck.methods.parts import GradientSteps, StochasticSteps
+from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.alternation import alternation_hypotheses, alternation_makers
+from boundcheck.setting.expected_weights import DataKinds, Expected, data_kinds, expected_weights
+from boundcheck.setting.update_times import participation_makers, time_hypotheses, time_makers
+
+if TYPE_CHECKING:
+    from flint import fmpq_mat
+
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+
+MAX_MINIMISERS = 2000  # different cohorts whose objective is minimised
+
+Makers = dict[str, Callable[[], Constant]]
+
+
+def async_makers(method: Method, problem: Problem) -> Makers:
+    """How each constant of the module's list is computed that can be had; empty for methods of other papers."""
+    clients = clients_of(problem)
+    expected = expected_weights(method, clients)
+    if expected is None or not expected.full_kinds:
+        return {}
+    losses, data = losses_of(method, problem, expected), data_kinds(problem)
+    return {
+        **_of_rounds(method, expected, data),
+        **time_makers(method, clients),
+        **participation_makers(method, clients, expected, data),
+        **alternation_makers(method, problem),
+        **({} if losses is None else losses.makers()),
+    }
+
+
+def _exact(value: Fraction | int, how: str) -> Callable[[], Constant]:
+    return partial(Constant, Fraction(value), Known.EXACT, "exact", how)
+
+
+def _of_rounds(method: Method, expected: Expected, data: DataKinds) -> Makers:
+    totals = [kind.total for kind in expected.full_kinds]
+    share = sum((kind.share for kind in expected.full_kinds), Fraction(0))
+    found: Makers = {
+        "rho": _exact(max(Fraction(1), *totals), "largest q(n), at least 1"),
+        "q_min": _exact(min(totals), "least q(n) of a round with clients"),
+        "q_max": _exact(max(v for kind in expected.full_kinds for v in kind.q.values()), "largest q_i(n)"),
+        "q_bar": _exact(sum((k.share * k.total for k in expected.kinds), Fraction(0)), "mean of q(n) over all rounds"),
+        "rounds_share": _exact(share, "share of rounds in which someone takes part"),
+    }
+    local = method.local
+    if isinstance(local, GradientSteps | StochasticSteps):
+        steps = local.E if isinstance(local, GradientSteps) else local.steps
+        found["local_steps"] = _exact(steps, "counted: local steps of a client in a round")
+    if expected.delay is not None:
+        found["tau_delay"] = _exact(expected.delay, "largest number of rounds between receipt and contribution")
+    if expected.window is not None:
+        found["window"] = _exact(expected.window, "rounds after which the expected weights have had their means")
+    if expected.period is not None:
+        found["period"] = _exact(expected.period, "rounds after which the cohorts repeat")
+    if expected.covariance is not None:
+        how = expected.covariance.how
+        found["alpha"] = _exact(expected.covariance.alpha, how)
+        found["beta"] = _exact(expected.covariance.beta, f"largest E[w_i^2]/q_i - alpha q_i; {how}")
+    if expected.certain:
+        found["alpha_det"] = _exact(1, "the weights are not random")
+        found["beta_det"] = _exact(0, "the weights are not random")
+    largest = max(data.chi_square(kind.q) for kind in expected.full_kinds)
+    found["chi2_max"] = _exact(largest, "largest chi-square distance of a round, over the data that take part")
+    if len(expected.full_kinds) == len(expected.kinds) and all(data.complete(k.q) for k in expected.kinds):
+        found["U_loss"] = _exact(0, "every kind of data takes part in every round")
+    if data.complete(expected.mean):
+        found["chi2"] = _exact(data.chi_square(expected.mean), "sum of (r_j - st_j)^2/st_j")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """The objectives that the rounds of a method follow, for quadratics with convex clients.
+
+    maps: (A_i, b_i) of each client. second: E|g_i(x)|^2 of each client as a form. start: (d, 1). p: client weights.
+    data: which clients have the same kind of data.
+    """
+
+    maps: tuple[tuple[Any, Any], ...]
+    second: tuple[Form, ...]
+    start: fmpq_mat
+    p: tuple[Fraction, ...]
+    data: DataKinds
+    expected: Expected
+
+    def makers(self) -> Makers:
+        """The constants with L of the module's list; those with L_i* where every client has a minimiser."""
+        found: Makers = {
+            "R_loss": lambda: from_above(self.residual, "mean of L^n(thb) - min L^n over a period's rounds"),
+            "S1": lambda: from_above(self.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),
+            "S2": lambda: from_above(self.noise[1], "mean of sum qt_i(n)^2 E|g_i|^2 at the minimiser of L^n"),
+            "Sigma": lambda: from_above(self.sigma, "sum of q_i E|g_i|^2 at the minimiser of Lbar"),
+            "dist2_surrogate_0": lambda: from_above(self.distance2, "squared distance of the start to argmin Lbar"),
+        }
+        if None not in self.client_minimisers:
+            found["F_het"] = lambda: from_above(self.heterogeneity, "Lbar(thb) - sum of q_i L_i*")
+            found["P_loss"] = lambda: from_above(self.participation_loss, "mean of chi_n^2 [L^n(thb^n) - ...]/q(n)")
+        return found
+
+    def gradient_map(self, q: Mapping[int, Fraction]) -> tuple[Any, Any]:
+        """(A, b) of sum q_i L_i."""
+        d = self.start.nrows()
+        a, b = self.maps[0][0] * 0, self.start * 0
+        assert a.nrows() == d
+        for i, v in q.items():
+            a, b = a + self.maps[i][0] * rational(v), b + self.maps[i][1] * rational(v)
+        return a, b
+
+    def minimiser(self, q: Mapping[int, Fraction]) -> fmpq_mat | None:
+        """The minimiser of sum q_i L_i nearest to the start; None where there is none."""
+        a, b = self.gradient_map(q)
+        x = solve_any(a, b)
+        if x is None or a.rank() == a.nrows():
+            return x
+        return self.start + range_projector(a) * (x - self.start)
+
+    @cached_property
+    def surrogate(self) -> fmpq_mat | None:
+        """thb."""
+        return self.minimiser(self.expected.mean)
+
+    @cached_property
+    def minimisers(self) -> tuple[fmpq_mat | None, ...]:
+        """thb^n of each kind of round with clients."""
+        return tuple(self.minimiser(kind.q) for kind in self.expected.full_kinds)
+
+    @cached_property
+    def client_minimisers(self) -> tuple[Any, ...]:
+        """A minimiser of each client's objective, or None."""
+        return tuple(solve_any(a, b) for a, b in self.maps)
+
+    def above(self, i: int, x: Any) -> Fraction:
+        """L_i(x) - L_i*."""
+        a, b = self.maps[i]
+        return gap(a, b, self.client_minimisers[i]).at(x)
+
+    @cached_property
+    def residual(self) -> Fraction:
+        """R, the mean of L^n(thb) - L^n(thb^n)."""
+        total = Fraction(0)
+        for kind, x in zip(self.expected.full_kinds, self.minimisers, strict=True):
+            a, b = self.gradient_map(kind.q)
+            total += kind.share * gap(a, b, x).at(self.surrogate)  # pyright: ignore[reportArgumentType]
+        return total
+
+    @cached_property
+    def noise(self) -> tuple[Fraction, Fraction]:
+        """S1 and S2."""
+        first = second = Fraction(0)
+        for kind, x in zip(self.expected.full_kinds, self.minimisers, strict=True):
+            for i, v in kind.q.items():
+                own = self.second[i].at(x)  # pyright: ignore[reportArgumentType]
+                first += kind.share * v / kind.total * own
+                second += kind.share * (v / kind.total) ** 2 * own
+        return first, second
+
+    @cached_property
+    def sigma(self) -> Fraction:
+        """Sigma (11)."""
+        x: Any = self.surrogate
+        return sum((v * self.second[i].at(x) for i, v in self.expected.mean.items()), Fraction(0))
+
+    @cached_property
+    def distance2(self) -> Fraction:
+        """|x_0 - thb|^2."""
+        difference: Any = self.start - self.surrogate  # pyright: ignore[reportOperatorIssue]
+        return sum((Fraction(int(v.p), int(v.q)) ** 2 for v in difference.entries()), Fraction(0))
+
+    @cached_property
+    def heterogeneity(self) -> Fraction:
+        """Lbar(thb) - sum of q_i L_i*."""
+        return sum((v * self.above(i, self.surrogate) for i, v in self.expected.mean.items()), Fraction(0))
+
+    @cached_property
+    def participation_loss(self) -> Fraction:
+        """The mean of chi_n^2 sum of qt_i(n) [L_i(thb^n) - L_i*]."""
+        total = Fraction(0)
+        for kind, x in zip(self.expected.full_kinds, self.minimisers, strict=True):
+            inside = sum((v * self.above(i, x) for i, v in kind.q.items()), Fraction(0)) / kind.total
+            total += kind.share * self.data.chi_square(kind.q) * inside
+        return total
+
+
+def losses_of(method: Method, problem: Problem, expected: Expected) -> Losses | None:
+    """The objectives of a quadratic problem with convex clients and a minimiser in every round; None for others."""
+    if not isinstance(problem, QuadraticProblem) or len(expected.full_kinds) > MAX_MINIMISERS:
+        return None
+    if problem.violations("convex_clients") is not None:  # pyright: ignore[reportAttributeAccessIssue]
+        return None
+    maps = problem.forms().maps
+    second = _second_moments(method, problem, maps)
+    if second is None:
+        return None
+    found = Losses(maps, second, column(problem.start), tuple(problem.weights), data_kinds(problem), expected)
+    # a sum of convex quadratics that are bounded below is; only where some are not, each sum is looked at
+    if None in found.client_minimisers and (found.surrogate is None or None in found.minimisers):
+        return None
+    return found
+
+
+def _second_moments(method: Method, problem: Any, maps: tuple[tuple[Any, Any], ...]) -> tuple[Form, ...] | None:
+    """E|g_i(x)|^2 of one local step; None where the samples are not known."""
+    means = tuple(square(a, b) for a, b in maps)
+    if not isinstance(method.local, StochasticSteps):
+        return means
+    samples = getattr(problem, "samples", None)
+    if samples is None:
+        return None
+    sizes = clients_of(problem).sizes
+    found: list[Form] = []
+    for (a, b), whole, own, size in zip(maps, means, samples(), sizes, strict=True):
+        batch = min(method.local.batch, size)
+        # a client that is the sum of its samples takes steps along their number times a sample's gradient
+        factor = 1 if own.mean() == (a, b) else own.count
+        if own.mean() != (a / factor, b / factor):
+            return None
+        one = own.moment().times(Fraction(factor**2))
+        found.append(weighted([(Fraction(1, batch), one), (1 - Fraction(1, batch), whole)]))
+    return tuple(found)
+
+
+def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
+    """Hypothesis -> why it fails, or None where it holds; one that cannot be decided is left out.
+
+    Cohorts are drawn or fixed without a look at models or gradients, and clocks of exponential times are memoryless, so
+    that who takes part is independent of how old a model is, too.
+    """
+    clients = clients_of(problem)
+    examples = alternation_hypotheses(method, problem)
+    expected = expected_weights(method, clients)
+    if expected is None or not expected.full_kinds:
+        return examples
+    data = data_kinds(problem)
+    # an empty round weighs nothing: that is the matter of "no_empty_rounds"
+    unlike = next((k for k in expected.full_kinds if data.chi_square(k.q) or not data.complete(k.q)), None)
+    missing = next((k for k in expected.kinds if not k.q or not data.complete(k.q)), None)
+    found: dict[str, str | None] = {
+        "unbiased_gradients": _biased_steps(method, problem),
+        "independent_weights": None,
+        "covariance_of_weights": None
+        if expected.covariance is not None
+        else "some pairs of clients take part together more often than others, so that no single alpha fits.",
+        "window_property": _window(expected),
+        "same_expected_weights": None
+        if unlike is None
+        else f"{_round(unlike.q)} weighs the kinds of data otherwise than F does.",
+        "every_type_every_round": None if missing is None else f"{_round(missing.q)} leaves out a kind of data.",
+        "no_empty_rounds": None if len(expected.full_kinds) == len(expected.kinds) else "some rounds have no clients.",
+        "time_based": _time_based(expected, clients.weights),
+        "own_minimisers": None if len(data.shares) == clients.count else "some clients have the same kind of data.",
+        **time_hypotheses(method, clients),
+        **examples,
+    }
+    if isinstance(problem, QuadraticProblem):
+        curved = next((i for i, (a, _) in enumerate(problem.forms().maps) if a.rank()), None)
+        if curved is not None:
+            found["bounded_gradients"] = f"client {curved} is a quadratic, whose gradient grows without bound."
+    return found
+
+
+def _biased_steps(method: Method, problem: Problem) -> str | None:
+    """Why the sampled gradient of a step has another mean than the client's own, None where it has not."""
+    samples = getattr(problem, "samples", None)
+    if not isinstance(method.local, StochasticSteps) or not isinstance(problem, QuadraticProblem) or samples is None:
+        return None
+    pairs = zip(samples(), problem.forms().maps, strict=True)
+    bad = next((i for i, (own, client) in enumerate(pairs) if own.mean() != client), None)
+    return None if bad is None else f"client {bad} is the sum of its samples, and its steps follow single ones."
+
+
+def _window(expected: Expected) -> str | None:
+    if expected.window is not None:
+        return None
+    return "the first rounds are unlike the later ones, so that no window has the same means everywhere."
+
+
+def _time_based(expected: Expected, weights: Sequence[Fraction]) -> str | None:
+    """Whether the mean weights of a period are the clients' importance."""
+    unlike = next((i for i, w in enumerate(weights) if expected.mean.get(i, Fraction(0)) != w), None)
+    return None if unlike is None else f"client {unlike} has another mean weight than its importance in F."
+
+
+def _round(q: Mapping[int, Fraction]) -> str:
+    if not q:
+        return "an empty round"
+    shown = ", ".join(str(i) for i in sorted(q)[:6]) + (", ..." if len(q) > 6 else "")
+    return f"a round of the clients {shown}"

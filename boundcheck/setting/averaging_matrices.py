@@ -1,0 +1,140 @@
+"""The averaging matrices P_(j,k) of partial averaging, and how far they are from what is claimed of them.
+
+S. Lee et al., "Partial Model Averaging in Federated Learning", Appendix A, (8) to (12): on the stacked block j of all m
+models, (m d_j) numbers, P_(j,k) is J_j = (1 w') kron I where iteration k averages block j and the identity otherwise; w
+holds the weights of the average, 1/m each in the paper. The defects below are 0 exactly where the property holds:
+
+    averaging_row_defect        property 1: largest |entry| of P 1 - 1
+    averaging_product_defect    property 2: largest |entry| of J P - J
+    averaging_symmetry_defect   property 3: largest |entry| of P P' - (P P')^T, over all pairs
+    averaging_inner_defect      property 4: largest |off-diagonal entry| of the d_j x d_j blocks of P P'
+    averaging_outer_defect      property 4 read as "block diagonal with blocks of size m x m": largest |entry| outside
+    averaging_cross_weight      the entry of J_j between one number of two different workers, the last two
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from boundcheck.certified.constant import Constant, Known
+
+if TYPE_CHECKING:
+    from boundcheck.certified.blocks import Partition
+
+
+MAX_SIZE = 60  # rows of the matrices that are made
+Rows = list[list[Fraction]]
+
+
+def full_average(weights: Sequence[Fraction], size: int) -> Rows:
+    """(1 w') kron I, (m size, m size)."""
+    m = len(weights)
+    return [
+        [weights[b] if p == q else Fraction(0) for b in range(m) for q in range(size)]
+        for _ in range(m)
+        for p in range(size)
+    ]
+
+
+def product(a: Rows, b: Rows) -> Rows:
+    """a b."""
+    columns = list(zip(*b, strict=True))
+    return [[sum((x * y for x, y in zip(row, c, strict=True) if x and y), Fraction(0)) for c in columns] for row in a]
+
+
+class AveragingMatrices:
+    """P_(j,k) of every block over one period.
+
+    partition: the blocks. pattern: the coordinates that are averaged after each round of a period. weights: w.
+    """
+
+    def __init__(self, partition: Partition, pattern: Sequence[Sequence[int]], weights: Sequence[Fraction]) -> None:
+        self.partition, self.pattern, self.weights = partition, pattern, weights
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, Rows, list[Rows]]]:
+        """Per block that is not empty its size, J_j, and the P_(j,k) over a period."""
+        found: list[tuple[int, Rows, list[Rows]]] = []
+        for block in self.partition:
+            if not len(block):
+                continue
+            size = len(block)
+            whole = full_average(self.weights, size)
+            count = len(whole)
+            one = [[Fraction(int(p == q)) for q in range(count)] for p in range(count)]
+            found.append((size, whole, [whole if set(block) <= set(met) else one for met in self.pattern]))
+        return found
+
+    def row_defect(self) -> Fraction:
+        """Property 1."""
+        return max(abs(sum(row, Fraction(0)) - 1) for _, _, every in self.blocks for p in every for row in p)
+
+    def product_defect(self) -> Fraction:
+        """Property 2."""
+        return max(_apart(product(whole, p), whole) for _, whole, every in self.blocks for p in every)
+
+    @cached_property
+    def _products(self) -> list[tuple[int, Rows]]:
+        return [(size, product(p, q)) for size, _, every in self.blocks for p in _unlike(every) for q in _unlike(every)]
+
+    def symmetry_defect(self) -> Fraction:
+        """Property 3."""
+        return max(_apart(both, [list(c) for c in zip(*both, strict=True)]) for _, both in self._products)
+
+    def inner_defect(self) -> Fraction:
+        """Property 4, every d_j x d_j block being diagonal."""
+        return max(
+            (abs(v) for size, both in self._products for p, row in enumerate(both) for q, v in enumerate(row)
+             if p % size != q % size),
+            default=Fraction(0),
+        )  # fmt: skip
+
+    def outer_defect(self) -> Fraction:
+        """Property 4, the matrix being zero outside diagonal blocks of size m x m, and these diagonal."""
+        return max(
+            (abs(v) for _, both in self._products for p, row in enumerate(both) for q, v in enumerate(row) if p != q),
+            default=Fraction(0),
+        )
+
+    def cross_weight(self) -> Fraction:
+        """The entry of J_j between the first numbers of the last two workers, j the last block."""
+        size, whole, _ = self.blocks[-1]
+        return whole[-size - size][-size] if len(self.weights) > 1 else Fraction(0)
+
+
+def _apart(a: Rows, b: Rows) -> Fraction:
+    return max(abs(x - y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True))
+
+
+def _unlike(every: Sequence[Rows]) -> list[Rows]:
+    """The matrices without repetitions."""
+    found: list[Rows] = []
+    for p in every:
+        if p not in found:
+            found.append(p)
+    return found
+
+
+def averaging_makers(
+    partition: Partition, pattern: Sequence[Sequence[int]], weights: Sequence[Fraction]
+) -> dict[str, Callable[[], Constant]]:
+    """How each defect is computed; none for matrices with more than `MAX_SIZE` rows."""
+    largest = max((len(block) for block in partition), default=0)
+    if not largest or largest * len(weights) > MAX_SIZE:
+        return {}
+    found = AveragingMatrices(partition, pattern, weights)
+
+    def exact(compute: Callable[[], Fraction]) -> Callable[[], Constant]:
+        return lambda: Constant(compute(), Known.EXACT, "exact", "from the averaging matrices, entry by entry")
+
+    return {
+        "averaging_row_defect": exact(found.row_defect),
+        "averaging_product_defect": exact(found.product_defect),
+        "averaging_symmetry_defect": exact(found.symmetry_defect),
+        "averaging_inner_defect": exact(found.inner_defect),
+        "averaging_outer_defect": exact(found.outer_defect),
+        "averaging_cross_weight": exact(found.cross_weight),
+    }

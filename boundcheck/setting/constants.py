@@ -1,0 +1,106 @@
+"""Which constants a method on a problem has, under the keys of the catalogue, and how each is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.methods.parts import Blocks, ExactSolve, Proximal
+from boundcheck.problems.problem import clients_of
+from boundcheck.setting.asynchronous import async_makers
+from boundcheck.setting.blocks import block_makers
+from boundcheck.setting.participation import MAX_CLIENTS, sampling_makers, weight_makers
+from boundcheck.setting.proximal import feddane_makers
+from boundcheck.theory.keys import CATALOGUE
+
+if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+Makers = dict[str, Callable[[], Constant]]
+
+METHOD = "method/"  # the group of the method's own parameters
+# The name under which problems and methods report a constant -> its key; parameters of methods have keys of their own.
+KEYS: Mapping[str, str] = MappingProxyType({k.name: k.key for k in CATALOGUE.values() if not k.key.startswith(METHOD)})
+
+
+def key_of_name(name: str) -> str:
+    """The key of a constant that problems and methods report under this name; the name itself outside the catalogue."""
+    return KEYS.get(name, name)
+
+
+def parameters_of(method: Method) -> dict[str, Fraction]:
+    """The parameters of a method by their keys, "method/eta" for eta."""
+    return {METHOD + name: value for name, value in method.parameters().items()}
+
+
+def joint_makers(method: Method, problem: Problem) -> Makers:
+    """How each constant that method and problem have together is computed, by the names that they are reported under.
+
+    What cannot be computed (too many cohorts, rounds that are not alike) is left out.
+    """
+    clients = clients_of(problem)
+    makers: Makers = {}
+    if clients.count > MAX_CLIENTS:
+        return sampling_makers(method, problem, clients)
+    if isinstance(method.exchange, Blocks):  # workers that average blocks of their models
+        makers |= block_makers(method, problem)
+    if isinstance(method.local, ExactSolve | Proximal):
+        makers |= feddane_makers(method, problem)
+    makers |= async_makers(method, problem)  # methods with delays, and the others of that paper
+    return makers | sampling_makers(method, problem, clients)
+
+
+def joint_constants(method: Method, problem: Problem) -> Mapping[str, Constant]:
+    """The constants that method and problem have together, all computed, by the names that they are reported under."""
+    return {name: make() for name, make in joint_makers(method, problem).items() if not name.startswith("what_")}
+
+
+def pair_makers(method: Method, problem: Problem) -> Makers:
+    """How each constant of a method on a problem is computed, by key.
+
+    A key of the group "method" is a parameter of the method, any other a constant of method and problem together or,
+    where they have none under it, of the problem. A constant outside the catalogue has its name as its key.
+    """
+    known = problem.constants()
+    makers: Makers = {key_of_name(name): partial(known.__getitem__, name) for name in known}
+    makers |= {key_of_name(name): make for name, make in weight_makers(clients_of(problem)).items()}
+    rests = getattr(problem, "rests_on_estimates", rests_on_nothing)
+    for name, make in joint_makers(method, problem).items():
+        makers[key_of_name(name)] = partial(_estimated, make) if rests(name) else make
+    for key, value in parameters_of(method).items():
+        makers[key] = partial(Constant, value, Known.EXACT, "exact", "parameter of the method")
+    return makers
+
+
+def reported_names(keys: Mapping[str, Constant], method: Method) -> dict[str, str]:
+    """Name -> key of the constants in the order in which reports list them, without the weights of single clients.
+
+    A name that a parameter of the method shares with another constant is that of the parameter.
+    """
+    found: dict[str, str] = {}
+    for key in keys:
+        name = key.removeprefix(METHOD) if key.startswith(METHOD) else _name(key)
+        if not key.startswith(("clients/w_", "clients/what_")):
+            found[name] = key
+    return found
+
+
+def _name(key: str) -> str:
+    known = CATALOGUE.get(key)
+    return key if known is None else known.name
+
+
+def rests_on_nothing(name: str) -> bool:
+    """What an answer of a problem without estimates rests on: no constant or hypothesis of it is estimated."""
+    return False
+
+
+def _estimated(make: Callable[[], Constant]) -> Constant:
+    """A constant that is made of estimates."""
+    return replace(make(), known=Known.ESTIMATED)

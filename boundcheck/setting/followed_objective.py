@@ -1,0 +1,168 @@
+"""The objective that a method minimises when its steps are small: client weights to first order in the step.
+
+`surrogate` is the problem with this objective (fhat in Appendix E of FedShuffle). `weight_hypotheses` are the
+hypotheses about the weights of the clients, which a problem cannot answer by itself. "data_weights" (FedShuffle, (1))
+asks that every client counts as its share of all samples, in the objective and in what it reports to the method;
+"followed_objective" (FedShuffle, Theorem E.1) that the objective is the one that the method follows to first order in
+its step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from boundcheck.core.linalg import column, fraction, rational, solve_any
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.build import algorithms
+from boundcheck.methods.clients import Clients, Repeated
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Blocks, inclusion, pattern_law
+from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
+from boundcheck.problems.surrogate import reweighted
+
+COHORTS = 20_000  # gone through one by one at most
+
+
+def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
+    """u_i, summing to 1: to first order in the step size the method follows sum of u_i grad f_i in expectation.
+
+    u_i is proportional to E[a_i^S * (local steps * their factor of the step size)], a step counting for all later ones
+    in which a local momentum repeats it; FedShuffle's what_i (Appendix E)
+    where the method is a FedShuffleGen. How old the points are from which clients start is of second order. Raises
+    Unsupported where cohorts matter and there are too many of them, for a corrected local objective, and for steps
+    that follow another gradient than the objective's.
+    """
+    if method.correction is not None:
+        raise Unsupported(f"the local objectives of {method.name} are corrected, so that no weights are its own.")
+    optimizer = method.client_optimizer
+    if optimizer is not None and (optimizer.clip is not None or optimizer.weight_decay):
+        raise Unsupported(f"local steps of {method.name} have {optimizer.words()}, so that no weights are its own.")
+    if isinstance(method.exchange, Blocks):
+        return list(method.exchange.of(clients.weights))
+    n = clients.count
+    own = method.aggregation.by_client(method.context(clients))
+    if own is not None and not method.local.by_cohort:
+        raw = [inclusion(method.participation, i, clients) * own(i) * _work(method, i, (i,), clients) for i in range(n)]
+    else:
+        raw = [Fraction(0)] * n
+        for share, cohort in _cohorts(method, clients):
+            if not cohort:  # an empty round moves nothing
+                continue
+            for i, a in zip(cohort, method.aggregation.coefficients(cohort, method.context(clients)), strict=True):
+                raw[i] += share * a * _work(method, i, cohort, clients)
+    total = sum(raw, Fraction(0))
+    return [r / total for r in raw]
+
+
+def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int, ...]]]:
+    drawing = method.participation.drawing(clients)
+    if drawing is not None:
+        return drawing.support(COHORTS)
+    return pattern_law(method.participation, clients)
+
+
+def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:
+    """The mean of a visit's steps times their factor of the step size."""
+    visits = method.local.visits(client, cohort, clients)
+    rho = Fraction(0) if method.client_optimizer is None else method.client_optimizer.momentum
+    return sum((p * _repeated(v.steps, rho) * v.scale for p, v in visits), Fraction(0))
+
+
+def _repeated(steps: int, rho: Fraction) -> Fraction:
+    """How often all gradients of a visit are followed: the sum of 1 + rho + ... + rho^(k-1) over k = 1, ..., steps."""
+    return (steps - rho * (1 - rho**steps) / (1 - rho)) / (1 - rho)
+
+
+def weighted_minimiser(problem: Problem, weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The minimiser (d,) of sum of weights_i f_i on a quadratic problem, exactly.
+
+    Raises Unsupported where the problem is not quadratic or the weighted sum has no single minimiser.
+    """
+    maps = _maps(problem)
+    d = problem.dim
+    a, b = fmpq_mat(d, d), fmpq_mat(d, 1)
+    for w, (a_i, b_i) in zip(weights, maps, strict=True):
+        a, b = a + a_i * rational(w), b + b_i * rational(w)
+    if a.rank() < d:
+        raise Unsupported(f"the weighted objective of '{problem.name}' has no single minimiser.")
+    return tuple(fraction(v) for v in a.solve(b).entries())
+
+
+def effective_weights(problem: Problem, point: Sequence[Fraction]) -> list[Fraction] | None:
+    """The weights u, summing to 1, with sum of u_i grad f_i(x) = 0; None where there are none or several.
+
+    The point x (d,) then is stationary for sum of u_i f_i: what a method that ends there minimises in effect.
+    """
+    maps, x = _maps(problem), column(point)
+    n, d = len(maps), problem.dim
+    system = fmpq_mat(d + 1, n)
+    right = fmpq_mat(d + 1, 1)
+    right[d, 0] = fmpq(1)
+    for i, (a_i, b_i) in enumerate(maps):
+        gradient = a_i * x - b_i
+        for k in range(d):
+            system[k, i] = gradient[k, 0]
+        system[d, i] = fmpq(1)
+    if system.rank() < n:
+        return None
+    normal = system.transpose() * system
+    found = solve_any(normal, system.transpose() * right)
+    if found is None or system * found != right:
+        return None
+    return [fraction(v) for v in found.entries()]
+
+
+def _maps(problem: Problem) -> Sequence[tuple[fmpq_mat, fmpq_mat]]:
+    if not isinstance(problem, QuadraticProblem):
+        raise Unsupported(f"the problem '{problem.name}' is not quadratic, so that no exact limit is known.")
+    return problem.forms().maps
+
+
+def surrogate(method: Method, problem: Problem) -> Problem:
+    """The same clients with the objective fhat = sum of what_i f_i that the method follows to first order in its step.
+
+    Its constants and metrics are about fhat; the method does on it what it does on `problem`. Where what = w it is
+    `problem` itself. Raises Unsupported where the weights cannot be had (too many cohorts) or the problem cannot be
+    given others.
+    """
+    weights = small_step_weights(method, clients_of(problem))
+    return problem if list(problem.weights) == weights else reweighted(problem, weights)
+
+
+MAX_CLIENTS = 1000  # whose weights in the objective that is followed are computed
+
+
+def weight_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
+    """Hypothesis -> why it fails, or None where it holds; one that is not looked at is left out.
+
+    "followed_objective" is looked at for methods of the FedShuffleGen family with few clients and cohorts.
+    """
+    clients = clients_of(problem)
+    found = {"data_weights": _unlike_data(problem, clients)}
+    if clients.count > MAX_CLIENTS or not _is_general(method, clients):
+        return found
+    try:
+        weights = small_step_weights(method, clients)
+    except (BadInput, Unsupported):  # too many cohorts
+        return found
+    followed = list(problem.weights) == weights
+    why = "the method follows an objective with other weights of the clients; run it on its surrogate problem."
+    return {**found, "followed_objective": None if followed else why}
+
+
+def _is_general(method: Method, clients: Clients) -> bool:
+    return "fedshuffle_gen" in algorithms(method, clients)
+
+
+def _unlike_data(problem: Problem, clients: Clients) -> str | None:
+    own, sizes = clients.weights, clients.sizes
+    if problem.weights is not own and list(problem.weights) != list(own):
+        return "its clients report other weights than they have in the objective."
+    if isinstance(own, Repeated) and isinstance(sizes, Repeated):
+        return None if own.value == Fraction(1, clients.count) else "its weights do not sum to 1."
+    total = sum(sizes)
+    bad = next((i for i, (w, size) in enumerate(zip(own, sizes, strict=True)) if w * total != size), None)
+    return None if bad is None else f"client {bad} has the weight {own[bad]}, but {sizes[bad]} of {total} samples."

@@ -1,0 +1,38 @@
+"""Why constants that a method and a problem could have together are not there, in words for those who miss them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from boundcheck.methods.parts import Blocks, Timed
+from boundcheck.methods.schedules import Exponential
+from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.setting.expected_weights import expected_weights, is_asynchronous, refusal
+
+if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+
+def reason_missing(method: Method, problem: Problem) -> str | None:
+    """What keeps constants of the method on the problem from being known; None where nothing special does.
+
+    Raises BadInput where the method does not fit the problem's clients.
+    """
+    clients = clients_of(problem)
+    if isinstance(method.exchange, Blocks) and method.exchange.hand_over is not None:
+        return "the constants of averaged blocks are for workers that all keep models, and here models are handed over"
+    if is_asynchronous(method):
+        told = refusal(method, clients)
+        if told is not None:
+            return told.rstrip(".")
+        timed = method.participation
+        if isinstance(timed, Timed) and isinstance(timed.of(clients.count), Exponential):
+            return "exponential update times have no largest delay"
+        expected = expected_weights(method, clients)
+        if expected is not None and not expected.full_kinds:
+            return "no client ever takes part"
+    of_a_theory = is_asynchronous(method) or isinstance(method.exchange, Blocks)
+    if of_a_theory and not isinstance(problem, QuadraticProblem):
+        return "some constants of this theory are computed for quadratic problems only"
+    return None

@@ -1,0 +1,391 @@
+"""Constants that a method and a problem have together: what participation costs, and the FedShuffleGen view.
+
+FedShuffleGen (S. Horvath et al., "FedShuffle", Algorithm 4 and Appendix E) is the family with local steps eta_l/c_i and
+the aggregate sum over S of (wtilde_i/q_i^S) Delta_i. With K_i local steps (E_i |D_i| for single samples) it follows
+fhat = sum of what_i f_i,
+
+    1/q_i = E[1{i in S}/q_i^S],   W = sum of wtilde_i K_i/(q_i c_i),   what_i = wtilde_i K_i/(W q_i c_i),
+
+and its theorem speaks of M1 = max of h_i s_i what_i with Hmat - e e' <= diag(h_i s_i) (`certified.sampling`) and of
+M2 = (sum of K_i) max of wtilde_i/(W q_i c_i).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from boundcheck.certified.certify import from_above
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.sampling import (
+    SamplingConstants,
+    full,
+    general_sampling,
+    independent,
+    one_client,
+    sampling_constants,
+    uniform,
+)
+from boundcheck.core.linalg import matrix
+from boundcheck.core.numbers import format_short, round_up
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.parts import Epochs, SumOne, Unbiased
+from boundcheck.methods.parts.aggregation import client_weights
+from boundcheck.methods.parts.participation import probability_matrix
+
+if TYPE_CHECKING:
+    from boundcheck.methods.clients import Clients
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+
+MAX_COHORTS = 5000  # cohorts that are gone through one by one
+MAX_MATRIX = 100  # clients of a sampling that is known by its probability matrix alone
+MAX_CLIENTS = 1000  # clients of which the FedShuffleGen view is computed
+MAX_LISTED = 100  # clients whose weights (w_1, ...; what_1, ... under the method) have names
+
+Vector = tuple[Fraction, ...]
+
+
+@runtime_checkable
+class LocallyVaried(Protocol):
+    """A problem that knows the variance of its samples' gradients within each client.
+
+    `variances_known` says how the sigma_i^2 are known where they are not exact; the P_i^2 are always as they are given.
+    """
+
+    def local_variances(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
+        """(P_i^2, sigma_i^2) of each client, or None."""
+        ...
+
+
+@dataclass(frozen=True)
+class General:
+    """A method on given clients as FedShuffleGen. All vectors have one entry a client.
+
+    wtilde, c, q, what, h, s: see the module. steps: K_i. W, M1, M2: numbers; rule: which s is taken.
+    """
+
+    wtilde: Vector
+    steps: tuple[int, ...]
+    c: Vector
+    q: Vector
+    W: Fraction
+    what: Vector
+    h: Vector
+    s: Vector
+    M1: Fraction
+    M2: Fraction
+    rule: str
+
+
+def participation_constants(method: Method, clients: Clients) -> SamplingConstants | None:
+    """p, s, M and b of the method's participation; None where rounds are not alike or clients are left out for ever.
+
+    Raises BadInput for a sampling given by its matrix with more than `MAX_MATRIX` clients or with zero weights.
+    """
+    participation, weights = method.participation, clients.weights
+    drawing = participation.drawing(clients)
+    n = clients.count
+    if drawing is None:
+        whole = participation.period(clients) == 1 and len(participation.fixed(0, clients) or ()) == n
+        return full(weights) if whole else None
+    if drawing.kind == "uniform":
+        return uniform(n, drawing.size, weights)
+    if drawing.kind == "replacement":  # coefficients of a client drawn several times add up, which M knows nothing of
+        return None
+    if any(drawing.inclusion(i) == 0 for i in range(n)):
+        return None
+    if drawing.kind == "independent":
+        return independent(drawing.probabilities, weights)
+    if drawing.largest == 1 and all(len(s) == 1 for s in drawing.subsets):
+        return one_client([drawing.inclusion(i) for i in range(n)], weights)
+    if n > MAX_MATRIX:
+        raise BadInput(f"{n} clients are too many for a sampling given by its cohorts; at most {MAX_MATRIX} are taken.")
+    return sampling_constants(matrix(probability_matrix(participation, clients)), weights)
+
+
+def general(method: Method, clients: Clients) -> General | None:
+    """The method as FedShuffleGen; None where it is none.
+
+    It is one with `Epochs` of a fixed number and no common number of steps, and the aggregations `Unbiased` and
+    `SumOne`. For `Unbiased` s is that of `participation_constants`, otherwise the one with the least M1, for which all
+    cohorts are gone through (at most `MAX_COHORTS`). Raises Unsupported or BadInput where that is too much.
+    """
+    local, aggregation = method.local, method.aggregation
+    n = clients.count
+    if not method.is_plain or not isinstance(local, Epochs) or not isinstance(aggregation, Unbiased | SumOne):
+        return None
+    if local.by_cohort or n > MAX_CLIENTS or any(len(local.epochs(i)) > 1 for i in range(n)):
+        return None
+    drawing = method.participation.drawing(clients)
+    if drawing is not None and drawing.kind == "replacement":
+        return None
+    setting = method.context(clients)
+    of = client_weights(aggregation.weights, setting)
+    wtilde = tuple(of(i) for i in range(n))
+    if min(wtilde) <= 0:
+        return None
+    visits = [local.visits(i, (i,), clients)[0][1] for i in range(n)]
+    steps, c = tuple(v.steps for v in visits), tuple(1 / v.scale for v in visits)
+    sampled = participation_constants(method, clients) if isinstance(aggregation, Unbiased) else None
+    if isinstance(aggregation, Unbiased):
+        if sampled is None:
+            return None
+        q, h = (Fraction(1),) * n, tuple(1 / p for p in sampled.p)
+        found = None
+    else:
+        cohorts = _cohorts(method, clients)
+        if cohorts is None:
+            return None
+        if len(cohorts) > 1 and n > MAX_MATRIX:
+            raise BadInput(f"{n} clients are too many for their cohorts; at most {MAX_MATRIX} are taken.")
+        # a_i^S = wtilde_i/q_i^S, and SumOne takes the same q^S for all clients of a cohort
+        norms = [
+            [wtilde[i] / a for i, a in zip(cohort, aggregation.coefficients(cohort, setting), strict=True)]
+            for _, cohort in cohorts
+        ]
+        found = None if len(cohorts) == 1 else general_sampling(cohorts, norms)
+        q, h = (tuple(norms[0]), (Fraction(1),) * n) if found is None else (found.q, found.h)
+    shares = [w * k / (q_i * c_i) for w, k, q_i, c_i in zip(wtilde, steps, q, c, strict=True)]
+    W = sum(shares, Fraction(0))
+    if W <= 0:
+        return None
+    what = tuple(v / W for v in shares)
+    if sampled is not None:
+        s, rule = sampled.s, sampled.rule
+    elif found is None:
+        s, rule = (Fraction(0),) * n, "full participation (0)"
+    else:
+        _, s = found.least(what)
+        rule = "the least M1, verified exactly"
+    M1 = max(h_i * s_i * v for h_i, s_i, v in zip(h, s, what, strict=True))
+    M2 = sum(steps) * max(w / (W * q_i * c_i) for w, q_i, c_i in zip(wtilde, q, c, strict=True))
+    return General(wtilde, steps, c, q, W, what, h, s, M1, M2, rule)
+
+
+def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int, ...]]] | None:
+    """Every nonempty cohort with its probability; None where rounds are not alike."""
+    drawing = method.participation.drawing(clients)
+    if drawing is not None:
+        return [(p, cohort) for p, cohort in drawing.support(MAX_COHORTS)]
+    if method.participation.period(clients) > 1:
+        return None
+    cohort = method.participation.fixed(0, clients) or ()
+    return [(Fraction(1), cohort)] if len(cohort) == clients.count else None
+
+
+def _exact(value: Fraction, how: str) -> Constant:
+    return Constant(value, Known.EXACT, "exact", how)
+
+
+def sampling_makers(method: Method, problem: Problem, clients: Clients) -> dict[str, Callable[[], Constant]]:
+    """Formulas for M and b and, where the method is a FedShuffleGen (`general`), W, M1, M2, P2_gen and noise2_gen.
+
+    For at most `MAX_LISTED` clients also what_1, what_2, ..., the weights with which the method follows the clients.
+    Constants that would need too many cohorts, or rounds that are all alike, are left out.
+    """
+    makers: dict[str, Callable[[], Constant]] = {}
+    try:
+        if clients.count > MAX_CLIENTS:
+            return _of_many(method, clients)
+        sampled = participation_constants(method, clients)
+        if sampled is not None:
+            makers |= {name: partial(_same, c) for name, c in sampled.constants().items()}
+        gen = general(method, clients)
+    except (BadInput, Unsupported):  # too many clients or cohorts: the run does not need these constants
+        return makers
+    if gen is None:
+        return makers
+    makers["W"] = lambda: _exact(gen.W, "sum of wtilde_i K_i/(q_i c_i)")
+    makers["M1"] = lambda: _exact(gen.M1, f"largest h_i s_i what_i, s by {gen.rule}")
+    makers["M2"] = lambda: _exact(gen.M2, "(sum of K_i) times the largest wtilde_i/(W q_i c_i)")
+    local = method.local
+    plain = isinstance(local, Epochs) and local.batch == 1 and local.missed is None
+    if plain and _varies(problem):
+        makers["P2_gen"] = lambda: _variances(method, problem, clients, gen)[0]
+        makers["noise2_gen"] = lambda: _variances(method, problem, clients, gen)[1]
+    for i, weight in enumerate(gen.what if clients.count <= MAX_LISTED else (), 1):
+        makers[f"what_{i}"] = partial(_exact, weight, f"weight of client {i} in the objective that the method follows")
+    return makers
+
+
+def weight_makers(clients: Clients) -> dict[str, Callable[[], Constant]]:
+    """Formulas for w_min and w_max, the extreme weights, and for at most `MAX_LISTED` clients w_1, w_2, ..."""
+    makers: dict[str, Callable[[], Constant]] = {
+        "w_min": lambda: _exact(min(clients.weights), "smallest weight of a client"),
+        "w_max": lambda: _exact(max(clients.weights), "largest weight of a client"),
+    }
+    for i, weight in enumerate(clients.weights if clients.count <= MAX_LISTED else (), 1):
+        makers[f"w_{i}"] = partial(_exact, weight, f"weight of client {i}")
+    return makers
+
+
+def _same(constant: Constant) -> Constant:
+    return constant
+
+
+def _of_many(method: Method, clients: Clients) -> dict[str, Callable[[], Constant]]:
+    """M and b of very many clients, where their formula takes no look at each: computed only when asked for."""
+    drawing = method.participation.drawing(clients)
+    if drawing is None:
+        simple = method.participation.period(clients) == 1
+    else:
+        simple = drawing.kind == "uniform" or (drawing.kind == "independent" and min(drawing.probabilities) > 0)
+    if not simple:
+        return {}
+
+    def make(name: str) -> Constant:
+        found = participation_constants(method, clients)
+        assert found is not None
+        return found.constants()[name]
+
+    return {name: partial(make, name) for name in ("M", "b")}
+
+
+def _varies(problem: Problem) -> bool:
+    return isinstance(problem, LocallyVaried) and problem.violations("local_variance") is None
+
+
+def client_variances(problem: Problem) -> tuple[tuple[Constant, Constant], ...] | None:
+    """(P_i^2, sigma_i^2) of each client, as P2 and noise2 are made of them; None where there are none to be had."""
+    pairs = problem.local_variances() if isinstance(problem, LocallyVaried) and _varies(problem) else None
+    if pairs is None:
+        return None
+    known: Known = getattr(problem, "variances_known", Known.EXACT)
+    side = "exact" if known is Known.EXACT else "upper"
+    return tuple((_exact(P, "P_i^2 as in P2"), Constant(v, known, side, "sigma_i^2 as in noise2")) for P, v in pairs)
+
+
+def _variances(method: Method, problem: Problem, clients: Clients, gen: General) -> tuple[Constant, Constant]:
+    """max of P_i^2/(3 |D_i| E_i^2) and sum of what_i sigma_i^2/(3 |D_i| E_i^2)."""
+    local = method.local
+    assert isinstance(local, Epochs)
+    pairs = client_variances(problem)
+    assert pairs is not None
+    scales = [3 * size * local.epochs(i)[0] ** 2 for i, size in enumerate(clients.sizes)]
+    P2 = max(P.value / scale for (P, _), scale in zip(pairs, scales, strict=True))
+    terms = (what * v.value / scale for what, (_, v), scale in zip(gen.what, pairs, scales, strict=True))
+    noise2 = from_above(sum(terms, Fraction(0)), "sum of what_i sigma_i^2/(3 |D_i| E_i^2), sigma_i^2 as in noise2")
+    if any(v.known is not Known.EXACT for _, v in pairs):
+        noise2 = Constant(round_up(noise2.value), Known.CERTIFIED, "upper", noise2.how)
+    return _exact(P2, "largest P_i^2/(3 |D_i| E_i^2), P_i^2 as in P2"), noise2
+
+
+# What the step conditions divide by: the constants for P^2, what P^2 is divided by, the constant for M, and in words.
+_FACTORS = {
+    "beta": ("P2", 1, "M", "1 + (1 + P) B + M B^2, P^2 = P2"),
+    "beta_c": ("P2", 3, "M", "1 + (1 + P) B + M B^2, P^2 = P2/3 (sharp readings)"),
+    "beta_gen": ("P2_gen", 1, "M1", "1 + (1 + P) B + M1 B^2, P^2 = P2_gen"),
+}
+
+
+def step_factors(constants: Mapping[str, Constant]) -> dict[str, Constant]:
+    """The beta in the step conditions 4 beta L et <= 1 of FedShuffle (Theorem 5.1) and of FedShuffleGen (Theorem E.1).
+
+    beta = 1 + (1 + P) B + M B^2, from above. constants: by the names of problems and methods, P2, B2 and M among them.
+    "beta" is that of Section 5, "beta_c" that with the P^2 of Lemma C.2 (where it is another one), "beta_gen" that of
+    Appendix E; what lacks a constant is left out.
+    """
+    found: dict[str, Constant] = {}
+    for name, (of, divisor, joint, how) in _FACTORS.items():
+        if any(k not in constants for k in (of, "B2", joint)) or (divisor > 1 and constants[of].value == 0):
+            continue
+        used = [constants[k] for k in (of, "B2", joint)]
+        P, B = _root_up(used[0].value / divisor), _root_up(used[1].value)
+        value = 1 + (1 + P) * B + used[2].value * used[1].value
+        exact = used[0].value / divisor == P * P and used[1].value == B * B
+        if exact and all(c.known is Known.EXACT for c in used):
+            found[name] = _exact(value, how)
+        else:
+            weakest = Known.ESTIMATED if any(c.known is Known.ESTIMATED for c in used) else Known.CERTIFIED
+            found[name] = Constant(round_up(value), weakest, "upper", how)
+    return found
+
+
+def _root_up(value: Fraction) -> Fraction:
+    """The square root: itself where it is rational, otherwise from above to a relative 2^-60 or better."""
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if top * top == value.numerator and bottom * bottom == value.denominator:
+        return Fraction(top, bottom)
+    bits = 2 * max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2)
+    scaled = value * 2**bits  # at least about 2^128 for small values
+    return Fraction(math.isqrt(math.ceil(scaled)) + 1, 2 ** (bits // 2))
+
+
+# --- hypotheses about who takes part ---------------------------------------------------------------------------------
+
+
+def _uniform(method: Method, clients: Clients) -> str | None:
+    drawing = method.participation.drawing(clients)
+    if drawing is None:
+        fixed = method.participation.fixed(0, clients) or ()
+        whole = method.participation.period(clients) == 1 and len(fixed) == clients.count
+        return None if whole else "the cohorts of a round are not drawn."
+    return None if drawing.kind == "uniform" else "clients are not drawn uniformly."
+
+
+def _importance(method: Method, clients: Clients) -> str | None:
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "independent":
+        return "clients are not drawn independently of each other."
+    pairs = list(zip(drawing.probabilities, clients.weights, strict=True))
+    if min(w for _, w in pairs) <= 0 or len({p / w for p, w in pairs}) > 1:
+        return "the probabilities of the clients are not proportional to their weights."
+    return None
+
+
+def _smallest_of_two(method: Method, clients: Clients) -> str | None:
+    if clients.count != 2 or sum(clients.weights) != 1:
+        return "the clients are not two of total weight 1."
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "independent":
+        return "clients are not drawn independently of each other."
+    p, q = drawing.probabilities
+    if p + q != 1:
+        return "the clients drawn in a round are not one in the mean."
+    # max(q w_1/p, p w_2/q) is smallest where both are equal
+    if q**2 * clients.weights[0] != p**2 * clients.weights[1]:
+        return "M is smaller at other probabilities."
+    return None
+
+
+def _equal_work(method: Method, clients: Clients) -> str | None:
+    """Whether all clients do equally much local work: steps times their factor of the step size."""
+    gen = general(method, clients)
+    if gen is None:
+        return "the method is none of the FedShuffleGen family."
+    work = [steps / c for steps, c in zip(gen.steps, gen.c, strict=True)]
+    bad = next((i for i, v in enumerate(work) if v != work[0]), None)
+    if bad is None:
+        return None
+    return f"client {bad} does {format_short(work[bad] / work[0])} times as much local work as client 0."
+
+
+def _pairs_of_three(method: Method, clients: Clients) -> str | None:
+    total = sum(clients.weights)
+    if clients.count != 3 or [w / total * 6 for w in clients.weights] != [1, 2, 3]:
+        return "the clients are not three with the weights 1/6, 1/3 and 1/2."
+    return _pairs(method, clients)
+
+
+def _pairs(method: Method, clients: Clients) -> str | None:
+    if clients.count != 3:
+        return "the clients are not three."
+    drawing = method.participation.drawing(clients)
+    if drawing is None or drawing.kind != "uniform" or drawing.size != 2:
+        return "the cohorts are not two clients drawn uniformly."
+    return _equal_work(method, clients) if method.aggregation == SumOne() else "the aggregation is not Sum-One."
+
+
+HYPOTHESES: Mapping[str, Callable[[Method, Clients], str | None]] = {
+    "uniform_participation": _uniform,
+    "importance_participation": _importance,
+    "smallest_m_of_two": _smallest_of_two,
+    "sum_one_pairs": _pairs,
+    "sum_one_pairs_of_three": _pairs_of_three,
+}

@@ -1,0 +1,395 @@
+"""Constants and hypotheses of methods with proximal subproblems: those of FedDANE's theorems.
+
+T. Li et al., "FedDANE: A Federated Newton-Type Method". Client k has the proximal weight mu_k, its gradient is
+L_k-Lipschitz, and its solution is gamma_k-inexact (Definition 1): |w_k - v_k| <= gamma_k |v_k - x|, v_k the exact one.
+
+gamma_k is 0 for exact solves. s gradient steps of size eta on the subproblem give
+w_k - v_k = (I - eta (H_k + mu_k I))^s (x - v_k) on quadratics, so that gamma_k is the s-th power of the spectral norm
+of I - eta (H_k + mu_k I). Where the Hessians of F_k lie between l_k I and L_k I the same holds with the larger of
+|1 - eta (l_k + mu_k)| and |1 - eta (L_k + mu_k)| (mean value theorem). Nothing is certified for sampled steps.
+
+    gamma               largest gamma_k of a client that S'_t may hold
+    inv_mu, inv_mu2     mean over S'_t of 1/mu_k and of 1/mu_k^2
+    gamma_inv_mu        of gamma_k/mu_k
+    gamma2_inv_mu2      of (1 + gamma_k)^2/mu_k^2
+    L_inv_mu2           of L_k/mu_k^2
+    L_gamma2_inv_mu2    of L_k (1 + gamma_k)^2/mu_k^2
+    cohort_size, gradient_cohort_size   devices in S'_t and in S_t
+
+Where S'_t is drawn, a mean is replaced by the client's value that is the least favourable to the theorem (the least
+for inv_mu, the largest for the others), which serves every S'_t.
+
+Hypotheses, which neither the method nor the problem can answer alone: the mean gradient g of S_t must have the mean
+grad F ("unbiased_gradient_cohort"), its variance falls like 1/K for some laws of S_t ("gradient_cohort_variance"),
+Theorem 7 needs S'_t independent of S_t ("independent_cohorts"), equation (3) that the mean over S'_t weighs devices as
+F does ("unbiased_solver_cohort"), and there are solutions, all gamma-inexact ("inexact_solves").
+
+g is the sum over S_t of a_k grad f_k with a_k a function of S_t alone. So E g = grad F for all gradients exactly where
+E a_k = w_k, and with D = diag(w) - w w' the variance has the bound for all gradients exactly where D/K minus the
+covariance of the a_k is positive semidefinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from boundcheck.certified import certify
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.certified.definite import is_positive_semidefinite
+from boundcheck.core.linalg import identity, matrix, rational
+from boundcheck.core.numbers import round_up
+from boundcheck.errors import BadInput, Unsupported
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts import Correction, ExactSolve, GradientSteps, Participation, Proximal, first_repeated
+from boundcheck.problems.problem import QuadraticProblem, clients_of
+
+if TYPE_CHECKING:
+    from boundcheck.methods.method import Method
+    from boundcheck.problems.problem import Problem
+
+
+Maker = Callable[[], Constant]
+
+
+@runtime_checkable
+class ClientwiseSmooth(Protocol):
+    """A problem that is not quadratic and knows how curved every client's objective is."""
+
+    def client_curvatures(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """(l_k, L_k) of each client: l_k I <= hess f_k(x) <= L_k I for all x, from below and from above."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A nonnegative number of a client, and whether it is known exactly or from above."""
+
+    value: Fraction
+    exact: bool
+
+
+def feddane_makers(method: Method, problem: Problem) -> dict[str, Maker]:
+    """How each constant is computed that can be had; none for a method without proximal subproblems."""
+    local = method.local
+    if not isinstance(local, ExactSolve | Proximal):
+        return {}
+    clients = clients_of(problem)
+    found: dict[str, Maker] = {}
+    asked = None if method.correction is None else method.correction.participation or method.participation
+    for name, participation in (("cohort_size", method.participation), ("gradient_cohort_size", asked)):
+        size = None if participation is None else _size(participation, clients)
+        if size is not None:
+            found[name] = partial(certify.count, size, "clients of a cohort")
+    view = _View(method, problem)
+    if certifies_solves(method, problem):
+        found["gamma"] = view.gamma
+    if not view.chosen or min(view.mu[k] for k in view.chosen) <= 0:
+        return found
+    found["inv_mu"] = partial(view.mean, "1/mu_k", lambda k: _Number(1 / view.mu[k], True), least=True)
+    found["inv_mu2"] = partial(view.mean, "1/mu_k^2", lambda k: _Number(1 / view.mu[k] ** 2, True))
+    if view.is_curved:
+        found["L_inv_mu2"] = partial(view.mean, "L_k/mu_k^2", lambda k: view.term(k, power=0, curved=True))
+    if "gamma" in found:
+        found["gamma_inv_mu"] = partial(view.mean, "gamma_k/mu_k", view.inexact_step)
+        found["gamma2_inv_mu2"] = partial(view.mean, "(1 + gamma_k)^2/mu_k^2", partial(view.term, power=2))
+        if view.is_curved:
+            found["L_gamma2_inv_mu2"] = partial(
+                view.mean, "L_k (1 + gamma_k)^2/mu_k^2", partial(view.term, power=2, curved=True)
+            )
+    return found
+
+
+def certifies_solves(method: Method, problem: Problem) -> bool:
+    """Whether every local solution has a certified inexactness gamma."""
+    local = method.local
+    if isinstance(local, ExactSolve):
+        return True
+    stepped = isinstance(local, Proximal) and isinstance(local.work, GradientSteps) and method.schedule.is_constant()
+    return stepped and _View(method, problem).has_minimisers
+
+
+def _size(participation: Participation, clients: Clients) -> int | None:
+    """How many clients every cohort has (with multiplicity), or None where that differs."""
+    drawing = participation.drawing(clients)
+    if drawing is None:
+        rounds = first_repeated(participation, clients) + participation.period(clients)
+        sizes = {len(participation.fixed(t, clients) or ()) for t in range(rounds)}
+    elif drawing.kind == "subsets":
+        sizes = {len(s) for s, p in zip(drawing.subsets, drawing.probabilities, strict=True) if p > 0}
+    else:
+        sizes = {drawing.size} if drawing.kind in ("uniform", "replacement") else set[int]()
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+class _View:
+    """The proximal weights, curvatures and inexactness of the clients."""
+
+    def __init__(self, method: Method, problem: Problem) -> None:
+        self._method, self._problem = method, problem
+        self._clients = clients_of(problem)
+        every = range(self._clients.count)
+        visits = [method.local.visits(k, (k,), self._clients)[0][1] for k in every]
+        self.mu = [v.prox for v in visits]
+        self._steps = [(v.steps, v.scale * method.schedule.step(1)) for v in visits]
+        drawing = method.participation.drawing(self._clients)
+        fixed = method.participation.fixed(0, self._clients) if drawing is None else None
+        rounds = first_repeated(method.participation, self._clients) + method.participation.period(self._clients)
+        self.is_fixed = bool(fixed) and rounds == 1
+        # the clients over which a mean is taken, or among which the least favourable is looked for
+        self.chosen: Sequence[int] = every if fixed is None or not self.is_fixed else fixed
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether every client's L_k is known."""
+        return isinstance(self._problem, QuadraticProblem | ClientwiseSmooth)
+
+    @property
+    def has_minimisers(self) -> bool:
+        """Whether every subproblem is known to be strongly convex."""
+        if isinstance(self._problem, QuadraticProblem):
+            shifted = [
+                a + identity(a.nrows()) * rational(mu)
+                for (a, _), mu in zip(self._problem.forms().maps, self.mu, strict=True)
+            ]
+            return all(a.rank() == a.nrows() and is_positive_semidefinite(a) for a in shifted)
+        return self.is_curved and all(low + mu > 0 for (low, _), mu in zip(self._ends, self.mu, strict=True))
+
+    @cached_property
+    def _ends(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        assert isinstance(self._problem, ClientwiseSmooth)
+        return self._problem.client_curvatures()
+
+    @cached_property
+    def _L(self) -> list[_Number]:
+        if isinstance(self._problem, QuadraticProblem):
+            return [_number(certify.smoothness([a])) for a, _ in self._problem.forms().maps]
+        return [_Number(high, False) for _, high in self._ends]
+
+    @cached_property
+    def _gamma(self) -> list[_Number]:
+        if isinstance(self._method.local, ExactSolve):
+            return [_Number(Fraction(0), True)] * self._clients.count
+        norms: list[_Number] = []
+        for k, (mu, (_, eta)) in enumerate(zip(self.mu, self._steps, strict=True)):
+            if isinstance(self._problem, QuadraticProblem):
+                a, _ = self._problem.forms().maps[k]
+                one = identity(a.nrows())
+                norms.append(_number(certify.smoothness([one - (a + one * rational(mu)) * rational(eta)])))
+            else:
+                low, high = self._ends[k]
+                norms.append(_Number(max(abs(1 - eta * (low + mu)), abs(1 - eta * (high + mu))), False))
+        return [_power(norm, steps) for norm, (steps, _) in zip(norms, self._steps, strict=True)]
+
+    def term(self, k: int, *, power: int, curved: bool = False) -> _Number:
+        """(1 + gamma_k)^power/mu_k^2, curved: times L_k."""
+        value, exact = 1 / self.mu[k] ** 2, True
+        if power:
+            value, exact = value * (1 + self._gamma[k].value) ** power, self._gamma[k].exact
+        if curved:
+            value, exact = value * self._L[k].value, exact and self._L[k].exact
+        return _Number(value, exact)
+
+    def inexact_step(self, k: int) -> _Number:
+        """gamma_k/mu_k."""
+        return _Number(self._gamma[k].value / self.mu[k], self._gamma[k].exact)
+
+    def gamma(self) -> Constant:
+        """The largest gamma_k."""
+        how = (
+            "exact solves" if isinstance(self._method.local, ExactSolve) else "largest contraction of a client's steps"
+        )
+        return _extreme([self._gamma[k] for k in self.chosen], how, least=False)
+
+    def mean(self, what: str, of: Callable[[int], _Number], *, least: bool = False) -> Constant:
+        """The mean of a number of the clients over S'_t, or the least favourable one where S'_t is drawn."""
+        numbers = [of(k) for k in self.chosen]
+        if not self.is_fixed:
+            return _extreme(numbers, f"{what}, the {'least' if least else 'largest'} of a client", least=least)
+        total = sum((n.value for n in numbers), Fraction(0)) / len(numbers)
+        how = f"mean over S'_t of {what}"
+        exact = all(n.exact for n in numbers)
+        return certify.from_above(total, how) if exact else Constant(round_up(total), Known.CERTIFIED, "upper", how)
+
+
+def _number(constant: Constant) -> _Number:
+    return _Number(constant.value, constant.known is Known.EXACT)
+
+
+def _power(norm: _Number, steps: int) -> _Number:
+    """norm^steps, rounded up to 13 digits a product where it is long."""
+    long = norm.value.numerator.bit_length() + norm.value.denominator.bit_length()
+    if long * steps <= certify.MOST_BITS:
+        return _Number(norm.value**steps, norm.exact)
+    result, factor = Fraction(1), round_up(norm.value)
+    while steps:
+        if steps & 1:
+            result = round_up(result * factor)
+        factor, steps = round_up(factor * factor), steps >> 1
+    return _Number(result, False)
+
+
+def _extreme(numbers: Sequence[_Number], how: str, *, least: bool) -> Constant:
+    """The least or the largest, as the value itself where all clients have the same."""
+    best = (min if least else max)(numbers, key=lambda n: n.value)
+    if all(n.exact and n.value == best.value for n in numbers):
+        return Constant(best.value, Known.EXACT, "exact", how)
+    return Constant(best.value, Known.CERTIFIED, "lower" if least else "upper", how)
+
+
+MAX_CLIENTS = 100  # whose covariance is decided
+MAX_COHORTS = 20_000  # that are gone through one by one
+_ALIKE = "the cohorts of different rounds are not drawn alike."
+
+Law = Sequence[tuple[Fraction, Sequence[int]]]
+
+
+def cohort_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
+    """Hypothesis -> why it fails, or None where it holds; one that is not looked at is left out.
+
+    Nothing is said of a method without a gradient correction.
+    """
+    correction = method.correction
+    if correction is None:
+        return {}
+    clients = clients_of(problem)
+    found: dict[str, str | None] = {
+        "independent_cohorts": _independent(method, correction, clients),
+        **_solver_cohort(method.participation, clients, problem.weights),
+    }
+    if _may_be_empty(method.participation, clients):
+        found["inexact_solves"] = "S'_t may be empty, so that no device solves its subproblem."
+    elif certifies_solves(method, problem):
+        found["inexact_solves"] = None
+    stale = _not_of_this_round(correction)
+    if stale is not None:
+        return {**found, "unbiased_gradient_cohort": stale, "gradient_cohort_variance": stale}
+    cohort = method.participation if correction.participation is None else correction.participation
+    if correction.weights == "uniform" and _by_formula(cohort, clients, problem.weights):
+        return {**found, "unbiased_gradient_cohort": None, "gradient_cohort_variance": None}
+    try:
+        law = _law(cohort, clients)
+    except (BadInput, Unsupported):  # too many cohorts
+        return found
+    if law is None:
+        return {**found, "unbiased_gradient_cohort": _ALIKE, "gradient_cohort_variance": _ALIKE}
+    shares = [(p, _shares(s, clients, correction.weights)) for p, s in law]
+    empty = any(not s for _, s in law)
+    if empty:
+        why = "a cohort S_t may be empty, and then has no mean gradient."
+        return {**found, "unbiased_gradient_cohort": why, "gradient_cohort_variance": why}
+    biased = _biased(shares, problem.weights)
+    found["unbiased_gradient_cohort"] = biased
+    if biased is not None:
+        found["gradient_cohort_variance"] = biased
+    elif clients.count <= MAX_CLIENTS:
+        found["gradient_cohort_variance"] = _spread(shares, problem.weights, max(len(s) for _, s in law))
+    return found
+
+
+def _independent(method: Method, correction: Correction, clients: Clients) -> str | None:
+    if method.participation.drawing(clients) is None:
+        return None  # S'_t is known in advance
+    if correction.pipelined:
+        return None  # S_t is the cohort of the round before
+    return "S_t is S'_t, the devices that do the local work." if correction.participation is None else None
+
+
+def _solver_cohort(cohort: Participation, clients: Clients, weights: Sequence[Fraction]) -> dict[str, str | None]:
+    """The hypothesis about the law of S'_t; empty where the cohorts are too many to go through."""
+    name = "unbiased_solver_cohort"
+    if _by_formula(cohort, clients, weights):
+        return {name: None}
+    try:
+        law = _law(cohort, clients)
+    except (BadInput, Unsupported):
+        return {}
+    if law is None:
+        return {name: _ALIKE}
+    if any(not s for _, s in law):
+        return {name: "S'_t may be empty, and then has no mean."}
+    return {name: _biased([(p, _shares(s, clients, "uniform")) for p, s in law], weights, "mean over S'_t")}
+
+
+def _may_be_empty(cohort: Participation, clients: Clients) -> bool:
+    """Whether no client takes part in some round, surely or with a positive probability."""
+    drawing = cohort.drawing(clients)
+    if drawing is None:
+        rounds = first_repeated(cohort, clients) + cohort.period(clients)
+        return any(not cohort.fixed(t, clients) for t in range(rounds))
+    if drawing.kind == "independent":
+        return all(p < 1 for p in drawing.probabilities)
+    chances = zip(drawing.subsets, drawing.probabilities, strict=True) if drawing.kind == "subsets" else ()
+    return any(not s and p > 0 for s, p in chances)
+
+
+def _not_of_this_round(correction: Correction) -> str | None:
+    if correction.pipelined:
+        return "the gradients are those of the round before, at its point."
+    if not correction.is_constant() or correction.at(0) != 1:
+        return "the correction is weighted by a factor below 1, so that each device's own gradient has a part in g."
+    return None
+
+
+def _by_formula(cohort: Participation, clients: Clients, weights: Sequence[Fraction]) -> bool:
+    """Whether both hypotheses about g are known to hold without a look at the cohorts (plain mean)."""
+    drawing = cohort.drawing(clients)
+    if drawing is None:
+        return False
+    if drawing.kind == "replacement":
+        return list(drawing.probabilities) == list(weights)
+    return drawing.kind == "uniform" and len(set(weights)) == 1
+
+
+def _law(cohort: Participation, clients: Clients) -> Law | None:
+    """Every cohort with its probability; None where rounds are not alike."""
+    drawing = cohort.drawing(clients)
+    if drawing is not None:
+        return drawing.support(MAX_COHORTS)
+    if cohort.period(clients) > 1:
+        return None
+    return [(Fraction(1), cohort.fixed(0, clients) or ())]
+
+
+def _shares(cohort: Sequence[int], clients: Clients, weights: str) -> dict[int, Fraction]:
+    """a_k of the clients of a cohort; one that is drawn several times counts as often."""
+    each = [Fraction(1) if weights == "uniform" else clients.weights[k] for k in cohort]
+    total, found = sum(each, Fraction(0)), dict[int, Fraction]()
+    for k, share in zip(cohort, each, strict=True):
+        found[k] = found.get(k, Fraction(0)) + (share / total if total else Fraction(0))
+    return found
+
+
+def _biased(
+    shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction], of: str = "mean gradient"
+) -> str | None:
+    mean = [Fraction(0)] * len(weights)
+    for p, own in shares:
+        for k, share in own.items():
+            mean[k] += p * share
+    bad = next((k for k, w in enumerate(weights) if mean[k] != w), None)
+    if bad is None:
+        return None
+    return f"client {bad} has the weight {weights[bad]}, but the expected share {mean[bad]} in the {of}."
+
+
+def _spread(
+    shares: Sequence[tuple[Fraction, dict[int, Fraction]]], weights: Sequence[Fraction], size: int
+) -> str | None:
+    """Whether D/K - cov(a) is positive semidefinite; E a = w is known."""
+    n = len(weights)
+    left = [[-w * v * Fraction(1, size) for v in weights] for w in weights]
+    for k, w in enumerate(weights):
+        left[k][k] += w / size
+        for m, v in enumerate(weights):
+            left[k][m] += w * v
+    for p, own in shares:
+        for k, a in own.items():
+            for m, b in own.items():
+                left[k][m] -= p * a * b
+    if n == 1 or is_positive_semidefinite(matrix(left)):
+        return None
+    return f"the mean gradient of S_t varies more than that of {size} draws by weight with replacement."

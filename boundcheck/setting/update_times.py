@@ -1,0 +1,127 @@
+"""Constants of a schedule's update times, and hypotheses about them.
+
+Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Optimization with Asynchronous and
+Heterogeneous Clients Updates", Section 4 and Table 2. With the fixed update times tau_i, M the slowest client:
+
+    time_slowest, time_fastest   tau_M and tau_0; time_ratio their ratio; time_rates the sum of 1/tau_i
+    time_lcm      the least common multiple of the times, where they are whole numbers
+    updates_of_slowest           sum of ceil(tau_M/tau_j) over the clients other than M
+    visit_rounds, visits_lcm     ceil(tau_M/dt), and the least common multiple of the ceil(tau_i/dt): windows dt alone
+    d_i, chance   the aggregation weight of a client and the probability that it takes part in a round, where both are
+                  the same for all clients and cohorts are drawn
+    U_loss        mean of the sum over the kinds of data absent from a round of r_j [F_j - F_j*] at the iterates (18): 0
+                  where every kind is in every round, and not known elsewhere, since it depends on the run
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from boundcheck.certified.constant import Constant, Known
+from boundcheck.errors import BadInput
+from boundcheck.methods.parts import Timed
+from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Window
+
+if TYPE_CHECKING:
+    from boundcheck.methods.clients import Clients
+    from boundcheck.methods.method import Method
+    from boundcheck.setting.expected_weights import DataKinds, Expected
+
+
+Makers = dict[str, Callable[[], Constant]]
+
+
+def _exact(value: Fraction | int, how: str) -> Callable[[], Constant]:
+    return partial(Constant, Fraction(value), Known.EXACT, "exact", how)
+
+
+def _times(method: Method, clients: Clients) -> Fixed | Exponential | None:
+    """The clients' update times; None where participation does not follow from any."""
+    timed = method.participation
+    if not isinstance(timed, Timed):
+        return None
+    try:
+        return timed.of(clients.count)
+    except BadInput:  # times of other clients, which the run itself refuses
+        return None
+
+
+def time_makers(method: Method, clients: Clients) -> Makers:
+    """The constants of fixed update times of the module's list; empty where the method has none."""
+    times = _times(method, clients)
+    if not isinstance(times, Fixed):
+        return {}
+    own = times.values
+    slowest, fastest = max(own), min(own)
+    others = list(own)
+    others.remove(slowest)
+    found: Makers = {
+        "time_slowest": _exact(slowest, "largest update time"),
+        "time_fastest": _exact(fastest, "smallest update time"),
+        "time_ratio": _exact(slowest / fastest, "largest over smallest update time"),
+        "time_rates": _exact(sum((1 / t for t in own), Fraction(0)), "sum of 1/tau_i"),
+        "updates_of_slowest": _exact(
+            sum(math.ceil(slowest / t) for t in others), "sum of ceil(tau_M/tau_j) over the other clients"
+        ),
+    }
+    if all(t.denominator == 1 for t in own):
+        found["time_lcm"] = _exact(math.lcm(*(int(t) for t in own)), "least common multiple of the update times")
+    policy = method.participation.policy if isinstance(method.participation, Timed) else None
+    if isinstance(policy, Window):
+        visits = [math.ceil(t / policy.dt) for t in own]
+        found["visit_rounds"] = _exact(max(visits), "ceil(tau_M/dt)")
+        found["visits_lcm"] = _exact(math.lcm(*visits), "least common multiple of the ceil(tau_i/dt)")
+    return found
+
+
+def participation_makers(method: Method, clients: Clients, expected: Expected, data: DataKinds) -> Makers:
+    """d_i, chance and U_loss, as far as they are known."""
+    found: Makers = {}
+    # W_n, the kinds present in round n, are those of a positive expected weight: s_j(n) > 0
+    if all(kind.q and data.complete(kind.q) for kind in expected.kinds):
+        found["U_loss"] = _exact(0, "every kind of data has a positive expected weight in every round")
+    drawing = method.participation.drawing(clients)
+    own = method.aggregation.by_client(method.context(clients))
+    if drawing is None or own is None or drawing.kind == "replacement":
+        return found
+    weights = {own(i) for i in range(clients.count)}
+    chances = {drawing.inclusion(i) for i in range(clients.count)}
+    if len(weights) == 1 and len(chances) == 1:
+        found["d_i"] = _exact(weights.pop(), "aggregation weight, the same for all clients")
+        found["chance"] = _exact(chances.pop(), "probability of taking part, the same for all clients")
+    return found
+
+
+def time_hypotheses(method: Method, clients: Clients) -> dict[str, str | None]:
+    """Hypotheses about update times and ties -> why they fail, or None where they hold; empty without times."""
+    times = _times(method, clients)
+    timed = method.participation
+    if times is None or not isinstance(timed, Timed):
+        return {}
+    if not isinstance(times, Fixed):
+        return {
+            "fixed_times": "the update times are random.",
+            "one_by_one": None if _single(timed, clients) else "several clients can make one round.",
+        }
+    values = times.values
+    broken = next((t for t in values if t.denominator != 1), None)
+    apart = max(values) in (values[0], values[-1])
+    return {
+        "fixed_times": None,
+        "one_by_one": None if _single(timed, clients) else "clients that finish together make one round.",
+        "whole_times": None if broken is None else f"the update time {broken} is no whole number.",
+        "slowest_at_an_end": None if apart else "the slowest client is in the middle of the order of ties.",
+    }
+
+
+def _single(timed: Timed, clients: Clients) -> bool:
+    """Whether every round has exactly one client, those that finish together in the order of their numbers."""
+    plan = timed.plan(clients.count)
+    if plan is not None:
+        return plan.single
+    # random times are never equal
+    return isinstance(timed.policy, FirstToArrive) or (isinstance(timed.policy, Buffer) and timed.policy.m == 1)

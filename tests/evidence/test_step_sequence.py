@@ -1,0 +1,99 @@
+"""A run whose step sizes are not those of the statement is out of scope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from boundcheck.engines.run import run
+from boundcheck.errors import UnknownName
+from boundcheck.evidence.claim import Claim, run_claim
+from boundcheck.evidence.compare import compare
+from boundcheck.methods.build import build as build_method
+from boundcheck.methods.build import kinds
+from boundcheck.problems.build import build as build_problem
+from boundcheck.theory.dimension import LENGTH2, ONE
+from boundcheck.theory.discovery import all_statements, statement
+from boundcheck.theory.statement import ROUND, Algorithm, Metric, Source, Statement
+from boundcheck.theory.symbols import Symbol, common
+from boundcheck.verdict import Outcome
+
+PAIR = {"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1}
+CONSTANT = {"kind": "scgd", "E": 1, "eta": "1/1000"}
+FALLING = {"kind": "scgd", "E": 1, "eta0": "1/1000"}
+n, eta0, mu = common.n.expr, common.eta0.expr, common.mu.expr
+GAMMA = Symbol("gamma", "shift of the step size", ONE, free=True)
+gamma = GAMMA.expr
+
+
+def about(steps: object, *symbols: Symbol) -> Statement:
+    """That the distance is at most ten times the first, for these step sizes."""
+    return Statement(
+        Source("mine", "1", "here"), "as_printed", "t", (common.dist2_0, common.K, *symbols),
+        Metric("dist2", LENGTH2, index="K", rounds=3 * common.K.expr), 10 * common.dist2_0.expr,
+        algorithm=Algorithm("scgd", (), () if steps is None else (("eta", steps),)),
+    )  # fmt: skip
+
+
+def verdict_of(claimed: Statement, method: dict[str, object], **constants: object):
+    curve = run(build_method(method), build_problem(PAIR), rounds=[0, 3, 30, 300])
+    return compare(claimed, curve, constants)
+
+
+def test_a_falling_step_refuses_a_constant_one() -> None:
+    wanted = about(2 / (mu * (gamma + ROUND)), common.mu, GAMMA)
+    found = verdict_of(wanted, CONSTANT, gamma=100)
+    assert found.outcome is Outcome.OUT_OF_SCOPE
+    assert "the step size 2/(mu*(gamma + r)) after r rounds, the run has the step size 1/1000 in every" in found.reason
+
+
+def test_a_constant_step_refuses_a_falling_one() -> None:
+    found = verdict_of(about(None), FALLING)
+    assert found.outcome is Outcome.OUT_OF_SCOPE
+    assert "constant step size, the run has the step size (1/1000)/K in its K-th cycle of 3 rounds" in found.reason
+    assert verdict_of(about(None), CONSTANT).outcome is Outcome.HOLDS
+    claim = Claim("scgd/theorem_3_3/corrected", PAIR, FALLING)
+    assert run_claim(claim).verdict.outcome is Outcome.OUT_OF_SCOPE
+
+
+def test_the_same_sequence_is_in_scope_and_another_is_not() -> None:
+    cycles = about(eta0 / (sp.floor(ROUND / n) + 1), common.eta0, common.n)
+    assert verdict_of(cycles, FALLING).outcome is Outcome.HOLDS
+    each = about(eta0 / (ROUND + 1), common.eta0)
+    assert verdict_of(each, FALLING).outcome is Outcome.OUT_OF_SCOPE
+    assert verdict_of(cycles, CONSTANT).outcome is Outcome.OUT_OF_SCOPE  # the run has no eta0
+
+
+def test_a_sequence_that_cannot_be_decided_is_not_taken_as_met() -> None:
+    root = about(eta0 / (sp.floor(ROUND / n) + 1) + 0 * ROUND + sp.sqrt(ROUND**2) - ROUND, common.eta0, common.n)
+    curve = run(build_method(FALLING), build_problem(PAIR), rounds=[0, 30_000])
+    assert compare(root, curve).outcome is Outcome.UNDECIDED
+
+
+def test_a_curve_of_ones_own_takes_the_sequence_for_granted() -> None:
+    curve = run(build_method(FALLING), build_problem(PAIR), rounds=[0, 3])
+    bare = replace(curve, algorithms=None, parameters=None, step_sizes=None)
+    found = compare(about(eta0 / (ROUND + 1), common.eta0), bare)
+    assert found.outcome is Outcome.HOLDS
+    assert "that the run is scgd with the step size eta0/(r + 1) after r rounds" in found.reason
+
+
+@pytest.mark.parametrize("reading", ["corrected", "as_printed"])
+def test_the_falling_step_of_scgd_is_stated(reading: str) -> None:
+    algorithm = statement(f"scgd/theorem_3_4/{reading}").algorithm
+    assert algorithm is not None
+    assert algorithm.steps == (("eta", eta0 / (sp.floor(ROUND / n) + 1)),)
+
+
+def test_an_algorithm_that_does_not_exist_is_an_error() -> None:
+    wrong = replace(about(None), algorithm=Algorithm("scdg"))
+    with pytest.raises(UnknownName, match="the algorithm 'scdg' is unknown; did you mean 'scgd'"):
+        verdict_of(wrong, CONSTANT)
+    with pytest.raises(UnknownName, match="the algorithm 'scdg' is unknown"):
+        run_claim(Claim("mine", PAIR, CONSTANT), claimed=wrong)
+
+
+def test_every_statement_names_a_method_that_exists() -> None:
+    assert {s.algorithm.kind for s in all_statements() if s.algorithm is not None} <= set(kinds())
