@@ -34,6 +34,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Timed
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
+from boundcheck.setting import Setting
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store
@@ -183,7 +184,12 @@ class _Work:
             how["neural"] = dict(self.spec.neural)
         size = last * len(seeds) if time is None else len(seeds)
         curve = run_or_recall(
-            self.store, method, on, spec, seeds=seeds, on_progress=lambda share: self._show(share * size), **how
+            self.store,
+            Setting(method, on),
+            spec,
+            seeds=seeds,
+            on_progress=lambda share: self._show(share * size),
+            **how,
         )
         self.done += size
         self._show(0)
