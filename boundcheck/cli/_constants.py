@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from boundcheck.setting import Setting
     from boundcheck.theory.statement import Statement
 
-__all__ = ["ClaimConstants", "Spread", "Step", "claim_constants", "print_constants"]
-
 ALL_CLIENTS = 12  # up to so many clients each has a line, of more the least, the median and the largest
 WIDTH = 110  # characters of a line of notes
 HOW = 64  # characters of how a constant is known that stand in the table; what is longer is said below it
@@ -239,6 +237,32 @@ def _practice(label: str, method: Mapping[str, Any], name: str, problem: Problem
             return largest_in_practice(method, name, problem, first, done)
     except (BadInput, Unsupported) as error:
         return str(error)
+
+
+def catalogue_rows() -> list[dict[str, str]]:
+    """The catalogue of constants, JSON-able: one row a key."""
+    from boundcheck.theory.keys import CATALOGUE
+
+    return [
+        {
+            "key": k.key,
+            "definition": k.definition,
+            "formula": k.formula,
+            "dimension": str(k.dimension),
+            "source": k.source,
+            "where": k.where,
+        }
+        for k in CATALOGUE.values()
+    ]
+
+
+def print_catalogue() -> None:
+    """The catalogue of constants, a paragraph each."""
+    for row in catalogue_rows():
+        line(row["key"])
+        told = f"{row['definition']}: {row['formula']}. Dimension {row['dimension']}; {row['source']}; {row['where']}."
+        for part in textwrap.wrap(told, WIDTH, initial_indent="  ", subsequent_indent="  "):
+            line(part)
 
 
 def print_constants(found: ClaimConstants) -> None:

@@ -43,7 +43,8 @@ def chosen_store(no_store: bool) -> Path | None:
 
 
 def constants(
-    spec: Spec,
+    spec: Annotated[Path | None, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Print the catalogue of all constants instead.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Leave out the steps that work in practice.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -52,11 +53,23 @@ def constants(
     Those of the problem and those that it shares with the method, each with how it is known; and the largest
     step that the statement allows beside the largest that works in practice.
 
+    With --list: the catalogue of constants that symbols of statements name by their keys.
+
     \b
     Example: boundcheck constants examples/scgd.toml
     """
-    from boundcheck.cli._constants import claim_constants, print_constants
+    from boundcheck.cli._constants import catalogue_rows, claim_constants, print_catalogue, print_constants
+    from boundcheck.errors import BadInput
     from boundcheck.evidence.spec import load_claims
+
+    if listed and spec is None:
+        if as_json:
+            print_json({"constants": catalogue_rows()})
+        else:
+            print_catalogue()
+        return 0
+    if listed or spec is None:
+        raise BadInput("boundcheck constants takes either a specification file or --list.")
 
     found = [claim_constants(claim, practice=not quick) for claim in load_claims(spec)]
     if as_json:

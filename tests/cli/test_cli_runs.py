@@ -16,6 +16,7 @@ from cli_tools import FALSE, FEDAVG, LONG, OUT, Run
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.setting.participation import step_factors
+from boundcheck.theory.keys import CATALOGUE
 
 Write = Callable[..., Path]
 
@@ -28,6 +29,13 @@ method = { kind = "scgd", E = 4, eta = "0.9*largest" }
 at = { K = [0, 1_000, 1_000_000] }
 expect = "HOLDS"
 """
+
+
+def test_the_catalogue_of_constants_is_listed(boundcheck_cli: Run) -> None:
+    rows = boundcheck_cli("constants", "--list", "--json").json["constants"]
+    assert [row["key"] for row in rows] == list(CATALOGUE)
+    assert "participation/alpha" in boundcheck_cli("constants", "--list").out
+    assert "either a specification file or --list" in boundcheck_cli("constants").err
 
 
 def test_constants_say_how_they_are_known(boundcheck_cli: Run, spec: Write) -> None:

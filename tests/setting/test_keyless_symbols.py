@@ -1,0 +1,50 @@
+"""A symbol without a key takes no constant of method and problem, whatever its name is."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from boundcheck.engines.run import run
+from boundcheck.errors import BadInput
+from boundcheck.evidence.compare import compare
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting
+from boundcheck.theory.dimension import LENGTH2, ONE
+from boundcheck.theory.statement import Algorithm, Metric, Source, Statement
+from boundcheck.theory.symbols import Symbol, common
+from boundcheck.verdict import Outcome
+
+NAMES = ("alpha", "beta", "rho", "S2", "M", "W", "tau")
+PROBLEM = build_problem({"kind": "random_quadratics", "clients": 3, "d": 2, "seed": 1})
+METHOD = build_method({"kind": "uniform_sampling", "m": 2, "K": 2, "eta_l": "1/1000"})
+
+
+def mine() -> Statement:
+    """That the distance is at most its start, times the sum of the symbols."""
+    symbols = tuple(Symbol(name, "a number of my own", ONE) for name in NAMES)
+    factor = sum((s.expr for s in symbols), sp.Integer(0))
+    return Statement(
+        Source("mine", "1", "here"), "as_printed", "t", (common.dist2_0, common.T.but(index=True, key=""), *symbols),
+        Metric("dist2", LENGTH2, index="T", rounds=common.T.expr), common.dist2_0.expr * factor,
+        algorithm=Algorithm("uniform_sampling"),
+    )  # fmt: skip
+
+
+def test_none_is_filled_in_and_near_keys_are_listed() -> None:
+    pair = Setting(METHOD, PROBLEM)
+    assert {"participation/alpha", "participation/beta", "participation/rho", "surrogate/S2", "schedule/tau"} <= set(
+        pair.constants()
+    )
+    assert set(mine().known(pair.constants())) == {"dist2_0"}
+    with pytest.raises(BadInput, match="no value for alpha, beta, rho, S2, M, W, tau") as error:
+        compare(mine(), run(METHOD, PROBLEM, rounds=[0, 1, 5]))
+    assert "alpha has no key; near keys: participation/alpha" in str(error.value)
+    assert "S2 has no key; near keys: surrogate/S2" in str(error.value)
+
+
+def test_given_values_are_named_as_not_checked() -> None:
+    found = compare(mine(), run(METHOD, PROBLEM, rounds=[0, 1, 5]), dict.fromkeys(NAMES, 1))
+    assert found.outcome is Outcome.HOLDS
+    assert f"the given values of {', '.join(NAMES)}" in found.reason
