@@ -12,21 +12,6 @@ import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-__all__ = [
-    "BadInput",
-    "BoundcheckError",
-    "DataNotFetched",
-    "MissingExtra",
-    "Mistakes",
-    "SpecError",
-    "StoreError",
-    "UnknownName",
-    "Unsupported",
-    "nearest",
-    "shortened",
-    "shown",
-]
-
 LONGEST_VALUE = 60  # characters of a value that a message quotes
 LONGEST_WORD = 240  # characters of a message without a space: room for a path
 LONGEST_LINE = 2500  # characters of one line of a message: room for the list of a paper's statements

@@ -18,7 +18,6 @@ import pytest
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import Claim, ClaimResult
 
-__all__ = ["Boundcheck", "boundcheck"]
 
 GRID = 200  # compared points when `rounds` is a number; all of them up to here, a log grid beyond
 

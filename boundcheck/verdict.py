@@ -12,8 +12,6 @@ from typing import Any, TypeVar, cast
 
 from boundcheck.errors import BadInput, UnknownName, shown
 
-__all__ = ["Grade", "Outcome", "Tightness", "Verdict", "count_by", "entry", "plain"]
-
 
 class Outcome(StrEnum):
     """What is said of a claim, in order of precedence (the first that applies is the answer)."""

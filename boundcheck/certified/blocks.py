@@ -33,18 +33,6 @@ from boundcheck.core.linalg import floats, fraction, identity, range_projector, 
 from boundcheck.core.numbers import round_up
 from boundcheck.errors import BadInput, UnknownName
 
-__all__ = [
-    "READINGS",
-    "BlockDissimilarity",
-    "Lipschitz",
-    "Partition",
-    "block_variances",
-    "coupled",
-    "decides",
-    "lipschitz",
-    "root_from_above",
-]
-
 Partition = Sequence[Sequence[int]]  # the coordinates of each block
 Reading = Literal["blocks", "separable", "weighted", "global"]
 READINGS: tuple[Reading, ...] = ("blocks", "separable", "weighted", "global")

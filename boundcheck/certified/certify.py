@@ -25,22 +25,6 @@ from boundcheck.core.linalg import (
 )
 from boundcheck.core.numbers import round_up
 
-__all__ = [
-    "count",
-    "eigenvalue",
-    "from_above",
-    "gap",
-    "gradient_noise",
-    "lower_curvature",
-    "noise_is_finite",
-    "noise_value",
-    "quadratic_value",
-    "quasi_convexity",
-    "similarity",
-    "smoothness",
-    "squared_distance",
-]
-
 # An exact rational whose numerator and denominator have at most this many bits together is given as it is, a longer
 # one as a bound of 13 digits. In decimal that is 3012 characters: `parse_number` reads it back from any text.
 MOST_BITS = 10_000

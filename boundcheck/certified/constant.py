@@ -10,8 +10,6 @@ from typing import Any
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.verdict import Grade
 
-__all__ = ["Constant", "Known"]
-
 
 class Known(StrEnum):
     """How a constant is known, strongest first."""

@@ -13,8 +13,6 @@ from boundcheck.core.linalg import EigenBound, balls, fraction, is_psd, precisio
 from boundcheck.core.numbers import round_down, round_up, simplest_between
 from boundcheck.errors import BadInput
 
-__all__ = ["is_diagonal", "is_positive_semidefinite", "least_multiple", "principal", "spread"]
-
 _SMALL = 12  # up to this dimension exact elimination is as fast as balls
 _BITS = (128, 1024)  # precisions that are tried before exact elimination
 _RECOGNISED = 24  # up to this dimension a bound that is a short rational is recognised as the value itself

@@ -37,8 +37,6 @@ from boundcheck.core.linalg import (
 )
 from boundcheck.core.numbers import round_up
 
-__all__ = ["Affine", "Dissimilarity", "LocalVariance", "Pair", "local_variance"]
-
 Affine = tuple[fmpq_mat, fmpq_mat]  # (A, b) of a gradient A x - b
 
 # Without equal Hessians the default factor is so many times the least admissible one, where G2 may be infinite.

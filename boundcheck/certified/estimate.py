@@ -17,15 +17,6 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput
 
-__all__ = [
-    "estimate_dissimilarity",
-    "estimate_local_variance",
-    "estimate_relaxed_dissimilarity",
-    "estimate_similarity",
-    "estimate_smoothness",
-    "upper_mean",
-]
-
 Floats = NDArray[np.float64]
 
 

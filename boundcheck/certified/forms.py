@@ -17,8 +17,6 @@ from flint import fmpq, fmpq_mat
 from boundcheck.certified.definite import is_positive_semidefinite
 from boundcheck.core.linalg import fraction, rational, solve_any
 
-__all__ = ["Form", "gap", "least_constant", "square", "weighted"]
-
 
 @dataclass(frozen=True)
 class Form:

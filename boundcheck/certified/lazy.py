@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 from boundcheck.certified.constant import Constant
 
-__all__ = ["LazyConstants"]
-
 
 class LazyConstants(Mapping[str, Constant]):
     """A mapping whose names are known and whose values are computed on first access, each once.

@@ -32,8 +32,6 @@ from numpy.typing import NDArray
 
 from boundcheck.core.numbers import round_up
 
-__all__ = ["UNIT", "Bounds", "bounds", "largest_gram", "rounding"]
-
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
 

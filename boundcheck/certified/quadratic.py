@@ -17,8 +17,6 @@ from boundcheck.certified.samples import Samples
 from boundcheck.core.linalg import EigenBound, column, identity, rational
 from boundcheck.errors import UnknownName
 
-__all__ = ["SumOfQuadratics"]
-
 Maker = Callable[[], Constant]
 
 

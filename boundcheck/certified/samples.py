@@ -17,8 +17,6 @@ from boundcheck.certified.definite import is_positive_semidefinite, least_multip
 from boundcheck.certified.forms import Form, square, weighted
 from boundcheck.core.linalg import EigenBound, approximate_eigenvalues, fraction, identity, rational
 
-__all__ = ["Matrices", "Rows", "Samples"]
-
 
 class Samples(Protocol):
     """The samples of one client."""

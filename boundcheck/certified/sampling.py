@@ -26,21 +26,6 @@ from boundcheck.certified.definite import is_positive_semidefinite, least_multip
 from boundcheck.core.linalg import fraction, is_symmetric, nearest_float, rational
 from boundcheck.errors import BadInput
 
-__all__ = [
-    "Cohorts",
-    "GeneralSampling",
-    "SamplingConstants",
-    "admissible",
-    "full",
-    "general_sampling",
-    "independent",
-    "least_sampling",
-    "one_client",
-    "sampling_constants",
-    "uniform",
-    "variance",
-]
-
 Cohorts = Sequence[tuple[Fraction, tuple[int, ...]]]  # every possible cohort with its probability
 Vector = tuple[Fraction, ...]
 _ZERO = Fraction(0)

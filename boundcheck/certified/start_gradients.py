@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from boundcheck.certified.linear_scores import UNIT, largest_gram, rounding
 from boundcheck.core.numbers import round_down, round_up
 
-__all__ = ["StartGradients", "smoothness_of_sum", "start_gradients"]
-
 Floats = NDArray[np.float64]
 RESIDUAL = 64 * UNIT  # error of one residual
 

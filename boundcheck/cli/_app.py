@@ -7,8 +7,6 @@ import typer
 from boundcheck._version import __version__
 from boundcheck.cli import data, new, proofs, reports, runs, schedule, theory, tune
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="boundcheck",
     help="Whether a published convergence bound holds, where, how tightly, and how we know.",

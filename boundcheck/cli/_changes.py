@@ -13,8 +13,6 @@ from boundcheck.cli._files import read_text
 from boundcheck.errors import BadInput
 from boundcheck.verdict import Grade, Outcome
 
-__all__ = ["Change", "changes_between", "read_report"]
-
 SCHEMA = 1
 TIGHTNESS_CHANGE = 1e-6  # relative; below it, two tightness values count as equal
 

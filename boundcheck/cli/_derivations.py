@@ -11,8 +11,6 @@ from boundcheck.errors import BadInput
 if TYPE_CHECKING:
     from boundcheck.proof.derivation import DerivationReport
 
-__all__ = ["check_all", "shipped_readings", "write_report"]
-
 
 def content(report: DerivationReport) -> dict[str, Any]:
     """What a record holds of a report."""

@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from boundcheck.evidence.contradictions import Contradiction
     from boundcheck.proof.records import Record
 
-__all__ = [
-    "derivation_record",
-    "derivation_status",
-    "evidence_words",
-    "print_contradictions",
-    "transcribed",
-]
-
 
 def derivation_record(id: str) -> Record | None:
     """What is on record of a reading's derivation; None where it has none."""

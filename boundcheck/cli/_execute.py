@@ -19,7 +19,6 @@ from boundcheck.verdict import Outcome, Verdict
 if TYPE_CHECKING:
     from boundcheck.core.executor import Executor
 
-__all__ = ["Done", "Refused", "Reported", "WorkerLost", "carry_out", "carry_out_report", "results_of"]
 
 SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from boundcheck.core.places import is_special, reason, write_whole
+from boundcheck.core.places import is_special, reason
 from boundcheck.errors import BadInput, StoreError
-
-__all__ = ["probe_file", "probe_folder", "read_text", "write_whole"]
 
 MAX_READ = 64 * 1024 * 1024  # bytes of a file that a user names
 

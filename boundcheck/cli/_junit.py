@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from boundcheck.cli._execute import Done, Refused
-from boundcheck.cli._files import write_whole
+from boundcheck.core.places import write_whole
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
-
-__all__ = ["junit_xml", "write_junit"]
 
 
 def junit_xml(done: Sequence[Done | Refused], suite: str, against: Sequence[Contradiction] = ()) -> bytes:

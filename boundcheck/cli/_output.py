@@ -12,8 +12,6 @@ from typing import Any
 
 from boundcheck.core.numbers import format_exact, format_short
 
-__all__ = ["json_float", "json_number", "line", "note_reading", "print_json", "progress", "short", "table"]
-
 Row = Sequence[str]
 
 

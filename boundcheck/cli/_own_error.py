@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from boundcheck._version import __version__
 from boundcheck.errors import shown
 
-__all__ = ["sentence"]
-
 
 def sentence(error: BaseException, arguments: Sequence[str]) -> str:
     """Writes the traceback into a new file of the system's folder for temporary files and returns the sentence.

@@ -7,15 +7,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.cli._files import probe_file, write_whole
+from boundcheck.cli._files import probe_file
 from boundcheck.cli._output import json_float, line, note_reading, print_json, short, table
 from boundcheck.core.numbers import format_exact
+from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["run_sweep"]
 
 FORMATS = (".svg", ".png", ".pdf")
 MAX_TABLE = 2000  # rows printed as a table; CSV and JSON have no such limit

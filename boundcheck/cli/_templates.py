@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from string import Template
 
-__all__ = ["PAPER_INIT", "PYPROJECT", "STATEMENT", "TEST"]
-
 PYPROJECT = Template("""\
 [build-system]
 requires = ["hatchling"]

@@ -13,7 +13,6 @@ from boundcheck.errors import BadInput, Mistakes, UnknownName
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["parse_seconds", "parse_values"]
 
 MAX_SWEPT = 1_000_000  # points of all sweeps together
 

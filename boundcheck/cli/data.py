@@ -11,8 +11,6 @@ import typer
 
 from boundcheck.cli._output import line, print_json, table
 
-__all__ = ["register"]
-
 SHOWN = 6  # files of a data set whose checksums the table shows
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -13,8 +13,6 @@ import typer
 from boundcheck.cli._output import line, print_json
 from boundcheck.errors import BadInput, StoreError, nearest
 
-__all__ = ["register"]
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -130,8 +128,7 @@ def _statement_files(package: Path, tests: Path, paper_name: str, name: str, rea
 
 
 def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
-    from boundcheck.cli._files import write_whole
-    from boundcheck.core.places import reason
+    from boundcheck.core.places import reason, write_whole
 
     there = [path for path in files if path.exists()]
     if there:

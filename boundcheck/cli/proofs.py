@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from boundcheck.evidence.witness import Witness
     from boundcheck.proof.derivation import DerivationReport
 
-__all__ = ["register"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Id = Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)]

@@ -11,8 +11,6 @@ import typer
 from boundcheck.cli._output import line, print_json, table
 from boundcheck.errors import BadInput
 
-__all__ = ["default_spec", "register"]
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

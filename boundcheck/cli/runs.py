@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
 
-__all__ = ["chosen_store", "register"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Spec = Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)]

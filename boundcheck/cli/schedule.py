@@ -13,7 +13,6 @@ from boundcheck.cli._output import line, print_json, short, table
 if TYPE_CHECKING:
     from boundcheck.methods.parts import Timed
 
-__all__ = ["register"]
 
 FORMATS = (".svg", ".png", ".pdf")
 SHOWN = 40  # rounds that are shown where none are asked for, unless a period is shorter
@@ -218,7 +217,7 @@ def _or_none(of: Callable[[], Any]) -> Any:
 
 
 def _draw(named: Named, rounds: int, seed: int, target: Path) -> None:
-    from boundcheck.cli._files import write_whole
+    from boundcheck.core.places import write_whole
     from boundcheck.report.gantt import image
 
     name, timed, count = named

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from boundcheck.theory.scope import Scope
     from boundcheck.theory.statement import Statement
 
-__all__ = ["register"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Id = Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)]

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from boundcheck.evidence.claim import Claim
     from boundcheck.evidence.tuning import Choice, Tuning
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""

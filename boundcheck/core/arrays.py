@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput
 
-__all__ = ["MALFORMED", "Arrays", "frozen_copy", "pack_arrays", "unpack_arrays"]
-
 Arrays = Mapping[str, NDArray[Any]]
 # What reading bytes raises that are no .npz file or hold other members than they say, a header that asks for more
 # memory than there is among it; and what parsing JSON of the wrong shape raises.

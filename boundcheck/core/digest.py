@@ -20,8 +20,6 @@ from typing import Any, cast
 from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.errors import BadInput
 
-__all__ = ["Undigestible", "canonical", "code_digest", "decode", "digest", "encode", "package_version", "run_key"]
-
 _MAX_DEPTH = 100
 _PLAIN_BITS = 1990  # longer integers are written in hexadecimal, which Python converts at any length
 _TAGS = ("$float", "$fraction", "$int", "$dict")

@@ -24,8 +24,6 @@ from typing import Any, Protocol, TypeVar, cast
 
 from boundcheck.errors import BadInput
 
-__all__ = ["Executor", "Lost", "ProcessExecutor", "SerialExecutor", "default_executor"]
-
 R = TypeVar("R")
 _Pipe = connection.Connection
 TELLING = 0.5  # seconds between two shares that a worker tells

@@ -21,32 +21,6 @@ from numpy.typing import NDArray
 from boundcheck.core.numbers import as_fraction, round_down, round_up, simplest_between
 from boundcheck.errors import BadInput
 
-__all__ = [
-    "EigenBound",
-    "approximate_eigenvalues",
-    "balls",
-    "column",
-    "float_down",
-    "float_up",
-    "floats",
-    "fraction",
-    "identity",
-    "is_pd",
-    "is_psd",
-    "is_symmetric",
-    "lower_eigenvalue",
-    "matrix",
-    "nearest_float",
-    "nullity",
-    "outward",
-    "precision",
-    "range_projector",
-    "rational",
-    "solve_any",
-    "to_fractions",
-    "upper_eigenvalue",
-]
-
 # Certified eigenvalue bounds are within this relative distance of the eigenvalue.
 TOLERANCE = Fraction(1, 10**12)
 

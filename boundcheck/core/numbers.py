@@ -20,20 +20,6 @@ from typing import Any
 
 from boundcheck.errors import BadInput, shown
 
-__all__ = [
-    "Number",
-    "as_fraction",
-    "format_apart",
-    "format_exact",
-    "format_readable",
-    "format_short",
-    "parse_grid",
-    "parse_number",
-    "round_down",
-    "round_up",
-    "simplest_between",
-]
-
 type_names = "an integer, a decimal such as 1e-3, or a ratio such as 1/3"
 Number = int | float | str | Fraction
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from boundcheck.errors import BadInput, UnknownName, shown
 
-__all__ = ["check_parameters"]
-
 
 def check_parameters(make: Callable[..., Any], parameters: Mapping[str, Any], what: str) -> None:
     """Checks names and plain types of the keyword arguments of `make`; `what` names it in messages.

@@ -15,20 +15,6 @@ from pathlib import Path
 
 from boundcheck.errors import BadInput, StoreError
 
-__all__ = [
-    "DATA_VARIABLE",
-    "MARKER",
-    "STORE_VARIABLE",
-    "data_dir",
-    "empty",
-    "is_special",
-    "prepare",
-    "reason",
-    "store_dir",
-    "usage",
-    "write_whole",
-]
-
 STORE_VARIABLE = "BOUNDCHECK_STORE"
 DATA_VARIABLE = "BOUNDCHECK_DATA"
 

@@ -11,8 +11,6 @@ import hashlib
 import hmac
 import os
 
-__all__ = ["KEY_VARIABLE", "is_sealed", "seal"]
-
 KEY_VARIABLE = "BOUNDCHECK_STORE_KEY"
 
 

@@ -41,8 +41,6 @@ from boundcheck.core.seal import is_sealed, seal
 from boundcheck.core.stored_run import SCHEMA, Stored, check_schema, checksums, json_bytes, read_run, unreadable
 from boundcheck.errors import BadInput, StoreError
 
-__all__ = ["AnyCheckpoint", "Checkpoint", "NullCheckpoint", "Store", "Stored", "run_stored"]
-
 CHECKPOINT_INTERVAL = 5.0  # seconds; with a look at `due()` at least as often, no checkpoint is older than 10 s
 _LEFTOVER_AGE = 86400.0  # seconds after which a partial folder of an unknown writer is removed
 _CHECKPOINT_AGE = 30 * 86400.0  # seconds after which a checkpoint that nobody resumed is removed

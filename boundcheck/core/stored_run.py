@@ -15,8 +15,6 @@ from boundcheck.core.places import reason
 from boundcheck.core.seal import is_sealed
 from boundcheck.errors import StoreError
 
-__all__ = ["SCHEMA", "Stored", "check_schema", "checksums", "json_bytes", "read_run", "unreadable"]
-
 SCHEMA = 1
 
 

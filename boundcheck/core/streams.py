@@ -28,27 +28,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundcheck.errors import BadInput
 
-__all__ = [
-    "COHORT",
-    "EPOCHS",
-    "GRADIENT_COHORT",
-    "HAND_OVER",
-    "MAX_BOUND",
-    "ORDER",
-    "SAMPLE",
-    "TIME",
-    "WARM_UP",
-    "below",
-    "check_seed",
-    "choose",
-    "cuts",
-    "philox",
-    "pick",
-    "shuffle",
-    "shuffle_words",
-    "words",
-]
-
 COHORT = 0  # which clients take part in a round; the client field of the counter is 0
 ORDER = 1  # in which order a client visits its samples in a round
 EPOCHS = 2  # how much work a client does in a round, where that is random: word 0

@@ -7,8 +7,6 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["imported_modules", "syntax_digest"]
-
 # neither meaning nor, across versions of Python, steady: uses of a name, prefixes such as u"", comments on types
 _LEFT_OUT = frozenset({"ctx", "kind", "type_comment"})
 

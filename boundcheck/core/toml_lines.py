@@ -17,8 +17,6 @@ from typing import Any, cast
 from boundcheck.core.places import reason
 from boundcheck.errors import BadInput, SpecError, shown
 
-__all__ = ["KeyPath", "TomlFile", "load_toml", "parse_toml"]
-
 KeyPath = tuple[str | int, ...]
 
 MAX_BYTES = 5_000_000

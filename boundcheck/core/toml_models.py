@@ -13,8 +13,6 @@ from pydantic import BaseModel, ValidationError
 from boundcheck.core.toml_lines import KeyPath, TomlFile
 from boundcheck.errors import SpecError, nearest, shown
 
-__all__ = ["problems_of", "validate"]
-
 M = TypeVar("M", bound=BaseModel)
 _Details = Mapping[str, Any]  # of one mistake: type, loc, msg, input, ctx
 

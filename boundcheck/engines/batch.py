@@ -15,8 +15,6 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import GradientSteps
 
-__all__ = ["cycle_map", "doublings"]
-
 MAX_PERIOD = 20_000  # rounds of a cycle that are composed
 
 

@@ -14,8 +14,6 @@ from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, R
 from boundcheck.setting.step_sizes import StepSizes
 from boundcheck.verdict import plain
 
-__all__ = ["Arithmetic", "Curve", "Envelope", "Floats", "Ints", "Rarest"]
-
 
 def _empty() -> Mapping[str, Any]:
     return {}

@@ -20,8 +20,6 @@ from boundcheck.certified.constant import Constant
 from boundcheck.core.linalg import nearest_float
 from boundcheck.errors import BadInput
 
-__all__ = ["Arithmetic", "Envelope", "Floats", "Ints", "Rarest", "checked_parts"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

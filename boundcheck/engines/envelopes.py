@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.parts import Drawing, Visit
     from boundcheck.problems.problem import Arrays, Problem
 
-__all__ = ["certified_envelopes"]
 
 METRICS = ("dist2", "gap", "grad2")
 MAX_ROUNDS = 20_000

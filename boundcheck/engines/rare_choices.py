@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.methods.parts import Drawing
 
-__all__ = ["rarest_choice"]
 
 MAX_CLIENTS = 100_000  # whose probabilities are gone through
 

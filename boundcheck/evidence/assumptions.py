@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 
-__all__ = ["check_assumption", "covers"]
 
 _COMPONENT = {"component_difference2", "component_monotonicity"}  # quantities of two points and a sample of a client
 # quantities of two points (and a client)

@@ -23,17 +23,6 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point
 from boundcheck.theory.statement import ROUND, Statement
 
-__all__ = [
-    "MOST_ROUNDS",
-    "NoAverage",
-    "Weights",
-    "averages",
-    "check_rounds",
-    "exact_averages",
-    "sampled_averages",
-    "weights_of",
-]
-
 MOST_ROUNDS = 200_000  # an average needs every round up to its last
 _SPAN = 512  # binary orders of magnitude that the weights of one block may cover
 _LONG = 1 << 18  # bits of an exact sum beyond which it is given up

@@ -15,7 +15,6 @@ from boundcheck.problems.problem import QuadraticProblem
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
 
-__all__ = ["BLOCK", "READINGS", "Blocks", "decides_blocks", "of_block"]
 
 # the coordinates of each block, and its constant L_j
 Blocks = tuple[Partition, Sequence[Fraction]]

@@ -14,7 +14,6 @@ from boundcheck.evidence.averages import check_rounds
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["default_index", "rounds_of"]
 
 GRID_POINTS = 60  # of the default log grid
 LAST_INDEX = Fraction(10**12)  # the default grid never goes beyond

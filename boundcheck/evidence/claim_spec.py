@@ -15,8 +15,6 @@ from boundcheck.errors import nearest
 from boundcheck.evidence.claim import Claim, RateClaim
 from boundcheck.verdict import Outcome
 
-__all__ = ["ClaimSpec", "RateSpec", "SpecFile", "TightnessSpec"]
-
 MAX_CLAIMS = 10_000
 MAX_NAME = 200  # characters of a claim's name, which stands in tables and titles
 

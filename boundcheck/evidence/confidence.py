@@ -44,18 +44,6 @@ from boundcheck.evidence.eprocess import (
     start,
 )
 
-__all__ = [
-    "ASSUMPTIONS",
-    "LEVEL",
-    "RARE",
-    "Band",
-    "Crossings",
-    "Decision",
-    "SequentialTest",
-    "simulate",
-    "useful_envelope",
-]
-
 LEVEL = 0.999
 # An envelope above this multiple of the bound is not used: (1 + 1/19)^135 is 1000, and most seeds are not 0.
 USEFUL = 20.0

@@ -19,8 +19,6 @@ from boundcheck.verdict import Outcome
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
 
-__all__ = ["Contradiction", "contradictions"]
-
 
 @dataclass(frozen=True)
 class Contradiction:

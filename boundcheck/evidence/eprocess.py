@@ -50,22 +50,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "RARE",
-    "Array",
-    "Capital",
-    "advance",
-    "bet_scale",
-    "enough",
-    "evidence_within",
-    "log_certified",
-    "log_exceeds",
-    "log_within",
-    "missed",
-    "seeds_needed",
-    "start",
-]
-
 Array = NDArray[np.float64]
 
 # Without other knowledge nothing is claimed while an event of this probability may have been missed.

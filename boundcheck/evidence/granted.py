@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from boundcheck.engines.curve import Curve
     from boundcheck.theory.statement import Statement
 
-__all__ = ["untested"]
-
 
 def untested(
     statement: Statement,

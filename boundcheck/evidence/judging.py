@@ -24,8 +24,6 @@ from boundcheck.theory.inputs import to_float
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Tightness
 
-__all__ = ["Judgement", "NoLimit", "judge", "tightness_of"]
-
 NEAR = Fraction(1, 10**9)  # relative distance of metric and bound below which both are written out exactly
 
 # Share of the points (the last ones) over which a limit superior is looked at.

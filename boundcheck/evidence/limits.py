@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.theory.statement import Statement
 
-__all__ = ["LimitCurve", "LimitPoint", "LimitStudy", "Limits", "exact_limit", "limit_study", "load_limits"]
 
 MAX_POINTS = 200
 MAX_SHOWN = 4  # values of a cycle in a reason

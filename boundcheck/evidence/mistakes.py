@@ -8,8 +8,6 @@ from typing import Any
 from boundcheck.errors import BadInput, BoundcheckError, DataNotFetched, UnknownName
 from boundcheck.evidence.studies.placed import named_in
 
-__all__ = ["mistakes_in"]
-
 Build = Callable[[Mapping[str, Any]], object]
 INSTEAD: tuple[Any, ...] = (1, [1], [[0]])  # values that are tried in the place of a method's wrong one
 _MOST = 20  # mistakes of one specification that are looked for

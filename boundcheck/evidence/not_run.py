@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from boundcheck.errors import DataNotFetched, MissingExtra
 
-__all__ = ["NotRun", "is_absence"]
-
 
 @dataclass(frozen=True)
 class NotRun:

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput, UnknownName
 
-__all__ = ["BEST", "OUTCOMES", "TESTS", "Pair", "half_width", "holm", "judge", "p_values", "pairs_of"]
-
 Array = NDArray[np.float64]
 
 TESTS = ("t", "sign_flip")

@@ -18,8 +18,6 @@ from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import plain
 
-__all__ = ["FLOAT_EQUAL", "Mask", "Points", "index_name", "points_of"]
-
 Mask = NDArray[np.bool_]
 
 # Relative distance below which two plain doubles of a curve and a bound are called equal, not ordered.

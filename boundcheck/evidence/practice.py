@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["Practice", "largest_in_practice"]
 
 FACTOR = 4  # between the trials of the first search
 TRIALS = 20  # of it, at most

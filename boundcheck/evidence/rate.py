@@ -19,8 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from boundcheck.errors import BadInput
 from boundcheck.verdict import Outcome
 
-__all__ = ["Rate", "fit_rate", "fit_rate_sampled", "within"]
-
 Array = NDArray[np.float64]
 
 MIN_POINTS = 3

@@ -13,8 +13,6 @@ from boundcheck.theory.discovery import readings
 from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Statement
 
-__all__ = ["Reading", "readings_beside"]
-
 
 @dataclass(frozen=True)
 class Reading:

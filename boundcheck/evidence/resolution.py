@@ -13,8 +13,6 @@ import numpy as np
 
 from boundcheck.engines.curve import Curve, Floats
 
-__all__ = ["from_below", "low_precision"]
-
 # precision of a run -> the share of a metric's largest value below which its rounding may be all that is seen: the
 # square of the unit roundoff times a condition number of 10^4
 FLOOR: Mapping[str, float] = {"float32": 1e-6, "tf32": 1e-2, "bf16": 1e-1}

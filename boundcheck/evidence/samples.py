@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from boundcheck.problems.problem import Arrays, Problem
 
-__all__ = ["SampleGradients", "sample_gradients"]
 
 SampleGradients = Callable[[int, int, NDArray[Any]], NDArray[Any]]  # (client, sample, x (d,)) -> (d,)
 

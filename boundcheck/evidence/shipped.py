@@ -10,8 +10,6 @@ from pathlib import Path
 
 from boundcheck.errors import BadInput
 
-__all__ = ["claims_by_id", "shipped_claims", "shipped_witnesses"]
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 

@@ -43,8 +43,6 @@ from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
 
-__all__ = ["claims_from_text", "load_claims"]
-
 
 def load_claims(
     path: Path | str, *, need_expect: bool = False, need_claims: bool = True, not_run: list[NotRun] | None = None

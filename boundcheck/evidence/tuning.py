@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from boundcheck.problems.problem import Problem
     from boundcheck.theory.statement import Statement
 
-__all__ = ["BEST", "STEPS", "Choice", "Tuning", "recommended", "standing_in", "step_of", "tune"]
 
 BEST = "best"
 STEPS = ("eta_l", "eta", "eta0")  # parameters of methods that are step sizes, in the order of preference

@@ -13,8 +13,6 @@ from flint import fmpq_mat
 from boundcheck.certified.quadratic import SumOfQuadratics
 from boundcheck.problems.quadratics import Component, Quadratics
 
-__all__ = ["AlikeQuadratics", "alike"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlikeQuadratics(Quadratics):

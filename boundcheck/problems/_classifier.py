@@ -34,8 +34,6 @@ from boundcheck.problems._split import Split, data_weights
 from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
-__all__ = ["Classifier", "spread"]
-
 Maker = Callable[[], Constant]
 FEATURES = ("standardised", "unit")  # as the data set has them (digits and mnist: within 0 and 1), or rows of length 1
 _AT_ONCE = 4_000_000  # scores that are held at once where a metric is wanted at many points

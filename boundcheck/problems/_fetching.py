@@ -29,20 +29,6 @@ from numpy.typing import NDArray
 from boundcheck.core.places import data_dir, prepare, reason, write_whole
 from boundcheck.errors import BadInput, DataNotFetched, StoreError
 
-__all__ = [
-    "Package",
-    "Size",
-    "checked",
-    "contents",
-    "from_folder",
-    "idx_header",
-    "keep",
-    "kept",
-    "kept_shape",
-    "pip_command",
-    "unpacked",
-]
-
 PATIENCE = 600  # seconds that a client may take
 ARCHIVES = (".tgz", ".tar.gz", ".whl", ".deb")
 

@@ -12,8 +12,6 @@ from boundcheck.errors import BadInput
 from boundcheck.problems._data import Samples
 from boundcheck.problems._fetching import Size, from_folder, keep, kept, kept_shape
 
-__all__ = ["LEVELS", "NAMES", "SHAPE", "all_from_folder", "keep_all", "load_part", "parse", "size_of"]
-
 SHAPE = (1, 28, 28)  # channels, height, width
 NAMES = tuple(f"pixel_{i}_{j}" for i in range(28) for j in range(28))
 LEVELS = 255  # the brightest grey level

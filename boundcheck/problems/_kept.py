@@ -14,8 +14,6 @@ from boundcheck.core.places import data_dir, prepare, write_whole
 from boundcheck.errors import StoreError
 from boundcheck.problems.problem import Floats
 
-__all__ = ["recall"]
-
 LONG = 1.0  # seconds from which a point is kept
 
 

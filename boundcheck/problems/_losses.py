@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from boundcheck.problems.problem import Floats
 
-__all__ = ["Logistic", "Loss", "Softmax"]
-
 
 class Loss(Protocol):
     """A loss of K scores.

@@ -24,8 +24,6 @@ from boundcheck.certified.linear_scores import UNIT, rounding
 from boundcheck.problems._losses import Loss
 from boundcheck.problems.problem import Floats
 
-__all__ = ["Minimum", "Objective", "certify_minimum", "minimise"]
-
 DIRECT = 1000  # up to this dimension Newton systems are solved by Cholesky, above by conjugate gradients
 TRANSCENDENTAL = 64 * UNIT  # error of a residual or of a loss relative to 1 + loss, given the scores
 _BLOCK = 1024  # rows that are summed at once in the certificate

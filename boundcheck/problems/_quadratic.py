@@ -33,8 +33,6 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import ComponentProblem, Floats, Forms, Vector
 
-__all__ = ["ASSUMPTIONS", "OF_SAMPLES", "QuadraticInstance", "Shape", "check_weights", "instance_objection"]
-
 # The hypotheses an instance can be asked about: the name, and what it says.
 ASSUMPTIONS: Mapping[str, str] = {
     "strong_quasi_convexity": "F has a minimiser and is strongly quasi-convex with some mu > 0",

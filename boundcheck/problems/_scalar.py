@@ -19,8 +19,6 @@ from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES, instance_obj
 from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Vector
 
-__all__ = ["Real", "ScalarInstance", "given", "of_equal_clients"]
-
 Real = TypeVar("Real", float, Fraction)
 
 

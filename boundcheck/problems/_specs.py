@@ -7,8 +7,6 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput
 
-__all__ = ["whole"]
-
 
 def whole(value: Any, name: str, low: int, high: int) -> int:
     """An integer in [low, high], or BadInput."""

@@ -29,20 +29,6 @@ from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._specs import whole
 
-__all__ = [
-    "DATA",
-    "SPLIT",
-    "SPLITS",
-    "Split",
-    "data_weights",
-    "equal_parts",
-    "permutation",
-    "split_owners",
-    "split_random",
-    "split_sorted",
-    "unequal_sizes",
-]
-
 # Purposes of the counter-based streams (see `core.streams`); engines use the small numbers.
 SPLIT = 1000
 DATA = 1001

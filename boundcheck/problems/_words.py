@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 from typing import Any
 
-__all__ = ["html_repr", "short_repr"]
-
 
 def _size(problem: Any) -> str:
     return f"{problem.clients} client{'' if problem.clients == 1 else 's'}, d = {problem.dim}"

@@ -16,8 +16,6 @@ from boundcheck.core.numbers import parse_number
 from boundcheck.problems._data import Samples, package_file, package_folder
 from boundcheck.problems.diabetes import DECIMALS, standardise
 
-__all__ = ["MEANINGS", "NAMES", "load"]
-
 _MEASURED = (
     *("radius", "texture", "perimeter", "area", "smoothness"),
     *("compactness", "concavity", "concave points", "symmetry", "fractal dimension"),

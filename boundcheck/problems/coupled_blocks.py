@@ -21,8 +21,6 @@ from boundcheck.problems._alike import AlikeQuadratics, alike
 from boundcheck.problems._specs import whole
 from boundcheck.problems.quadratics import Component
 
-__all__ = ["build"]
-
 
 def build(*, clients: Any = 2, d: Any = 8, delta: Any = 0, start: Any = None) -> AlikeQuadratics:
     """The example in dimension d. delta: at least 0, default 0. start: default the minimiser 0.

@@ -20,8 +20,6 @@ from pathlib import Path
 from boundcheck.core.numbers import parse_number
 from boundcheck.problems._data import package_file, package_folder
 
-__all__ = ["NAMES", "Table", "load", "standardise"]
-
 NAMES = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
 FILES = {
     "diabetes_data_raw.csv.gz": "7fc0ded571454b1982210d3bb43f0aca44eae01a0b8654a3b24022bdb6b38009",

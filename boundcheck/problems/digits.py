@@ -15,8 +15,6 @@ import numpy as np
 from boundcheck.problems._data import Samples, package_file, package_folder
 from boundcheck.problems.diabetes import standardise
 
-__all__ = ["MEANINGS", "NAMES", "load"]
-
 NAMES = tuple(f"pixel_{i}_{j}" for i in range(8) for j in range(8))
 MEANINGS = tuple(str(k) for k in range(10))
 FILES = {"digits.csv.gz": "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"}

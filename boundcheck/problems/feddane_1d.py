@@ -18,8 +18,6 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.problems.quadratics import Component, Quadratics
 
-__all__ = ["build"]
-
 
 def build(*, start: Any = 1) -> Quadratics:
     """The example from the point `start`. Raises BadInput."""

@@ -16,8 +16,6 @@ from boundcheck.errors import BadInput
 from boundcheck.problems._specs import whole
 from boundcheck.problems.quadratics import Component, Quadratics
 
-__all__ = ["build"]
-
 
 def build(*, sizes: Sequence[Any] = (1, 2, 3), start: Sequence[Any] | None = None) -> Quadratics:
     """The problem with clients that hold `sizes` unit vectors each, in dimension sum(sizes). start: default zeros.

@@ -19,8 +19,6 @@ from boundcheck.errors import BadInput
 from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
 from boundcheck.problems._specs import whole
 
-__all__ = ["Huber", "build"]
-
 
 @dataclass(frozen=True, repr=False)
 class Huber(ScalarInstance):

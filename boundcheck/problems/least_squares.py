@@ -32,8 +32,6 @@ from boundcheck.problems._quadratic import QuadraticInstance
 from boundcheck.problems._split import Split, data_weights
 from boundcheck.problems.problem import Arrays
 
-__all__ = ["LOSSES", "LeastSquares", "build"]
-
 # loss -> (factor of (a'x - y)^2 / 2 in one component, how a client combines its components)
 LOSSES: Mapping[str, tuple[int, str]] = {
     "sum": (2, "sum"),

@@ -17,8 +17,6 @@ from boundcheck.problems._data import Samples
 from boundcheck.problems._data_sets import TAKEN_BY, module
 from boundcheck.problems._losses import Logistic
 
-__all__ = ["build"]
-
 DATA = TAKEN_BY["logistic_regression"]
 PARITIES = ("even", "odd")
 

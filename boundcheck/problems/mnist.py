@@ -15,8 +15,6 @@ from boundcheck.problems import _idx
 from boundcheck.problems._data import Samples
 from boundcheck.problems._fetching import Package, Size, checked, contents
 
-__all__ = ["MEANINGS", "NAMES", "SHAPE", "fetch", "load", "size"]
-
 NAMES = _idx.NAMES
 SHAPE = _idx.SHAPE
 MEANINGS = tuple(str(k) for k in range(10))

@@ -31,8 +31,6 @@ from boundcheck.problems._fetching import (
     unpacked,
 )
 
-__all__ = ["MEANINGS", "NAMES", "SHAPE", "fetch", "load", "size"]
-
 NAMES = _idx.NAMES
 SHAPE = _idx.SHAPE
 MEANINGS = tuple(str(k) for k in range(10))

@@ -30,8 +30,6 @@ from boundcheck.problems._specs import whole
 from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
-__all__ = ["MODELS", "Population", "build"]
-
 MODELS = ("isotropic", "logistic")
 PURPOSE = 1002  # of the streams
 _NOTHING = np.empty(0)

@@ -17,24 +17,6 @@ from numpy.typing import NDArray
 from boundcheck.certified.constant import Constant
 from boundcheck.methods.clients import Clients, Repeated
 
-__all__ = [
-    "Arrays",
-    "BatchProblem",
-    "ComponentProblem",
-    "DecidingProblem",
-    "Floats",
-    "Forms",
-    "IntervalProblem",
-    "LazyProblem",
-    "LocatedProblem",
-    "Problem",
-    "QuadraticProblem",
-    "ValuedProblem",
-    "Vector",
-    "clients_of",
-    "is_neural",
-]
-
 Floats = NDArray[np.float64]
 # A point: float64, or dtype object holding Fractions; arithmetic is the same.
 Vector = TypeVar("Vector", bound=NDArray[Any])

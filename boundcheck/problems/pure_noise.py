@@ -14,8 +14,6 @@ from boundcheck.problems._alike import AlikeQuadratics, alike
 from boundcheck.problems._specs import whole
 from boundcheck.problems.quadratics import Component
 
-__all__ = ["build"]
-
 
 def build(*, clients: Any = 2, d: Any = 1, s: Any = 1) -> AlikeQuadratics:
     """Pure noise of standard deviation s in each of d coordinates, from 0. Raises BadInput."""

@@ -22,8 +22,6 @@ from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._quadratic import QuadraticInstance, check_weights
 from boundcheck.problems.problem import Arrays
 
-__all__ = ["Component", "Quadratics", "build", "from_matrices"]
-
 REDUCTIONS = ("mean", "sum")
 
 

@@ -26,9 +26,6 @@ from boundcheck.problems._specs import whole
 from boundcheck.problems._split import DATA
 from boundcheck.problems.quadratics import Component, Quadratics
 
-__all__ = ["build"]
-
-
 LARGEST = Fraction(10**100)  # of L and the noise, and 1 over the smallest mu: eigenvalues are found in doubles
 
 

@@ -28,8 +28,6 @@ from boundcheck.core.numbers import as_fraction, format_exact, round_down
 from boundcheck.problems._scalar import Real, ScalarInstance, given, of_equal_clients
 from boundcheck.problems._specs import whole
 
-__all__ = ["AppendixB", "build", "largest_mu", "value"]
-
 
 def arb_ends(ball: arb) -> tuple[Fraction, Fraction]:
     """The two ends of a finite ball, exactly."""

@@ -19,8 +19,6 @@ from boundcheck.problems._quadratic import ASSUMPTIONS, OF_SAMPLES
 from boundcheck.problems._scalar import Real, ScalarInstance, given
 from boundcheck.problems.quadratics import Component, Quadratics
 
-__all__ = ["Cubic", "build"]
-
 
 @dataclass(frozen=True, repr=False)
 class Cubic(ScalarInstance):

@@ -26,8 +26,6 @@ from boundcheck.problems._specs import whole
 from boundcheck.problems._split import DATA, SPLIT
 from boundcheck.problems.least_squares import LeastSquares
 
-__all__ = ["HETEROGENEITY", "build", "normals"]
-
 HETEROGENEITY = ("iid", "device")
 GRID = 1024
 

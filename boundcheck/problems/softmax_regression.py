@@ -14,8 +14,6 @@ from boundcheck.problems._classifier import Classifier, spread
 from boundcheck.problems._data_sets import TAKEN_BY, module
 from boundcheck.problems._losses import Softmax
 
-__all__ = ["build"]
-
 DATA = TAKEN_BY["softmax_regression"]
 
 

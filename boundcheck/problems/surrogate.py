@@ -20,8 +20,6 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems._quadratic import QuadraticInstance
 from boundcheck.problems.problem import Arrays, ComponentProblem, Problem, QuadraticProblem, clients_of
 
-__all__ = ["ReweightableProblem", "Surrogate", "build", "reweighted"]
-
 
 @runtime_checkable
 class ReweightableProblem(Protocol):

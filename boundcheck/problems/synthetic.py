@@ -36,8 +36,6 @@ from boundcheck.problems._specs import whole
 from boundcheck.problems._split import data_weights, permutation
 from boundcheck.problems.problem import Floats
 
-__all__ = ["CLASSES", "FEATURES", "Device", "build", "device"]
-
 FEATURES, CLASSES = 60, 10
 RIDGE = Fraction(1, 10**6)
 MOST = 100_000  # training samples of a device

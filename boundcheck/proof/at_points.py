@@ -23,8 +23,6 @@ from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, inner, norm2
 from boundcheck.theory.assumptions import Assumption
 
-__all__ = ["AtPoints", "Evaluation", "check_taken", "lower_model", "pointwise", "upper_model"]
-
 LEVELS = ("f_ij", "f_i", "F")  # a mean of functions inherits each of the inequalities
 NOWHERE = Vector(())
 

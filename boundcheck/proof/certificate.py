@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Products", "find_products"]
-
 MAX_PRODUCTS = 3000  # columns of the linear programme; above this it would take longer than the solvers
 Powers = tuple[int, ...]
 

@@ -24,8 +24,6 @@ from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.statement import Kind
 
-__all__ = ["Cited", "Instance"]
-
 _open: ContextVar[tuple[str, ...]] = ContextVar("open derivations", default=())
 _reports: dict[tuple[str, float], tuple[Derivation, DerivationReport]] = {}
 

@@ -18,8 +18,6 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.identity import same
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
-__all__ = ["Clock", "Untimed", "at_start", "only_at_start", "value_of"]
-
 
 class Untimed(ArithmeticError):
     """A term is no value after one number of rounds; the message is a sentence without its full stop."""

@@ -16,8 +16,6 @@ from boundcheck.proof.language import scalars, symbols_of, whole
 from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Context, Status
 
-__all__ = ["context", "declared", "depends", "empty_range", "without"]
-
 
 def declared(setting: Context) -> list[Any]:
     """The indices in the order of their declaration."""

@@ -25,8 +25,6 @@ from boundcheck.proof.step import Context, Fact, Finding, Status, Step, StepResu
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
 
-__all__ = ["Derivation", "DerivationReport", "scope_facts"]
-
 _asked: ContextVar[tuple[str, ...]] = ContextVar("derivations whose trusted base is being collected", default=())
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from boundcheck.proof.derivation import Derivation
     from boundcheck.theory.statement import Statement
 
-__all__ = ["citations", "derivation", "derived_readings", "folder"]
 
 GROUP = "boundcheck.derivations"
 ENDLESS = 50  # calls of one function of a derivation's file that are open at once

@@ -18,8 +18,6 @@ from sympy.core.function import AppliedUndef
 
 from boundcheck.proof.vectors import Inner
 
-__all__ = ["Undefined", "enclose", "holds", "value_somewhere"]
-
 HIGHEST = 64  # powers above this are not taken at the one point
 
 Interval = tuple[Fraction, Fraction]

@@ -23,8 +23,6 @@ from boundcheck.proof.polynomial import direction, rational_parts
 from boundcheck.proof.semidefinite import DENOMINATORS, semidefinite
 from boundcheck.proof.vectors import Inner, is_nonnegative_atom
 
-__all__ = ["Contradiction", "Hypotheses", "find_contradiction"]
-
 MAX_TERMS = 400  # products of hypotheses and weights in one programme
 MAX_VECTORS = 20  # atoms times monomials in one matrix
 SMALL = 1e-7  # multipliers below this are left out

@@ -26,8 +26,6 @@ from boundcheck.proof.step import Context, Fact, Status
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom
 from boundcheck.theory.statement import Kind
 
-__all__ = ["KINDS", "carried", "check_facts", "check_target", "definitions", "unfounded"]
-
 KINDS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
 TRANSCRIBED = ("assumption", "algorithm", "metric")
 DESCRIPTIONS = ("algorithm", "metric")  # of a run; what bounds it in terms of parameters are the assumptions

@@ -29,8 +29,6 @@ from boundcheck.proof.semidefinite import find_multipliers, semidefinite
 from boundcheck.proof.step import Context, Finding, Status, unmeetable
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, norm2, substitute
 
-__all__ = ["Combine", "contradicted", "prepare"]
-
 
 def _none() -> Mapping[str, Any]:
     return {}

@@ -16,8 +16,6 @@ from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.proof.vectors import Inner
 
-__all__ = ["Decide", "Identity", "Imported", "same"]
-
 
 def same(first: Any, second: Any) -> bool:
     """Whether two rational expressions are identical (wherever both are defined)."""

@@ -11,8 +11,6 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["of_the_kernel"]
-
 _HOME = Path(__file__).resolve().parent
 
 

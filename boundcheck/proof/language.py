@@ -19,8 +19,6 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.step import Context
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
-__all__ = ["check_method", "check_proposition", "flat_symbols", "has_terms", "parts", "scalars", "symbols_of", "whole"]
-
 _REAL = sp.Symbol("x", real=True).assumptions0
 _FREE = sp.Symbol("x").assumptions0
 _SIGNS = [("real", True), *((word, None) for word in ("positive", "negative", "zero", "integer", "rational"))]

@@ -27,8 +27,6 @@ from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.theory.discovery import statement as find_statement
 
-__all__ = ["Lemma"]
-
 
 def _none() -> Mapping[Any, Any]:
     return {}

@@ -19,8 +19,6 @@ from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Context, Status
 from boundcheck.proof.vectors import Inner, VectorEquality
 
-__all__ = ["needs", "valueless"]
-
 Alternatives = tuple[tuple[Any, ...], ...]  # relations; all of one of the groups must hold
 
 

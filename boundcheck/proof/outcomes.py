@@ -20,8 +20,6 @@ from boundcheck.proof.polynomial import direction
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 
-__all__ = ["Drawn", "check_outcomes"]
-
 Drawn = tuple[tuple[Vector, Any], ...]  # (one vector atom, number of draws on which it depends), see `Derivation`
 
 TRANSCRIBED = ("assumption", "algorithm", "metric")

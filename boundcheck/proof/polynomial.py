@@ -17,8 +17,6 @@ import sympy as sp
 from boundcheck.proof.step import Finding
 from boundcheck.proof.vectors import is_nonnegative_atom
 
-__all__ = ["Constraint", "Encoder", "Unsigned", "direction", "factorised", "rational_parts", "smt", "split_power"]
-
 _NEGATED = {">=": "<", ">": "<=", "==": "!=", "!=": "=="}
 KEPT = 1 << 14  # expressions whose parts or factors are remembered: the steps of a derivation ask for them many times
 

@@ -20,8 +20,6 @@ from boundcheck.proof.discovery import derived_readings, folder
 from boundcheck.proof.sources import derivation_digest, kernel_digest, statement_digest
 from boundcheck.proof.step import Status
 
-__all__ = ["DIGEST", "NOT_CHECKED", "Record", "record", "record_file", "recorded", "seal", "write_record"]
-
 SCHEMA = 2
 DIGEST = "digest"  # the member of a record that is not part of its content
 NOT_CHECKED = "not checked"

@@ -9,8 +9,6 @@ from typing import Any
 from boundcheck.errors import UnknownName
 from boundcheck.proof.step import Fact, Status, StepResult, Trusted
 
-__all__ = ["DerivationReport"]
-
 
 @dataclass(frozen=True)
 class DerivationReport:

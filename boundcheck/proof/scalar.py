@@ -23,8 +23,6 @@ from boundcheck.proof.solvers import SOLVERS, ask
 from boundcheck.proof.step import Context, Finding, Status, unmeetable
 from boundcheck.proof.witness import complete, find_witness, shorten
 
-__all__ = ["consistent", "decide", "eliminate", "put", "sample"]
-
 FIRST_TRY = 1.0  # seconds
 DISAGREE = "z3 and cvc5 contradict each other"
 Formula = list[tuple[tuple[Any, str], ...]]

@@ -10,8 +10,6 @@ import sympy as sp
 
 from boundcheck.proof.polynomial import rational_parts
 
-__all__ = ["find_multipliers", "gram_matrix", "semidefinite"]
-
 
 def gram_matrix(form: Mapping[Any, Any]) -> tuple[list[Any], list[list[Any]]]:
     """The atoms and the symmetric matrix M with `sum M_ij <x_i, x_j>` equal to the form (Inner atom -> coefficient)."""

@@ -15,8 +15,6 @@ from fractions import Fraction
 from pathlib import Path
 from time import monotonic
 
-__all__ = ["SOLVERS", "Answer", "ask", "close_all"]
-
 SOLVERS = ("z3", "cvc5")
 _START = 30.0  # seconds a process may take to load its solver, apart from the limit of a question
 

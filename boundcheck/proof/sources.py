@@ -22,8 +22,6 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.discovery import folder
 from boundcheck.theory.discovery import module_of
 
-__all__ = ["KERNEL", "derivation_digest", "kernel_digest", "statement_digest", "write_sources"]
-
 SCHEMA = 1
 KERNEL = Path(__file__).resolve().parent
 PACKAGE = KERNEL.parent

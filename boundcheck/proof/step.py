@@ -13,20 +13,6 @@ from typing import Any, Protocol
 
 Proposition = Any  # a SymPy relational, a conjunction or implication of such, or a VectorEquality
 
-__all__ = [
-    "Context",
-    "Fact",
-    "Finding",
-    "Justification",
-    "Status",
-    "Step",
-    "StepResult",
-    "Trusted",
-    "assumed",
-    "unmeetable",
-    "weakest",
-]
-
 
 class Status(StrEnum):
     """What became of a step, strongest first."""

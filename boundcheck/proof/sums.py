@@ -13,8 +13,6 @@ import sympy as sp
 from boundcheck.errors import BadInput
 from boundcheck.proof.vectors import Vector
 
-__all__ = ["closed_form", "total", "vector_total"]
-
 
 def closed_form(term: Any, index: Any, count: Any) -> Any:
     """The sum of a polynomial in the index over 0 <= index < count, proved by induction on the count."""

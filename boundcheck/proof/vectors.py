@@ -14,18 +14,6 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 
-__all__ = [
-    "Inner",
-    "Vector",
-    "VectorEquality",
-    "fresh",
-    "inner",
-    "is_nonnegative_atom",
-    "norm2",
-    "substitute",
-    "vector",
-]
-
 
 class Inner(sp.Function):
     """The inner product of two vector atoms: real, symmetric, and at least 0 for an atom with itself."""

@@ -11,8 +11,6 @@ import sympy as sp
 
 from boundcheck.proof.exact import Undefined, enclose, holds
 
-__all__ = ["Search", "complete", "find_witness", "refutes", "shorten"]
-
 Point = dict[str, Fraction]
 Solve = Callable[[list[tuple[tuple[Any, str], ...]], frozenset[str]], tuple[str, dict[str, tuple[Fraction, bool]], str]]
 MAX_TRIES = 40  # further questions to the solver while pinning irrational coordinates

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Condition, Statement
     from boundcheck.theory.symbols import Symbol
 
-__all__ = ["KIND", "SCHEMA", "claim_data", "report_data"]
 
 SCHEMA = 1
 KIND = "boundcheck report"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from boundcheck.methods.schedules import Timetable
 
-__all__ = ["FILE_COLOURS", "MAX_ROWS", "PAGE_COLOURS", "draw", "figure", "image", "svg"]
 
 MAX_ROWS = 60  # clients that are drawn; more would be lines without a name
 LABELLED = 60  # contributions up to which delays and arrows are drawn

@@ -17,7 +17,6 @@ from boundcheck.report.words import pretty
 if TYPE_CHECKING:
     from boundcheck.evidence.limits import LimitCurve, LimitStudy
 
-__all__ = ["limits_data", "limits_page"]
 
 _DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 3)))
 LONG = 60  # characters of a fraction that a table shows

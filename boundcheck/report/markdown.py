@@ -7,8 +7,6 @@ from typing import Any
 
 from boundcheck.report.words import prose, tightness
 
-__all__ = ["markdown"]
-
 _MET = {True: "met", False: "**missed**", None: "not stated"}
 
 

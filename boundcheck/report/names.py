@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from boundcheck.report.words import slug
 
-__all__ = ["NOT_RUN", "claim_names", "limits_page_name", "not_run_page_names", "page_names", "study_page_names"]
-
 NOT_RUN = "not-run-"  # how the pages of what cannot be run on this machine begin
 
 

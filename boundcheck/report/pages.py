@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from boundcheck.theory.statement import Statement
 
-__all__ = ["GRADES", "OUTCOMES", "claim_page", "environment", "flagged", "index_page", "not_run_page"]
 
 OUTCOMES: Mapping[str, str] = {
     "FAILED": "the run did not come about; nothing is known",

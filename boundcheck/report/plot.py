@@ -23,18 +23,6 @@ from boundcheck.report.words import plain_number, power_of_ten, pretty
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "POINTS",
-    "SETTINGS",
-    "claim_svg",
-    "colour",
-    "describe",
-    "drawn_floor",
-    "finish",
-    "log_axes",
-    "log_log",
-    "sparkline",
-]
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,6 @@ from boundcheck.core.numbers import format_exact
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import Claim
 
-__all__ = ["claim_toml"]
 
 _BARE = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from boundcheck.evidence.studies import Series, Study
 
-__all__ = ["studies_data", "study_page"]
 
 _DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 3)))
 

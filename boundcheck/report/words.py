@@ -11,20 +11,6 @@ from typing import Any
 
 from boundcheck.core.numbers import format_short
 
-__all__ = [
-    "derivation_words",
-    "json_number",
-    "plain_number",
-    "power_of_ten",
-    "pretty",
-    "prose",
-    "ratio",
-    "shortened",
-    "slug",
-    "tightness",
-    "transcribed_words",
-]
-
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

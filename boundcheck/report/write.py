@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.studies import Study
 
-__all__ = ["other_pages", "write_report"]
 
 PICTURES = (".png", ".svg")
 PAGE = re.compile(r"[a-z0-9-]+\.(html|toml)")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Separation", "as_ball", "dyadic", "ends", "exact_root", "root_bound"]
-
 RANGE = 1 << 17  # an end beyond 2**RANGE is none, one nearer to 0 than 2**-RANGE becomes 0 or that power of two
 
 # (log2 u, log2 v, the distinct roots as (node, index)); see theory.decide

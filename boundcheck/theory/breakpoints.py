@@ -21,8 +21,6 @@ from boundcheck.theory.balls import ends
 from boundcheck.theory.decide import Point, Undefined
 from boundcheck.theory.scope import difference
 
-__all__ = ["Breakpoint", "breakpoints"]
-
 BITS = 256
 _MOST_DEGREE = 200
 

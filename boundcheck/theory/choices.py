@@ -20,7 +20,6 @@ from boundcheck.theory.decide import Point, Undefined
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["ROUNDED", "Choice", "check_choices", "choice_relations", "missing_for", "prescribed"]
 
 ROUNDED = Fraction(1, 10**12)  # a value below the prescribed one by at most this share is taken for it
 _DIGITS = 15  # of a prescribed value that is rounded down: less than a relative 1e-13 is lost

@@ -26,8 +26,6 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.balls import Separation, as_ball, dyadic, ends, exact_root, root_bound
 from boundcheck.theory.program import Builder, compile_expression
 
-__all__ = ["EXACT_DIGITS", "MAX_BITS", "Point", "Undefined", "enclose", "sign"]
-
 EXACT_DIGITS = 20_000  # exact powers of more decimal digits than this become balls
 MAX_BITS = 16_384  # precision at which a comparison without a separation bound is given up
 MAX_ZERO_BITS = 1 << 20  # largest separation bound, in bits, that is worked through

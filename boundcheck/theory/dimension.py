@@ -15,21 +15,6 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = [
-    "CURVATURE",
-    "FREE",
-    "GRADIENT2",
-    "LENGTH",
-    "LENGTH2",
-    "ONE",
-    "QUANTITIES",
-    "STEP",
-    "VALUE",
-    "Dimension",
-    "DimensionError",
-    "dimension_of",
-]
-
 
 class DimensionError(ValueError):
     """Two terms that must scale alike do not, or a function's argument is not dimensionless."""

@@ -21,7 +21,6 @@ from boundcheck.theory.serial import MAX_TEXT, expr_from_json, expr_to_json
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["Enclosure", "Evaluation", "enclose_along", "enclose_many", "evaluate", "guarantees"]
 
 SHOWN_DIGITS = 4000  # an exact value of more digits above or below the line is enclosed; Python prints 4300 at most
 BITS = 128  # relative bits of an enclosure: 38 decimal digits

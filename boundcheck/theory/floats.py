@@ -12,8 +12,6 @@ import numpy as np
 from boundcheck.theory.inputs import to_float
 from boundcheck.theory.program import Node
 
-__all__ = ["FloatProgram", "strained"]
-
 Step = tuple[int, Callable[[list[Any]], Any], tuple[int, ...]]
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
-__all__ = ["Inputs", "to_float"]
-
 
 class Inputs:
     """The given values, broadcast lazily: floats for the vectorised path, exact ones for single points."""

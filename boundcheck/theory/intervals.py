@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from boundcheck.theory.inputs import to_float
 from boundcheck.theory.program import Node
 
-__all__ = ["Interval", "highest"]
-
 Interval = tuple[float, float]
 EVERYTHING: Interval = (-math.inf, math.inf)
 _SLACK = 2.0**-40  # covers the rounding of one step, and of the inputs on their way to floats

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
-__all__ = ["NothingAllowed", "best", "largest"]
 
 DIGITS = 13  # significant digits of an irrational answer: relative 1e-12
 

@@ -7,8 +7,6 @@ import re
 
 from boundcheck.errors import BadInput
 
-__all__ = ["latex_to_mathml"]
-
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[0-9]+(?:\.[0-9]+)?|\s+|.", re.DOTALL)
 
 _LETTERS = {

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
-__all__ = ["Near", "guarantees_nothing", "nearest_guarantee"]
 
 POWERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # of 2 by which a symbol is moved on the way to a guarantee
 WITHIN = Fraction(1, 1000)  # how closely the edge is told, relatively

@@ -14,8 +14,6 @@ import sympy as sp
 
 from boundcheck.errors import BadInput
 
-__all__ = ["Builder", "Node", "Program", "compile_expression"]
-
 
 @dataclass(frozen=True)
 class Node:

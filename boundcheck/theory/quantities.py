@@ -11,7 +11,6 @@ from boundcheck.errors import BadInput
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["PROOF_QUANTITIES", "check_measurable"]
 
 PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
     {

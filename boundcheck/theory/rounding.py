@@ -14,8 +14,6 @@ from fractions import Fraction
 
 from boundcheck.theory.program import Builder, Node
 
-__all__ = ["Rounding", "exponents_are_safe"]
-
 UNIT = 2.0**-53
 _MOST = 1 << 30  # a larger count says nothing
 _ELEMENTARY = 4  # units in the last place of NumPy's pow, exp and log

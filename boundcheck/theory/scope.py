@@ -26,19 +26,6 @@ from boundcheck.theory.typeset import relation_text
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Condition, Statement
 
-__all__ = [
-    "ConditionResult",
-    "Scope",
-    "check_domain",
-    "decide_scope",
-    "difference",
-    "holds",
-    "index_conditions",
-    "read_values",
-    "scope_symbols",
-    "slack",
-]
-
 
 @dataclass(frozen=True)
 class ConditionResult:

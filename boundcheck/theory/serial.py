@@ -16,7 +16,6 @@ from boundcheck.theory.dimension import Dimension
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
-__all__ = ["SCHEMA", "expr_from_json", "expr_to_json", "statement_to_dict"]
 
 SCHEMA = 1
 MAX_TEXT = 1_000_000  # characters of one number in a file
@@ -86,6 +85,7 @@ def expr_from_json(data: Any) -> Any:
 
 
 def optional(write: Callable[[Any], Any], value: Any) -> Any:
+    """The written value; None for None."""
     return None if value is None else write(value)
 
 

@@ -26,8 +26,6 @@ T = TypeVar("T")
 # The symbol that counts rounds in `Metric.weights`.
 ROUND = sp.Symbol("r", real=True)
 
-__all__ = ["ROUND", "Algorithm", "Belief", "Condition", "Kind", "Metric", "Source", "Statement"]
-
 
 class Kind(StrEnum):
     """What sort of claim it is; it decides how a curve is compared."""

@@ -13,8 +13,6 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH2, ONE, STEP, VALUE, Dimension
 from boundcheck.theory.keys import name_of
 
-__all__ = ["Symbol", "common", "shared"]
-
 
 @dataclass(frozen=True)
 class Symbol:

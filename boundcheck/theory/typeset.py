@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Condition, Statement
     from boundcheck.theory.symbols import Symbol
 
-__all__ = [
-    "claim_latex",
-    "claim_mathml",
-    "claim_text",
-    "condition_latex",
-    "expr_latex",
-    "expr_mathml",
-    "expr_text",
-    "metric_latex",
-    "relation_text",
-    "symbol_latex",
-]
 
 _RELATIONS = {
     "<=": r"\leq",

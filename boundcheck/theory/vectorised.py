@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from boundcheck.theory.statement import Statement
 
-__all__ = ["evaluate_arrays", "nearest_value"]
 
 BLOCK = 32768  # float64 elements of one block: few enough for the temporaries alive at once to stay in cache
 _NEGLIGIBLE = 2.0**-1000  # an absolute error by underflow that is not worth an exact evaluation

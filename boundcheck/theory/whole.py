@@ -15,8 +15,6 @@ import sympy as sp
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import Point
 
-__all__ = ["Unsolved", "Whole", "is_whole", "whole_numbers"]
-
 _MOST = 10**24  # numbers up to here are factorised at once
 
 

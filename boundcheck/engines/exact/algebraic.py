@@ -12,8 +12,6 @@ from flint import arb
 from boundcheck.core.linalg import float_down, float_up, precision
 from boundcheck.core.numbers import format_exact
 
-__all__ = ["Modulus", "Power", "Radius", "exact_root", "radius_of"]
-
 BITS = 512
 MAX_FACTOR = 1000  # common factors up to this are cancelled in texts
 

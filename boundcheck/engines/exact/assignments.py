@@ -10,8 +10,6 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 
-__all__ = ["MAX_COORDINATES", "assignments", "models_of"]
-
 MAX_COORDINATES = 400  # of the state with a copy for every assignment
 
 

@@ -31,8 +31,6 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, ServerStep
 
-__all__ = ["MAX_PERIOD", "BlockRounds", "KeptRounds"]
-
 MAX_PERIOD = 10_000  # rounds after which averaging and handing over repeat, at most
 
 Sends = Sequence[tuple[Fraction, Matrix]]

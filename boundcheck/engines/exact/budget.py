@@ -12,8 +12,6 @@ from boundcheck.engines.exact.state import Exact
 from boundcheck.errors import Unsupported
 from boundcheck.methods.parts import Visit
 
-__all__ = ["MAX_BYTES", "MAX_SECONDS", "check_visits", "composing_is_cheaper", "seconds_of"]
-
 # Limits of the estimates for a whole run.
 MAX_BYTES = 1_000_000_000
 MAX_SECONDS = 60.0

@@ -16,8 +16,6 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Drawing, Visit
 
-__all__ = ["MAX_COHORTS", "Cohort", "Law", "Member", "law_of", "supported", "virtual"]
-
 MAX_COHORTS = 20_000  # possible cohorts that are gone through one by one at most
 
 Visits = tuple[tuple[Fraction, Visit], ...]

@@ -18,8 +18,6 @@ import numpy as np
 from boundcheck.engines.exact.budget import seconds_of
 from boundcheck.engines.exact.rings import Matrix, Ring
 
-__all__ = ["Congruence", "cheaper", "in_parts", "trajectory"]
-
 _ZERO = Fraction(0)
 _FEW = 4  # so many applications of a map are cheaper than composing it with itself
 Forms = Sequence[Mapping[str, Matrix]]

@@ -32,8 +32,6 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, Correction, GradientSteps, NoStep, SumOne, Visit, first_repeated
 
-__all__ = ["CorrectedRounds"]
-
 
 @dataclass(frozen=True)
 class _Known:

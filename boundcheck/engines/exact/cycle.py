@@ -24,8 +24,6 @@ from boundcheck.engines.exact.stationary import (
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
 
-__all__ = ["LimitCycle", "limit_cycle"]
-
 
 @dataclass(frozen=True)
 class LimitCycle:

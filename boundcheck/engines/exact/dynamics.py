@@ -23,8 +23,6 @@ from boundcheck.engines.exact.state import Exact, cohort_at
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import GradientSteps
 
-__all__ = ["Dynamics"]
-
 Progress = Callable[[float], None]
 Values = Mapping[str, list[Any]]
 

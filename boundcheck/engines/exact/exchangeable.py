@@ -27,8 +27,6 @@ from boundcheck.engines.exact.rounds import Plan
 from boundcheck.engines.exact.state import Exact
 from boundcheck.methods.method import Method
 
-__all__ = ["ExchangeableRounds"]
-
 
 class ExchangeableRounds(KeptRounds):
     """The rounds with the mean and one deviation in the state. workers: m, how many models there are."""

@@ -15,8 +15,6 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
 
-__all__ = ["MAX_SIZE", "stays_away"]
-
 MAX_SIZE = 40  # rows of a map whose characteristic polynomial is factored
 
 

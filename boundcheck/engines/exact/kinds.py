@@ -9,8 +9,6 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Stale
 
-__all__ = ["rounds_of"]
-
 
 def rounds_of(ring: Ring, method: Method, exact: Exact) -> Rounds:
     """The rounds of a method on a problem, in one arithmetic."""

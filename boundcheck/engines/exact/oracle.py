@@ -20,8 +20,6 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit, first_repeated
 from boundcheck.problems.problem import Arrays, IntervalProblem, Problem, clients_of
 
-__all__ = ["MAX_BITS", "MAX_STEPS", "run_oracle"]
-
 # Gradient evaluations of one run, of the centre or of each end of an interval.
 MAX_STEPS: Mapping[Arithmetic, int] = {
     Arithmetic.FLOAT64: 20_000_000,

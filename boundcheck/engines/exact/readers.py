@@ -27,8 +27,6 @@ from boundcheck.engines.exact.virtual import METRICS, VirtualModels
 from boundcheck.engines.exact.visits import Step
 from boundcheck.methods.parts import Visit
 
-__all__ = ["Readers"]
-
 
 class Readers:
     """The functionals of the metrics that a run asks for."""

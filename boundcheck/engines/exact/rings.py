@@ -20,19 +20,6 @@ from boundcheck.core.linalg import balls, floats, identity, nearest_float, ratio
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.errors import Unsupported
 
-__all__ = [
-    "MAX_DIGITS",
-    "BallRing",
-    "FloatRing",
-    "Matrix",
-    "Pairs",
-    "RationalRing",
-    "Ring",
-    "power",
-    "powers_sum",
-    "triangle",
-]
-
 Matrix = Any  # fmpq_mat, arb_mat or a float64 array, by the ring
 Pairs = Sequence[tuple[Matrix, Matrix]]
 

@@ -21,8 +21,6 @@ from boundcheck.engines.exact.visits import Local
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit, first_repeated
 
-__all__ = ["Job", "Pair", "Plan", "Rounds"]
-
 Pair = tuple[Matrix, Matrix]
 Inner = tuple[Pair, ...] | None
 _Gammas = dict[int, tuple[Matrix, Matrix]]  # by id of C: C and a covariance (d, d)

@@ -24,8 +24,6 @@ from boundcheck.methods.parts import Blocks, Visit
 from boundcheck.problems.problem import Problem, QuadraticProblem
 from boundcheck.setting.metrics import ROUND_METRICS, is_round_metric, needed_for
 
-__all__ = ["FIRST_BITS", "MAX_BITS", "MAX_VISITS", "check_metrics", "run_exact"]
-
 # Balls: the precision is doubled until every value is known to a relative 2^-GOOD_BITS (1e-12), or MAX_BITS.
 FIRST_BITS = 128
 MAX_BITS = 8192

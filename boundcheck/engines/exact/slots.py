@@ -12,8 +12,6 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import first_repeated
 
-__all__ = ["kept_models"]
-
 MAX_ROUNDS = 100_000  # of a pattern that is gone through
 
 

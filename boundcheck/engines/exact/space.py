@@ -11,8 +11,6 @@ from typing import Protocol
 
 from boundcheck.engines.exact.rings import Matrix, Pairs, Ring
 
-__all__ = ["Applied", "Operators", "Space"]
-
 
 class Space(Protocol):
     """What the expectation over a round needs."""

@@ -19,8 +19,6 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
 
-__all__ = ["Contraction", "check_period", "contraction", "cycle_map", "moving", "projector_of", "spectral_radius"]
-
 BITS = 1024
 # Powers up to 2^40 enclose the spectral radius to about a relative 1e-11, up to 2^24 to 1e-6.
 SQUARINGS, SMALL, FEW_SQUARINGS, FEW_BITS = 40, 60, 24, 256

@@ -28,8 +28,6 @@ from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit
 
-__all__ = ["StaleRounds"]
-
 
 @dataclass(frozen=True)
 class _Work:

@@ -27,8 +27,6 @@ from boundcheck.methods.parts import Blocks, Stale
 from boundcheck.problems.problem import ComponentProblem, Problem, QuadraticProblem, clients_of
 from boundcheck.setting.metrics import is_round_metric
 
-__all__ = ["Exact", "Layout", "Samples", "cohort_at", "lower", "refuse_client_sgd", "repeats"]
-
 
 @dataclass(frozen=True)
 class Layout:

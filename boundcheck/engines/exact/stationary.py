@@ -19,18 +19,6 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.problems.problem import Problem
 
-__all__ = [
-    "Stationary",
-    "Value",
-    "contracting",
-    "in_arithmetic",
-    "mean_point",
-    "metrics_at",
-    "plain",
-    "settled",
-    "stationary",
-]
-
 BITS = 256  # of the first attempt with balls; doubled up to MAX_BITS where the system is not known to be regular
 MAX_BITS = 4096
 Value = Fraction | float | tuple[float, float]

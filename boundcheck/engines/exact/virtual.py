@@ -28,8 +28,6 @@ from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.visits import Step
 from boundcheck.errors import Unsupported
 
-__all__ = ["METRICS", "VirtualModels"]
-
 METRICS = ("round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
 
 

@@ -34,8 +34,6 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Visit
 
-__all__ = ["Local", "Outcome", "Step", "batch_sizes"]
-
 
 @dataclass(frozen=True)
 class Outcome:

@@ -14,8 +14,6 @@ from boundcheck.engines.curve import Ints
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Drawing, Participation, first_repeated
 
-__all__ = ["SPARSE", "Cohorts", "counted"]
-
 SPARSE = 64  # cohorts are drawn without a list of all clients where these are so many times more
 
 

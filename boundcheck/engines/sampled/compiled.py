@@ -13,8 +13,6 @@ from boundcheck.engines.sampled import drawing, kernels
 from boundcheck.engines.sampled.lowering import Plain
 from boundcheck.problems.problem import Arrays
 
-__all__ = ["IN_REGISTERS", "compiled_advance"]
-
 PLAN_ENTRIES = 1 << 16  # how much of the plan is drawn ahead: it should stay in the processor's cache
 PLAN_ROUNDS = 1 << 9  # rounds of a seed drawn ahead: enough to fill vectors
 IN_REGISTERS = 64  # points of up to so many coordinates are held in registers,

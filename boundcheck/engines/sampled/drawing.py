@@ -15,10 +15,6 @@ from numpy.typing import NDArray
 
 from boundcheck.engines.sampled.jit import inlined, jit
 
-__all__ = [
-    "ORDERS", "draw_cohorts", "draw_orders", "draw_sparse", "draw_visits", "draw_words",
-]  # fmt: skip
-
 LANES = 32  # generator blocks that the compiler may put side by side
 REQUESTS = 1024  # generator blocks produced at once, more only where a single visit needs them
 TABLE = 5  # shuffles of up to so many samples are looked up
@@ -53,6 +49,7 @@ ORDERS = _orders()
 
 @inlined
 def philox_round(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    """One round of the counter-based generator Philox."""
     p0 = M0 * c0
     p1 = M1 * c2
     return (p1 >> HALF) ^ c1 ^ k0, p1 & MASK, (p0 >> HALF) ^ c3 ^ k1, p0 & MASK
@@ -60,6 +57,7 @@ def philox_round(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 
 @inlined
 def below(word: Any, bound: Any) -> Any:
+    """A number below `bound`, the share of the 64-bit word of the whole range."""
     k = np.uint64(bound)
     return ((word >> HALF) * k + (((word & MASK) * k) >> HALF)) >> HALF
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from boundcheck.engines.sampled.jit import bare, bare_inlined, stamp
 from boundcheck.engines.sampled.lanes import (
-    LANES,
     added,
     blended,
     clipped,
@@ -34,11 +33,6 @@ from boundcheck.engines.sampled.lanes import (
     write,
     zeros,
 )
-
-__all__ = [
-    "BLOCKS", "ISOTROPIC", "LANES", "LOGISTIC", "NONE", "OWN", "PIPELINED", "PRACTICAL", "QUADRATIC", "REDUCED", "ROWS",
-    "SOFTMAX", "STALE", "TILE", "VECTORS", "execute", "full_gradients",
-]  # fmt: skip
 
 ISOTROPIC, QUADRATIC, ROWS, LOGISTIC, SOFTMAX = 0, 1, 2, 3, 4  # kinds of arrays
 NONE, REDUCED, PRACTICAL = 0, 1, 2  # kinds of momentum

@@ -8,8 +8,6 @@ from typing import Any
 
 import numba
 
-__all__ = ["INLINED", "OPTIONS", "bare", "bare_inlined", "inlined", "jit", "stamp"]
-
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 # What only compiled code calls needs no way in from the interpreter either, which would be compiled for each.

@@ -23,8 +23,6 @@ from numba.extending import intrinsic, overload, register_model
 
 from boundcheck.engines.sampled.jit import INLINED, OPTIONS, inlined, jit
 
-__all__ = ["EPOCH", "FULL", "ISOTROPIC", "MATRIX", "MINIBATCH", "ROWS", "execute", "padded"]
-
 ISOTROPIC, MATRIX, ROWS = 1, 2, 3  # lengths of `kind`
 FULL, EPOCH, MINIBATCH = 1, 2, 3  # lengths of `work`: a client's own gradients, its samples one by one or in batches
 
@@ -63,6 +61,8 @@ class Points(types.Type):
 
 @register_model(Points)
 class PointsModel(PrimitiveModel):
+    """How numba stores points: as one vector."""
+
     def __init__(self, manager: Any, points: Points) -> None:
         super().__init__(manager, points, points.vector())
 
@@ -75,6 +75,7 @@ def picked(builder: Any, vector: Any, lanes: Sequence[int], other: Any = None) -
 
 
 def of_entries(builder: Any, entries: Sequence[Any]) -> Any:
+    """A vector of these doubles."""
     vector = ir.Constant(ir.VectorType(ir.DoubleType(), len(entries)), ir.Undefined)
     for lane, entry in enumerate(entries):
         vector = builder.insert_element(vector, entry, ir.Constant(ir.IntType(32), lane))
@@ -90,17 +91,20 @@ def joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def address(context: Any, builder: Any, array_type: Any, array: Any, index: Sequence[Any]) -> Any:
+    """The address of an array's entry."""
     index = [i if isinstance(i, ir.Value) else ir.Constant(ir.IntType(64), i) for i in index]
     view = context.make_array(array_type)(context, builder, array)
     return generation.get_item_pointer(context, builder, array_type, view, index, wraparound=False)
 
 
 def row(context: Any, builder: Any, like: Points, array_type: Any, array: Any, index: Sequence[Any]) -> Any:
+    """The entries of a row, one a lane, as a vector."""
     at = address(context, builder, array_type, array, [*index, 0])
     return builder.load(builder.bitcast(at, like.vector(like.width).as_pointer()), align=8)
 
 
 def each_seed(builder: Any, indices: Any) -> list[Any]:
+    """The indices of all seeds, taken from their tuple."""
     return generation.unpack_tuple(builder, indices)
 
 
@@ -124,6 +128,7 @@ def splat(typing: Any, like: Any, value: Any) -> Any:
 
 @inserted
 def no_points(typing: Any, zero: Any, together: Any) -> Any:
+    """Points whose values are not set yet."""
     points = Points(zero.count, together.count)
     return points(zero, together), lambda context, builder, signature, args: ir.Constant(points.vector(), None)
 

@@ -15,11 +15,6 @@ from numba.extending import intrinsic, register_model
 
 from boundcheck.engines.sampled.jit import bare_inlined
 
-__all__ = [
-    "LANES", "added", "blended", "clipped", "copied", "exponentials", "fused", "loaded", "minus", "moved", "plus",
-    "read", "shifted", "spread", "stored", "summed", "times", "write", "zeros",
-]  # fmt: skip
-
 LANES = 8
 
 generation: Any = cgutils
@@ -40,6 +35,8 @@ vector = ir.VectorType(ir.DoubleType(), LANES)
 
 @register_model(Lanes)
 class LanesModel(PrimitiveModel):
+    """How numba stores lanes: as one vector."""
+
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, vector)
 

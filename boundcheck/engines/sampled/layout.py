@@ -6,8 +6,6 @@ from typing import Any
 
 from boundcheck.engines.sampled.jit import jit
 
-__all__ = ["lay_out", "merge"]
-
 
 def _merge(cohort: Any, counts: Any, often: Any) -> None:
     """Cohorts (S, rounds, m) without their repeats, in place, and how often each member was drawn."""

@@ -21,23 +21,6 @@ from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem
 
-__all__ = [
-    "ABOVE_LEAST_LOCAL",
-    "DISCREPANCY",
-    "DISSIMILARITY",
-    "EPOCH_GRAD2",
-    "INEXACTNESS",
-    "LOCAL",
-    "Solves",
-    "client_losses",
-    "discrepancy",
-    "dissimilarity",
-    "epochs_of_visits",
-    "is_discrepancy",
-    "local_losses",
-    "needs_models",
-]
-
 DISCREPANCY = "discrepancy"
 DISSIMILARITY = "B2"
 INEXACTNESS = "inexactness"

@@ -37,8 +37,6 @@ from boundcheck.methods.parts import (
 from boundcheck.methods.parts.aggregation import client_weights
 from boundcheck.methods.parts.proximal import plain_work
 
-__all__ = ["Lowered", "Member", "Plain", "lower", "plain"]
-
 MAX_ROUNDS = (1 << 32) - 1  # the round is a 32-bit field of the generator's counter
 NEVER = 1 << 62
 EVERY_CLIENT = 1 << 16  # the specialised kernels go through all clients beforehand; not where there are more

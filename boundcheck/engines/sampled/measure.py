@@ -10,8 +10,6 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.problem import Arrays, BatchProblem, Problem
 
-__all__ = ["Measure", "measures", "ratios"]
-
 AT_ONCE = 16  # points that a problem measures at once
 
 Measure = Callable[[Floats], Floats]  # (S, G, d) points -> (S, G) values, +inf where the metric is not finite

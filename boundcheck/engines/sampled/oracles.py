@@ -14,8 +14,6 @@ from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.sampled.solves import LINEAR, inverse, newton
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem
 
-__all__ = ["ArrayOracle", "LazyOracle", "Oracle", "ProblemOracle", "Whole"]
-
 REMEMBERED = 256  # clients whose data a lazy problem's oracle keeps
 
 

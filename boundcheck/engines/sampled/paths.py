@@ -18,8 +18,6 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem, clients_of
 
-__all__ = ["Path", "Runner", "choose_path", "flat_arrays", "known_clients"]
-
 Path = Literal["auto", "numpy", "numba", "general"]
 SPECIAL = ("isotropic", "quadratic", "rows")  # kinds of arrays that the specialised kernels read
 

@@ -17,10 +17,6 @@ from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 
-__all__ = [
-    "Plan", "batches", "draw_choices", "draw_cohorts", "draw_samples", "draw_warm_up", "plan", "samples_of", "typical",
-]  # fmt: skip
-
 
 def draw_cohorts(lowered: Lowered, seeds: streams.Words, round_index: int) -> list[tuple[int, ...]]:
     """The clients of one round for each seed, in the order in which the server adds them; repeated if drawn again."""

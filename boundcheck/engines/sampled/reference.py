@@ -21,8 +21,6 @@ from boundcheck.engines.sampled.oracles import Oracle, Whole
 from boundcheck.engines.sampled.planning import batches, draw_choices, draw_cohorts, draw_samples, draw_warm_up
 from boundcheck.methods.parts import Blocks
 
-__all__ = ["advance", "average", "begin", "ends", "epoch_starts", "estimate_of", "slot"]
-
 
 def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: Words, start: Floats) -> Floats:
     """The state of each seed before round 0; shape (S, parts, d), parts = 1, 3 with momentum, or 1 and the models.

@@ -8,8 +8,6 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks
 
-__all__ = ["check_parts"]
-
 
 def check_parts(method: Method, known: Clients) -> None:
     """Raises Unsupported or BadInput where parts of a method do not go together."""

@@ -37,8 +37,6 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import ExactSolve, Proximal
 from boundcheck.problems.problem import Arrays, Problem
 
-__all__ = ["concatenate", "run_sampled"]
-
 # metrics that only the exact engine has
 ELSEWHERE = ("drift", "momentum_error2", "round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
 _APART = (INEXACTNESS, DISSIMILARITY, *LOCAL)  # measured by what stands beside `measures`

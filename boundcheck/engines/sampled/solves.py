@@ -16,8 +16,6 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems.problem import Arrays
 
-__all__ = ["LINEAR", "inverse", "least_curvature", "newton"]
-
 RELATIVE = 1e-12  # Newton's method ends where the gradient has this share of the first one, or where rounding stops it
 MAX_STEPS = 200
 MAX_DIM = 3000  # Newton's method holds a matrix of so many rows

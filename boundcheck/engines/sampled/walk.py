@@ -17,11 +17,10 @@ from boundcheck.core import streams
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.sampled import drawing, general, layout
 from boundcheck.engines.sampled.cohorts import SPARSE, Cohorts
+from boundcheck.engines.sampled.lanes import LANES
 from boundcheck.engines.sampled.lowering import Lowered, Member
 from boundcheck.engines.sampled.planning import samples_of, typical
 from boundcheck.problems.problem import Arrays, LazyProblem
-
-__all__ = ["General"]
 
 PLAN_ENTRIES = 1 << 17  # how much of the plan is drawn ahead: it should stay in the processor's cache
 PLAN_ROUNDS = 1 << 9
@@ -55,7 +54,7 @@ def _fixed(values: ArrayLike, width: int | None = None) -> NDArray[Any]:
 
 def _oracle(arrays: Arrays, clients: bool) -> tuple[Any, ...]:
     """What the kernel reads of a problem; `clients`: with the matrices of the clients' own gradients."""
-    width = -(-arrays.b.shape[1] // general.LANES) * general.LANES
+    width = -(-arrays.b.shape[1] // LANES) * LANES
     classes = max(1, arrays.classes) if arrays.kind == "softmax" else 1
     columns, client_columns, client_b = np.empty((0, 0, 0)), np.empty((0, 0, 0)), np.empty((0, 0))
     if arrays.kind == "quadratic":
@@ -80,7 +79,7 @@ def _room(oracle: tuple[Any, ...], slopes: int = 0) -> tuple[Floats, Floats, Flo
     """The room that the kernel works in, with so many gradients that are kept."""
     classes = oracle[1]
     width = classes * oracle[3].shape[1]
-    tile = np.empty(classes * general.TILE + general.LANES)
+    tile = np.empty(classes * general.TILE + LANES)
     return np.zeros((general.VECTORS, width)), np.empty((slopes, width)), tile
 
 

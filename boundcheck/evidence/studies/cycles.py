@@ -33,9 +33,6 @@ from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 from boundcheck.setting.expected_weights import expected_weights
 from boundcheck.setting.followed_objective import weighted_minimiser
 
-__all__ = ["Cycle", "Spec", "check", "cycle_of", "models", "study"]
-
-
 MAX_VALUES, MAX_STEPS, MAX_ROUNDS = 100, 100, 10_000
 SHOWN = 6  # points of a cycle in a cell of the table
 MAX_DIGITS = 24  # characters of a fraction in it; report.json has them all

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
-__all__ = ["Spec", "check", "study"]
-
 
 class Spec(BaseModel):
     """One `[[methods_compared]]` table.

@@ -10,8 +10,6 @@ from typing import Any
 from boundcheck.core.toml_lines import KeyPath
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 
-__all__ = ["Placed", "at", "named_in"]
-
 
 class Placed(BadInput):
     """A mistake at a key path inside the table, in the words of the error that it stands for."""

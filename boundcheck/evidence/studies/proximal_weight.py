@@ -23,8 +23,6 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Floats, Problem
 from boundcheck.theory.discovery import statement
 
-__all__ = ["Needed", "Spec", "check", "lower_smoothness", "needed_weights", "study"]
-
 GRID = ("0", "1/1000", "1/100", "1/10", "1")  # FedDANE, Section V: mu was tuned over these
 ROUNDS = 300
 POINTS = 12

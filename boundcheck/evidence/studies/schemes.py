@@ -19,8 +19,6 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting.scheme_table import require_column, scheme_table
 
-__all__ = ["Spec", "check", "study"]
-
 MEANING = {
     "d": "largest aggregation weight d_i",
     "N": "aggregations in a unit of time",

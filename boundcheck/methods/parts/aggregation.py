@@ -14,19 +14,6 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts.local import EpochRange, Epochs, LocalWork
 from boundcheck.methods.parts.participation import Drawing, Participation, first_repeated, inclusion, pattern_law
 
-__all__ = [
-    "WEIGHTS",
-    "Aggregation",
-    "AggregationContext",
-    "Average",
-    "PerClient",
-    "Same",
-    "SumOne",
-    "Unbiased",
-    "check_rule",
-    "client_weights",
-]
-
 WEIGHTS = ("data", "nova", "unfinished")
 
 

@@ -18,8 +18,6 @@ from boundcheck.methods.schedules.policies import Buffer, FirstToArrive, Policy,
 from boundcheck.methods.schedules.times import Exponential
 from boundcheck.methods.schedules.timetable import Timetable, check_size
 
-__all__ = ["drawn_timetable"]
-
 Floats = NDArray[np.float64]
 _TOGETHER = 20  # clients whose times are drawn at once
 _BLOCK = 64  # pieces of work that are drawn at once where their number is not known beforehand

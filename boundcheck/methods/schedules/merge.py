@@ -18,8 +18,6 @@ from boundcheck.methods.schedules.policies import Buffer, FirstToArrive, Policy,
 from boundcheck.methods.schedules.times import Fixed
 from boundcheck.methods.schedules.timetable import Timetable, check_size
 
-__all__ = ["common_unit", "fixed_timetable"]
-
 Ints = NDArray[Any]  # int64 or Python integers
 SAFE = 1 << 61
 

@@ -22,8 +22,6 @@ from boundcheck.methods.schedules.policies import Buffer, FirstToArrive, Policy,
 from boundcheck.methods.schedules.times import Fixed
 from boundcheck.methods.schedules.timetable import MAX_ENTRIES, Timetable
 
-__all__ = ["Plan", "plan_of"]
-
 MAX_CYCLE = 3_000_000  # contributions in a period that is gone through
 MAX_SEARCH = 20_000_000  # clocks that are looked at in the search for a period
 

@@ -13,8 +13,6 @@ from typing import Literal
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
 
-__all__ = ["TIES", "Buffer", "FirstToArrive", "Policy", "Ties", "WaitForAll", "Window"]
-
 # What happens when several clients finish at the same time: each is a round of its own (in the order of the clients'
 # numbers, always the same one), or they are one cohort, as Algorithm 1 literally says.
 Ties = Literal["one_by_one", "joint"]

@@ -15,9 +15,6 @@ from typing import Protocol
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput
 
-__all__ = ["F0", "F80", "F80_LITERAL", "Exponential", "Fixed", "Spread", "Times"]
-
-
 LARGEST = Fraction(10**100)  # of a time or rate, and 1 over the smallest; their sums are then doubles
 
 

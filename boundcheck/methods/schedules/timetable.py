@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.errors import BadInput
 
-__all__ = ["MAX_ENTRIES", "Timetable", "check_size"]
-
 MAX_ENTRIES = 30_000_000  # contributions of clients that one timetable holds
 
 

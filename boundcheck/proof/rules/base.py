@@ -19,9 +19,6 @@ from boundcheck.proof.scalar import decide
 from boundcheck.proof.step import Context, Finding, Status, assumed
 from boundcheck.proof.vectors import VectorEquality
 
-__all__ = ["Obligation", "Rule"]
-
-
 Obligation = tuple[Any, Mapping[str, Any]]  # a relation, and facts of its own besides the scalar facts of the step
 
 _VALUE = sp.Dummy("value", real=True)

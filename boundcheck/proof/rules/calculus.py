@@ -14,8 +14,6 @@ from boundcheck.proof.identity import same
 from boundcheck.proof.polynomial import direction, factorised, rational_parts
 from boundcheck.proof.rules.base import Obligation, Rule
 
-__all__ = ["Limit", "MeanValue"]
-
 
 @dataclass(frozen=True)
 class Limit(Rule):

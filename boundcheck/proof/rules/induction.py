@@ -12,8 +12,6 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.step import Context, Finding, Justification, Status
 
-__all__ = ["HYPOTHESIS", "Induction", "Supposing", "at"]
-
 HYPOTHESIS = "hypothesis"  # the name under which `Supposing` hands the hypothesis on
 
 

@@ -12,8 +12,6 @@ import sympy as sp
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.vectors import Vector, fresh, inner, norm2
 
-__all__ = ["Jensen", "Triangle", "Young"]
-
 _PLANE: Any = sp.symbols("a:d", cls=sp.Dummy, real=True)
 _NORMS: Any = sp.symbols("nu nv uv", cls=sp.Dummy, real=True)
 

@@ -14,8 +14,6 @@ from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, fresh, norm2
 
-__all__ = ["Accumulation", "CauchySchwarz", "PartialSum", "SumOver", "Telescoping"]
-
 _K = sp.Dummy("k", real=True)
 _SUM, _LAST, _SQUARES = fresh("R"), fresh("r"), fresh("q")
 _VALUE, _NEXT, _START, _SUMMED, _MORE = sp.symbols("a a1 a0 Q b", cls=sp.Dummy, real=True)
