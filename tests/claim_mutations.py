@@ -19,11 +19,12 @@ import pytest
 import sympy as sp
 
 from boundcheck.evidence import claim as claims_module
-from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve, run_claim
 from boundcheck.evidence.spec import claims_from_text, load_claims
-from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant
+from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Condition, Statement
 
@@ -84,7 +85,17 @@ class Mutations:
         """The claim's result under the mutation; step sizes are those that the sound method was given."""
         if mutation in self.methods:
             change = self.methods[mutation]
-            monkeypatch.setattr(claims_module, "build_method", lambda spec: change(build_method(spec)))
+
+            def resolved(claim: Claim, claimed: Statement) -> Any:
+                found = resolve(claim, claimed)
+                if not isinstance(found, Resolved):
+                    return found
+                method, problem = change(found.setting.method), found.setting.problem
+                if claimed.metric.surrogate:  # the objective that the mutated method follows
+                    return replace(found, setting=Setting(method, build_problem(claim.problem)).following())
+                return replace(found, setting=Setting(method, problem))
+
+            monkeypatch.setattr(claims_module, "resolve", resolved)
         elif mutation in self.problems:
             claim = replace(claim, problem=self.problems[mutation](claim.problem))
         else:

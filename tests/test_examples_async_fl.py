@@ -24,7 +24,7 @@ from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.witness import load_witness, replay, stands
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import GradientSteps, Setting, StochasticSteps, Timed, Unbiased, Visit
+from boundcheck.methods.parts import AggregationContext, GradientSteps, StochasticSteps, Timed, Unbiased, Visit
 from boundcheck.methods.schedules import Fixed, Window
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Belief, Statement
@@ -68,11 +68,11 @@ class OneSampleStepMore(StochasticSteps):
 class FirstClientLost(Unbiased):
     """What the first client returns is thrown away."""
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         own = super().coefficients(cohort, setting)
         return [Fraction(0) if i == 0 else a for i, a in zip(cohort, own, strict=True)]
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         own = super().by_client(setting)
         return lambda i: Fraction(0) if i == 0 else own(i)
 

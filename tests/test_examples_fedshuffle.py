@@ -26,7 +26,7 @@ from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.witness import load_witness, replay, stands
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Epochs, ServerStep, Setting, SumOne, Unbiased, Visit
+from boundcheck.methods.parts import AggregationContext, Epochs, ServerStep, SumOne, Unbiased, Visit
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
@@ -84,11 +84,11 @@ class SameStepForAll(OtherEpochs):
 class FirstClientLost(Unbiased):
     """What the first client returns is thrown away."""
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         own = super().coefficients(cohort, setting)
         return [Fraction(0) if i == 0 else a for i, a in zip(cohort, own, strict=True)]
 
-    def by_client(self, setting: Setting) -> Callable[[int], Fraction]:
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction]:
         own = super().by_client(setting)
         return lambda i: Fraction(0) if i == 0 else own(i)
 
@@ -103,19 +103,19 @@ class FirstClientLost(Unbiased):
 class SumOneInstead(FirstClientLost):
     """FedAvg's weights, which sum to 1 over the cohort."""
 
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         return SumOne(self.weights).coefficients(cohort, setting)
 
-    def by_client(self, setting: Setting) -> Any:
+    def by_client(self, setting: AggregationContext) -> Any:
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class UnbiasedInstead(SumOne):
-    def coefficients(self, cohort: Sequence[int], setting: Setting) -> list[Fraction]:
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         return Unbiased(self.weights).coefficients(cohort, setting)
 
-    def by_client(self, setting: Setting) -> Any:
+    def by_client(self, setting: AggregationContext) -> Any:
         return Unbiased(self.weights).by_client(setting)
 
     def __eq__(self, other: object) -> bool:

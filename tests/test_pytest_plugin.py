@@ -67,8 +67,8 @@ def test_it_fails_with_the_bound_divided_by_1_01(built: Path, tmp_path: Path) ->
     # pytest puts the folder of the tests, which holds the module as well, before the installed one
     for module in (package / "own_theorem.py", package / "site" / "own_theorem.py"):
         text = module.read_text()
-        assert text.count("bound=L * dist2_0 /") == 1
-        module.write_text(text.replace("bound=L * dist2_0 /", "bound=L * dist2_0 * 100 / 101 /"))
+        assert text.count("Reading(L * dist2_0 /") == 1
+        module.write_text(text.replace("Reading(L * dist2_0 /", "Reading(L * dist2_0 * 100 / 101 /"))
     found = run_own_package(package)
     assert found.returncode == 1
     assert "expected HOLDS, got VIOLATED" in found.stdout

@@ -1,18 +1,16 @@
 """Gradient descent on smooth convex functions (Drori and Teboulle, 2014, Theorem 1, with step 1/L)."""
 
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.paper import Paper
 from boundcheck.theory.statement import Algorithm, Condition, Metric, Source
 from boundcheck.theory.symbols import common
 from boundcheck.theory.theorem import Reading, Theorem
 
-PAPER = Paper("Performance of first-order methods", ("Yoel Drori", "Marc Teboulle"), 2014, arxiv="1206.3209")
 SYMBOLS = (common.L, common.eta, common.dist2_0, common.k)
 L, eta, dist2_0, k = (symbol.expr for symbol in SYMBOLS)
 
 theorems = {
     "theorem_1": Theorem(
-        source=Source(PAPER, "Theorem 1", "h <= 1"),
+        source=Source("Performance of first-order methods (Drori, Teboulle)", "Theorem 1", "h <= 1"),
         title="Gradient descent on smooth convex functions",
         symbols=SYMBOLS,
         algorithm=Algorithm("gradient_descent", ("eta",)),

@@ -148,7 +148,7 @@ def without_conditions(s: Statement) -> Statement:
     parts = [s.bound, metric.scale, metric.rounds, *s.domain]
     parts += [e for e in (metric.weights, s.printed_rate) if e is not None]
     used = {str(n) for e in parts for n in e.free_symbols} | {str(metric.index)}
-    algorithm = None if s.algorithm is None else replace(s.algorithm, parameters=())
+    algorithm = None if s.algorithm is None else replace(s.algorithm, parameters=(), steps=())
     symbols = tuple(y for y in s.symbols if y.name in used)
     return replace(s, conditions=(), choices=(), trivial=None, symbols=symbols, algorithm=algorithm)
 

@@ -23,13 +23,13 @@ TWO = {"kind": "uniform", "size": 0}
         ({"kind": "scgd", "E": 0, "eta": "1/0", "oops": 1}, ["'oops' is unknown", "E = 0", "eta = '1/0'"]),
         (
             {"kind": "fedshuffle", "E": 0, "batch": 0, "eta_l": -1, "participation": TWO},
-            ["size = 0", "E = 0", "batch = 0", "eta_l = -1"],
+            ["E = 0", "size = 0", "batch = 0", "eta_l = -1"],
         ),
         (
             {"kind": "fedshuffle_gen", "E": {"low": 3, "high": 2}, "c": "foo", "eta_l": "x"},
             ["the divisor c", "epochs from 3 to 2", "eta_l = 'x'"],
         ),
-        ({"kind": "fedavg_async", "K": 0, "eta_l": 1, "times": [1], "weights": "x"}, ["'x' is unknown", "K = 0"]),
+        ({"kind": "fedavg_async", "K": 0, "eta_l": 1, "times": [1], "weights": "x"}, ["K = 0", "'x' is unknown"]),
     ],
     ids=lambda v: v["kind"] if isinstance(v, dict) else str(len(v)),
 )

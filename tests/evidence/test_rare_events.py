@@ -65,7 +65,7 @@ def test_scaled_metrics_scale_their_envelopes() -> None:
 
 def test_a_claim_about_a_plan_with_a_rare_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients with 20, 19 and 1 samples of 40, one drawn by weight: log(0.0005)/log(39/40) = 301 seeds are needed."""
-    monkeypatch.setattr("boundcheck.engines.envelopes.certified_envelopes", lambda *_: {})
+    monkeypatch.setattr("boundcheck.engines.run.certified_envelopes", lambda *_: {})
     problem = {
         "kind": "quadratics",
         "clients": [{"components": [{"A": 1, "b": b}] * n} for n, b in ((20, 1), (19, -1), (1, 2))],

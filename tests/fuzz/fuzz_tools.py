@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from boundcheck.cli import main
 from boundcheck.errors import LONGEST_LINE
+from boundcheck.methods.build import kind_of
 from boundcheck.methods.build import kinds as methods
 from boundcheck.problems.build import module_name
 from boundcheck.theory.discovery import all_ids, statement
@@ -123,8 +124,8 @@ def shipped_witnesses() -> tuple[dict[str, Any], ...]:
 @cache
 def parameters(package: str, kind: str) -> dict[str, bool]:
     """The parameters of a kind of problem or method, and whether each is needed."""
-    named = module_name(kind) if package == "problems" else f"boundcheck.{package}.{kind}"
-    known = inspect.signature(importlib.import_module(named).build).parameters
+    built: Any = kind_of(kind).parts if package == "methods" else importlib.import_module(module_name(kind)).build
+    known = inspect.signature(built).parameters
     return {name: p.default is inspect.Parameter.empty for name, p in known.items()}
 
 

@@ -18,6 +18,7 @@ from boundcheck.engines.run import run
 from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
+from boundcheck.setting import Setting
 from boundcheck.setting.proximal import cohort_hypotheses
 from boundcheck.theory.discovery import all_ids, statement
 from boundcheck.theory.statement import Belief, Statement
@@ -372,7 +373,7 @@ def test_iid_devices_are_not_alike() -> None:
     alike = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 3}] * 2, "start": [1]})
     drawn = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 3}, {"A": 2, "b": 4}], "start": [0]})
     corrected, printed = get("remark_iid"), get("remark_iid/as_printed")
-    assert compare(corrected, curve_of_constant(corrected, method, alike)).outcome is Outcome.HOLDS
-    found = compare(printed, curve_of_constant(printed, method, drawn))
+    assert compare(corrected, curve_of_constant(corrected, Setting(method, alike))).outcome is Outcome.HOLDS
+    found = compare(printed, curve_of_constant(printed, Setting(method, drawn)))
     assert found.outcome is Outcome.VIOLATED
     assert drawn.constants()["B2_0"].value == Fraction(9 + 16, 2) / Fraction(49, 4)
