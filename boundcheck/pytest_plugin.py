@@ -159,7 +159,7 @@ def _index_at(
 
     from boundcheck.core.numbers import as_fraction, parse_grid
     from boundcheck.errors import BadInput
-    from boundcheck.evidence.steps import placeholder
+    from boundcheck.evidence.open_step_sizes import placeholder
     from boundcheck.methods.build import build as build_method
     from boundcheck.problems.build import build
     from boundcheck.problems.problem import clients_of
@@ -202,6 +202,6 @@ def _index_at(
 
 
 def _is_open(text: str) -> bool:
-    from boundcheck.evidence.steps import TUNED
+    from boundcheck.evidence.open_step_sizes import TUNED
 
     return "largest" in text or text.strip() == TUNED

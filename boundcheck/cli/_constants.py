@@ -15,7 +15,7 @@ from boundcheck.core.linalg import nearest_float
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant
     from boundcheck.evidence.claim import Claim
-    from boundcheck.evidence.practice import Practice
+    from boundcheck.evidence.working_step_size import Practice
     from boundcheck.problems.problem import Problem
     from boundcheck.setting import Setting
     from boundcheck.theory.statement import Statement
@@ -111,7 +111,7 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
     What is done meanwhile is shown on standard error while that is a terminal.
     """
     from boundcheck.errors import BadInput, UnknownName
-    from boundcheck.evidence.steps import first_setting, with_steps
+    from boundcheck.evidence.open_step_sizes import first_setting, with_steps
     from boundcheck.problems.build import build as build_problem
     from boundcheck.problems.problem import is_neural
     from boundcheck.theory.discovery import statement
@@ -151,7 +151,7 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
 
 def _note(claim: Claim, claimed: Statement, setting: Setting, *, practice: bool) -> str:
     """What a network does not know of itself, and who finds it."""
-    from boundcheck.evidence.steps import START
+    from boundcheck.evidence.open_step_sizes import START
 
     index = () if claimed.metric.index is None else (claimed.metric.index,)
     known = {*claimed.known(dict.fromkeys(setting.constants())), *claim.constants, *index}
@@ -205,7 +205,7 @@ def _steps(
 ) -> tuple[Step, ...]:
     from boundcheck.core.numbers import parse_number
     from boundcheck.errors import BadInput
-    from boundcheck.evidence.steps import resolve_steps
+    from boundcheck.evidence.open_step_sizes import resolve_steps
     from boundcheck.theory.dimension import STEP
 
     names = [s.name for s in claimed.symbols if s.name in claim.method and s.dimension == STEP]
@@ -230,7 +230,7 @@ def _steps(
 
 def _practice(label: str, method: Mapping[str, Any], name: str, problem: Problem, first: Fraction) -> Practice | str:
     from boundcheck.errors import BadInput, Unsupported
-    from boundcheck.evidence.practice import HALVINGS, largest_in_practice
+    from boundcheck.evidence.working_step_size import HALVINGS, largest_in_practice
 
     try:
         with progress(f"{label}: {name} in practice", HALVINGS + 5) as done:

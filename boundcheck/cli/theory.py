@@ -71,7 +71,7 @@ def list_statements(
     """
     from boundcheck.errors import UnknownName
     from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
+    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
     from boundcheck.theory.discovery import all_statements
 
     broken: list[BadInput] = []
@@ -160,7 +160,7 @@ def show(
     Example: boundcheck show scgd/theorem_3_3/corrected
     """
     from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
+    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
 
     found = _find(id)
     if latex:

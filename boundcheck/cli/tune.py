@@ -41,7 +41,7 @@ def tune(
     """
     from boundcheck.core.numbers import as_fraction, parse_grid
     from boundcheck.errors import BadInput
-    from boundcheck.evidence.promise import is_bound
+    from boundcheck.evidence.rounds_to_target import is_bound
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.tuning import tune as tuned
     from boundcheck.problems.build import build

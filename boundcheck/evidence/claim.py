@@ -27,10 +27,10 @@ from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import DECIDED_HERE, check_algorithm, points_of, standing, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.constant_claims import broken_assumption, constant_of, curve_of_constant
+from boundcheck.evidence.open_step_sizes import START, placeholder, start_constants, with_start, with_steps
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
 from boundcheck.evidence.readings import Reading, readings_beside
 from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
-from boundcheck.evidence.steps import START, placeholder, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
@@ -74,7 +74,7 @@ class Claim:
     """What is claimed, in the terms of a specification file.
 
     statement: id (a bare one takes the best reading). problem, method: specifications by kind; a step size may be
-    "c*largest" or "tuned" (see `evidence.steps`). at: index symbol -> grid (see `core.numbers.parse_grid`); empty: a
+    "c*largest" or "tuned" (see `evidence.open_step_sizes`). at: index symbol -> grid (`core.numbers.parse_grid`); empty: a
     log grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
     ones than the problem's (see `setting.user_constants`), by the statement's names. expect: the outcome that `check`
     asks for.

@@ -20,11 +20,11 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.assumptions import covers
 from boundcheck.evidence.averages import NoAverage
-from boundcheck.evidence.granted import untested
+from boundcheck.evidence.compared_points import Points, index_name, points_of
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
-from boundcheck.evidence.points import Points, index_name, points_of
-from boundcheck.evidence.resolution import from_below, low_precision
+from boundcheck.evidence.measurement_error import from_below, low_precision
 from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
+from boundcheck.evidence.taken_for_granted import untested
 from boundcheck.methods.build import kinds
 from boundcheck.setting.user_constants import (
     check_parameters,
@@ -119,7 +119,7 @@ def objection_of(curve: Curve, assumption: Assumption) -> str | None:
 
 
 def _scope(statement: Statement, values: Mapping[str, Fraction]) -> Scope:
-    """The scope without what is said of the index, which decides where to compare (`evidence.points`)."""
+    """The scope without what is said of the index, which decides where to compare (`evidence.compared_points`)."""
     if index_conditions(statement):
         return decide_scope(statement, values, every_index=True)
     return statement.scope(**values)
@@ -190,7 +190,7 @@ def compare(
     """The verdict on one run.
 
     constants: values (or Constant objects) by symbol name, over those that the curve carries. level: of the sequential
-    test on sampled curves. at: for an average over rounds, where to compare it (`evidence.points`). A value that the
+    test on sampled curves. at: for an average over rounds, where to compare it (`compared_points`). A value that the
     statement prescribes (a tuned step) is out of scope unless it is met, or rounded down to a relative 1e-12, which
     `details["rounded_choices"]` says. limit: the exact limit of the metric, where it is known; it decides a claim about
     the limit, which no finite range could refute, and is told in `details["limit"]`. `details` (JSON-able) holds the

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
+from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
 from boundcheck.proof.records import record
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Outcome

@@ -17,8 +17,8 @@ import numpy as np
 from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
+from boundcheck.evidence.compared_points import FLOAT_EQUAL, Mask, Points, index_name
 from boundcheck.evidence.confidence import RARE, Decision, SequentialTest, useful_envelope
-from boundcheck.evidence.points import FLOAT_EQUAL, Mask, Points, index_name
 from boundcheck.theory.decide import Point
 from boundcheck.theory.inputs import to_float
 from boundcheck.theory.statement import Kind

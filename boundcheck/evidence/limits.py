@@ -24,9 +24,9 @@ from boundcheck.core.toml_models import validate
 from boundcheck.engines.exact import limit_cycle, stationary
 from boundcheck.engines.exact.growing import stays_away
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, Unsupported
+from boundcheck.evidence.compared_points import index_name
 from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.not_run import NotRun, is_absence
-from boundcheck.evidence.points import index_name
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.parts import Blocks
 from boundcheck.problems.build import build as build_problem

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from boundcheck.engines.curve import Curve
 from boundcheck.evidence.compare import objection_of
-from boundcheck.evidence.points import Points, points_of
+from boundcheck.evidence.compared_points import Points, points_of
 from boundcheck.theory.discovery import readings
 from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Statement

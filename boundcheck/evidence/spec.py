@@ -27,7 +27,7 @@ from boundcheck.evidence.claim_spec import SpecFile
 from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
-from boundcheck.evidence.steps import START, TUNED, factor_of
+from boundcheck.evidence.open_step_sizes import START, TUNED, factor_of
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem

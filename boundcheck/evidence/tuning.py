@@ -3,7 +3,7 @@
 Both sides choose the step size and the amount of local work so that a target is reached in the fewest communication
 rounds: the bound's side by its own promise, the other by runs. Steps are tried on a grid of powers of two below the
 largest that the theorem allows (one that leaves a floor above the target promises nothing), and on one up to the
-largest that works (`evidence.practice`). A parameter that no theorem limits from above, such as the weight of a
+largest that works (`working_step_size`). A parameter that no theorem limits from above, such as the weight of a
 proximal term, may be left to the bound as "best": the value at which it is least.
 """
 
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
-from boundcheck.evidence.practice import largest_in_practice
-from boundcheck.evidence.promise import (
+from boundcheck.evidence.open_step_sizes import TUNED, factor_of, placeholder
+from boundcheck.evidence.rounds_to_target import (
     Setup,
     assembled,
     bound_at,
@@ -29,7 +29,7 @@ from boundcheck.evidence.promise import (
     rounds_at,
     start_value,
 )
-from boundcheck.evidence.steps import TUNED, factor_of, placeholder
+from boundcheck.evidence.working_step_size import largest_in_practice
 from boundcheck.methods.build import build as build_method
 from boundcheck.setting import Setting
 

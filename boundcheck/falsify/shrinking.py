@@ -18,7 +18,7 @@ import numpy as np
 from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.claim import ClaimResult, run_claim
-from boundcheck.evidence.steps import TUNED
+from boundcheck.evidence.open_step_sizes import TUNED
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import EDGE, PROMISING
 from boundcheck.falsify.generator import Generator, Instance, Numbers

@@ -12,7 +12,7 @@ from record_tools import Shelf, shelf
 
 from boundcheck.cli import main
 from boundcheck.evidence.contradictions import contradictions
-from boundcheck.evidence.shipped import claims_by_id, shipped_witnesses
+from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
 from boundcheck.theory.discovery import all_ids
 
 __all__ = ["shelf"]  # the fixture

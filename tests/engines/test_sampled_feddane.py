@@ -17,8 +17,8 @@ from test_sampled_models import Model, model
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.exact import run_exact
 from boundcheck.engines.sampled import plan, run_sampled
-from boundcheck.engines.sampled.looking import dissimilarity
 from boundcheck.engines.sampled.measure import measures
+from boundcheck.engines.sampled.metrics import dissimilarity
 from boundcheck.engines.sampled.oracles import ArrayOracle
 from boundcheck.engines.sampled.solves import least_curvature
 from boundcheck.errors import BadInput, Unsupported

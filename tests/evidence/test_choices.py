@@ -15,7 +15,7 @@ from boundcheck.errors import BadInput
 from boundcheck.evidence import claim as claim_module
 from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.evidence.steps import resolve_steps
+from boundcheck.evidence.open_step_sizes import resolve_steps
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.quadratics import Quadratics
 from boundcheck.setting import Setting

@@ -16,7 +16,7 @@ from boundcheck.evidence import claim as module
 from boundcheck.evidence.claim import Claim, RateClaim, run_claim
 from boundcheck.evidence.claim_rounds import default_index
 from boundcheck.evidence.compare import compare
-from boundcheck.evidence.steps import resolve_steps
+from boundcheck.evidence.open_step_sizes import resolve_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method

@@ -15,7 +15,7 @@ from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput, SpecError
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.constant_claims import constant_of
-from boundcheck.evidence.shipped import shipped_claims
+from boundcheck.evidence.shipped_files import shipped_claims
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.evidence.witness import Witness, replay
 from boundcheck.methods.build import build as build_method

@@ -14,8 +14,8 @@ import pytest
 
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.constant_claims import constant_of
+from boundcheck.evidence.open_step_sizes import placeholder
 from boundcheck.evidence.spec import load_claims
-from boundcheck.evidence.steps import placeholder
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.setting import Setting

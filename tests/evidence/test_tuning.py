@@ -8,7 +8,7 @@ import pytest
 
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput
-from boundcheck.evidence.promise import needed, prepare, promised, start_value
+from boundcheck.evidence.rounds_to_target import needed, prepare, promised, start_value
 from boundcheck.evidence.tuning import recommended, tune
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build

@@ -11,7 +11,7 @@ import pytest
 from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.shipped import shipped_witnesses
+from boundcheck.evidence.shipped_files import shipped_witnesses
 from boundcheck.evidence.witness import load_witness, replay
 from boundcheck.falsify import search as module
 from boundcheck.falsify.generators.proximal_devices import ProximalDevices, Shape, hessians

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines import batch
+from boundcheck.engines import batched_cycles as batch
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput, UnknownName, Unsupported

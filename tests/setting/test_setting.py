@@ -12,7 +12,7 @@ import boundcheck as bc
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.errors import UnknownName
 from boundcheck.evidence import claim as claim_module
-from boundcheck.evidence import steps
+from boundcheck.evidence import open_step_sizes as steps
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem

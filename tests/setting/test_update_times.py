@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.batch import cycle_map
+from boundcheck.engines.batched_cycles import cycle_map
 from boundcheck.engines.exact import limit_cycle
 from boundcheck.engines.exact.growing import stays_away
 from boundcheck.engines.run import run

@@ -16,7 +16,9 @@ from boundcheck.core import streams
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
-from boundcheck.engines.sampled.looking import (
+from boundcheck.engines.sampled.lowering import Lowered, lower
+from boundcheck.engines.sampled.measure import Measure, measures, ratios
+from boundcheck.engines.sampled.metrics import (
     DISSIMILARITY,
     EPOCH_GRAD2,
     INEXACTNESS,
@@ -28,8 +30,6 @@ from boundcheck.engines.sampled.looking import (
     is_discrepancy,
     local_losses,
 )
-from boundcheck.engines.sampled.lowering import Lowered, lower
-from boundcheck.engines.sampled.measure import Measure, measures, ratios
 from boundcheck.engines.sampled.paths import Path, Runner, choose_path, flat_arrays, known_clients
 from boundcheck.engines.sampled.planning import typical
 from boundcheck.errors import BadInput, Unsupported

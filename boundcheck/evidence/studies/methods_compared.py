@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
-from boundcheck.evidence.promise import is_bound, measures_progress, needed, rounds_at, start_value
+from boundcheck.evidence.rounds_to_target import is_bound, measures_progress, needed, rounds_at, start_value
 from boundcheck.evidence.studies.study import Study, StudyTable
 from boundcheck.evidence.tuning import recommended, standing_in, step_of
 from boundcheck.methods.build import algorithms

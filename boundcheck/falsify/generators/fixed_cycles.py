@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.engines.batch import cycle_map, doublings
+from boundcheck.engines.batched_cycles import cycle_map, doublings
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
 from boundcheck.falsify.float_statement import FloatStatement, Known

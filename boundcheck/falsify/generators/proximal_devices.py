@@ -16,7 +16,7 @@ import numpy as np
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
-from boundcheck.evidence.steps import TUNED
+from boundcheck.evidence.open_step_sizes import TUNED
 from boundcheck.falsify.float_statement import FloatStatement, Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, texts
 from boundcheck.falsify.reach import check_searchable

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from boundcheck.engines.curve import Floats
-from boundcheck.engines.sampled.looking import (
+from boundcheck.engines.sampled.metrics import (
     EPOCH_GRAD2,
     LOCAL,
     epochs_of_visits,

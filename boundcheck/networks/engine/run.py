@@ -17,8 +17,8 @@ from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import package_version
 from boundcheck.core.store import AnyCheckpoint, NullCheckpoint
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Ints
-from boundcheck.engines.sampled.looking import EPOCH_GRAD2
 from boundcheck.engines.sampled.lowering import Lowered, lower
+from boundcheck.engines.sampled.metrics import EPOCH_GRAD2
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.networks.engine.device import (

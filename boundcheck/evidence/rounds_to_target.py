@@ -19,8 +19,8 @@ from boundcheck.engines.run import carry_out, describe, run
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.compare import hypotheses
-from boundcheck.evidence.points import index_name, points_of
-from boundcheck.evidence.steps import first_setting, placeholder, start_constants, with_start, with_steps
+from boundcheck.evidence.compared_points import index_name, points_of
+from boundcheck.evidence.open_step_sizes import first_setting, placeholder, start_constants, with_start, with_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 from boundcheck.setting import Setting

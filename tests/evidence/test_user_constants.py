@@ -16,8 +16,8 @@ from boundcheck.errors import BadInput, SpecError
 from boundcheck.evidence.assumptions import check_assumption, covers
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.compare import compare
+from boundcheck.evidence.open_step_sizes import resolve_steps
 from boundcheck.evidence.spec import claims_from_text
-from boundcheck.evidence.steps import resolve_steps
 from boundcheck.evidence.witness import check_writable, load_witness, replay, save_witness, stands
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem

@@ -10,8 +10,16 @@ import pytest
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.evidence.promise import Setup, bound_at, measures_progress, needed, prepare, promised, start_value
-from boundcheck.evidence.steps import resolve_steps
+from boundcheck.evidence.open_step_sizes import resolve_steps
+from boundcheck.evidence.rounds_to_target import (
+    Setup,
+    bound_at,
+    measures_progress,
+    needed,
+    prepare,
+    promised,
+    start_value,
+)
 from boundcheck.evidence.tuning import recommended, step_of, tune
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build

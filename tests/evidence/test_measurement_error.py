@@ -11,7 +11,7 @@ import torch
 
 import boundcheck as bc
 from boundcheck.evidence.claim import run_claim
-from boundcheck.evidence.resolution import from_below
+from boundcheck.evidence.measurement_error import from_below
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.verdict import Grade, Outcome
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.engines.batch import cycle_map, doublings
+from boundcheck.engines.batched_cycles import cycle_map, doublings
 from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
 from boundcheck.methods.build import build
