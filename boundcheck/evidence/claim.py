@@ -74,8 +74,8 @@ class Claim:
     """What is claimed, in the terms of a specification file.
 
     statement: id (a bare one takes the best reading). problem, method: specifications by kind; a step size may be
-    "c*largest" or "tuned" (see `evidence.open_step_sizes`). at: index symbol -> grid (`core.numbers.parse_grid`); empty: a
-    log grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
+    "c*largest" or "tuned" (see `open_step_sizes`). at: index symbol -> grid (`core.numbers.parse_grid`); empty: a log
+    grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
     ones than the problem's (see `setting.user_constants`), by the statement's names. expect: the outcome that `check`
     asks for.
     tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
