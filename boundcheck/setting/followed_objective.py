@@ -21,7 +21,7 @@ from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, inclusion, pattern_law
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
-from boundcheck.problems.reweighted import reweighted
+from boundcheck.problems.surrogate import reweighted
 
 COHORTS = 20_000  # gone through one by one at most
 

@@ -202,7 +202,7 @@ def test_the_code_of_the_problem_inside_a_surrogate_counts() -> None:
     outer = surrogate(method, inner)
     assert outer.spec["kind"] == "surrogate"
     modules = code_of(outer, {"kind": "fedshuffle_sum_one"}, "exact")
-    assert {"boundcheck.problems.reweighted", "boundcheck.problems.fedshuffle_36"} <= set(modules)
+    assert {"boundcheck.problems.surrogate", "boundcheck.problems.fedshuffle_36"} <= set(modules)
 
 
 # --- stored curves that are none -------------------------------------------------------------------------------
