@@ -67,6 +67,7 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             weights=optional(expr_from_json, metric["weights"]),
         ),
         bound=expr_from_json(data["bound"]),
+        any_method=data["any_method"],
         algorithm=None
         if algorithm is None
         else Algorithm(

@@ -21,6 +21,7 @@ from importlib.metadata import entry_points
 from types import ModuleType
 
 from boundcheck.errors import BadInput, UnknownName, nearest
+from boundcheck.theory.quantities import is_measured
 from boundcheck.theory.statement import Statement
 from boundcheck.theory.theorem import Theorem
 
@@ -110,7 +111,15 @@ def _exported(module: str) -> Mapping[str, tuple[Statement, ...]]:
         raise BadInput(
             f"{module} must export `theorem`, a Theorem, or `theorems`, a mapping from names of statements to Theorems."
         )
-    return {name: each.statements() for name, each in several.items()}
+    exported = {name: each.statements() for name, each in several.items()}
+    for name, own in exported.items():
+        for s in own:
+            if s.algorithm is None and not s.any_method and is_measured(s):
+                raise BadInput(
+                    f"{module}: {name}/{s.reading} names no algorithm; name one (Algorithm), or write any_method=True "
+                    "if it is about the runs of every method."
+                )
+    return exported
 
 
 @cache

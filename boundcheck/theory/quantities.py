@@ -45,3 +45,10 @@ def check_measurable(statement: Statement) -> None:
             f"{statement.best_id} is about '{quantity}', a quantity of its proof that no run measures "
             f"({PROOF_QUANTITIES[quantity]}); use `boundcheck evaluate` for its bound."
         )
+
+
+def is_measured(statement: Statement) -> bool:
+    """Whether a statement bounds what a run measures, and neither a formula, a constant nor a quantity of a proof."""
+    quantity = statement.metric.quantity
+    about_runs = quantity not in PROOF_QUANTITIES and not quantity.startswith("constant:")
+    return about_runs and statement.kind.value != "formula"

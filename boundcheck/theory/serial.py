@@ -133,6 +133,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "weights": optional(expr_to_json, metric.weights),
         },
         "bound": expr_to_json(statement.bound),
+        "any_method": statement.any_method,
         "algorithm": None
         if algorithm is None
         else {

@@ -135,6 +135,7 @@ class Statement:
     id: path and reading, set by discovery. name: last part of the path (needed outside a paper folder only).
     reading: "as_printed", "corrected", "sharp", ...; any but an as-printed one says what it `replaces` and `why`.
     domain: relations that the symbols need to make sense (mu <= L); a value outside is bad input.
+    any_method: the claim is about the runs of every method that meets its assumptions, so that it names no algorithm.
     conditions, assumptions: hypotheses; where one fails the claim is out of scope.
     trivial: the value that the bound must beat somewhere not to be vacuous (None: not declared).
     printed_rate: the order of growth as printed, for statements with O(.).
@@ -151,6 +152,7 @@ class Statement:
     bound: Any
     kind: Kind = Kind.UPPER_BOUND
     algorithm: Algorithm | None = None
+    any_method: bool = False
     domain: tuple[Any, ...] = ()
     conditions: tuple[Condition, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
@@ -172,6 +174,8 @@ class Statement:
         for s in self.symbols:
             if s.key:
                 check_key(s.key, f"{label}: symbol {s.name} has")
+        if self.any_method and self.algorithm is not None:
+            raise BadInput(f"{label}: it names the algorithm {self.algorithm.kind}, so any_method must be False.")
         used: set[str] = {self.metric.index} if self.metric.index else set()
         for name in (*used, *self.parameters):
             if name not in names:

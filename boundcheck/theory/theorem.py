@@ -64,6 +64,7 @@ class Theorem:
     kind: Kind = Kind.UPPER_BOUND
     belief: Belief = Belief.OPEN
     algorithm: Algorithm | None = None
+    any_method: bool = False
     domain: tuple[Any, ...] = ()
     conditions: tuple[Condition, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
@@ -100,6 +101,7 @@ class Theorem:
             replaces=reading.replaces,
             why=reading.why,
             remark=reading.remark,
+            any_method=self.any_method,
             **parts,
         )
 

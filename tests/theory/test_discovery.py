@@ -19,9 +19,9 @@ from boundcheck.theory.statement import Metric, Source
 from boundcheck.theory.symbols import common
 from boundcheck.theory.theorem import Reading, Theorem
 
-def make(*readings, **more):
+def make(*readings, every=True, **more):
     named = {r: Reading() if r.startswith("as_printed") else Reading(replaces="a", why="b") for r in readings}
-    return Theorem(source=Source("Mine", "Theorem 1", "page 1"), title="Mine", symbols=(common.gap_0, common.mu),
+    return Theorem(source=Source("Mine", "Theorem 1", "page 1"), title="Mine", any_method=every, symbols=(common.gap_0, common.mu),
                    metric=Metric("gap", VALUE), bound=common.gap_0.expr / 2, readings=named, **more)
 """
 
@@ -134,6 +134,11 @@ def test_a_single_module_of_statements(install: Install) -> None:
             {"plugin_i.py": HEADER + "theorem = make('as_printed', best='sharp')\n"},
             {"mine": "plugin_i"},
             "best reading 'sharp' is unknown",
+        ),
+        (
+            {"plugin_h.py": HEADER + "theorem = make('as_printed', every=False)\n"},
+            {"mine": "plugin_h"},
+            "any_method=True",
         ),
         ({}, {"mine": "plugin_absent"}, "cannot be imported"),
         ({}, {"mine": "plugin_absent.inner"}, "cannot be imported"),

@@ -49,6 +49,7 @@ theorem = Theorem(
     source=Source(PAPER, "Corollary 1", "Section 3.3, (20)"),
     title="Mean gap of the federated problem under the same expected weights in every round",
     symbols=NOTATION,
+    any_method=True,
     metric=mean_over_rounds("gap", VALUE),
     trivial=L / 2 * dist2_0,
     readings={

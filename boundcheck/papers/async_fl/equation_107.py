@@ -45,6 +45,7 @@ theorem = Theorem(
     source=Source(PAPER, "(107)", "Appendix C.2; constants from Theorem 1"),
     title="Mean gap under unbiased sampling of clients",
     symbols=NOTATION,
+    any_method=True,
     metric=mean_over_rounds("gap", VALUE),
     readings={
         "corrected": Reading(

@@ -24,6 +24,7 @@ theorem = Theorem(
         positive("eta_l", "local step size; L = 1", latex=r"\eta_l", key="method/eta_l"),
         count("n", "rounds", 0, index=True),
     ),
+    any_method=True,
     metric=Metric("dist2", None, index="n", rounds=n),
     kind=Kind.LIMIT,
     assumptions=(four_alternating_clients,),

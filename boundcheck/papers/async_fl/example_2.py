@@ -37,6 +37,7 @@ theorem = Theorem(
         Symbol("theta_1", "minimiser of client 1", LENGTH, key="participation/theta_1"),
         Symbol("theta_2", "minimiser of client 2", LENGTH, key="participation/theta_2"),
     ),
+    any_method=True,
     metric=Metric("x", None, index="j", rounds=2 * j),
     kind=Kind.LIMIT,
     conditions=(Condition("product", a * b < 1), Condition("steps", (1 - a) * (1 - b) > -1)),

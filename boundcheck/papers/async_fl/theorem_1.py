@@ -81,6 +81,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 1", "Section 3.2, (13) to (16); constants from Appendix A, (93) and (94)"),
     title="Mean gap of the rounds' own problems",
     symbols=NOTATION,
+    any_method=True,
     metric=mean_over_rounds("round_gap", VALUE),
     trivial=R + q_bar * L / 2 * dist2_0,  # of a method that never moves, in the mean
     readings={

@@ -76,6 +76,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 2", "Section 3.3, (17) to (19); constants from Appendix B, (105)"),
     title="Mean squared gradient of the federated problem",
     symbols=NOTATION,
+    any_method=True,
     metric=mean_over_rounds("grad2", GRADIENT2),
     readings={
         "corrected": Reading(

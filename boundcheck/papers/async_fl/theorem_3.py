@@ -57,6 +57,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "Section 3.4, (26); constants from (28) and Appendix A"),
     title="Mean gap of the surrogate problem",
     symbols=NOTATION,
+    any_method=True,
     metric=mean_over_rounds("gap", VALUE, scale=q_bar, surrogate=True),
     trivial=q_bar * L / 2 * dist2_0,  # the gap at the start is at most this
     readings={

@@ -68,6 +68,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3, second claim", "Section 3.4, (27)"),
     title="Mean squared gradient of the federated problem, schedules that repeat",
     symbols=NOTATION,
+    any_method=True,
     metric=mean_over_rounds("grad2", GRADIENT2),
     readings={
         "corrected": Reading(
