@@ -54,6 +54,7 @@ theorem = Theorem(
     source=Source(PAPER, "$title", "section and equation"),
     title="What is bounded, for which method",
     symbols=SYMBOLS,
+    # A claim about the runs of every method has any_method=True instead.
     # A step size that changes with the rounds is an expression in ROUND: Algorithm(..., steps=(("eta", ...),)).
     algorithm=Algorithm("gradient_descent", ("eta",)),
     metric=Metric("gap", VALUE, index="k", rounds=k),

@@ -228,6 +228,8 @@ def _show_text(found: Statement, evidence: str) -> None:
         line(f"prescribed: {name} = {expr_text(expr)}")
     if found.algorithm is not None:
         line(f"method: {found.algorithm.kind}")
+    if found.any_method:
+        line("method: every method that meets the assumptions")
     metric = found.metric
     if metric.quantity != "none":
         scaled = "" if metric.scale == 1 else f"{metric.scale} * "

@@ -21,8 +21,8 @@ from boundcheck.theory.theorem import Reading, Theorem
 
 def make(*readings, every=True, **more):
     named = {r: Reading() if r.startswith("as_printed") else Reading(replaces="a", why="b") for r in readings}
-    return Theorem(source=Source("Mine", "Theorem 1", "page 1"), title="Mine", any_method=every, symbols=(common.gap_0, common.mu),
-                   metric=Metric("gap", VALUE), bound=common.gap_0.expr / 2, readings=named, **more)
+    return Theorem(source=Source("Mine", "Theorem 1", "page 1"), title="Mine", symbols=(common.gap_0, common.mu),
+                   any_method=every, metric=Metric("gap", VALUE), bound=common.gap_0.expr / 2, readings=named, **more)
 """
 
 Install = Callable[..., None]
