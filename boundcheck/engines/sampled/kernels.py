@@ -60,9 +60,7 @@ class Points(types.Type):
 
 
 @register_model(Points)
-class PointsModel(PrimitiveModel):
-    """How numba stores points: as one vector."""
-
+class _PointsModel(PrimitiveModel):
     def __init__(self, manager: Any, points: Points) -> None:
         super().__init__(manager, points, points.vector())
 
@@ -103,8 +101,7 @@ def row(context: Any, builder: Any, like: Points, array_type: Any, array: Any, i
     return builder.load(builder.bitcast(at, like.vector(like.width).as_pointer()), align=8)
 
 
-def each_seed(builder: Any, indices: Any) -> list[Any]:
-    """The indices of all seeds, taken from their tuple."""
+def _each_seed(builder: Any, indices: Any) -> list[Any]:
     return generation.unpack_tuple(builder, indices)
 
 
@@ -139,7 +136,7 @@ def read_points(typing: Any, like: Any, state: Any, who: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         entries: list[Any] = []
-        for s in each_seed(builder, args[2]):
+        for s in _each_seed(builder, args[2]):
             own = [builder.load(address(context, builder, state, args[1], [s, k])) for k in range(like.dim)]
             entries += own + [ir.Constant(ir.DoubleType(), 0.0)] * (like.width - like.dim)
         return of_entries(builder, entries)
@@ -152,7 +149,7 @@ def write_points(typing: Any, points: Any, g: Any, who: Any, x: Any) -> Any:
     """points[who, g] = x for points (S, G, d)."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        for number, s in enumerate(each_seed(builder, args[2])):
+        for number, s in enumerate(_each_seed(builder, args[2])):
             for k in range(x.dim):
                 entry = builder.extract_element(args[3], ir.Constant(ir.IntType(32), number * x.width + k))
                 builder.store(entry, address(context, builder, points, args[0], [s, args[1], k]))
@@ -166,7 +163,7 @@ def rows(typing: Any, like: Any, table: Any, j: Any) -> Any:
     """Row j[s] of table (N, width) for each seed s."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        own = [row(context, builder, like, table, args[1], [i]) for i in each_seed(builder, args[2])]
+        own = [row(context, builder, like, table, args[1], [i]) for i in _each_seed(builder, args[2])]
         return joined(builder, own)
 
     return like(like, table, j), generate
@@ -177,7 +174,7 @@ def scalars(typing: Any, like: Any, values: Any, j: Any) -> Any:
     """values[j[s]] in all entries of each seed s."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        own = [builder.load(address(context, builder, values, args[1], [i])) for i in each_seed(builder, args[2])]
+        own = [builder.load(address(context, builder, values, args[1], [i])) for i in _each_seed(builder, args[2])]
         return picked(builder, of_entries(builder, own), like.spread(range(like.seeds)))
 
     return like(like, values, j), generate
@@ -190,7 +187,7 @@ def product(typing: Any, matrices: Any, j: Any, y: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total = None
         for k in range(y.dim):
-            own = [row(context, builder, y, matrices, args[0], [i, k]) for i in each_seed(builder, args[1])]
+            own = [row(context, builder, y, matrices, args[0], [i, k]) for i in _each_seed(builder, args[1])]
             entry = picked(builder, args[2], y.spread([s * y.width + k for s in range(y.seeds)]))
             term = builder.fmul(joined(builder, own), entry)
             total = term if total is None else builder.fadd(total, term)
