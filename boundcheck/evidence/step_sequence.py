@@ -43,10 +43,10 @@ def speaks_of_steps(statement: Statement) -> bool:
 def objection_to_steps(
     statement: Statement, steps: StepSizes | None, rounds: int, values: Mapping[str, Any]
 ) -> str | None:
-    """Why a run of so many rounds has other step sizes than its statement, `OPEN` where that is undecided, else None.
+    """Say why the step sizes of a run differ from those of its statement; `OPEN` if undecided, None if they agree.
 
-    values: of the statement's symbols as far as they are known. A sequence that rests on a parameter which the method
-    does not have is another one.
+    rounds: of the run. values: of the statement's symbols as far as they are known. A sequence that rests on a
+    parameter which the method does not have is another one.
     """
     if steps is None or rounds == 0 or not speaks_of_steps(statement):
         return None
@@ -83,7 +83,7 @@ def _equal(expr: Any, steps: StepSizes, finished: int) -> bool | None:
 
 
 def _settled(expr: Any, steps: StepSizes) -> int | None:
-    """So many first rounds decide whether an expression is the step size in all rounds; None: no number does."""
+    """The number of first rounds that decides for all rounds whether an expression is the step size; None: unknown."""
     period = steps.rounds_per_cycle
     for whole in expr.atoms(sp.floor, sp.ceiling):
         argument = sp.Poly(whole.args[0], ROUND) if whole.args[0].is_polynomial(ROUND) else None

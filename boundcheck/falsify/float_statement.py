@@ -91,7 +91,7 @@ class FloatStatement:
         return low
 
     def index_at(self, known: Known, rounds: int) -> float | None:
-        """The value of the index after so many rounds (an affine map); None if no value of the index fits."""
+        """The value of the index after a number of rounds (an affine map); None if no value of the index fits."""
         first, second = (float(self._rounds(known, np.nan, k)) for k in (0.0, 1.0))
         if self.index is None:
             return 1.0 if first == rounds else None

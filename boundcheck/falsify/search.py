@@ -30,7 +30,7 @@ from boundcheck.theory.statement import Statement
 BATCH = 512  # instances of a generation
 PARENTS = 32
 WIDTHS = tuple(0.6 * 0.85**k for k in range(14))  # standard deviations of the mutations, until the next shape
-REACH = 4.0  # genes stay within so many standard deviations, which bounds the condition numbers
+REACH = 4.0  # standard deviations within which genes stay, which bounds the condition numbers
 TRIED = 3  # instances of a generation that are tried in exact arithmetic
 GENERATORS: tuple[type[Generator], ...] = (ReshuffledSamples, AveragedBlocks, ProximalDevices, SampledClients)
 
@@ -68,8 +68,8 @@ def falsify(
 ) -> FalsifyResult:
     """Search for an instance in scope on which the metric exceeds the bound.
 
-    budget: seconds. max_instances: stop after so many instead. Either only ends the search: what a seed finds does
-    not depend on the clock. on_progress: called with (finished share, best score). Raises Unsupported for statements
+    budget: seconds. max_instances: instances after which it stops. Either only ends the search: what a seed finds
+    does not depend on the clock. on_progress: called with (finished share, best score). Raises Unsupported for statements
     that no generator serves (a limit, a formula, a metric that no run measures, ...).
     """
     generator = generator_for(statement)

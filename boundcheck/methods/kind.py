@@ -15,7 +15,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, ServerStep
 
-MAX_CLIENTS = 1000  # a condition on the clients is checked one by one for at most so many
+MAX_CLIENTS = 1000  # clients for which a condition is checked one by one, at most
 
 
 def anything(value: Any) -> bool:

@@ -27,11 +27,19 @@ Makers = dict[str, Callable[[], Constant]]
 METHOD = "method/"  # the group of the method's own parameters
 # The name under which problems and methods report a constant -> its key; parameters of methods have keys of their own.
 KEYS: Mapping[str, str] = MappingProxyType({k.name: k.key for k in CATALOGUE.values() if not k.key.startswith(METHOD)})
+# Groups of constants that only a method on a problem has: a problem that reports such a name means something else.
+OF_PAIRS = ("participation/", "schedule/", "surrogate/", "subproblem/", METHOD)
 
 
 def key_of_name(name: str) -> str:
     """The key of a constant that problems and methods report under this name; the name itself outside the catalogue."""
     return KEYS.get(name, name)
+
+
+def key_of_problem(name: str) -> str:
+    """The key of a constant that a problem reports under this name: "problem/rho" where only methods have a rho."""
+    key = key_of_name(name)
+    return f"problem/{name}" if key.startswith(OF_PAIRS) else key
 
 
 def parameters_of(method: Method) -> dict[str, Fraction]:
@@ -68,7 +76,7 @@ def pair_makers(method: Method, problem: Problem) -> Makers:
     where they have none under it, of the problem. A constant outside the catalogue has its name as its key.
     """
     known = problem.constants()
-    makers: Makers = {key_of_name(name): partial(known.__getitem__, name) for name in known}
+    makers: Makers = {key_of_problem(name): partial(known.__getitem__, name) for name in known}
     makers |= {key_of_name(name): make for name, make in weight_makers(clients_of(problem)).items()}
     rests = getattr(problem, "rests_on_estimates", rests_on_nothing)
     for name, make in joint_makers(method, problem).items():

@@ -46,7 +46,7 @@ class StepSizes:
         return max(own.warm_up, *own.at, 0) if isinstance(own, Decaying) else 0
 
     def changes_within(self, rounds: int) -> bool:
-        """Whether two of the first rounds, so many, have different step sizes."""
+        """Whether two of the first `rounds` rounds have different step sizes."""
         own = self.schedule
         if isinstance(own, Decaying):
             tried = [*range(min(own.warm_up, rounds - 1) + 1), *(t for t in own.at if t < rounds)]

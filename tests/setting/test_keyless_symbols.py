@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 import pytest
 import sympy as sp
 
+from boundcheck.certified.constant import Constant, Known
 from boundcheck.engines.run import run
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compare import compare
@@ -42,6 +46,31 @@ def test_none_is_filled_in_and_near_keys_are_listed() -> None:
         compare(mine(), run(METHOD, PROBLEM, rounds=[0, 1, 5]))
     assert "alpha has no key; near keys: participation/alpha" in str(error.value)
     assert "S2 has no key; near keys: surrogate/S2" in str(error.value)
+
+
+class Lettered:
+    """A problem that reports a constant of its own under a name that only methods have in the catalogue."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(PROBLEM, name)
+
+    def constants(self) -> dict[str, Constant]:
+        own = Constant(Fraction(7), Known.EXACT, "exact", "my own rho")
+        return {**PROBLEM.constants(), "rho": own}
+
+
+def test_a_problem_does_not_fill_in_what_only_methods_have() -> None:
+    plain = build_method({"kind": "gradient_descent", "eta": "1/1000"})
+    problem: Any = Lettered()
+    pair = Setting(plain, problem)
+    keyed = Symbol("r0", "largest sum of the weights", ONE, key="participation/rho")
+    claimed = Statement(
+        Source("mine", "1", "here"), "as_printed", "t", (common.dist2_0, keyed), Metric("dist2", LENGTH2),
+        common.dist2_0.expr * keyed.expr, algorithm=Algorithm("gradient_descent"),
+    )  # fmt: skip
+    found = claimed.known(pair.constants())
+    assert "r0" not in found or found["r0"].value != 7
+    assert pair.constant("problem/rho").value == 7
 
 
 def test_given_values_are_named_as_not_checked() -> None:
