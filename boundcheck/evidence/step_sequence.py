@@ -50,6 +50,11 @@ def objection_to_steps(
     """
     if steps is None or rounds == 0 or not speaks_of_steps(statement):
         return None
+    server = {} if statement.algorithm is None else dict(statement.algorithm.steps)
+    if "eta_g" in server and ROUND in server["eta_g"].free_symbols:  # no method has such a server
+        return (
+            f"the statement is about the server step size {server['eta_g']} after r rounds, the run has a constant one"
+        )
     expr = sequence_of(statement)
     if expr is None:
         changed = steps.changes_within(rounds)

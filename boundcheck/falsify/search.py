@@ -69,8 +69,8 @@ def falsify(
     """Search for an instance in scope on which the metric exceeds the bound.
 
     budget: seconds. max_instances: instances after which it stops. Either only ends the search: what a seed finds
-    does not depend on the clock. on_progress: called with (finished share, best score). Raises Unsupported for statements
-    that no generator serves (a limit, a formula, a metric that no run measures, ...).
+    does not depend on the clock. on_progress: called with (finished share, best score). Raises Unsupported for a
+    statement that no generator serves (a limit, a formula, a metric that no run measures, ...).
     """
     generator = generator_for(statement)
     random = np.random.default_rng(seed)

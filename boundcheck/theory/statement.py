@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 # The symbol that counts rounds in `Metric.weights`.
 ROUND = sp.Symbol("r", real=True)
+# Names of step sizes in `Algorithm.steps`: two of the local step, and the server's.
+STEP_SIZES = ("eta", "eta_l", "eta_g")
 
 
 class Kind(StrEnum):
@@ -174,6 +176,9 @@ class Statement:
         for s in self.symbols:
             if s.key:
                 check_key(s.key, f"{label}: symbol {s.name} has")
+        for name, _ in () if self.algorithm is None else self.algorithm.steps:
+            if name not in STEP_SIZES:
+                raise UnknownName(f"{label}: the algorithm's step size", name, STEP_SIZES)
         if self.any_method and self.algorithm is not None:
             raise BadInput(f"{label}: it names the algorithm {self.algorithm.kind}, so any_method must be False.")
         used: set[str] = {self.metric.index} if self.metric.index else set()

@@ -58,6 +58,15 @@ def test_a_constant_step_refuses_a_falling_one() -> None:
     assert run_claim(claim).verdict.outcome is Outcome.OUT_OF_SCOPE
 
 
+def test_a_falling_server_step_refuses_the_constant_one_of_all_methods() -> None:
+    algorithm = Algorithm("scgd", (), (("eta_g", 1 / (1 + ROUND)),))
+    found = verdict_of(replace(about(None), algorithm=algorithm), CONSTANT)
+    assert found.outcome is Outcome.OUT_OF_SCOPE
+    assert "about the server step size 1/(r + 1) after r rounds, the run has a constant one" in found.reason
+    with pytest.raises(UnknownName, match="the algorithm's step size 'step' is unknown"):
+        replace(about(None), algorithm=replace(algorithm, steps=(("step", 1 / (1 + ROUND)),)))
+
+
 def test_the_same_sequence_is_in_scope_and_another_is_not() -> None:
     cycles = about(eta0 / (sp.floor(ROUND / n) + 1), common.eta0, common.n)
     assert verdict_of(cycles, FALLING).outcome is Outcome.HOLDS
