@@ -13,7 +13,7 @@ FIGURES := feddane_figure_1 scgd_figure_1 scgd_figure_2 fedshuffle_figure_1 fedd
 # modules are parsed by the first process that imports them, not by each, whatever the surroundings say
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-all derivations bench mutants lint style lock clean
+.PHONY: report test test-all derivations bench mutants libraries lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +52,16 @@ mutants: $(READY)
 	[ -x $(MUTATING) ] || $(PYTHON) -m venv build/mutants/venv
 	$(MUTATING) -m pip install --quiet --disable-pip-version-check --no-deps -r tests/mutants/requirements.lock
 	$(MUTATING) tests/mutants/run.py --python $(BIN)/python $(MUTANTS)
+
+## three libraries that others wrote, run and compared, in an environment of its own (Python 3.11 or 3.12): docs/libraries.md
+LIBRARIES := build/libraries/venv/bin/python
+libraries: export OMP_NUM_THREADS := 1
+libraries:
+	[ -x $(LIBRARIES) ] || $(PYTHON) -m venv build/libraries/venv
+	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps -r libraries/requirements.lock
+	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check -c libraries/requirements.lock torch
+	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(LIBRARIES) -m libraries
 
 lint: style
 	$(BIN)/pyright --warnings

@@ -22,46 +22,64 @@ from boundcheck.core import providers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from boundcheck.certified.constant import Constant
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
     from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
     from boundcheck.falsify.search import FalsifyResult
+    from boundcheck.implementations.checks.result import CheckResult, ImplementationChecks
+    from boundcheck.implementations.checks.run import check_implementation
+    from boundcheck.implementations.comparison import compare_implementation
+    from boundcheck.implementations.findings import Agreement
+    from boundcheck.implementations.mutants import mutants
+    from boundcheck.implementations.task import Task
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
     from boundcheck.proof.derivation import Derivation
+    from boundcheck.pytest_plugin import implementation_checks
     from boundcheck.theory.keys import Key
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
     from boundcheck.verdict import Grade, Outcome, Verdict
 
 __all__ = [
+    "Agreement",
     "BadInput",
     "BoundcheckError",
+    "CheckResult",
     "Claim",
     "ClaimResult",
     "Curve",
     "Grade",
+    "ImplementationChecks",
     "Key",
     "Method",
     "Outcome",
     "Problem",
     "Statement",
     "Symbol",
+    "Task",
     "Verdict",
     "__version__",
+    "check_implementation",
     "compare",
+    "compare_implementation",
     "constants",
     "derivation",
     "describe_constants",
     "falsify",
+    "implementation_checks",
+    "load_paper",
     "method",
+    "mutants",
     "problem",
     "run",
     "run_claim",
     "statement",
     "statements",
+    "task",
 ]
 
 # What the room of trained networks contributes to those below it.
@@ -75,17 +93,25 @@ providers.register(providers.STUDIES, "training", "boundcheck.networks.study")
 _ELSEWHERE = {
     "BadInput": "boundcheck.errors",
     "BoundcheckError": "boundcheck.errors",
+    "CheckResult": "boundcheck.implementations.checks.result",
     "Claim": "boundcheck.evidence.claim",
+    "Agreement": "boundcheck.implementations.findings",
     "ClaimResult": "boundcheck.evidence.claim",
     "Curve": "boundcheck.engines.curve",
     "Grade": "boundcheck.verdict",
+    "ImplementationChecks": "boundcheck.implementations.checks.result",
     "Key": "boundcheck.theory.keys",
     "Method": "boundcheck.methods.method",
     "Outcome": "boundcheck.verdict",
     "Problem": "boundcheck.problems.problem",
     "Statement": "boundcheck.theory.statement",
     "Symbol": "boundcheck.theory.symbols",
+    "Task": "boundcheck.implementations.task",
     "Verdict": "boundcheck.verdict",
+    "check_implementation": "boundcheck.implementations.checks.run",
+    "implementation_checks": "boundcheck.pytest_plugin",
+    "compare_implementation": "boundcheck.implementations.comparison",
+    "mutants": "boundcheck.implementations.mutants",
     "run_claim": "boundcheck.evidence.claim",
 }
 
@@ -111,6 +137,19 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+
+
+def load_paper(path: Path | str) -> list[Statement]:
+    """Runs a Python file that exports `theorem` or `theorems`, or a folder of such files; returns its statements.
+
+    Their ids are `<name of the file or folder>/<statement>/<reading>`; from then on they are found as those of
+    installed papers are, in worker processes too. What has changed since it was loaded is loaded anew. On the command
+    line the same is `--load PATH`. Raises BadInput in one sentence where the path holds no statements, its name is
+    taken, or its code raises an exception.
+    """
+    from boundcheck.theory.loading import load_paper as load
+
+    return load(path)
 
 
 def statement(id: str) -> Statement:
@@ -228,18 +267,52 @@ def constants() -> list[Key]:
     return list(CATALOGUE.values())
 
 
+def task(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any], rounds: int) -> Task:
+    """What an implementation of a method gets: client oracles, weights, start, step sizes; see `Task`.
+
+    method, problem: objects or specifications. Raises BadInput, UnknownName and Unsupported.
+    """
+    from collections.abc import Mapping as MappingType
+
+    from boundcheck.implementations.task import task_of
+
+    built = _build_method(method) if isinstance(method, MappingType) else method
+    return task_of(built, _build_problem(problem) if isinstance(problem, MappingType) else problem, rounds)
+
+
 def compare(
-    statement: Statement | str, curve: Curve, constants: Mapping[str, Any] | None = None, *, level: float = 0.999
+    statement: Statement | str,
+    curve: Curve,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    level: float = 0.999,
+    problem: Mapping[str, Any] | None = None,
+    method: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """The verdict on one run.
 
     statement: object or id. constants: values by symbol name, over those that the curve carries. level: of the
-    sequential test on sampled curves.
+    sequential test on sampled curves. problem, method: specifications that give the constants of a curve from outside
+    (`Curve.from_samples`, `from_file`, ...), such as {"kind": "quadratics", ...}; that the curve was made by them is
+    not checked, which the reason says.
     Raises BadInput where a symbol has no value, the metric is missing or a value is outside its domain.
     """
+    from boundcheck.engines.curve import Curve
+    from boundcheck.engines.outside import ENGINE
+    from boundcheck.errors import BadInput, shown
+    from boundcheck.evidence.claim import Claim, run_claim
     from boundcheck.evidence.compare import compare as judge
 
-    return judge(_find(statement) if isinstance(statement, str) else statement, curve, constants, level=level)
+    found = _find(statement) if isinstance(statement, str) else statement
+    given: Any = curve
+    if not isinstance(given, Curve):
+        raise BadInput(f"compare: {shown(curve)} is no Curve; make one with Curve.from_samples or Curve.from_file.")
+    if curve.info.get("engine") == ENGINE:
+        claim = Claim(found, problem or {}, method or {}, constants=constants or {}, level=level, curve=curve)
+        return run_claim(claim).verdict
+    if problem is not None or method is not None:
+        raise BadInput("compare: problem and method are for curves from outside; a run carries its own constants.")
+    return judge(found, curve, constants, level=level)
 
 
 def derivation(statement: Statement | str) -> Derivation:

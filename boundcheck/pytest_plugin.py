@@ -3,6 +3,8 @@
     def test_my_rate(boundcheck):
         boundcheck.assert_holds("my_paper/theorem_1", problem={...}, method={...}, rounds=500)
 
+`implementation_checks` makes one test of each named check of an implementation.
+
 Statement, outcome, grade and tightness are recorded as properties of the test, so that `pytest --junitxml` writes
 them. This module imports nothing of boundcheck before the fixture is used: pytest loads it in every run.
 """
@@ -10,56 +12,120 @@ them. This module imports nothing of boundcheck before the fixture is used: pyte
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from boundcheck.evidence.claim import Claim, ClaimResult
+    from boundcheck.implementations.against_bound import BoundCheck
+    from boundcheck.implementations.findings import Agreement
+    from boundcheck.implementations.task import Task
+    from boundcheck.theory.statement import Statement
 
 
+SHARP = 1e-9  # relative: bounds that agree to this are equally sharp
 GRID = 200  # compared points when `rounds` is a number; all of them up to here, a log grid beyond
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option --boundcheck-update."""
+    words = "record the tightness baselines of `boundcheck.assert_tightness` instead of comparing with them"
+    parser.getgroup("boundcheck").addoption("--boundcheck-update", action="store_true", help=words)
 
 
 @pytest.fixture
 def boundcheck(request: pytest.FixtureRequest) -> Boundcheck:
     """Assertions about published bounds; see `Boundcheck`."""
-    return Boundcheck(request.node.user_properties)
+    update = bool(request.config.getoption("--boundcheck-update", default=False))
+    return Boundcheck(request.node.user_properties, request.node.path, request.node.name, update)
 
 
 class Boundcheck:
     """What the fixture offers. Every method returns the result, so that a test may look further.
 
-    statement: an id; a bare one takes the best reading. problem, method: specifications as in a claim file; a step
-    size may be "largest", "0.9*largest" or "tuned". rounds: compare up to this communication round, or at these rounds;
-    at: or at these values of the statement's index, {"K": "log:1:1e6:60"}; neither: up to where the bound meets its
-    floor. Further options are those of a claim: constants, engine, arithmetic, seeds, level, tightness (least,
-    largest bound/metric).
+    statement: an id (a bare one takes the best reading), or a Statement. problem, method: specifications as in a claim
+    file; a step size may be "largest", "0.9*largest" or "tuned". rounds: compare up to this communication round, or at
+    these rounds; at: or at these values of the statement's index, {"K": "log:1:1e6:60"}; neither: up to where the bound
+    meets its floor. Further options are those of a claim: constants, engine, arithmetic, seeds, level, tightness
+    (least, largest bound/metric).
     """
 
-    def __init__(self, properties: list[tuple[str, object]]) -> None:
-        self._properties = properties
+    def __init__(
+        self, properties: list[tuple[str, object]], path: Path | None = None, name: str = "", update: bool = False
+    ) -> None:
+        self._properties, self._path, self._name, self._update = properties, path, name, update
 
     def assert_holds(
         self,
-        statement: str,
+        statement: str | Statement,
         *,
         problem: Mapping[str, Any],
         method: Mapping[str, Any],
         rounds: int | Sequence[int] | None = None,
         at: Mapping[str, Any] | None = None,
+        at_least_as_sharp_as: str | Statement | None = None,
         **options: Any,
     ) -> ClaimResult:
-        """Fails unless the bound holds on this run (outcome HOLDS; VACUOUS and UNDECIDED are not enough)."""
+        """Fails unless the bound holds on this run (outcome HOLDS; VACUOUS and UNDECIDED are not enough).
+
+        at_least_as_sharp_as: another statement or reading. It must hold on the same run, with the same step sizes,
+        and its tightness (least bound/metric) must not be below that of this one.
+        """
         __tracebackhide__ = True
-        return self.assert_verdict(
+        found = self.assert_verdict(
             statement, problem=problem, method=method, expect="HOLDS", rounds=rounds, at=at, **options
         )
+        if at_least_as_sharp_as is not None:
+            where = {"rounds": rounds, "at": at}
+            other = self.assert_verdict(
+                at_least_as_sharp_as, problem=problem, method=found.method, expect="HOLDS", **where, **options
+            )
+            own, theirs = _tightness(found), _tightness(other)
+            if not own <= theirs * (1 + SHARP):
+                raise AssertionError(
+                    f"{found.verdict.statement} is less sharp on this run than {other.verdict.statement}: its least "
+                    f"bound/metric is {own:.6g}, that of the other {theirs:.6g}."
+                )
+        return found
+
+    def assert_tightness(
+        self,
+        statement: str | Statement,
+        *,
+        problem: Mapping[str, Any],
+        method: Mapping[str, Any],
+        rounds: int | Sequence[int] | None = None,
+        at: Mapping[str, Any] | None = None,
+        rel: float = 1e-6,
+        **options: Any,
+    ) -> ClaimResult:
+        """Fails unless the bound holds and its tightness is the recorded one, up to a relative `rel`.
+
+        Baselines stand in the file `<test module>.tightness.json` beside the test, by test and statement.
+        `pytest --boundcheck-update` records them.
+        """
+        __tracebackhide__ = True
+        from boundcheck.errors import BadInput
+        from boundcheck.evidence.baselines import Baselines
+
+        found = self.assert_verdict(
+            statement, problem=problem, method=method, expect="HOLDS", rounds=rounds, at=at, **options
+        )
+        if self._path is None:
+            raise BadInput("assert_tightness keeps its baselines beside a test; use the fixture `boundcheck`.")
+        baselines = Baselines(self._path.with_suffix(".tightness.json"), self._update)
+        why = baselines.against(f"{self._name}: {found.claim.label()}", _tightness(found), rel)
+        if why is not None:
+            raise AssertionError(f"{found.claim.label()}: {why}.")
+        return found
 
     def assert_verdict(
         self,
-        statement: str,
+        statement: str | Statement,
         *,
         problem: Mapping[str, Any],
         method: Mapping[str, Any],
@@ -80,7 +146,7 @@ class Boundcheck:
 
     def assert_rate(
         self,
-        statement: str,
+        statement: str | Statement,
         *,
         problem: Mapping[str, Any],
         method: Mapping[str, Any],
@@ -104,11 +170,74 @@ class Boundcheck:
         rate = RateClaim(metric or find(statement).metric.quantity, low, high, as_fraction(last, "last"))
         return self._settle(_claim(statement, problem, method, rounds, at, {**options, "rate": rate}))
 
+    def assert_curve(
+        self,
+        statement: str | Statement,
+        *,
+        problem: Mapping[str, Any],
+        method: Mapping[str, Any],
+        run: Callable[[Task, int], Any],
+        rounds: int | Sequence[int] | None = None,
+        at: Mapping[str, Any] | None = None,
+        seeds: int = 50,
+        power: bool = True,
+        **options: Any,
+    ) -> BoundCheck:
+        """Fails unless the curve of `run(task, seed)` is known to be within the bound (HOLDS, SUPPORTED at most).
+
+        method: what the implementation is meant to be; its constants are used, and it is not checked. The result says
+        which mistakes the comparison would have missed (`power`), in `reason` and as properties of the test.
+        """
+        __tracebackhide__ = True
+        from boundcheck.implementations.against_bound import check_against_bound
+        from boundcheck.verdict import Outcome
+
+        claim = _claim(statement, problem, method, rounds, at, {**options, "expect": Outcome.HOLDS})
+        found = check_against_bound(claim, run, seeds, power)
+        self._record(found.result)
+        if found.power is not None:
+            self._properties.append(("caught mistakes", len(found.power.caught)))
+            self._properties.append(("missed mistakes", ", ".join(j.mutant.name for j in found.power.missed)))
+        if found.result.failures:
+            raise AssertionError(f"{claim.label()}: {' '.join(found.result.failures)}")
+        return found
+
+    def assert_matches(
+        self,
+        *,
+        method: Mapping[str, Any],
+        run: Callable[[Task, int], Any],
+        problem: Mapping[str, Any] | None = None,
+        rounds: int = 200,
+        **options: Any,
+    ) -> Agreement:
+        """Fails unless `run(task, seed)` does what the method does: see `boundcheck.compare_implementation`.
+
+        problem: default one on which the mistakes of the method differ. options: tolerance, seeds, rate, power.
+        """
+        __tracebackhide__ = True
+        from boundcheck.implementations.comparison import compare_implementation
+
+        found = compare_implementation(method, run, problem, rounds=rounds, **options)
+        self._properties.append(("method", found.method))
+        self._properties.append(("agrees", found.agrees))
+        if not found.agrees:
+            self._properties.append(("mistakes", ", ".join(found.mistakes)))
+            raise AssertionError(found.reason)
+        return found
+
     def _settle(self, claim: Claim) -> ClaimResult:
         __tracebackhide__ = True
         from boundcheck.evidence.claim import run_claim
 
         result = run_claim(claim)
+        self._record(result)
+        if result.failures:
+            witness = json.dumps(dict(result.verdict.witness), default=str, indent=1)
+            raise AssertionError("\n".join([f"{claim.label()}: {' '.join(result.failures)}", f"witness: {witness}"]))
+        return result
+
+    def _record(self, result: ClaimResult) -> None:
         verdict = result.verdict
         self._properties.append(("statement", verdict.statement))
         self._properties.append(("outcome", verdict.outcome.value))
@@ -117,14 +246,67 @@ class Boundcheck:
             self._properties.append(("tightness", f"{verdict.tightness.ratio_min:.6g}"))
         if result.rate is not None:
             self._properties.append(("slope", f"{result.rate.slope:.6g}"))
-        if result.failures:
-            witness = json.dumps(dict(verdict.witness), default=str, indent=1)
-            raise AssertionError("\n".join([f"{claim.label()}: {' '.join(result.failures)}", f"witness: {witness}"]))
+
+
+def implementation_checks(
+    run: Callable[..., Any],
+    method: Mapping[str, Any],
+    *,
+    checks: Sequence[str] | None = None,
+    lacks: Collection[str] = (),
+    expected: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> pytest.MarkDecorator:
+    """Parametrise a test with the named checks of an implementation; see `boundcheck.check_implementation`.
+
+        @boundcheck.implementation_checks(my_fedavg, method={"kind": "fedavg", "E": 2, "eta": "1/10"})
+        def test_my_fedavg(check):
+            check()
+
+    A check that is not asked is skipped with its reason. `expected` maps checks to the reasons for which they fail;
+    such a failure is an xfail, and a pass is an error. Raises UnknownName and BadInput as `check_implementation` does.
+    """
+    from boundcheck.implementations.checks.run import validated
+
+    names = [c.name for c in validated(method, lacks, expected, settings, checks)]
+    how = {"lacks": lacks, "expected": expected, **settings}
+    return pytest.mark.parametrize("check", [pytest.param(_Check(run, method, n, how), id=n) for n in names])
+
+
+class _Check:
+    """One named check of an implementation; a call runs it."""
+
+    def __init__(self, run: Callable[..., Any], method: Mapping[str, Any], name: str, how: Mapping[str, Any]) -> None:
+        self.run, self.method, self.name, self.how = run, method, name, dict(how)
+
+    def __call__(self) -> Any:
+        """The result of the check; fails, skips or xfails the test that calls it."""
+        __tracebackhide__ = True
+        from boundcheck.implementations.checks.result import BAD, Status
+        from boundcheck.implementations.checks.run import check_implementation
+
+        expected = {k: v for k, v in (self.how["expected"] or {}).items() if k == self.name}
+        how: dict[str, Any] = {**self.how, "checks": [self.name], "expected": expected}
+        result = check_implementation(self.run, self.method, **how)[self.name]
+        if result.status in BAD:
+            raise AssertionError(str(result))
+        if result.status is Status.NOT_ASKED:
+            pytest.skip(f"not asked: {result.reason}")
+        if result.status is Status.EXPECTED_FAILURE:
+            pytest.xfail(result.reason)
         return result
+
+    def __repr__(self) -> str:
+        return f"<check {self.name} of {self.method['kind']}>"
+
+
+def _tightness(result: ClaimResult) -> float:
+    found = result.verdict.tightness
+    return float("nan") if found is None else found.ratio_min
 
 
 def _claim(
-    statement: str,
+    statement: str | Statement,
     problem: Any,
     method: Any,
     rounds: int | Sequence[int] | None,
@@ -152,7 +334,10 @@ def _claim(
 
 
 def _index_at(
-    statement: str, problem: Mapping[str, Any], method: Mapping[str, Any], rounds: int | Sequence[int]
+    statement: str | Statement,
+    problem: Mapping[str, Any],
+    method: Mapping[str, Any],
+    rounds: int | Sequence[int],
 ) -> dict[str, Any]:
     """The statement's index at (or up to) these communication rounds, which are affine in it."""
     from fractions import Fraction

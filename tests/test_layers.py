@@ -20,14 +20,14 @@ GROUPS = (providers.PROBLEMS, providers.DATA, providers.ENGINES, providers.STUDI
 LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
-    "search": {"numpy", "scipy", "sympy"},
+    "search": {"numpy", "scipy", "sympy", "torch", "jax"},
     "evidence": {"numpy", "scipy", "clarabel", "pydantic", "sympy"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},
-    "engines": {"numpy", "numba", "flint"},
+    "engines": {"numpy", "numba", "flint", "matplotlib", "pyarrow", "xarray"},  # the last three: a curve to and fro
     "setting": {"numpy", "flint"},
-    "problems": {"numpy", "scipy", "flint"},
+    "problems": {"numpy", "scipy", "flint", "pyarrow"},
     "methods": {"numpy"},
     "certified": {"numpy", "scipy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
@@ -37,7 +37,7 @@ LAYERS: dict[str, set[str]] = {
 ORDER = list(LAYERS)
 WORDS = {"verdict", "errors", "_version"}
 FACES = {"__init__", "__main__", "cli", "pytest_plugin", "report"}
-SEARCH = {"falsify"}
+SEARCH = {"conformance", "falsify", "implementations"}
 
 
 def layer_of(module: str) -> str:

@@ -66,13 +66,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     import typer
 
-    from boundcheck.cli._app import app
+    from boundcheck.cli._app import whole_command
 
     # click's base class of usage errors, whether typer brings its own copy of click or uses the package
     bases = [c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException"]
     usage_errors = cast("type[Exception]", bases[0])
     try:
-        found = typer.main.get_command(app)(args=arguments, prog_name="boundcheck", standalone_mode=False)
+        found = whole_command()(args=arguments, prog_name="boundcheck", standalone_mode=False)
     except usage_errors as error:
         text = str(getattr(error, "format_message", error.__str__)())
         if type(error).__name__ == "NoArgsIsHelpError":

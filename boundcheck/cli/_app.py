@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import data, new, proofs, reports, runs, schedule, theory, tune
+from boundcheck.cli import conformance, data, new, power, proofs, reports, runs, schedule, theory, tune
 
 app = typer.Typer(
     name="boundcheck",
@@ -24,18 +30,51 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _load(paths: list[Path]) -> None:
+    if paths:
+        from boundcheck.theory.loading import load_paper
+
+        with contextlib.redirect_stdout(sys.stderr):  # what a file prints is not the command's output
+            for path in paths:
+                load_paper(path)
+
+
 @app.callback()
 def boundcheck(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    load: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="PATH",
+            callback=_load,
+            is_eager=True,
+            show_default=False,
+            help="Also the statements of this Python file, or of this folder of such files. boundcheck RUNS the file.",
+        ),
+    ] = [],  # noqa: B006 (typer reads it)
 ) -> None:
     """Whether a published convergence bound holds, where, how tightly, and how we know."""
+
+
+def whole_command() -> Any:
+    """The command `boundcheck` as typer carries it out, with --load as an option of every command below it."""
+    command: Any = typer.main.get_command(app)
+    option = copy.copy(next(o for o in command.params if o.name == "load"))
+    option.expose_value = False  # its callback does the work
+    waiting = list(command.commands.values())
+    for below in waiting:
+        below.params.append(option)
+        waiting.extend(getattr(below, "commands", {}).values())
+    return command
 
 
 theory.register(app)
 runs.register(app)
 tune.register(app)
+power.register(app)
 schedule.register(app)
 reports.register(app)
 proofs.register(app)
+conformance.register(app)
 data.register(app)
 new.register(app)

@@ -225,7 +225,7 @@ def _ended(lost: Lost) -> str:
 
 
 def _lost(claim: Claim, lost: Lost) -> Done:
-    verdict = Verdict(claim.statement, Outcome.FAILED, None, lost.reason)
+    verdict = Verdict(claim.id, Outcome.FAILED, None, lost.reason)
     missed = () if claim.expect in (None, Outcome.FAILED) else (f"expected {claim.expect}, got FAILED: {lost.reason}",)
     return Done(ClaimResult(claim, verdict, claim.method, missed))
 

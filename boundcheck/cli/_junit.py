@@ -1,4 +1,4 @@
-"""Results of `boundcheck check` as JUnit XML, the form that CI services read."""
+"""Results of `boundcheck check` for CI services: JUnit XML, and a summary in Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from boundcheck.cli._execute import Done, Refused
-from boundcheck.core.places import write_whole
+from boundcheck.core.places import reason, write_whole
+from boundcheck.errors import StoreError
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
@@ -33,7 +34,7 @@ def junit_xml(done: Sequence[Done | Refused], suite: str, against: Sequence[Cont
     for d in done:
         claim = d.claim if isinstance(d, Refused) else d.result.claim
         case = ElementTree.SubElement(
-            parent, "testcase", {"classname": claim.statement.replace("/", "."), "name": _legal(claim.label())}
+            parent, "testcase", {"classname": claim.id.replace("/", "."), "name": _legal(claim.label())}
         )
         if isinstance(d, Refused):
             ElementTree.SubElement(case, "error", {"message": _legal(d.problem), "type": "BadInput"})
@@ -70,3 +71,18 @@ def _legal(text: str) -> str:
 def write_junit(done: Sequence[Done | Refused], suite: str, path: Path, against: Sequence[Contradiction] = ()) -> None:
     """Writes the file whole; raises StoreError where the disk refuses."""
     write_whole(path, junit_xml(done, suite, against))
+
+
+def append_summary(done: Sequence[Done | Refused], suite: str, path: Path) -> None:
+    """Appends the Markdown summary, as CI services expect of every step; raises StoreError where the disk refuses."""
+    from boundcheck.evidence.not_run import NotRun
+    from boundcheck.report.data import report_data
+    from boundcheck.report.markdown import markdown
+
+    results = [d.result for d in done if isinstance(d, Done)]
+    refused = [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused)]
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(markdown(report_data(results, f"boundcheck {suite}", not_run=refused)) + "\n")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {reason(error)}.") from error

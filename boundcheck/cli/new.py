@@ -122,9 +122,19 @@ def _statement_files(package: Path, tests: Path, paper_name: str, name: str, rea
     title = name.replace("_", " ").capitalize()
     title = re.sub(r"(?<=\d) (?=\d)", ".", title)
     return {
-        package / f"{name}.py": STATEMENT.substitute(title=title, reading=reading, correction=correction),
+        package / f"{name}.py": STATEMENT.substitute(
+            title=title, reading=reading, correction=correction, symbols=_shared_symbols()
+        ),
         tests / f"test_{paper_name}_{name}.py": TEST.substitute(id=f"{paper_name}/{name}/{reading}"),
     }
+
+
+def _shared_symbols() -> str:
+    """The declarations that theorems share, as comments: name, meaning, key."""
+    from boundcheck.theory.symbols import SHARED
+
+    rows = [(s.name, s.meaning, s.key or ("(counts)" if s.index else "")) for s in SHARED]
+    return "\n".join(f"#     {name:8} {meaning:70} {key}".rstrip() for name, meaning, key in rows)
 
 
 def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
@@ -145,4 +155,5 @@ def _write(files: dict[Path, str], formula: Path, as_json: bool) -> int:
     for path in files:
         line(f"written: {path}")
     line(f"Type the formula into {formula}, where it says TYPE_THE_FORMULA_HERE.")
+    line(f"Then `boundcheck list --load {formula.parent}` finds it, before it is installed too.")
     return 0

@@ -58,6 +58,7 @@ def constants(
     Example: boundcheck constants examples/scgd.toml
     """
     from boundcheck.cli._constants import catalogue_rows, claim_constants, print_catalogue, print_constants
+    from boundcheck.cli._curve import of_runs
     from boundcheck.errors import BadInput
     from boundcheck.evidence.spec import load_claims
 
@@ -70,7 +71,7 @@ def constants(
     if listed or spec is None:
         raise BadInput("boundcheck constants takes either a specification file or --list.")
 
-    found = [claim_constants(claim, practice=not quick) for claim in load_claims(spec)]
+    found = [claim_constants(claim, practice=not quick) for claim in of_runs(load_claims(spec), "boundcheck constants")]
     if as_json:
         print_json({"claims": [f.to_dict() for f in found]})
         return 0
@@ -129,23 +130,81 @@ def _row(result: ClaimResult) -> list[str]:
     return [result.claim.label(), verdict.outcome.value, "-" if verdict.grade is None else verdict.grade.value, tight]
 
 
-def compare(spec: Spec, workers: Workers = None, no_store: NoStore = False, as_json: Json = False) -> int:
-    """The verdict on each claim.
+def compare(
+    spec: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SPEC|ID",
+            help="A TOML file with [[claim]] tables; with --curve the statement, <paper>/<statement>[/<reading>].",
+            show_default=False,
+        ),
+    ],
+    curve: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A curve measured elsewhere: CSV, JSON, JSON lines or Parquet.",
+            show_default=False,
+        ),
+    ] = None,
+    problem: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SPEC",
+            help="With --curve: a TOML file with a [problem], and a [method] if known, for the constants.",
+            show_default=False,
+        ),
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="With --curve: a constant. Repeatable.", show_default=False),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="ROLE=COLUMN",
+            help="With --curve: the column of round, value, seed, key or stderr. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="With --curve: nothing in the run is random.")
+    ] = False,
+    workers: Workers = None,
+    no_store: NoStore = False,
+    as_json: Json = False,
+) -> int:
+    """The verdict on each claim, or on a curve measured elsewhere.
 
     Whatever it expects: exit code 0 if all hold, 1 if one is violated, 3 otherwise. The
     tightness is the least bound over metric among the points where the bound is at most half its
     trivial value, or among all where there is no such point (1 is tight).
 
+    A curve is a table of rounds and values (columns round and value, and seed for several runs), or what Weights &
+    Biases, MLflow and TensorBoard export. Its verdict is SUPPORTED at most, and its reason names what was not checked.
+
     \b
     Example: boundcheck compare examples/scgd.toml
+    Example: boundcheck compare scgd/theorem_3_3 --curve runs.csv --problem spec.toml --set eta=1/100 --set E=4
     """
+    from boundcheck.cli._curve import claim_of_options, column_notes
     from boundcheck.cli._execute import carry_out, results_of
+    from boundcheck.errors import BadInput
     from boundcheck.evidence.spec import load_claims
 
-    results = results_of(carry_out(load_claims(spec), store=chosen_store(no_store), workers=workers))
+    if curve is not None:
+        claims = [claim_of_options(str(spec), curve, problem, sets or [], columns or [], deterministic)]
+    elif problem is not None or sets or columns or deterministic:
+        raise BadInput("--problem, --set, --column and --deterministic belong to --curve; give one, or a SPEC alone.")
+    else:
+        claims = load_claims(spec)
+    results = results_of(carry_out(claims, store=chosen_store(no_store), workers=workers))
     if as_json:
         print_json(_json_results(results))
     else:
+        for note in column_notes(results):
+            line(note)
         table(
             ["claim", "outcome", "grade", "tightness", "reason"],
             [[*_row(r), r.verdict.reason] for r in results],
@@ -175,10 +234,18 @@ def _print_counts(results: Sequence[ClaimResult]) -> None:
 
 
 def check(
-    claims: Spec,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="CLAIMS...", help="TOML files with [[claim]] tables.", show_default=False)
+    ],
     junit: Annotated[
         Path | None,
         typer.Option("--junit", metavar="FILE", help="Write a JUnit XML file for CI.", show_default=False),
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Append a Markdown summary, such as to $GITHUB_STEP_SUMMARY.", show_default=False
+        ),
     ] = None,
     workers: Workers = None,
     no_store: NoStore = False,
@@ -200,17 +267,23 @@ def check(
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
 
-    asked = load_claims(claims, need_expect=True)
-    load_limits(claims)
-    load_studies(claims)
-    if junit is not None:
-        probe_file(junit, "--junit")
+    asked = [claim for file in files for claim in load_claims(file, need_expect=True)]
+    for file in files:
+        load_limits(file)
+        load_studies(file)
+    for path, option in ((junit, "--junit"), (summary, "--summary")):
+        if path is not None:
+            probe_file(path, option)
     done = carry_out(asked, store=chosen_store(no_store), workers=workers)
     against = contradictions((), [d.result for d in done if isinstance(d, Done)])
     if junit is not None:
         from boundcheck.cli._junit import write_junit
 
-        write_junit(done, str(claims), junit, against)
+        write_junit(done, " ".join(map(str, files)), junit, against)
+    if summary is not None:
+        from boundcheck.cli._junit import append_summary
+
+        append_summary(done, " ".join(map(str, files)), summary)
     return _print_check(done, against, as_json)
 
 

@@ -138,10 +138,10 @@ def _named(name: str, table: Mapping[str, Any], clients: int | None) -> Named:
 
 def _from_file(path: Path, clients: int | None) -> list[Named]:
     """Those of the [method] table, with `clients = ...` beside it, and of each claim whose clients have times."""
-    from boundcheck.core.toml_lines import load_toml
     from boundcheck.errors import BadInput
+    from boundcheck.problems._own_data import load_specification
 
-    data = load_toml(path, parse_float=str).data
+    data = load_specification(path).data
     found: list[Named] = []
     own: Any = data.get("method")
     if isinstance(own, dict) and "times" in own:

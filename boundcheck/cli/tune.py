@@ -39,6 +39,7 @@ def tune(
     \b
     Example: boundcheck tune examples/scgd.toml --target 1/100 --local-work 1,2,4,8
     """
+    from boundcheck.cli._curve import of_runs
     from boundcheck.core.numbers import as_fraction, parse_grid
     from boundcheck.errors import BadInput
     from boundcheck.evidence.rounds_to_target import is_bound
@@ -55,7 +56,7 @@ def tune(
     if any(e < 1 for e in grid):
         raise BadInput(f"--local-work = {local_work} is not allowed; amounts of local work are integers of at least 1.")
     found: list[tuple[Claim, Tuning]] = []
-    for claim in load_claims(spec):
+    for claim in of_runs(load_claims(spec), "boundcheck tune"):
         claimed = statement(claim.statement)
         if is_bound(claimed):
             found.append((claim, tuned(claimed, build(claim.problem), claim.method, share, claim.constants, grid)))

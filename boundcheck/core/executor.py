@@ -22,6 +22,7 @@ from multiprocessing.reduction import ForkingPickler
 from types import WrapperDescriptorType
 from typing import Any, Protocol, TypeVar, cast
 
+from boundcheck.core.loaded import LOADED
 from boundcheck.errors import BadInput
 
 R = TypeVar("R")
@@ -149,8 +150,9 @@ def _checked(workers: int) -> int:
 
 
 def _packed(function: Callable[..., Any], item: Any, telling: bool) -> bytes:
+    files = [(found.again, found.path, found.digest) for found in LOADED.values()]
     try:
-        return _dumps((function, item, telling))
+        return _dumps((files, _dumps((function, item, telling))))
     except (TypeError, AttributeError, ValueError, pickle.PicklingError) as error:
         name = getattr(function, "__qualname__", repr(function))
         raise BadInput(f"'{name}' and its item cannot be sent to a worker process: {error}.") from error
@@ -280,7 +282,10 @@ def _teller(pipe: _Pipe) -> Callable[[float], None]:
 
 def _answer(task: bytes, pipe: _Pipe) -> bytes:
     try:
-        function, item, telling = pickle.loads(task)
+        files, rest = pickle.loads(task)
+        for again, path, digest in files:  # the item may hold what is defined in them
+            again(path, digest)
+        function, item, telling = pickle.loads(rest)
         return _dumps(_Returned(function(item, _teller(pipe)) if telling else function(item)))
     except Exception as error:  # not swallowed: the parent raises it
         trace = "".join(traceback.format_exception(error))

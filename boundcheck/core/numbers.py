@@ -28,8 +28,8 @@ MAX_DIGITS = 4300  # above and below the line of a number that a user types; Pyt
 MAX_EXPONENT = 4000  # |power of ten|; larger ones would take the machine, not the user, by surprise
 
 _DIGITS = r"[0-9]+(?:_[0-9]+)*"
-_DECIMAL = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
-_NUMBER = re.compile(rf"\s*([+-]?)({_DECIMAL})(?:\s*/\s*({_DECIMAL}))?\s*")
+DECIMAL = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
+_NUMBER = re.compile(rf"\s*([+-]?)({DECIMAL})(?:\s*/\s*({DECIMAL}))?\s*")
 
 # Python refuses to convert integers of many digits from or to text at once (its limit can be set as
 # low as 640 digits), so long ones are split at a power of ten.

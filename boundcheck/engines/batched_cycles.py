@@ -28,7 +28,8 @@ def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats
     count, n, d, _ = A.shape
     clients = Clients.alike(n)
     fixed = method.schedule.is_constant() and not method.is_random(clients)
-    fixed = fixed and method.momentum is None and method.client_optimizer is None
+    fixed = fixed and method.momentum is None and method.client_optimizer is None and method.control is None
+    fixed = fixed and method.server_momentum is None
     if not isinstance(method.local, GradientSteps) or not fixed:
         raise Unsupported(
             f"the batched search cannot carry the method '{method.name}': it needs fixed participation, full "

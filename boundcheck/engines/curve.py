@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,131 @@ class Curve:
             "algorithms": None if self.algorithms is None else list(self.algorithms),
             "info": plain(self.info),
         }
+
+    # --- from and to other tools ----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_samples(
+        cls,
+        rounds: Any,
+        values: Any,
+        metric: str,
+        *,
+        standard_error: Any = None,
+        seeds: Iterable[Any] | None = None,
+        level: float = 0.999,
+        deterministic: bool = False,
+    ) -> Curve:
+        """A curve that was measured elsewhere.
+
+        rounds: (R,) whole numbers from 0, increasing. values: (R,) of one run, or (S, R), one row a seed; numbers as
+        everywhere (1e-3, "1/3"; inf is a diverged run). metric: what they are, such as "gap" or "dist2".
+        standard_error: (R,) of values that are means; they are then taken to be normal about the expectation, and the
+        curve has intervals that hold at all rounds together with probability `level`. seeds: names of the rows.
+        deterministic: whether nothing in the run is random, so that one run has the expectation as its value.
+        Raises BadInput in one sentence for anything malformed.
+        """
+        from boundcheck.engines.outside.samples import from_samples
+
+        return from_samples(
+            cls,
+            rounds,
+            values,
+            metric,
+            standard_error=standard_error,
+            seeds=seeds,
+            level=level,
+            deterministic=deterministic,
+        )
+
+    @classmethod
+    def from_file(
+        cls,
+        path: Path | str,
+        metric: str | None = None,
+        *,
+        level: float = 0.999,
+        deterministic: bool = False,
+        **columns: str,
+    ) -> Curve:
+        """The curve in a file: CSV, JSON, JSON lines or Parquet, by the file's name.
+
+        The plain form has the columns round and value, and seed where there are several runs. Tables that Weights &
+        Biases, MLflow and TensorBoard export are read, too. columns: round, value, seed, key (names of metrics in a
+        long table) and stderr -> name of the column, where it has not its usual name; `info["columns"]` says what was
+        taken. metric: what the values are, where the table does not say it. level: see `from_samples`.
+        Raises BadInput in one sentence, MissingExtra for Parquet without a library that reads it.
+        """
+        from boundcheck.engines.outside.samples import curve_of_table
+        from boundcheck.engines.outside.tables import read_table
+
+        return curve_of_table(cls, read_table(path), columns, metric, level=level, deterministic=deterministic)
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: Path | str,
+        metric: str | None = None,
+        *,
+        level: float = 0.999,
+        deterministic: bool = False,
+        **columns: str,
+    ) -> Curve:
+        """The curve in a CSV file, whatever its name ends in; otherwise as `from_file`."""
+        from boundcheck.engines.outside.samples import curve_of_table
+        from boundcheck.engines.outside.tables import read_table
+
+        return curve_of_table(
+            cls, read_table(path, suffix=".csv"), columns, metric, level=level, deterministic=deterministic
+        )
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, metric: str | None = None, *, level: float = 0.999, deterministic: bool = False, **columns: str
+    ) -> Curve:
+        """The curve in a data frame of pandas, polars or pyarrow, in a mapping of columns, or in anything that pyarrow
+        reads through `__arrow_c_stream__` or `__dataframe__`; otherwise as `from_file`.
+        """
+        from boundcheck.engines.outside.samples import curve_of_table
+        from boundcheck.engines.outside.tables import frame_table
+
+        return curve_of_table(cls, frame_table(frame), columns, metric, level=level, deterministic=deterministic)
+
+    @classmethod
+    def from_xarray(
+        cls, data: Any, metric: str | None = None, *, level: float = 0.999, deterministic: bool = False, **columns: str
+    ) -> Curve:
+        """The curve in an xarray Dataset (one variable a metric) or DataArray.
+
+        The dimensions are round, or seed and round; columns: "round" and "seed" -> other names. Raises BadInput.
+        """
+        from boundcheck.engines.outside.conversions import from_xarray
+
+        return from_xarray(cls, data, metric, columns, level=level, deterministic=deterministic)
+
+    def to_frame(self, library: str = "") -> Any:
+        """A data frame with the columns round and one a metric, or a row for each seed and round.
+
+        library: "pandas", "polars" or "pyarrow"; by default the first that is installed. Raises MissingExtra.
+        """
+        from boundcheck.engines.outside.conversions import to_frame
+
+        return to_frame(self, library)
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset: one variable a metric, over round, or over seed and round. Raises MissingExtra."""
+        from boundcheck.engines.outside.conversions import to_xarray
+
+        return to_xarray(self)
+
+    def plot(self, ax: Any = None, metric: str | None = None) -> Any:
+        """Draws the metrics by round on a matplotlib axis (default: a new one) and returns the axis.
+
+        The band is the enclosure of the value, or reaches from the least to the largest seed. metric: only this one.
+        """
+        from boundcheck.engines.outside.conversions import plot
+
+        return plot(self, ax, metric)
 
     def _words(self) -> str:
         last = f", rounds {self.rounds[0]} to {self.rounds[-1]}" if len(self.rounds) else ""

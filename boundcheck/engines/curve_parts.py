@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from boundcheck.certified.constant import Constant
 from boundcheck.core.linalg import nearest_float
 from boundcheck.errors import BadInput
+from boundcheck.setting.step_sizes import StepSizes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -106,6 +107,7 @@ def _check_labels(curve: Any) -> None:
         "high",
         "exact",
         "samples",
+        "envelopes",
         "start",
         "constants",
         "assumptions",
@@ -127,6 +129,8 @@ def _check_labels(curve: Any) -> None:
         part = getattr(curve, name)
         if part is not None and not (isinstance(part, tuple) and all(isinstance(v, str) for v in part)):
             raise _refuse(f"{name} = {_shown(part)} is not allowed; it is a tuple of names or None.")
+    if curve.step_sizes is not None and not isinstance(curve.step_sizes, StepSizes):
+        raise _refuse(f"step_sizes = {_shown(curve.step_sizes)} is not allowed; they are StepSizes or None.")
     engine = curve.info.get("engine")
     sampled = curve.arithmetic is Arithmetic.SAMPLED
     if (engine in _SAMPLED_ENGINES and not sampled) or (engine == "exact" and sampled):

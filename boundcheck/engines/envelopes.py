@@ -61,7 +61,14 @@ def certified_envelopes(method: Method, problem: Problem, rounds: Ints, metrics:
     """
     wanted = [name for name in metrics if name in METRICS]
     last = int(rounds[-1]) if len(rounds) else 0
-    if not wanted or not method.is_plain or last > MAX_ROUNDS or last * problem.clients > MAX_WORK:
+    if (
+        not wanted
+        or not method.is_plain
+        or method.by_iteration
+        or method.weighs_visits
+        or last > MAX_ROUNDS
+        or last * problem.clients > MAX_WORK
+    ):
         return {}
     known = _landscape(problem)
     plan = None if known is None else _plan(method, problem, known)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from boundcheck.engines.curve import Rarest
-from boundcheck.methods.parts import Blocks
+from boundcheck.methods.parts import Blocks, ReferencePoint
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -23,7 +23,8 @@ MAX_CLIENTS = 100_000  # whose probabilities are gone through
 
 
 def rarest_choice(method: Method, clients: Clients) -> Rarest | None:
-    """The least probable of: a client takes part in a round, a client stays away, a number of local epochs.
+    """The least probable of: a client takes part in a round, a client stays away, a number of local epochs, a point is
+    the next reference point.
 
     The rarest of the client sets that are given by name (`subsets`) counts, too. Which samples a client visits, and in
     which order, has no probability of a size that seeds could see, and is left out. None where nothing else is random.
@@ -39,6 +40,9 @@ def _choices(method: Method, clients: Clients) -> Iterator[tuple[Fraction, str]]
     for drawing in drawn:
         if drawing is not None:
             yield from _of_drawing(drawing)
+    control = method.control
+    if isinstance(control, ReferencePoint) and control.point == "random":
+        yield Fraction(1, control.inner), "a given point becomes the reference point"
     if not isinstance(method.exchange, Blocks) and clients.count <= MAX_CLIENTS:
         for i in range(clients.count):
             for p, visit in method.local.visits(i, (i,), clients):

@@ -17,8 +17,9 @@ from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.method import Method
+from boundcheck.methods.own_parts import check_answers
 from boundcheck.problems._minimum import Minimum
-from boundcheck.problems.problem import is_neural
+from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting import Setting
 from boundcheck.setting.metrics import is_round_metric
 from boundcheck.theory.quantities import PROOF_QUANTITIES
@@ -72,6 +73,7 @@ def carry_out(
     if engine not in ENGINES:
         raise UnknownName("the engine", engine, ENGINES)
     check_engine(engine, problem, neural, arithmetic)
+    check_answers(method.parts, clients_of(problem))
     grid = round_grid(rounds)
     names = problem.metrics if metrics is None else _named(metrics)
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which

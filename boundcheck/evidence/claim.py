@@ -6,7 +6,6 @@ function of the claim (and of the code), so an executor may carry it out anywher
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,26 +15,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.core.numbers import format_apart, format_short, parse_grid
+from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine, describe
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.evidence.assumptions import check_assumption
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
-from boundcheck.evidence.compare import DECIDED_HERE, check_algorithm, points_of, standing, symbol_values
+from boundcheck.evidence.compare import check_algorithm, points_of, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.constant_claims import broken_assumption, constant_of, curve_of_constant
+from boundcheck.evidence.expectations import failures, measured_rate
 from boundcheck.evidence.open_step_sizes import START, placeholder, start_constants, with_start, with_steps
-from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
+from boundcheck.evidence.outside import Source, at_rounds, compare_outside, describe_outside, read_curve, source_name
+from boundcheck.evidence.rate import Rate
 from boundcheck.evidence.readings import Reading, readings_beside
 from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
+from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.methods.build import build as build_method
+from boundcheck.problems._own_data import data_label, plain_spec
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
-from boundcheck.setting.user_constants import given_constants, is_library, key_of
+from boundcheck.setting.user_constants import given_constants, is_library
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.quantities import check_measurable
@@ -73,22 +75,23 @@ def _nothing() -> Mapping[str, Any]:
 class Claim:
     """What is claimed, in the terms of a specification file.
 
-    statement: id (a bare one takes the best reading). problem, method: specifications by kind; a step size may be
-    "c*largest" or "tuned" (see `open_step_sizes`). at: index symbol -> grid (`core.numbers.parse_grid`); empty: a log
-    grid up to where the bound has met its floor. constants: values that neither problem nor method knows, or weaker
-    ones than the problem's (see `setting.user_constants`), by the statement's names. expect: the outcome that `check`
-    asks for.
+    statement: id (a bare one takes the best reading), or a Statement, which need not be registered. problem, method:
+    specifications by kind; a step size may be "c*largest" or "tuned" (see `open_step_sizes`). at: index symbol -> grid
+    (`core.numbers.parse_grid`); empty: a log grid up to where the bound has met its floor. constants: values that
+    neither problem nor method knows, or weaker ones than the problem's (see `setting.user_constants`), by the
+    statement's names. expect: the outcome that `check` asks for.
     tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
     is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`).
     arithmetic: of the exact engine (None: "ball"). seeds: budget of the sampled engine, number of runs of the neural
     one (None: that of `SEEDS`). estimate: with how much effort (`networks.engine.probing.Effort`; empty: its defaults)
     constants that the problem does not know are measured along the run; None: they are not. neural: settings of the
-    neural engine. number: which of its file it is, from 1.
+    neural engine. curve: one that was measured elsewhere (a file, or the Curve itself); nothing is run then, and
+    problem and method, both optional, say where its constants come from. number: which of its file it is, from 1.
     """
 
-    statement: str
-    problem: Mapping[str, Any]
-    method: Mapping[str, Any]
+    statement: str | Statement
+    problem: Mapping[str, Any] = field(default_factory=_nothing)
+    method: Mapping[str, Any] = field(default_factory=_nothing)
     name: str = ""
     at: Mapping[str, Any] = field(default_factory=_nothing)
     constants: Mapping[str, Any] = field(default_factory=_nothing)
@@ -101,7 +104,17 @@ class Claim:
     rate: RateClaim | None = None
     estimate: Mapping[str, Any] | None = None
     neural: Mapping[str, Any] | None = None
+    curve: Source | None = None
     number: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if "data" in self.problem:  # arrays from Python become what a file and another process can read
+            object.__setattr__(self, "problem", plain_spec(self.problem))
+
+    @property
+    def id(self) -> str:
+        """The id of the statement, as it was given; of a Statement without one, a readable label."""
+        return self.statement if isinstance(self.statement, str) else self.statement.best_id
 
     @property
     def runs(self) -> int:
@@ -110,9 +123,12 @@ class Claim:
 
     def label(self) -> str:
         """The claim's own name, or one made of its number in the file, statement, problem and method."""
-        parts = [str(self.problem.get("data") or self.problem.get("kind", "")), str(self.method.get("kind", ""))]
+        data = data_label(self.problem.get("data"))
+        parts = [data or str(self.problem.get("kind", "")), str(self.method.get("kind", ""))]
         place = "" if self.number is None else f"claim {self.number}: "
-        return self.name or place + " ".join([self.statement, "on", *parts])
+        if self.curve is not None:
+            parts = [source_name(self.curve)]
+        return self.name or place + " ".join([self.id, "on", *parts])
 
 
 @dataclass(frozen=True)
@@ -161,23 +177,20 @@ class Resolved:
 
 
 def run_claim(
-    claim: Claim,
-    store: Store | None = None,
-    on_progress: Callable[[float], None] | None = None,
-    *,
-    claimed: Statement | None = None,
+    claim: Claim, store: Store | None = None, on_progress: Callable[[float], None] | None = None
 ) -> ClaimResult:
     """The result of a claim: `resolve`, `run`, `compare`.
 
-    claimed: the statement itself, where it is none that discovery finds under the claim's id. A step size that is
-    asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the problem cannot
-    decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of bad input; where
-    the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
+    A step size that is asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the
+    problem cannot decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of bad
+    input; where the process that runs a claim is lost, the executor's caller makes that a FAILED verdict.
     """
-    resolved = resolve(claim, statement(claim.statement) if claimed is None else claimed)
+    if claim.curve is not None:
+        return _compare_outside(claim, statement(claim.statement))
+    resolved = resolve(claim, statement(claim.statement))
     if isinstance(resolved, Verdict):
         result = ClaimResult(claim, resolved, dict(claim.method), ())
-        return replace(result, failures=tuple(_failures(claim, result)))
+        return replace(result, failures=failures(claim, result))
     return compare(claim, resolved, run(claim, resolved, store, on_progress))
 
 
@@ -276,20 +289,66 @@ def _sampled_until_decided(
 def compare(claim: Claim, resolved: Resolved, curve: Curve) -> ClaimResult:
     """The verdict on the curve, and what an expectation of the claim missed."""
     claimed, index = resolved.claimed, resolved.index or None
-    curve = _with_assumptions(curve, claim, claimed, resolved.setting.problem)
+    curve = with_assumptions(curve, claim.constants, claimed, resolved.setting.problem)
     limit = None
     if claimed.kind is Kind.LIMIT and curve.arithmetic is Arithmetic.RATIONAL:
         from boundcheck.evidence.limits import exact_limit
 
         limit = exact_limit(claimed, resolved.setting.method, resolved.setting.problem)
     verdict = compare_curve(claimed, curve, claim.constants, level=claim.level, at=index, limit=limit)
-    result = ClaimResult(claim, verdict, resolved.spec, (), info=dict(curve.info))
+    return _result(claim, claimed, curve, verdict, resolved.spec, index)
+
+
+def _result(
+    claim: Claim,
+    claimed: Statement,
+    curve: Curve,
+    verdict: Verdict,
+    spec: Mapping[str, Any],
+    index: Sequence[Fraction] | None,
+) -> ClaimResult:
+    """The verdict with the compared points and the rate, and what an expectation of the claim missed."""
+    result = ClaimResult(claim, verdict, spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
         with suppress(NoAverage):  # out of scope, where weights may make no average: nothing is compared
             result = _with_points(result, claimed, curve, claim, index)
-    rate = None if claim.rate is None else _rate(claim.rate, curve)
+    rate = None if claim.rate is None else measured_rate(claim.rate, curve)
     result = replace(result, rate=rate)
-    return replace(result, failures=tuple(_failures(claim, result)))
+    return replace(result, failures=failures(claim, result))
+
+
+def _compare_outside(claim: Claim, claimed: Statement) -> ClaimResult:
+    """The result of a claim about a curve that was measured elsewhere."""
+    check_measurable(claimed)
+    check_algorithm(claimed)
+    problem = build_problem(claim.problem) if claim.problem else None
+    setting, spec = None, dict(claim.method)
+    if claim.method:
+        if problem is None:
+            raise BadInput(f"{claimed.best_id}: the method of a curve says nothing without a problem; give one.")
+        setting = _first_setting(claim, claimed, problem)
+        try:
+            spec, setting = with_steps(claim.method, claimed, setting, claim.constants, claim.at)
+        except NothingAllowed as error:
+            reason = f"The hypotheses cannot be met: {error}"
+            verdict = Verdict(claimed.best_id, Outcome.VACUOUS, Grade.SUPPORTED, reason)
+            result = ClaimResult(claim, verdict, spec, ())
+            return replace(result, failures=failures(claim, result))
+        problem = setting.problem
+    assert claim.curve is not None
+    curve = describe_outside(read_curve(claim.curve, claimed, claim.level), claimed, problem, setting)
+    if setting is not None:
+        curve = with_start(curve, start_constants(claimed, setting))
+    if problem is not None:
+        curve = with_assumptions(curve, claim.constants, claimed, problem)
+    index = None
+    if claim.at:
+        values, _ = symbol_values(claimed, curve, claim.constants)
+        index = _index(claim, claimed, values)
+        if claimed.metric.weights is None:
+            curve = at_rounds(curve, rounds_of(claimed, index, values))
+    verdict, compared = compare_outside(claimed, curve, claim.constants, claim.level, index)
+    return _result(claim, claimed, compared, verdict, spec, index)
 
 
 # --- parts of `resolve` ---------------------------------------------------------------------------------------------
@@ -358,27 +417,6 @@ def _index(claim: Claim, claimed: Statement, values: Mapping[str, Fraction]) -> 
 # --- parts of `compare` ----------------------------------------------------------------------------------------------
 
 
-def _with_assumptions(curve: Curve, claim: Claim, claimed: Statement, problem: Problem) -> Curve:
-    """The curve with the assumptions that the problem has not decided at these constants tried at many points."""
-    _, known = symbol_values(claimed, curve, claim.constants)
-    states = standing(claimed, curve, known)
-    values = {name: c.value for name, c in known.items()}
-    tried, broken = dict(curve.assumptions), dict(curve.violations)
-    for assumption in claimed.assumptions:
-        if states[assumption.name] != "granted":
-            continue
-        key = key_of(assumption)
-        tried.pop(key, None)
-        found = check_assumption(assumption, problem, values, claimed=claimed)
-        if found.outcome is Outcome.VIOLATED:
-            broken[key] = found.reason
-            if found.grade is not Grade.EXACT:
-                tried[key] = "sampled"
-        elif found.outcome is Outcome.HOLDS:
-            tried[key] = DECIDED_HERE if found.grade is Grade.EXACT else "sampled"
-    return replace(curve, assumptions=tried, violations=broken)
-
-
 def _with_points(
     result: ClaimResult, claimed: Statement, curve: Curve, claim: Claim, index: Sequence[Fraction] | None
 ) -> ClaimResult:
@@ -397,41 +435,3 @@ def _with_points(
         bound=tuple(float(v) for v in points.bound_high),
         readings=readings_beside(claimed, curve, values, points),
     )
-
-
-def _rate(claim: RateClaim, curve: Curve) -> Rate:
-    if claim.metric not in curve.values:
-        raise UnknownName("the rate: metric", claim.metric, curve.values)
-    positive = curve.rounds > 0
-    x = curve.rounds[positive].astype(float)
-    if claim.metric in curve.samples:
-        return fit_rate_sampled(x, curve.samples[claim.metric][:, positive], last=float(claim.last))
-    return fit_rate(x, curve.values[claim.metric][positive], last=float(claim.last))
-
-
-def _failures(claim: Claim, result: ClaimResult) -> list[str]:
-    missed: list[str] = []
-    verdict = result.verdict
-    if claim.expect is not None and verdict.outcome is not claim.expect:
-        missed.append(f"expected {claim.expect.value}, got {verdict.outcome.value}: {verdict.reason}")
-    least, largest = claim.tightness
-    if least is not None or largest is not None:
-        found = math.nan if verdict.tightness is None else verdict.tightness.ratio_min
-        if math.isnan(found):
-            missed.append("no tightness was measured")
-        elif least is not None and found < least:
-            shown, limit = format_apart(found, least)
-            missed.append(f"tightness {shown} is below at_least = {limit}")
-        elif largest is not None and found > largest:
-            shown, limit = format_apart(found, largest)
-            missed.append(f"tightness {shown} is above at_most = {limit}")
-    if claim.rate is not None and result.rate is None:
-        missed.append("no slope was measured, because nothing was run")
-    elif claim.rate is not None and result.rate is not None:
-        decided = within(result.rate, float(claim.rate.low), float(claim.rate.high))
-        if decided is not Outcome.HOLDS:
-            missed.append(
-                f"the slope {result.rate.slope:.4f} in [{result.rate.low:.4f}, {result.rate.high:.4f}] is not known to "
-                f"lie in [{format_short(claim.rate.low)}, {format_short(claim.rate.high)}]: {decided.value}"
-            )
-    return missed

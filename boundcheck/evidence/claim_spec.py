@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from boundcheck.core.numbers import as_fraction
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import ENGINES
 from boundcheck.errors import nearest
 from boundcheck.evidence.claim import Claim, RateClaim
+from boundcheck.evidence.outside import CurveFile
 from boundcheck.verdict import Outcome
 
 MAX_CLAIMS = 10_000
@@ -74,9 +75,18 @@ class ClaimSpec(_Model):
     rate: RateSpec | None = None
     estimate: bool | Table = False
     neural: Table | None = None
+    curve: str | Table | None = None
 
-    def to_claim(self, number: int) -> Claim:
-        """The claim that the table describes; number: its place in the file, from 1."""
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_curve(cls, table: Any) -> Any:
+        """A claim about a curve needs neither problem nor method."""
+        if isinstance(table, dict) and "curve" in table:
+            return {"problem": {}, "method": {}, **cast("Table", table)}
+        return table
+
+    def to_claim(self, number: int, folder: str = "") -> Claim:
+        """The claim that the table describes; number: its place in the file, from 1; folder: that of the file."""
         tight = self.tightness or TightnessSpec()
         limits = [None if v is None else float(v) for v in (tight.at_least, tight.at_most)]
         rate = None
@@ -98,6 +108,7 @@ class ClaimSpec(_Model):
             rate=rate,
             neural=self.neural,
             estimate={} if self.estimate is True else (self.estimate or None),
+            curve=None if self.curve is None else CurveFile.of_spec(self.curve, folder),
             number=number,
         )
 

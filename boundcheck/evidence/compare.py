@@ -422,7 +422,8 @@ def _equality_within_rounding(
 def _failure(statement: Statement, points: Points) -> str | None:
     """Why there is nothing to compare, or None."""
     if not len(points):
-        return f"No measured round falls on an admissible {index_name(statement)}; measure at other rounds."
+        why = f". {points.gap}" if points.gap else "; measure at other rounds."
+        return f"No measured round falls on an admissible {index_name(statement)}{why}"
     broken = np.isnan(points.low) | np.isnan(points.high)
     if broken.any():
         return f"The run gave no number at round {points.rounds[int(np.argmax(broken))]}."

@@ -37,6 +37,7 @@ class Points:
     samples. envelope_how: why it is certain. rarest: the least probable random choice of the method, where known.
     trivial_low, trivial_high: around the statement's trivial value, None where it declares none.
     rational: whether a run in rational arithmetic would give exact numbers where these are not.
+    gap: a sentence about rounds that the average needs and the curve has not; '' where none is missing.
     """
 
     statement: Statement
@@ -57,6 +58,7 @@ class Points:
     envelope: Floats | None = None
     envelope_how: str = ""
     rarest: Rarest | None = None
+    gap: str = ""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -154,6 +156,7 @@ def points_of(
         envelope_how=curve.envelopes[name].how if name in curve.envelopes else "",
         rarest=curve.rarest,
         rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
+        gap=_gap(curve, statement, values, at) if averaged else "",
     )
 
 
@@ -217,12 +220,36 @@ def _averaged(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
     return low, high, samples, [curve.start.get(name) if end == 1 else None for end in ends]
 
 
+def _held(curve: Curve) -> int:
+    """How many of the rounds 0, 1, 2, ... the curve has before the first that it lacks."""
+    return int(np.cumprod(curve.rounds == np.arange(len(curve.rounds))).sum())
+
+
+def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at: Sequence[Fraction] | None) -> str:
+    """A sentence about the first round that is missing; '' where all rounds are there that an asked average needs."""
+    held = _held(curve)
+    asked = int(curve.rounds[-1]) + 1 if len(curve.rounds) else 0
+    if at is not None and statement.metric.index is not None:
+        first, step = _affine(statement, values)
+        asked = max((int(first + step * k) for k in at), default=0)
+    if held >= asked:
+        return ""
+    compared = "none could be compared"
+    if held:
+        compared = f"only averages over the first {held} rounds" if held > 1 else "only the start"
+        compared += f" {'were' if held > 1 else 'was'} compared"
+    return (
+        f"The average needs every round from 0 on, and the curve has no round {held} (it holds {len(curve.rounds)} "
+        f"rounds up to round {curve.rounds[-1] if len(curve.rounds) else 0}): {compared}; record every round."
+    )
+
+
 def _averaged_indices(
     statement: Statement, curve: Curve, values: Mapping[str, Fraction], at: Sequence[Fraction] | None
 ) -> tuple[list[int], list[Fraction]]:
     """How many rounds each compared average has, increasing, and the index there."""
     metric = statement.metric
-    held = int((np.cumprod(curve.rounds == np.arange(len(curve.rounds)))).sum())  # rounds 0, 1, ... of the curve
+    held = _held(curve)
     if metric.index is None:
         only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
         return ([int(only)], [only]) if 1 <= only <= held else ([], [])

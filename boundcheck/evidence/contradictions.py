@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
 from boundcheck.proof.records import record
-from boundcheck.theory.discovery import statement
+from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -44,13 +44,17 @@ class Contradiction:
 def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> tuple[Contradiction, ...]:
     """The readings among `ids` and the statements of `results` on which the evidence contradicts itself, sorted.
 
-    ids: full ids, or bare ones for the best reading. results: claims that were carried out. The witnesses and claims
+    ids: full ids, or bare ones for the best reading. results: claims that were carried out; one about a curve from
+    outside says nothing against a proof, because the method that made the curve is unknown. The witnesses and claims
     that come with boundcheck count too. Raises UnknownName for an unknown id.
     """
     violated: dict[str, list[str]] = {}
     for result in results:
-        own = violated.setdefault(statement(result.claim.statement).id, [])
-        if result.verdict.outcome is Outcome.VIOLATED:
+        claimed = statement(result.claim.statement)
+        if not is_registered(claimed):  # another statement than the one that is proved
+            continue
+        own = violated.setdefault(claimed.id, [])
+        if result.verdict.outcome is Outcome.VIOLATED and result.claim.curve is None:
             own.append(f"the claim '{result.claim.label()}'")
     for id in ids:
         violated.setdefault(statement(id).id, [])

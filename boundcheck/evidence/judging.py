@@ -19,6 +19,7 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compared_points import FLOAT_EQUAL, Mask, Points, index_name
 from boundcheck.evidence.confidence import RARE, Decision, SequentialTest, useful_envelope
+from boundcheck.evidence.seeds import about_seeds, words_for
 from boundcheck.theory.decide import Point
 from boundcheck.theory.inputs import to_float
 from boundcheck.theory.statement import Kind
@@ -58,7 +59,17 @@ def judge(points: Points, level: float, limit: Fraction | NoLimit | None = None)
     """The judgement on at least one point; level: of the sequential test on random sampled curves.
 
     limit: the exact limit of the metric, or that it has none, where it is known; it decides a claim about the limit.
+    Where rounds are missing that an average needs, the reason says so, and nothing is called vacuous.
     """
+    found = _judged(points, level, limit)
+    if not points.gap:
+        return found
+    found = replace(found, reason=f"{found.reason} {points.gap}")
+    vacuous = found.outcome is Outcome.VACUOUS
+    return replace(found, outcome=Outcome.UNDECIDED, grade=Grade.SUPPORTED) if vacuous else found
+
+
+def _judged(points: Points, level: float, limit: Fraction | NoLimit | None) -> Judgement:
     kind = points.statement.kind
     if kind is Kind.UPPER_BOUND:
         return _upper_bound(points, level)
@@ -154,8 +165,14 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     if open_.any() or tiny.all():
         at = _worst(points, open_ if open_.any() else tiny)
         reason = f"Metric and bound are too close to decide at {_name(points, at)}{_hint(points)}."
+        few = False
         if statistics and statistics["seeds"] < statistics["seeds_needed"]:
-            reason = _too_few(points, statistics)
+            few, reason = True, _too_few(points, statistics)
+        if statistics and points.samples is not None:
+            drawn = open_ & ~points.fixed
+            guess = about_seeds(points.samples[:, drawn], points.bound_high[drawn], level)
+            if guess is not None and (not few or guess > statistics["seeds_needed"]):
+                reason += words_for(max(guess, statistics["seeds_needed"]), statistics["seeds"])
         return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, at, negligible, statistics)
     later = within & (np.array(points.rounds) > 0)  # at the start many bounds are attained by their form
     at = _worst(points, later if later.any() else within)

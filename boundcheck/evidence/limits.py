@@ -19,7 +19,6 @@ import sympy as sp
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from boundcheck.core.numbers import format_exact, format_short, parse_grid
-from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.engines.exact import limit_cycle, stationary
 from boundcheck.engines.exact.growing import stays_away
@@ -28,7 +27,8 @@ from boundcheck.evidence.compared_points import index_name
 from boundcheck.evidence.judging import NoLimit
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.methods.build import build as build_method
-from boundcheck.methods.parts import Blocks
+from boundcheck.methods.parts import Blocks, ReferencePoint
+from boundcheck.problems._own_data import load_specification
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 from boundcheck.setting.followed_objective import effective_weights, small_step_weights, weighted_minimiser
@@ -108,7 +108,7 @@ def load_limits(path: Path | str, not_run: list[NotRun] | None = None) -> list[L
     not_run: where given, tables whose data set is not on this machine are appended to it and left out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
-    file = load_toml(path, parse_float=str)
+    file = load_specification(path)
     tables = file.data.get("limits")
     if tables is None:
         return []
@@ -176,7 +176,8 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
     if isinstance(method.exchange, Blocks) and method.exchange.tau > 1:  # the rounds of a period differ
         return None
     try:
-        if method.participation.period(clients_of(problem)) != 1:
+        renewed = isinstance(method.control, ReferencePoint)  # the rounds between two renewals differ
+        if renewed or method.participation.period(clients_of(problem)) != 1:
             return _limit_in_cycle(claimed, method, problem)
         value = stationary(method, problem, (metric.quantity,)).values[metric.quantity]
     except (BadInput, Unsupported):

@@ -56,6 +56,12 @@ def _is_open(value: Any, name: str) -> bool:
     return (isinstance(value, str) and value.strip() == TUNED) or factor_of(value, name) is not None
 
 
+def symbol_for(claimed: Statement, parameter: str) -> str:
+    """What the statement calls a parameter of the method: the symbol whose key it is, else the one of the same name."""
+    own = {s.reported: s.name for s in claimed.symbols if s.key.startswith("method/")}
+    return own.get(parameter, parameter)
+
+
 def placeholder(method: Mapping[str, Any]) -> dict[str, Any]:
     """The method's specification with 1 for every size that the statement is to give."""
     return {name: 1 if _is_open(value, name) else value for name, value in method.items()}
@@ -157,27 +163,29 @@ def with_steps(
     is open too.
     """
     solved = dict(method)
-    waiting = [name for name, value in method.items() if _is_open(value, name)]
-    if not waiting:
+    if not any(_is_open(value, name) for name, value in method.items()):
         return solved, first
+    parameters = {symbol_for(claimed, name): name for name in method}
+    asked = {name: method[parameter] for name, parameter in parameters.items()}
+    waiting = [name for name, value in asked.items() if _is_open(value, name)]
     for name in waiting:
         if name not in [s.name for s in claimed.symbols]:
-            raise BadInput(f"method: {name} = '{method[name]}' asks {claimed.best_id}, which has no symbol {name}.")
+            raise BadInput(f"method: {name} = '{asked[name]}' asks {claimed.best_id}, which has no symbol {name}.")
     own = claimed.known(first.constants())
     values = {k: c.value for k, c in own.items() if k not in waiting}
     values |= {k: as_fraction(v, k) for k, v in (constants or {}).items()}
-    for name, value in method.items():
+    for name, value in asked.items():
         if name not in waiting and name in claimed.parameters:
             values[name] = as_fraction(value, name)
     index = _single(at, claimed)
     while waiting:
-        ready = [name for name in waiting if not _missing(claimed, name, method[name], {**values, **index}, waiting)]
+        ready = [name for name in waiting if not _missing(claimed, name, asked[name], {**values, **index}, waiting)]
         name = (ready or waiting)[0]  # where none is ready, the statement says what it lacks
-        solved[name] = format_exact(_solve(claimed, name, method[name], values, index))
-        values[name] = as_fraction(solved[name], name)
+        values[name] = _solve(claimed, name, asked[name], values, index)
+        solved[parameters[name]] = format_exact(values[name])
         waiting.remove(name)
     setting = Setting(build_method(solved), first.problem)
-    _check_fixed(claimed, own, setting, method)
+    _check_fixed(claimed, own, setting, asked)
     return solved, setting
 
 

@@ -12,12 +12,13 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import as_fraction, format_apart, format_short, parse_grid
-from boundcheck.core.toml_lines import KeyPath, TomlFile, load_toml, parse_toml
+from boundcheck.core.toml_lines import KeyPath, TomlFile, parse_toml
 from boundcheck.core.toml_models import validate
+from boundcheck.engines.outside.samples import LEVEL
 from boundcheck.engines.run import ENGINES, check_engine, round_grid
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
@@ -27,9 +28,11 @@ from boundcheck.evidence.claim_spec import SpecFile
 from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
-from boundcheck.evidence.open_step_sizes import START, TUNED, factor_of
+from boundcheck.evidence.open_step_sizes import START, TUNED, factor_of, symbol_for
+from boundcheck.evidence.outside import CurveFile, read_curve
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
+from boundcheck.problems._own_data import load_specification
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of, is_neural
 from boundcheck.setting import Setting
@@ -55,12 +58,34 @@ def load_claims(
 
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line otherwise.
     """
-    return _claims(load_toml(path, parse_float=str), need_expect, need_claims, not_run)
+    return _claims(load_specification(path), need_expect, need_claims, not_run)
 
 
 def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = False) -> list[Claim]:
     """Like `load_claims`, for text that is already here; `name` stands for the file in messages."""
     return _claims(parse_toml(text, name, parse_float=str), need_expect)
+
+
+def instance_of(path: Path | str) -> dict[str, Any]:
+    """The tables problem, method, constants and at of a specification file, as far as it has them.
+
+    They stand at its top, or in its only `[[claim]]`. Raises BadInput and SpecError where there is no problem, or where
+    several claims have one.
+    """
+    data = load_specification(path).data
+    claims = data.get("claim")
+    if isinstance(claims, list) and claims:
+        if len(cast("list[Any]", claims)) > 1:
+            raise SpecError(str(path), [(0, "the file has several [[claim]]; the problem of a curve needs one.")])
+        data = claims[0]
+    if not isinstance(data, Mapping) or not isinstance(data.get("problem"), Mapping):
+        raise SpecError(str(path), [(0, "the file has no problem; write [problem] with a kind, or one [[claim]].")])
+    return {key: data[key] for key in ("problem", "method", "constants", "at") if key in data}
+
+
+def claim_from_table(table: Mapping[str, Any], name: str) -> Claim:
+    """The claim of one table, as `[[claim]]` would have it; `name` stands for the file in messages."""
+    return _claims(TomlFile(name, {"claim": [dict(table)]}, {}), need_expect=False)[0]
 
 
 def _claims(
@@ -86,7 +111,8 @@ def _claims(
             problems.update(dict.fromkeys(checker.problems))
     if problems or found is None:
         raise SpecError(file.path, problems)
-    claims = [spec.to_claim(number) for number, spec in enumerate(found.claim, 1)]
+    folder = str(Path(file.path).parent)
+    claims = [spec.to_claim(number, folder) for number, spec in enumerate(found.claim, 1)]
     if not_run is not None:
         not_run += [NotRun("claim", c.label(), absent[n]) for n, c in enumerate(claims, 1) if n in absent]
     return [claim for number, claim in enumerate(claims, 1) if number not in absent]
@@ -114,7 +140,7 @@ class _Checker:
         self.raw = raw
         self.problems: list[tuple[int, str]] = []
         self._absent = 0  # how many of them say that something is not on this machine
-        self._resolved: set[str] = set()  # parameters whose size is found when it runs
+        self._resolved: dict[str, Any] = {}  # symbols whose size is found when it runs, with what is asked for
 
     @property
     def only_absent(self) -> bool:
@@ -125,7 +151,9 @@ class _Checker:
         claimed = self._statement()
         problem = self._problem()
         method = self._method(claimed)
-        if problem is not None:
+        if "curve" in self.raw:
+            self._curve(claimed)
+        elif problem is not None:
             self._engine(problem)
         if problem is not None and method is not None:
             with self._noting("method"):
@@ -139,7 +167,7 @@ class _Checker:
             given = self._constants(claimed, own, parameters)
             self._at(claimed)
             whole = all(isinstance(self.raw.get(part), Mapping) for part in ("problem", "method"))
-            if whole and not self.problems:
+            if (whole or "curve" in self.raw) and not self.problems:
                 values = {name: c.value for name, c in own.items()} | parameters | given
                 self._missing(claimed, values, None if problem is None or method is None else (problem, method))
                 self._domain(claimed, values, given)
@@ -163,6 +191,19 @@ class _Checker:
             with self._noting("neural", names=neural):
                 check_engine(engine, problem, neural)
                 training_engine("neural").check_settings(neural)
+
+    def _curve(self, claimed: Statement | None) -> None:
+        """A curve from outside: a malformed file, and keys that only a run has."""
+        given = self.raw["curve"]
+        for key in ("engine", "arithmetic", "seeds", "estimate", "neural"):
+            if key in self.raw:
+                self._add((key,), f"{key} is for claims that are run; this one has a curve, so leave {key} out.")
+        if self._table("method") and not self._table("problem"):
+            self._add(("method",), "the method of a curve says nothing without a problem; write the problem, too.")
+        if claimed is not None and isinstance(given, str | Mapping):
+            with self._noting("curve"):
+                folder = str(Path(self.file.path).parent)
+                read_curve(CurveFile.of_spec(cast("str | Mapping[str, Any]", given), folder), claimed, LEVEL)
 
     def _add(self, keys: KeyPath, text: str) -> None:
         self.problems.append((self.file.line_of((*self.path, *keys)), text))
@@ -198,7 +239,7 @@ class _Checker:
 
     def _problem(self) -> Problem | None:
         spec = self.raw.get("problem")
-        if not isinstance(spec, Mapping):
+        if not isinstance(spec, Mapping) or (not spec and "curve" in self.raw):
             return None
         built: list[Problem] = []
         for error in mistakes_in(spec, lambda given: built.append(build_problem(given)), ()):
@@ -219,7 +260,7 @@ class _Checker:
     def _method(self, claimed: Statement | None) -> Method | None:
         """The method, with 1 for what the statement is to give: that is found when it runs, the rest is checked now."""
         spec = self.raw.get("method")
-        if not isinstance(spec, Mapping):
+        if not isinstance(spec, Mapping) or (not spec and "curve" in self.raw):
             return None
         plain = dict(spec)
         for name, value in spec.items():
@@ -227,14 +268,15 @@ class _Checker:
                 tuned = isinstance(value, str) and value.strip() == TUNED
                 if not tuned and factor_of(value, name) is None:
                     continue
-                self._resolved.add(name)
+                own = name if claimed is None else symbol_for(claimed, name)
+                self._resolved[own] = value
                 plain[name] = 1
                 if claimed is not None:
-                    claimed.symbol(name)
-                    if tuned and name not in dict(claimed.choices):
+                    claimed.symbol(own)
+                    if tuned and own not in dict(claimed.choices):
                         raise BadInput(f"{claimed.best_id} prescribes no {name}; write a number, or 'largest'.")
                 continue
-            self._resolved.add(name)
+            self._resolved[name] = value
             plain[name] = 1
         mistakes = mistakes_in(plain, build_method)
         for error in mistakes:
@@ -268,7 +310,7 @@ class _Checker:
                 if name in self._resolved:
                     raise BadInput(
                         f"{claimed.best_id}: the constant {name} is a parameter of the method, which asks for "
-                        f"{self._table('method')[name]}; leave it out."
+                        f"{self._resolved[name]}; leave it out."
                     )
                 found[name] = given_constants(claimed, own, {name: value}, method)[name].value
         return found
@@ -320,6 +362,13 @@ class _Checker:
         found = {*known, claimed.metric.index}
         lacking = [s for s in claimed.symbols if s.name not in found and s.key not in START]
         if not lacking:
+            return
+        if "curve" in self.raw and instance is None:
+            names = ", ".join(s.name for s in lacking)
+            text = (
+                f"{claimed.best_id}: no value for {names}; write constants (--set NAME=VALUE), or give the problem and"
+            )
+            self._add(("curve",), f"{text} the method that the curve is of.")
             return
         with self._noting("method"):
             why = None if instance is None else reason_missing(instance[1], instance[0])

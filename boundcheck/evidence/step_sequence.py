@@ -1,13 +1,15 @@
 """Whether a run takes the step sizes that its statement is about: the sequence of an `Algorithm` against the method's.
 
-Values are compared exactly. The rational functions of the round that theorems prescribe agree with a schedule in all
+Values are compared exactly. A step size that users wrote is the statement's where the difference of the two formulas is
+0 by algebra. The rational functions of the round that theorems prescribe agree with a schedule in all
 rounds when they agree in more rounds than their degree, so that long runs need no look at every round.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import sympy as sp
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput
 from boundcheck.theory.decide import sign
-from boundcheck.theory.statement import ROUND
+from boundcheck.theory.statement import ITERATION, ROUND
 
 if TYPE_CHECKING:
     from boundcheck.setting.step_sizes import StepSizes
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 LOCAL = ("eta", "eta_l")  # names of the local step size
 MOST_ROUNDS = 5000  # in which the two sequences are compared
+FEW = 10  # of them where the two are the same function
 ROUNDED = sp.Rational(10**12 - 1, 10**12)  # a schedule that rounds down keeps at least this share of a step size
 OPEN = "it could not be decided whether the run has the step sizes of the statement"
 
@@ -59,15 +62,24 @@ def objection_to_steps(
     if expr is None:
         changed = steps.changes_within(rounds)
         return f"the statement is about a constant step size, the run has {steps.words()}" if changed else None
-    other = f"the statement is about the step size {expr} after r rounds, the run has {steps.words()}"
-    lacking = sorted(s.name for s in expr.free_symbols if s != ROUND and s.name not in values)
+    at = "in local step t of the run" if ITERATION in expr.free_symbols else "after r rounds"
+    other = f"the statement is about the step size {expr} {at}, the run has {steps.words()}"
+    counters = {ROUND, ITERATION}
+    lacking = sorted(s.name for s in expr.free_symbols - counters if s.name not in values)
     if lacking:
         return other if any(statement.symbol(name).key.startswith("method/") for name in lacking) else None
-    known = {s: sp.Rational(as_fraction(values[s.name], s.name)) for s in expr.free_symbols if s != ROUND}
-    settled = _settled(expr.xreplace(known), steps)
+    known = {s: sp.Rational(as_fraction(values[s.name], s.name)) for s in expr.free_symbols - counters}
+    expr = expr.xreplace(known)
+    if steps.local_steps == 1:
+        expr = expr.xreplace({ITERATION: ROUND})
+    elif ITERATION in expr.free_symbols and steps.local_steps is None:
+        return OPEN
+    settled = _settled(expr, steps)
     last = min(rounds, MOST_ROUNDS if settled is None else min(settled, MOST_ROUNDS))
-    for finished in range(last):
-        found = _equal(expr.xreplace(known), steps, finished)
+    both = ITERATION in expr.free_symbols or steps.by_iteration
+    each = steps.local_steps if both and steps.local_steps is not None else 1
+    for finished, local in itertools.product(range(last), range(each)):
+        found = _equal(expr, steps, finished, local)
         if found is None:
             return OPEN
         if not found:
@@ -75,9 +87,10 @@ def objection_to_steps(
     return None if last == rounds or (settled is not None and last == settled) else OPEN
 
 
-def _equal(expr: Any, steps: StepSizes, finished: int) -> bool | None:
-    """Whether the step size after `finished` rounds is the expression's; None where that cannot be decided."""
-    step, at = sp.Rational(steps.at(finished)), {ROUND.name: Fraction(finished)}
+def _equal(expr: Any, steps: StepSizes, finished: int, local: int) -> bool | None:
+    """Whether the step size of a local step is the expression's; None where that cannot be decided."""
+    step = sp.Rational(steps.at(finished, local))
+    at = {ROUND.name: Fraction(finished), ITERATION.name: Fraction(finished * (steps.local_steps or 1) + local)}
     try:
         found = sign(expr - step, at)
         if found == 1 and not steps.is_exact:  # rounded down
@@ -88,7 +101,15 @@ def _equal(expr: Any, steps: StepSizes, finished: int) -> bool | None:
 
 
 def _settled(expr: Any, steps: StepSizes) -> int | None:
-    """The number of first rounds that decides for all rounds whether an expression is the step size; None: unknown."""
+    """The number of first rounds that decides for all rounds whether an expression is the step size; None: unknown.
+
+    Two rational functions of the round are one if they agree in more rounds than the product of one's numerator and
+    the other's denominator has degrees.
+    """
+    if steps.formula is not None and _same(expr, steps):
+        return FEW
+    if ITERATION in expr.free_symbols or steps.degrees is None:
+        return None
     period = steps.rounds_per_cycle
     for whole in expr.atoms(sp.floor, sp.ceiling):
         argument = sp.Poly(whole.args[0], ROUND) if whole.args[0].is_polynomial(ROUND) else None
@@ -97,7 +118,40 @@ def _settled(expr: Any, steps: StepSizes) -> int | None:
         period = math.lcm(period, int(argument.LC().q))
         expr = expr.xreplace({whole: ROUND})
     degrees = _degrees(expr)
-    return None if degrees is None else steps.regular_from + period * (sum(degrees) + 3)
+    return None if degrees is None else steps.regular_from + period * (sum(degrees) + steps.degrees + 1)
+
+
+def _same(expr: Any, steps: StepSizes) -> bool:
+    """Whether the expression is, as a function, the formula from which a run takes its step sizes."""
+    formula = steps.formula
+    assert formula is not None
+    own = _symbolic(formula.tree)
+    if steps.local_steps == 1:
+        own = own.xreplace({ITERATION: ROUND})
+    return sp.simplify(expr - own) == 0
+
+
+def _symbolic(tree: Any) -> Any:
+    """A parsed expression (`core.expressions`) in SymPy, made node by node."""
+    kind, *own = tree
+    if kind == "number":
+        return sp.Rational(own[0].numerator, own[0].denominator)
+    if kind == "name":
+        return {ROUND.name: ROUND, ITERATION.name: ITERATION}[own[0]]
+    return _OPERATIONS[kind](*(_symbolic(v) for v in own))
+
+
+_OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "^": lambda a, b: a**b,
+    "sqrt": sp.sqrt,
+    "floor": sp.floor,
+    "min": sp.Min,
+    "max": sp.Max,
+}
 
 
 def _degrees(expr: Any) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from boundcheck.core import providers
 from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import Undigestible, run_key
+from boundcheck.core.loaded import LOADED, digests
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import carry_out, describe
@@ -24,6 +25,7 @@ from boundcheck.engines.trained import training_engine
 from boundcheck.methods import build as methods
 from boundcheck.problems import _data_sets
 from boundcheck.problems import build as problems
+from boundcheck.problems._own_data import is_own
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store, Stored
@@ -45,16 +47,24 @@ _UNSTEADY = {"seconds", "threads", "complete", "peak_memory"}
 _META = "meta"  # the checkpoint's array with the JSON text of what the curve says of itself
 
 
-def code_of(problem: Problem, method_spec: Mapping[str, Any], engine: str) -> tuple[str, ...]:
-    """The modules that compute a run; those found by name at run time are no imports that could be followed."""
+def code_of(
+    problem: Problem, method_spec: Mapping[str, Any], engine: str, parts: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The modules that compute a run; those found by name at run time are no imports that could be followed.
+
+    parts: the modules of the method's parts, which may come from plug-ins.
+    """
     provided = providers.module_name(providers.ENGINES, engine)
     named: set[str] = set() if provided is None else {provided}
     spec: Any = problem.spec
     while isinstance(spec, Mapping):  # a surrogate is made "of" another problem
         named |= {problems.module_name(_name(spec["kind"]))} if "kind" in spec else set()
-        named |= {_data_sets.module_name(_name(spec["data"]))} if "data" in spec else set()
+        if "data" in spec and not is_own(spec["data"]):
+            named |= {_data_sets.module_name(_name(spec["data"]))}
         spec = spec.get("of")
-    return tuple(sorted({*_CODE, type(problem).__module__, methods.module_name(str(method_spec.get("kind"))), *named}))
+    return tuple(
+        sorted({*_CODE, *parts, type(problem).__module__, methods.module_name(str(method_spec.get("kind"))), *named})
+    )
 
 
 def _name(given: Any) -> str:
@@ -138,6 +148,8 @@ def run_or_recall(
     spec: dict[str, Any] = {"problem": dict(problem.spec), "method": dict(method_spec), "run": how}
     if neural:
         spec["run"] = {**how, "neural": training_engine("neural").run_facts(how.get("neural"))}
+    if LOADED:  # files that were run in this process might have changed anything
+        spec["loaded"] = digests()
     if sampled or neural:
         spec["seeds"] = {"start": seeds.start, "stop": seeds.stop}
 
@@ -152,7 +164,8 @@ def run_or_recall(
 
     why = None
     try:
-        key = "" if store is None else run_key(spec, code_of(problem, method_spec, how["engine"]))
+        code = () if store is None else code_of(problem, method_spec, how["engine"], method.modules)
+        key = "" if store is None else run_key(spec, code)
     except Undigestible as error:
         store, key, why = None, "", str(error)
     recalled: list[Curve] = []

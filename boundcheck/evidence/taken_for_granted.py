@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from boundcheck.engines.outside import ENGINE
 from boundcheck.evidence.step_sequence import sequence_of
 from boundcheck.setting.user_constants import UNCHECKED
 
@@ -34,8 +35,13 @@ def untested(
         expr = sequence_of(statement)
         sizes = "" if expr is None else f" with the step size {expr} after r rounds"
         found.append(f"that the run is {statement.algorithm.kind}{sizes}")
+    found += [str(phrase) for phrase in curve.info.get("assumed", ())]
     found += [f"that {name} has the prescribed value" for name in choices]
-    unchecked = [name for name, constant in known.items() if constant.how.endswith(UNCHECKED)]
+    outside = curve.info.get("engine") == ENGINE and not curve.constants  # no problem has tested what was given
+    chosen = {s.name for s in statement.symbols if s.free}
+    unchecked = [
+        name for name, constant in known.items() if constant.how.endswith(UNCHECKED) or (outside and name not in chosen)
+    ]
     if unchecked:
         found.append(f"the given value{'s' if len(unchecked) > 1 else ''} of {', '.join(unchecked)}")
     return found

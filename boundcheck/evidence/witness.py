@@ -6,15 +6,17 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from boundcheck.core.loaded import digests
 from boundcheck.core.places import is_special
 from boundcheck.errors import BadInput, StoreError, shown
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.theory.discovery import statement
+from boundcheck.theory.deserialize import statement_from_dict
+from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Verdict, entry, plain
 
@@ -27,7 +29,8 @@ class Witness:
     """An instance on which a statement is violated.
 
     problem, method, at: as in a claim, all numbers as exact text. verdict: what was found. provenance: which search,
-    seed and budget found it, or which reasoning built it.
+    seed and budget found it, or which reasoning built it. definition: the statement itself, where no paper has it.
+    loaded: digest of the file that was given by --load for it.
     """
 
     statement: str
@@ -36,14 +39,22 @@ class Witness:
     at: Mapping[str, Any]
     verdict: Verdict
     provenance: Mapping[str, Any]
+    definition: Mapping[str, Any] = field(default_factory=dict)
+    loaded: str = ""
 
     def claim(self) -> Claim:
         """The claim that runs it again."""
         # a claim about a limit is decided in fractions alone
-        arithmetic = "rational" if statement(self.statement).kind is Kind.LIMIT else "ball"
-        return Claim(
-            self.statement, self.problem, self.method, at=self.at, arithmetic=arithmetic, expect=Outcome.VIOLATED
-        )
+        if self.loaded and not self.digest():
+            paper = self.statement.partition("/")[0]
+            raise BadInput(f"the witness is about {self.statement}, of a file that was loaded; give --load {paper}.py.")
+        claimed = statement_from_dict(self.definition) if self.definition else statement(self.statement)
+        arithmetic = "rational" if claimed.kind is Kind.LIMIT else "ball"
+        return Claim(claimed, self.problem, self.method, at=self.at, arithmetic=arithmetic, expect=Outcome.VIOLATED)
+
+    def digest(self) -> str:
+        """The digest of the file that is loaded now for its statement; empty without one."""
+        return digests().get(self.statement.partition("/")[0], "")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -55,7 +66,19 @@ class Witness:
             "at": dict(self.at),
             "verdict": self.verdict.to_dict(),
             "provenance": dict(self.provenance),
+            **({"definition": dict(self.definition)} if self.definition else {}),
+            **({"loaded": self.loaded} if self.loaded else {}),
         }
+
+
+def witness_of(claim: Claim, verdict: Verdict, provenance: Mapping[str, Any]) -> Witness:
+    """The witness that a claim makes: with its statement where this is not registered, or the digest of its file."""
+    claimed = statement(claim.statement)
+    definition = {} if is_registered(claimed) else claimed.to_dict()
+    loaded = "" if definition else digests().get(claimed.id.partition("/")[0], "")
+    return Witness(
+        claimed.best_id, claim.problem, claim.method, claim.at, verdict, dict(provenance), definition, loaded
+    )
 
 
 def check_writable(path: Path) -> None:
@@ -112,7 +135,9 @@ def load_witness(path: Path) -> Witness:
     try:
         tables = [dict(read(name, Mapping)) for name in ("problem", "method", "at", "verdict", "provenance")]
         verdict = Verdict.from_dict(tables[3])
-        return Witness(read("statement", str), tables[0], tables[1], tables[2], verdict, tables[4])
+        definition = dict(read("definition", Mapping)) if "definition" in data else {}
+        loaded = read("loaded", str) if "loaded" in data else ""
+        return Witness(read("statement", str), tables[0], tables[1], tables[2], verdict, tables[4], definition, loaded)
     except BadInput as error:
         raise BadInput(f"the witness file {path} holds something else than a witness does: {error}") from error
 
@@ -142,6 +167,7 @@ def differences(witness: Witness, fresh: Verdict) -> tuple[str, ...]:
     found = [
         f"{name} is {before}, now {now}."
         for name, before, now in (
+            ("the digest of the loaded file", witness.loaded, witness.digest()),
             ("the statement", old.statement, fresh.statement),
             ("the outcome", old.outcome.value, fresh.outcome.value),
             ("the grade", old.grade and old.grade.value, fresh.grade and fresh.grade.value),

@@ -116,7 +116,7 @@ class Generator(ABC):
         step = {} if self.claimed.step is None else {self.claimed.step: instance.step}
         method = {**self.method(instance.shape, instance.numbers), **step}
         at = {} if self.claimed.index is None else {self.claimed.index: [instance.index]}
-        return Claim(self.claimed.statement.best_id, self.problem(instance.shape, instance.numbers), method, at=at)
+        return Claim(self.claimed.statement, self.problem(instance.shape, instance.numbers), method, at=at)
 
 
 def symmetric(triangle: Any) -> Any:

@@ -19,7 +19,7 @@ from boundcheck.core.numbers import format_exact, parse_number, simplest_between
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.claim import ClaimResult, run_claim
 from boundcheck.evidence.open_step_sizes import TUNED
-from boundcheck.evidence.witness import Witness
+from boundcheck.evidence.witness import Witness, witness_of
 from boundcheck.falsify.float_statement import EDGE, PROMISING
 from boundcheck.falsify.generator import Generator, Instance, Numbers
 from boundcheck.theory.statement import Statement
@@ -69,10 +69,10 @@ class _Shrinker:
                 break
         instance = self.first(instance, self.shorter_steps(instance))
         claim = self.generator.claim(instance)
-        found = run_claim(claim, claimed=self.generator.claimed.statement)
+        found = run_claim(claim)
         steps = {name: _text(found.method[name]) for name in claim.method if _is_step(claim.method[name])}
         verdict = replace(found.verdict, details={})
-        return Witness(claim.statement, claim.problem, {**claim.method, **steps}, claim.at, verdict, dict(provenance))
+        return witness_of(replace(claim, method={**claim.method, **steps}), verdict, provenance)
 
     def result(self, instance: Instance) -> ClaimResult | None:
         """The claim carried out, if it is violated in exact arithmetic."""
@@ -80,7 +80,7 @@ class _Shrinker:
         key = repr((claim.problem, claim.method, claim.at))
         if key not in self._results:
             try:
-                result = run_claim(claim, claimed=self.claimed)
+                result = run_claim(replace(claim, statement=self.claimed))
             except BoundcheckError:  # the instance has left the family: no minimiser, no step size in scope, ...
                 self._results[key] = None
             else:

@@ -1,15 +1,20 @@
-"""Kinds of methods by name: every module in `boundcheck/methods/kinds/` has a table `KINDS` of them."""
+"""Kinds of methods by name: every module in `boundcheck/methods/kinds/` has a table `KINDS` of them.
+
+Further kinds come from plug-ins (`core.plugins`), each an entry point that names a `Kind`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import boundcheck.methods.kinds
-from boundcheck.errors import UnknownName
+from boundcheck.core import plugins
+from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import Kind
 from boundcheck.methods.method import Method
@@ -27,22 +32,41 @@ def _found() -> dict[str, tuple[Kind, str]]:
     return dict(sorted(found.items()))
 
 
+@cache
+def _plugged(name: str) -> Kind:
+    """The kind of a plug-in. Raises BadInput where it cannot be loaded or is no kind."""
+    kind = plugins.load(plugins.METHODS, name)
+    if not isinstance(kind, Kind):
+        raise plugins.refuse(plugins.METHODS, name, f"is of type {type(kind).__name__}; it must be a Kind")
+    return kind
+
+
+@cache
+def _all() -> dict[str, Kind]:
+    """Shipped kinds and those of plug-ins; a plug-in that cannot be loaded has no method, and says so by its name."""
+    found = {name: kind for name, (kind, _) in _found().items()}
+    for name in plugins.names(plugins.METHODS, _found()):
+        with suppress(BadInput):
+            found[name] = _plugged(name)
+    return found
+
+
 def kinds() -> tuple[str, ...]:
-    """Names of the shipped compositions."""
-    return tuple(_found())
+    """Names of all compositions: the shipped ones, and those of plug-ins."""
+    return (*_found(), *plugins.names(plugins.METHODS, _found()))
 
 
 def kind_of(name: str) -> Kind:
     """The kind of this name. Raises UnknownName."""
-    if name not in _found():
+    if name not in kinds():
         raise UnknownName("the method", name, kinds())
-    return _found()[name][0]
+    return _found()[name][0] if name in _found() else _plugged(name)
 
 
 def module_name(name: str) -> str:
     """The module that has the kind of this name, as a dotted name. Raises UnknownName."""
     kind_of(name)
-    return _found()[name][1]
+    return _found()[name][1] if name in _found() else plugins.module_name(plugins.METHODS, name)
 
 
 def build(spec: Mapping[str, Any]) -> Method:
@@ -60,10 +84,10 @@ def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...
     None with a `ClientOptimizer`: what is said of these kinds is said of plain local steps. clients: with them a kind
     is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers).
     """
-    return tuple(name for name, (kind, _) in _found().items() if kind.contains(method, clients))
+    return tuple(name for name, kind in _all().items() if kind.contains(method, clients))
 
 
 def objections(method: Method, clients: Clients) -> dict[str, str]:
     """Kind -> why a composition of its form is no instance of it with these clients, as a clause."""
-    found = {name: kind.objection(method, clients) for name, (kind, _) in _found().items()}
+    found = {name: kind.objection(method, clients) for name, kind in _all().items()}
     return {name: why for name, why in found.items() if why is not None}

@@ -89,8 +89,10 @@ class Form:
     server: Any = field(default_factory=ServerStep)
     momentum: Any = None
     correction: Any = None
+    control: Any = None
     exchange: Any = None
     client_optimizer: Any = None
+    server_momentum: Any = None
     relation: Callable[[Method], bool] = anything
 
     def _patterns(self) -> dict[str, Any]:

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_exact
+from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients
+from boundcheck.methods.own_parts import check_answers, refuse_unknown
 from boundcheck.methods.parts import (
     Aggregation,
     AggregationContext,
     Average,
     Blocks,
     ClientOptimizer,
+    Control,
     Correction,
+    EpochRange,
+    Epochs,
+    ExactSolve,
     Exchange,
+    Formula,
     LocalWork,
     Momentum,
     Participation,
+    Proximal,
+    ReferencePoint,
     Schedule,
+    ServerMomentum,
     ServerStep,
     SumOne,
     Unbiased,
     Uniform,
+    Visit,
+    WithReplacement,
 )
 from boundcheck.methods.parts.aggregation import check_rule
 
@@ -42,11 +54,14 @@ class Method:
     `local` work with the step size of `schedule` and returns y_i; the server moves to
     x + eta_g * sum over S of a_i^S (y_i - x), with a from `aggregation` and eta_g from `server`. With `momentum` the
     local steps follow a direction that mixes gradients and the server's momentum; with a `correction` the local work is
-    on a shifted objective; with an `exchange` clients keep models of their own between rounds; a `client_optimizer`
-    says how local steps differ from plain ones (see these parts).
+    on a shifted objective; with a `control` variate the gradients of local steps are corrected by those that the
+    clients keep; with an `exchange` clients keep models of their own between rounds; a `client_optimizer` says how
+    local steps differ from plain ones; a `server_momentum` makes the server go on in the direction of its step before
+    (see these parts).
 
     name: how reports call it; `build.algorithms` lists the shipped compositions of which it is an instance.
-    Raises BadInput for aggregation weights that the local work does not define.
+    Raises BadInput for aggregation weights that the local work does not define, and for parts beside a control variate
+    with which it has no agreed meaning.
     """
 
     name: str
@@ -57,18 +72,110 @@ class Method:
     server: ServerStep = field(default_factory=ServerStep)
     momentum: Momentum | None = None
     correction: Correction | None = None
+    control: Control | None = None
     exchange: Exchange | None = None
     client_optimizer: ClientOptimizer | None = None
+    server_momentum: ServerMomentum | None = None
 
     def __post_init__(self) -> None:
+        refuse_unknown(self.name, self.parts)
         if isinstance(self.aggregation, SumOne | Unbiased):
             check_rule(self.aggregation.weights, self.local)
+        if self.control is not None:
+            self._check_control()
+        if self.weighs_visits and (
+            self.correction is not None or self.exchange is not None or self.control is not None
+        ):
+            raise BadInput(f"{self.name}: differences divided by drawn numbers of steps go with no further part.")
+        if self.steps_together and (
+            self.correction is not None or self.exchange is not None or self.control is not None
+        ):
+            raise BadInput(f"{self.name}: a common number of steps that is drawn goes with no further part.")
+        if self.by_iteration and (self.momentum is not None or self.control is not None):
+            what = "a momentum in local steps" if self.control is None else "control variates"
+            raise BadInput(f"{self.name}: a step size that changes within a round does not go with {what}.")
+
+    def _check_control(self) -> None:
+        others = (
+            (self.momentum is not None, "a momentum"),
+            (self.correction is not None, "a gradient correction"),
+            (self.exchange is not None, "models that clients keep"),
+            (self.client_optimizer is not None, "local steps that are not plain"),
+            (self.server_momentum is not None, "a momentum of the server's step"),
+            (isinstance(self.local, ExactSolve | Proximal), "proximal local work"),
+            (isinstance(self.participation, WithReplacement), "clients drawn with replacement"),
+        )
+        for there, what in others:
+            if there:
+                raise BadInput(f"the control variates of {self.name} do not go with {what}.")
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Its parts by role, None for those that it does not have."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
+
+    @property
+    def modules(self) -> set[str]:
+        """The modules of the classes of its parts, and of the parts inside these."""
+        found: set[str] = set()
+        waiting = list(self.parts.values())
+        while waiting:
+            part = waiting.pop()
+            if is_dataclass(part):
+                found.add(type(part).__module__)
+                waiting += [getattr(part, f.name) for f in fields(part)]
+        return found
 
     @property
     def is_plain(self) -> bool:
-        """Whether every visit starts from the server's point and steps along gradients of the clients' objectives."""
-        own = self.exchange is None and self.client_optimizer is None
-        return own and self.momentum is None and self.correction is None
+        """Whether visits start from the server's point and follow the clients' gradients, and the server adds up their
+        differences to its point and nothing else."""
+        own = self.exchange is None and self.client_optimizer is None and self.server_momentum is None
+        own = own and not self.server.averages_models
+        return own and self.momentum is None and self.correction is None and self.control is None
+
+    @property
+    def weighs_visits(self) -> bool:
+        """Whether the coefficient of a client depends on the number of epochs that it draws (FedNova)."""
+        normalised = isinstance(self.aggregation, SumOne | Unbiased) and self.aggregation.weights == "nova"
+        return normalised and isinstance(self.local, Epochs) and isinstance(self.local.E, EpochRange)
+
+    def work(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        """What client i of the cohort does, as `LocalWork.visits`, with the weights of visits.
+
+        With the weights "nova" a visit of K steps counts 1/K over the mean of 1/K, so that on average over all draws
+        the weights are those of `aggregation.client_weights`.
+        """
+        found = self.local.visits(client, cohort, clients)
+        if not self.weighs_visits:
+            return found
+        mean = sum((p / v.steps for p, v in found), Fraction(0))
+        return tuple((p, replace(v, weight=1 / (v.steps * mean))) for p, v in found)
+
+    @property
+    def steps_together(self) -> bool:
+        """Whether the number of local steps of a cohort rests on what all its members draw (FedAvgMin, FedAvgMean)."""
+        return isinstance(self.local, Epochs) and self.local.together
+
+    @property
+    def by_iteration(self) -> bool:
+        """Whether the step size changes from local step to local step (see `Formula`)."""
+        return isinstance(self.schedule, Formula) and self.schedule.by_iteration
+
+    def local_steps(self, clients: Clients) -> int:
+        """K, the number of local steps that every client takes in every round.
+
+        Raises BadInput where that differs or is random, so that local steps cannot be counted over the rounds.
+        """
+        found = {v.steps for i in range(clients.count) for _, v in self.local.visits(i, (i,), clients)}
+        if self.local.by_cohort or len(found) != 1 or any(v < 1 for v in found):
+            shown = " or ".join(map(str, sorted(found)[:4]))
+            raise BadInput(
+                f"{self.name}: a step size in t, which counts local steps over all rounds, needs one number of local "
+                f"steps for all clients and rounds; here a client takes {shown}"
+                + (" or what its cohort makes it take." if self.local.by_cohort else ".")
+            )
+        return found.pop()
 
     def rounds_per_cycle(self, clients: Clients) -> int:
         """Rounds that share one step size."""
@@ -85,6 +192,8 @@ class Method:
         drawn = None if self.correction is None else self.correction.participation
         own = drawn is not None and drawn.fixed(0, clients) is None
         moved = isinstance(self.exchange, Blocks) and self.exchange.hand_over is not None
+        control = self.control
+        moved = moved or (isinstance(control, ReferencePoint) and control.point == "random" and control.inner > 1)
         return self.participation.fixed(0, clients) is None or self.local.is_random or warmed or own or moved
 
     def context(self, clients: Clients) -> AggregationContext:
@@ -96,11 +205,13 @@ class Method:
         return [self.server.factor * a for a in self.aggregation.coefficients(cohort, self.context(clients))]
 
     def check(self, clients: Clients, dim: int | None = None) -> None:
-        """Raises BadInput where a part does not fit: a cohort larger than all clients, a list too short, no partition.
+        """Raises BadInput where a part does not fit: a cohort larger than all clients, a list too short, no partition,
+        an answer of a plug-in's part that its protocol does not allow.
 
         dim: length of the model, where it is known. With many clients only what takes little time is checked.
         """
         n = clients.count
+        check_answers(self.parts, clients)
         if isinstance(self.exchange, Blocks):
             self.exchange.models(n)
             if dim is not None and not self.exchange.by_network:
@@ -112,6 +223,8 @@ class Method:
             self.local.visits(i, (i,), clients)
         if n > _CHECKED_ONE_BY_ONE:
             return
+        if self.by_iteration:
+            self.local_steps(clients)
         cohort = self.participation.fixed(0, clients) if drawing is None else drawing.example()
         if cohort and any(clients.weights[i] for i in cohort):
             self.factors(cohort, clients)
@@ -129,7 +242,7 @@ class Method:
         """The numbers of all parts under the names that statements use (E, eta, eta0, size, eta_g, ...)."""
         found: dict[str, Fraction] = {}
         parts = (self.participation, self.local, self.schedule, self.aggregation, self.server, self.momentum)
-        for part in (*parts, self.exchange, self.client_optimizer):
+        for part in (*parts, self.control, self.exchange, self.client_optimizer, self.server_momentum):
             if part is None:
                 continue
             own = getattr(part, "parameters", None)
@@ -144,8 +257,7 @@ class Method:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: each part by its name, with its numbers as exact text."""
-        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
-        parts = {name: _part(part) for name, part in given.items() if part is not None}
+        parts = {name: _part(part) for name, part in self.parts.items() if part is not None}
         return {"schema": 1, "name": self.name, **parts}
 
     def __repr__(self) -> str:
@@ -155,9 +267,8 @@ class Method:
         return f"<b>Method</b> {html.escape(self._words())}"
 
     def _words(self) -> str:
-        parts = [getattr(self, f.name) for f in fields(self) if f.name != "name"]
         shown: list[str] = []
-        for part in parts:
+        for part in self.parts.values():
             if part is None:
                 continue
             numbers = {k: v for k, v in _part(part).items() if k != "part" and v is not None}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from boundcheck.core.expressions import parse_expression
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.own_parts import made, named
 from boundcheck.methods.parts import (
     ClientOptimizer,
     Constant,
     Decaying,
     EpochRange,
+    Formula,
     Full,
     Importance,
     Independent,
@@ -22,10 +26,12 @@ from boundcheck.methods.parts import (
     Participation,
     Pattern,
     Schedule,
+    ServerMomentum,
     Subsets,
     Uniform,
     WithReplacement,
 )
+from boundcheck.methods.parts.server import FISTA
 
 # Each way of giving the step size: the parameters that belong together.
 _WAYS = ({"eta"}, {"eta0"}, {"eta0", "rounds_per_cycle"}, {"ell", "T"})
@@ -44,6 +50,7 @@ _PARTICIPATION: Mapping[str, tuple[str, ...]] = {
 }
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {"pattern": ("lead",)}
 _DECAY = ("value", "at", "factor", "warm_up")
+FORMULA = "formula"
 
 
 def count(value: Any, name: str) -> int:
@@ -102,14 +109,18 @@ def epochs_from(value: Any) -> int | tuple[int, ...] | EpochRange:
 def participation_from(given: Any) -> Participation:
     """`"full"`, `"one_by_weight"`, or a table such as {kind = "uniform", size = 2}, {kind = "importance", b = 1},
     {kind = "independent", probabilities = [...]}, {kind = "subsets", subsets = [[0, 1], ...], probabilities = [...]},
-    {kind = "with_replacement", size = 2}, {kind = "pattern", cohorts = [[0], [1, 2]], lead = [[0, 1, 2]]}.
+    {kind = "with_replacement", size = 2}, {kind = "pattern", cohorts = [[0], [1, 2]], lead = [[0, 1, 2]]},
+    or the name of a plug-in's part as the kind, with its fields.
 
     Raises UnknownName and BadInput.
     """
     table: Mapping[str, Any] = given if isinstance(given, Mapping) else {"kind": given}
     kind = str(table.get("kind", ""))
     if kind not in _PARTICIPATION:
-        raise UnknownName("the participation", kind, _PARTICIPATION)
+        own = named("participation", kind)
+        if own is None:
+            raise UnknownName("the participation", kind, _PARTICIPATION)
+        return made(own, {k: v for k, v in table.items() if k != "kind"}, f"the participation '{kind}'")
     known = _PARTICIPATION[kind] + _OPTIONAL.get(kind, ())
     for key in table:
         if key != "kind" and key not in known:
@@ -148,13 +159,34 @@ def client_optimizer_from(momentum_l: Any, weight_decay_l: Any, clip_l: Any) -> 
     return ClientOptimizer(momentum, decay, clip) if momentum or decay or clip is not None else None
 
 
+def server_momentum_from(momentum_g: Any, *, nesterov: bool) -> ServerMomentum:
+    """A number of at least 0 and below 1, text in the round r such as "(r-1)/(r+2)", or "fista" (`ServerMomentum`).
+
+    Raises BadInput and UnknownName.
+    """
+    written = momentum_g == FISTA or _is_written(momentum_g)
+    return ServerMomentum(momentum_g if written else as_fraction(momentum_g, "momentum_g"), nesterov)
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a value is text about the round r or the local step t."""
+    return isinstance(value, str) and re.search(r"\b[rt]\b", value) is not None
+
+
 def step_from(value: Any, name: str) -> Schedule:
     """The local step size of a method, its parameter `name`, from what users write.
 
     A number, or {value = "1/10", at = [500, 750], factor = "1/10", warm_up = 5}: value in the first rounds, multiplied
     by factor (default 1/10) from round 500 and again from round 750 on, rounds counted from 0; rising evenly to value
-    over the first warm_up rounds. Raises BadInput and UnknownName.
+    over the first warm_up rounds. Text in the round r and in t, the local steps counted over all rounds, both from 0,
+    such as "2/(8 + t)", or {formula = "2/(mu*(gamma + t))", mu = "1/2", gamma = 16} (`Formula`). Raises BadInput and
+    UnknownName.
     """
+    if _is_written(value):
+        value = {FORMULA: value}
+    if isinstance(value, Mapping) and FORMULA in value:
+        constants = {k: v for k, v in value.items() if k != FORMULA}
+        return Formula(parse_expression(str(value[FORMULA]), name, ("r", "t"), constants).text, name)
     if not isinstance(value, Mapping):
         return Constant(as_fraction(value, name), name)
     for key in value:

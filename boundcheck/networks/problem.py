@@ -33,6 +33,8 @@ from boundcheck.networks.architectures.layers import Dense
 from boundcheck.networks.architectures.partition import coordinates, partition
 from boundcheck.networks.data.imdb import PADDING
 from boundcheck.networks.data.labelled import LEVELS, NAMES, Labelled, client_rows, labelled
+from boundcheck.networks.data.own import own_labelled
+from boundcheck.problems._own_data import is_own
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
 from boundcheck.problems._specs import whole
 from boundcheck.problems._split import data_weights, permutation
@@ -248,7 +250,7 @@ def build(
     data: Any,
     model: Any,
     clients: Any = None,
-    split: str = "random",
+    split: str | None = None,
     seed: Any = None,
     alpha: Any = None,
     shards_per_client: Any = None,
@@ -258,10 +260,14 @@ def build(
     start: Any = 0,
     samples: Any = None,
     test_samples: Any = None,
+    target: str | None = None,
+    client: str | None = None,
 ) -> NeuralProblem:
     """A network on a labelled data set.
 
-    data: a name of `_labelled`, or a table {name = ..., options}. model: a name of `architectures.zoo`, or a table
+    data: a name of `_labelled`, or a table {name = ..., options}; or own data, a file or arrays, with target and client
+    (see `problems._own_data`), which are features for the models softmax and mlp, and of which a test part is drawn
+    (see `networks.data.own`). model: a name of `architectures.zoo`, or a table
     {name = ..., options}, such as {name = "cnn", channels = [8, 16], hidden = 64}.
     clients: default 10, with split = "owners" all that the data have; split, seed, alpha, shards_per_client, imbalance:
     see `_split`; a sorted split goes by the label. weights: "data" (|D_i|/|D|) or "equal". ridge: of the l2 term, at
@@ -275,7 +281,7 @@ def build(
     missing.
     """
     model_name, model_options = _named(model, "model")
-    data_name, data_options = _named(data, "data")
+    everything, data_spec = _data_of(data, target, client)
     strength = as_fraction(ridge, "ridge")
     if not 0 <= strength <= 10**6:
         raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 0 to 1000000.")
@@ -284,7 +290,7 @@ def build(
     if not (start == ZERO or isinstance(start, int)) or isinstance(start, bool):
         raise BadInput(f"start = {shown(repr(start))} is not allowed; it must be the seed of the start or '{ZERO}'.")
     begin = None if start == ZERO else whole(start, "start", 0, 2**64 - 1)
-    everything = labelled(data_name, **data_options)
+    split = split or ("owners" if is_own(data) and everything.owners is not None else "random")
     owned = everything.owners if split == "owners" else None
     rows = _subset(len(everything.labels), samples, "samples", SUBSET, own, owned)
     found = everything if samples is None else _only(everything, rows)
@@ -302,14 +308,14 @@ def build(
     inputs = _prepared(found, found.inputs[order], model_name)
     net = zoo.architecture(model_name, inputs.shape[1:], found.classes, found.vocabulary, model_options)
     held = _subset(len(found.test_labels), test_samples, "test_samples", TEST, own)
-    spec: dict[str, Any] = {"kind": "neural", "data": _plain(data), "model": _plain(model), "clients": dealt.clients}
+    spec: dict[str, Any] = {"kind": "neural", "data": data_spec, "model": _plain(model), "clients": dealt.clients}
     spec |= {"split": split, **{k: v for k, v in dealt.given.items() if k != "feature"}, "weights": weights}
     spec |= {"ridge": format_exact(strength), "start": start}
     spec |= {} if seed is None else {"seed": own}
     spec |= {} if samples is None else {"samples": len(rows)}
     spec |= {} if test_samples is None else {"test_samples": len(held)}
     return NeuralProblem(
-        name=f"{model_name} on {data_name}, {dealt.clients} clients, split {dealt.name}",
+        name=f"{model_name} on {everything.name}, {dealt.clients} clients, split {dealt.name}",
         spec=spec,
         architecture=net,
         inputs=inputs,
@@ -322,6 +328,16 @@ def build(
         test_labels=found.test_labels[held],
         notes=found.notes,
     )
+
+
+def _data_of(data: Any, target: str | None, client: str | None) -> tuple[Labelled, Any]:
+    """The samples, and what the specification keeps of `data`."""
+    if is_own(data):
+        return own_labelled(data, target, client)
+    if target is not None or client is not None:
+        raise BadInput("target and client go with a data file; a shipped data set has its own.")
+    name, options = _named(data, "data")
+    return labelled(name, **options), _plain(data)
 
 
 def _named(given: Any, what: str) -> tuple[str, dict[str, Any]]:

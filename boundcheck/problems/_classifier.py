@@ -23,19 +23,16 @@ from boundcheck.certified.lazy import LazyConstants
 from boundcheck.certified.linear_scores import Bounds, bounds, rounding
 from boundcheck.certified.start_gradients import StartGradients, smoothness_of_sum, start_gradients
 from boundcheck.core.linalg import nearest_float
-from boundcheck.core.numbers import as_fraction, format_exact, format_short, round_up
-from boundcheck.errors import BadInput, UnknownName, shown
+from boundcheck.core.numbers import format_short, round_up
+from boundcheck.errors import UnknownName
 from boundcheck.problems import _kept
-from boundcheck.problems._data import Samples, column_of
 from boundcheck.problems._losses import Logistic, Loss
 from boundcheck.problems._minimum import Minimum, Objective, certify_minimum, minimise
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
-from boundcheck.problems._split import Split, data_weights
 from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
 Maker = Callable[[], Constant]
-FEATURES = ("standardised", "unit")  # as the data set has them (digits and mnist: within 0 and 1), or rows of length 1
 _AT_ONCE = 4_000_000  # scores that are held at once where a metric is wanted at many points
 
 # The constants with which a hypothesis is sure to hold: at least (1) or at most (-1) the instance's own.
@@ -358,79 +355,3 @@ class Classifier:
         own = self.constants()
         sure = all(constants[name] * way >= own[name].value * way for name, way in enough.items())
         return True if sure else None
-
-
-def spread(
-    samples: Samples,
-    labels: NDArray[Any],
-    loss: Loss,
-    spec: dict[str, Any],
-    *,
-    title: str,
-    clients: Any,
-    split: str,
-    seed: Any,
-    feature: str | None,
-    alpha: Any,
-    shards_per_client: Any,
-    imbalance: Any,
-    weights: str,
-    ridge: Any,
-    intercept: Any,
-    features: str,
-) -> Classifier:
-    """A labelled data set over clients; labels: what the loss reads (N,), spec: kind, data and what the labels need.
-
-    features: a key of `FEATURES`. Splits go by the data set's own labels. Raises BadInput and UnknownName.
-    """
-    data, count = spec["data"], samples.count
-    if features not in FEATURES:
-        raise UnknownName("the scale of the features", str(features), FEATURES)
-    if not isinstance(intercept, bool):
-        raise BadInput(f"intercept = {shown(repr(intercept))} is not allowed; it must be true or false.")
-    dealt = Split.of(
-        split,
-        clients,
-        count,
-        labelled=True,
-        seed=seed,
-        feature=samples.sort_by if split == "sorted" and feature is None else feature,
-        alpha=alpha,
-        shards_per_client=shards_per_client,
-        imbalance=imbalance,
-    )
-    strength = Fraction(1, count) if ridge is None else as_fraction(ridge, "ridge")
-    if not Fraction(1, 10**12) <= strength <= 10**6:
-        raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 1e-12 to 1000000.")
-    values = column_of(samples, data, dealt.given["feature"]) if split == "sorted" else None
-    parts = dealt.parts(count, samples.labels.tolist(), values)
-    spec |= {"clients": dealt.clients, "split": split, **dealt.given, "weights": weights, "intercept": intercept}
-    if ridge is not None:
-        spec["ridge"] = format_exact(strength)
-    if features != FEATURES[0]:
-        spec["features"] = features
-    sizes = [len(part) for part in parts]
-    shares = data_weights(sizes, weights)
-    order = np.concatenate([np.array(part, dtype=np.int64) for part in parts])
-    rows = np.ones((count, len(samples.names) + intercept))
-    rows[:, : len(samples.names)] = samples.numbers[order]
-    rows[:, : len(samples.names)] /= samples.denominator
-    if features == "unit":
-        _shorten(rows)
-        title = f"{title}, rows of length 1"
-    return Classifier(
-        name=f"{title}, {dealt.clients} clients, split {dealt.name}",
-        spec=spec,
-        features=rows,
-        labels=labels[order],
-        offsets=tuple(int(v) for v in np.concatenate([[0], np.cumsum(sizes)])),
-        weights=shares,
-        ridge=strength,
-        loss=loss,
-    )
-
-
-def _shorten(rows: Floats) -> None:
-    """Divides every row by its norm, in place; a row of zeros stays. The rounded doubles are the data from then on."""
-    norms = np.sqrt(np.einsum("jl,jl->j", rows, rows))
-    rows /= np.where(norms > 0, norms, 1.0)[:, None]

@@ -165,7 +165,10 @@ def _newton(o: Objective, x: Floats) -> Floats:
     best = (float(np.linalg.norm(gradient)), x)
     stalled = 0
     for _ in range(_STEPS):
-        step = cho_solve(cho_factor(o.hessian(x), lower=True, overwrite_a=True), gradient)
+        try:
+            step = cho_solve(cho_factor(o.hessian(x), lower=True, overwrite_a=True), gradient)
+        except np.linalg.LinAlgError:  # not positive definite to rounding: features of very different or large sizes
+            break
         gap = float(gradient @ step) / 2  # of the quadratic model
         x, value, gradient = _damped(o, x, value, gradient, step)
         size = float(np.linalg.norm(gradient))

@@ -6,10 +6,10 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import boundcheck.problems
-from boundcheck.core import providers
+from boundcheck.core import plugins, providers
 from boundcheck.core.parameters import check_parameters
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems.problem import Problem
@@ -23,12 +23,18 @@ _NOT_KINDS = {
 
 
 def kinds() -> tuple[str, ...]:
-    """Names of the kinds of problem: those of this folder and those that other rooms provide (`core.providers`)."""
-    return tuple(sorted((*_own_kinds(), *providers.names(providers.PROBLEMS))))
+    """Names of the kinds of problem: those of this folder, of other rooms (`core.providers`) and of plug-ins."""
+    return tuple(sorted((*_shipped(), *plugins.names(plugins.PROBLEMS, _shipped()))))
+
+
+def _shipped() -> tuple[str, ...]:
+    return (*_own_kinds(), *providers.names(providers.PROBLEMS))
 
 
 def module_name(kind: str) -> str:
     """The dotted name of the module of a kind, which need not exist."""
+    if kind in plugins.names(plugins.PROBLEMS, _shipped()):
+        return plugins.module_name(plugins.PROBLEMS, kind)
     return providers.module_name(providers.PROBLEMS, kind) or f"boundcheck.problems.{kind}"
 
 
@@ -47,6 +53,15 @@ def build(spec: Mapping[str, Any]) -> Problem:
     return make(**{k: v for k, v in spec.items() if k != "kind"})
 
 
+def _maker(kind: str) -> Callable[..., Problem]:
+    if kind in _shipped():
+        return importlib.import_module(module_name(kind)).build
+    make = getattr(plugins.load(plugins.PROBLEMS, kind), "build", None)
+    if not callable(make):
+        raise plugins.refuse(plugins.PROBLEMS, kind, "has no function build(**parameters)")
+    return cast("Callable[..., Problem]", make)
+
+
 def check_names(spec: Mapping[str, Any]) -> Callable[..., Problem]:
     """What builds the problem of a specification whose kind and names of parameters are right.
 
@@ -58,6 +73,6 @@ def check_names(spec: Mapping[str, Any]) -> Callable[..., Problem]:
     kind = str(spec["kind"])
     if kind not in kinds():
         raise UnknownName("the problem", kind, kinds())
-    make: Callable[..., Problem] = importlib.import_module(module_name(kind)).build
+    make = _maker(kind)
     check_parameters(make, parameters, f"the problem '{kind}'")
     return make

@@ -42,6 +42,10 @@ class Huber(ScalarInstance):
         """Rebuilds the problem."""
         return {"kind": "huber", "L": format_exact(self.L), "R": format_exact(self.start[0]), "k": self.k}
 
+    def violations(self, assumption: str) -> str | None:
+        """As for all problems on the line; the slope is bounded."""
+        return None if assumption == "bounded_gradients" else super().violations(assumption)
+
     def slope(self, client: int, x: Real) -> Real:
         """L x, cut off at +-L delta."""
         delta, L = type(x)(self.delta), type(x)(self.L)
@@ -66,7 +70,7 @@ class Huber(ScalarInstance):
         return low <= 0 <= high
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L, sigma2 = 0, dist2_0 = R^2, gap_0 and what follows from there being one client, all exact."""
+        """n, d, L, the largest slope, sigma2 = 0, dist2_0 = R^2, gap_0 and those of one client, all exact."""
         return {
             "n": given(1, "counted: clients"),
             "d": given(1, "counted: coordinates"),
@@ -75,6 +79,7 @@ class Huber(ScalarInstance):
             "dist2_0": given(self.start[0] ** 2, "R^2"),
             "gap_0": given(self.measure("gap", self.start[0]), "f at the start"),
             "mu_ij": given(0, "the Huber function is convex, and linear beyond the kink"),
+            "B_grad": given(self.L * self.delta, "slope beyond the kink"),
             **of_equal_clients(self.L),
         }
 

@@ -28,6 +28,7 @@ from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.problems._data import column_of
 from boundcheck.problems._data_sets import TAKEN_BY, module
+from boundcheck.problems._own_data import Given, regression
 from boundcheck.problems._quadratic import QuadraticInstance
 from boundcheck.problems._split import Split, data_weights
 from boundcheck.problems.problem import Arrays
@@ -140,10 +141,10 @@ class LeastSquares(QuadraticInstance):
 
 def build(
     *,
-    data: str,
-    clients: Any = 20,
-    split: str = "random",
-    seed: Any = 0,
+    data: Any,
+    clients: Any = None,
+    split: str | None = None,
+    seed: Any = None,
     feature: str | None = None,
     loss: str = "half_mean",
     start: Sequence[Any] | None = None,
@@ -152,21 +153,27 @@ def build(
     alpha: Any = None,
     shards_per_client: Any = None,
     imbalance: Any = None,
+    target: str | None = None,
+    client: str | None = None,
 ) -> LeastSquares:
-    """Least squares on a data set that is on this machine, spread over clients.
+    """Least squares on a data set that is on this machine, or on own data, spread over clients.
 
-    data: "diabetes", "breast_cancer" (labels +1 and -1) or "digits" (the digit). split: see `_split`; "sorted" is by
-    `feature`, a column name or "label" (default the data set's own, so that clients differ). alpha,
+    data: "diabetes", "breast_cancer" (labels +1 and -1) or "digits" (the digit); or own data, a file or arrays, with
+    target and client, see `_own_data`. clients: default 20. split: see `_split`; default "random", and "owners" for
+    own data with clients. "sorted" is by `feature`, a column name or "label" (default the data set's own, so that
+    clients differ; of own data the target). alpha,
     shards_per_client, imbalance: of the split. ridge: default 0. weights: "equal" (default) or "data". start: default
     zeros.
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
-    table = module(data, DATA).load()
+    given = Given.of(data, target, client)
+    table: Any = module(data, DATA).load() if given.own is None else regression(given.own)
+    split = given.split(split)
     count, d = len(table.rows), len(table.names)
     labels = getattr(table, "labels", None)
     spread = Split.of(
         split,
-        clients,
+        given.clients(clients, split),
         count,
         labelled=labels is not None,
         seed=seed,
@@ -174,14 +181,15 @@ def build(
         alpha=alpha,
         shards_per_client=shards_per_client,
         imbalance=imbalance,
+        owners=given.holders,
     )
-    spec: dict[str, Any] = {"kind": "least_squares", "data": data, "clients": spread.clients, "split": split}
+    spec: dict[str, Any] = {"kind": "least_squares", "data": given.spec, "clients": spread.clients, "split": split}
     spec |= {"loss": loss, **spread.given}
-    values = column_of(table, data, spec["feature"]) if split == "sorted" else None
-    parts = spread.parts(count, None if labels is None else labels.tolist(), values)
+    values = column_of(table, given.name, spec["feature"]) if split == "sorted" else None
+    parts = spread.parts(count, None if labels is None else labels.tolist(), values, given.owners)
     x0 = (Fraction(0),) * d if start is None else tuple(as_fraction(v, "start") for v in start)
     if len(x0) != d:
-        raise BadInput(f"start has {len(x0)} entries; the data set '{data}' has {d} features.")
+        raise BadInput(f"start has {len(x0)} entries; {given.words} has {d} features.")
     if start is not None:
         spec["start"] = [str(v) for v in x0]
     added = Fraction(0) if ridge is None else as_fraction(ridge, "ridge")
@@ -194,7 +202,7 @@ def build(
         spec["weights"] = weights
         shares = data_weights([len(part) for part in parts], weights)
     return LeastSquares(
-        name=f"least squares on {data}, {spread.clients} clients, split {spread.name}",
+        name=f"least squares on {given.name}, {spread.clients} clients, split {spread.name}",
         spec=spec,
         rows=tuple(tuple(table.rows[j] for j in part) for part in parts),
         targets=tuple(tuple(table.target[j] for j in part) for part in parts),

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.errors import BadInput, UnknownName, shown
-from boundcheck.problems._classifier import Classifier, spread
+from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._data import Samples
 from boundcheck.problems._data_sets import TAKEN_BY, module
 from boundcheck.problems._losses import Logistic
+from boundcheck.problems._own_data import Given, labelled
+from boundcheck.problems._spread import spread
 
 DATA = TAKEN_BY["logistic_regression"]
 PARITIES = ("even", "odd")
@@ -23,10 +25,10 @@ PARITIES = ("even", "odd")
 
 def build(
     *,
-    data: str,
+    data: Any,
     positive: Any = None,
-    clients: Any = 20,
-    split: str = "random",
+    clients: Any = None,
+    split: str | None = None,
     seed: Any = None,
     feature: str | None = None,
     alpha: Any = None,
@@ -35,20 +37,26 @@ def build(
     weights: str = "data",
     ridge: Any = None,
     intercept: Any = True,
-    features: str = "standardised",
+    features: str | None = None,
+    target: str | None = None,
+    client: str | None = None,
 ) -> Classifier:
     """Binary logistic regression.
 
-    data: "breast_cancer", "digits" or "mnist". positive: the class with y = +1, against all others: "benign" (default)
-    or "malignant"; a digit, "odd" (default) or "even". split, seed, feature, alpha, shards_per_client, imbalance: see
-    `_split`. weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its
-    coefficient is regularised too). features: "standardised" (as the data set has them) or "unit" (each row divided by
-    its norm, the intercept included, so that L_ij = 1/4 + ridge up to rounding).
+    data: "breast_cancer", "digits" or "mnist"; or own data, a file or arrays, with target and client, see `_own_data`.
+    positive: the class with y = +1, against all others: "benign" (default) or "malignant"; a digit, "odd" (default) or
+    "even"; of own data with two classes the second by default, of more it must be named. clients: default 20. split,
+    seed, feature, alpha, shards_per_client, imbalance: see `_split`; default "random", and "owners" for own data with
+    clients. weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its
+    coefficient is regularised too). features: "standardised" (the default, as the data set has them) or "unit" (each
+    row divided by its norm, the intercept included, so that L_ij = 1/4 + ridge up to rounding); of own data also
+    "as_given" (the default), where "standardised" gives each column mean 0 and deviation 1 to six decimals.
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
-    samples = module(data, DATA).load()
-    chosen = _positive(samples, data, positive)
-    if chosen in PARITIES:
+    given = Given.of(data, target, client)
+    samples: Samples = module(data, DATA).load() if given.own is None else labelled(given.own)
+    chosen = _positive(samples, given, positive)
+    if chosen in PARITIES and given.own is None:
         mine = samples.labels % 2 == PARITIES.index(chosen)
     else:
         mine = samples.labels == samples.meanings.index(chosen)
@@ -57,8 +65,8 @@ def build(
         samples,
         labels,
         Logistic(),
-        {"kind": "logistic_regression", "data": data, "positive": chosen},
-        title=f"logistic regression on {data}, {chosen} or not",
+        {"kind": "logistic_regression", "data": given.spec, "positive": chosen},
+        title=f"logistic regression on {given.name}, {chosen} or not",
         clients=clients,
         split=split,
         seed=seed,
@@ -70,16 +78,23 @@ def build(
         ridge=ridge,
         intercept=intercept,
         features=features,
+        given=given,
     )
 
 
-def _positive(samples: Samples, data: str, positive: Any) -> str:
+def _positive(samples: Samples, given: Given, positive: Any) -> str:
     binary = samples.classes == 2
-    known = samples.meanings if binary else (*samples.meanings, *PARITIES)
+    known = samples.meanings if binary or given.own is not None else (*samples.meanings, *PARITIES)
+    if positive is None and not binary and given.own is not None:
+        classes = shown(", ".join(samples.meanings))
+        raise BadInput(
+            f"{given.words} has {samples.classes} classes ({classes}); name the one with y = +1 against all others: "
+            f"positive = '{samples.meanings[0]}'."
+        )
     if positive is None:
         return samples.meanings[1] if binary else "odd"
     if isinstance(positive, bool) or not isinstance(positive, int | str):
         raise BadInput(f"positive = {shown(repr(positive))} is not allowed; it must name a class: {', '.join(known)}.")
     if str(positive) not in known:
-        raise UnknownName(f"the data set '{data}': class", str(positive), known)
+        raise UnknownName(f"{given.words}: class", str(positive), known)
     return str(positive)

@@ -19,7 +19,7 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.report.names import claim_names, not_run_page_names
 from boundcheck.report.snippet import claim_toml
 from boundcheck.report.words import derivation_words, json_number
-from boundcheck.theory.discovery import readings, statement
+from boundcheck.theory.discovery import is_registered, readings, statement
 from boundcheck.theory.typeset import expr_text, relation_text
 from boundcheck.verdict import count_by
 
@@ -115,7 +115,7 @@ def claim_data(result: ClaimResult) -> dict[str, Any]:
         "readings": _readings(result, claimed),
         "rate": _rate(result),
         "run": {
-            "engine": result.claim.engine,
+            "engine": result.claim.engine if result.claim.curve is None else "outside (nothing was run)",
             "problem": _plain(result.claim.problem),
             "method": _plain(result.method),
             "info": _plain({k: v for k, v in result.info.items() if k not in _UNSTEADY}),
@@ -125,9 +125,10 @@ def claim_data(result: ClaimResult) -> dict[str, Any]:
 
 
 def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
-    metric = claimed.metric
+    metric, registered = claimed.metric, is_registered(claimed)
     return {
         "id": claimed.best_id,
+        **({} if registered else {"definition": claimed.to_dict()}),
         "title": claimed.title,
         "reading": claimed.reading,
         "kind": claimed.kind.value,
@@ -141,7 +142,7 @@ def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
         "remark": claimed.remark,
         "latex": claimed.latex(),
         "dimension_errors": claimed.dimension_errors(),
-        "derivation": derivation_words(claimed.id),
+        "derivation": derivation_words(claimed.id) if registered else "",
         "symbols": [_symbol(s, claimed) for s in claimed.symbols],
         "conditions": [_condition(c) for c in claimed.conditions],
         "choices": [f"{name} = {expr_text(expr)}" for name, expr in claimed.choices],
@@ -242,8 +243,8 @@ def _fraction(text: str) -> Fraction:
 
 def _readings(result: ClaimResult, claimed: Statement) -> list[dict[str, Any]]:
     """The other readings at the same constants; same_bound: they differ from the claimed one in scope alone."""
-    paper, name, _ = claimed.id.split("/")
-    known = {s.id: s for s in readings(paper, name)}
+    paper, _, rest = claimed.id.partition("/")
+    known = {s.id: s for s in readings(paper, rest.partition("/")[0])} if result.readings else {}
     return [
         {
             "id": r.id,

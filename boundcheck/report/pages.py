@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.core.numbers import format_exact, parse_number, round_down
 from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes, sparkline
 from boundcheck.report.words import plain_number, power_of_ten, pretty, prose, ratio, shortened, tightness
+from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
 
 if TYPE_CHECKING:
@@ -82,10 +83,16 @@ def _plain_spec(spec: Mapping[str, Any]) -> str:
 
 def flagged(report: Mapping[str, Any]) -> dict[str, list[str]]:
     """Statements of the report (other readings included) whose dimension check found something."""
-    ids = {c["statement"]["id"] for c in report["claims"]}
-    ids |= {r["id"] for c in report["claims"] for r in c["readings"]}
-    found = {i: statement(i).dimension_errors() for i in sorted(ids)}
-    return {i: errors for i, errors in found.items() if errors}
+    found = {c["statement"]["id"]: c["statement"]["dimension_errors"] for c in report["claims"]}
+    beside = {r["id"] for c in report["claims"] for r in c["readings"]} - set(found)
+    found |= {i: statement(i).dimension_errors() for i in beside}
+    return {i: errors for i, errors in sorted(found.items()) if errors}
+
+
+def _stated(claim: Mapping[str, Any]) -> Statement:
+    """The statement of a claim: by its id, or as the data define it where it is not registered."""
+    told = claim["statement"]
+    return statement_from_dict(told["definition"]) if "definition" in told else statement(told["id"])
 
 
 def index_page(report: Mapping[str, Any], figures: Sequence[str] = ()) -> str:
@@ -112,7 +119,7 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     """The page of one claim out of `report["claims"]`."""
     from markupsafe import Markup
 
-    stated = statement(claim["statement"]["id"])
+    stated = _stated(claim)
     symbols, exact = _symbols(claim, stated)
     return (
         environment()

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact
+from boundcheck.evidence.outside import CurveFile
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import Claim
@@ -20,7 +21,10 @@ def claim_toml(claim: Claim) -> str:
     """The `[[claim]]` table of a specification file; reading it gives an equal claim. Defaults are left out."""
     plain = type(claim)(claim.statement, claim.problem, claim.method)
     entries: list[tuple[str, Any]] = [("name", claim.name)] if claim.name else []
-    entries += [("statement", claim.statement), ("problem", claim.problem), ("method", claim.method)]
+    entries.append(("statement", claim.id))
+    if isinstance(claim.curve, CurveFile):
+        entries.append(("curve", claim.curve.to_spec()))
+    entries += [(n, v) for n, v in (("problem", claim.problem), ("method", claim.method)) if v or claim.curve is None]
     for name in ("at", "constants", "engine", "arithmetic", "seeds"):
         if getattr(claim, name) != getattr(plain, name):
             entries.append((name, getattr(claim, name)))

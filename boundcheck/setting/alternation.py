@@ -45,8 +45,9 @@ def _turns(method: Method, problem: Problem, each: int) -> _Turns | str:
         isinstance(method.exchange, Stale)
         and isinstance(method.local, GradientSteps)
         and method.client_optimizer is None
+        and method.server_momentum is None
     )
-    if not plain or method.momentum is not None or method.correction is not None:
+    if not plain or method.momentum is not None or method.correction is not None or method.control is not None:
         return "the clients do not take full gradient steps on the model that they received last."
     try:
         period = method.participation.period(clients)

@@ -30,13 +30,15 @@ def small_step_weights(method: Method, clients: Clients) -> list[Fraction]:
     """u_i, summing to 1: to first order in the step size the method follows sum of u_i grad f_i in expectation.
 
     u_i is proportional to E[a_i^S * (local steps * their factor of the step size)], a step counting for all later ones
-    in which a local momentum repeats it; FedShuffle's what_i (Appendix E)
-    where the method is a FedShuffleGen. How old the points are from which clients start is of second order. Raises
-    Unsupported where cohorts matter and there are too many of them, for a corrected local objective, and for steps
-    that follow another gradient than the objective's.
+    in which a local momentum repeats it; FedShuffle's what_i (Appendix E) where the method is a FedShuffleGen. With
+    control variates it is the share in their mean. How old the points are from which clients start is of second order.
+    Raises Unsupported where cohorts matter and there are too many of them, for a corrected local objective, and for
+    steps that follow another gradient than the objective's.
     """
     if method.correction is not None:
         raise Unsupported(f"the local objectives of {method.name} are corrected, so that no weights are its own.")
+    if method.control is not None:  # the steps of every client follow the mean of the control variates
+        return list(method.control.shares(clients))
     optimizer = method.client_optimizer
     if optimizer is not None and (optimizer.clip is not None or optimizer.weight_decay):
         raise Unsupported(f"local steps of {method.name} have {optimizer.words()}, so that no weights are its own.")
@@ -66,9 +68,9 @@ def _cohorts(method: Method, clients: Clients) -> list[tuple[Fraction, tuple[int
 
 def _work(method: Method, client: int, cohort: Sequence[int], clients: Clients) -> Fraction:
     """The mean of a visit's steps times their factor of the step size."""
-    visits = method.local.visits(client, cohort, clients)
+    visits = method.work(client, cohort, clients)
     rho = Fraction(0) if method.client_optimizer is None else method.client_optimizer.momentum
-    return sum((p * _repeated(v.steps, rho) * v.scale for p, v in visits), Fraction(0))
+    return sum((p * _repeated(v.steps, rho) * v.scale * v.weight for p, v in visits), Fraction(0))
 
 
 def _repeated(steps: int, rho: Fraction) -> Fraction:

@@ -40,11 +40,13 @@ def is_round_metric(name: str) -> bool:
 def needed_for(name: str, method: Method) -> str | None:
     """What a method lacks for a metric of a round, in words; None where it lacks nothing."""
     needs = ROUND_METRICS[name.partition(":")[0]]
+    if method.server_momentum is not None:
+        return "server step without momentum"
     blocks = isinstance(method.exchange, Blocks)
     met = {
         "momentum": method.momentum is not None,
         "models of its own at every client": blocks,
-        "a server": not blocks and method.momentum is None,
+        "a server": not blocks and method.momentum is None and method.control is None,
         _SAMPLED: False,
-    }.get(needs, method.exchange is None and method.correction is None)
+    }.get(needs, method.exchange is None and method.correction is None and method.control is None)
     return None if met else needs

@@ -134,7 +134,8 @@ class _View:
         every = range(self._clients.count)
         visits = [method.local.visits(k, (k,), self._clients)[0][1] for k in every]
         self.mu = [v.prox for v in visits]
-        self._steps = [(v.steps, v.scale * method.schedule.step(1)) for v in visits]
+        constant = method.schedule.is_constant()  # without one step size there is no certified gamma
+        self._steps = [(v.steps, v.scale * method.schedule.step(1)) for v in visits] if constant else []
         drawing = method.participation.drawing(self._clients)
         fixed = method.participation.fixed(0, self._clients) if drawing is None else None
         rounds = first_repeated(method.participation, self._clients) + method.participation.period(self._clients)

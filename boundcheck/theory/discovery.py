@@ -4,7 +4,7 @@ A module exports `theorem`, a `Theorem` with all its readings; a table of a pape
 exports `theorems`, a mapping from names of statements to Theorems. The statements of a table have names that begin with
 its own: `table_2.py` holds table_2_async_tau. Files whose names begin with "_" and `definitions.py` hold no statements.
 An entry point of the group `boundcheck.papers` is named after its paper and points to a package of such modules, or to
-one module with `theorems`. Only the module that an id needs is imported.
+one module with `theorems`. Only the module that an id needs is imported. `theory.loading` adds papers by path.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from types import ModuleType
 
+from boundcheck.core.loaded import LOADED
 from boundcheck.errors import BadInput, UnknownName, nearest
 from boundcheck.theory.quantities import is_measured
 from boundcheck.theory.statement import Statement
@@ -33,7 +34,7 @@ SHARED = "definitions"  # of a paper: its notation, not a statement
 
 @cache
 def papers() -> dict[str, str]:
-    """Paper name -> module that holds its statements, the shipped ones first."""
+    """Paper name -> module that holds its statements: the shipped ones, installed ones, and those given by path."""
     home = importlib.import_module(HOME)
     found = {m.name: f"{HOME}.{m.name}" for m in pkgutil.iter_modules(home.__path__) if m.ispkg}
     for point in entry_points(group=GROUP):
@@ -43,7 +44,7 @@ def papers() -> dict[str, str]:
                 f"{found[point.name]}; choose another name."
             )
         found[point.name] = point.module
-    return found
+    return found | {name: name for name in LOADED}  # of `theory.loading`
 
 
 @cache
@@ -71,15 +72,16 @@ def module_of(paper: str, name: str) -> str:
     return own[max((m for m in own if m in ("", name) or name.startswith(f"{m}_")), key=len, default=name)]
 
 
-def _imported(module: str) -> ModuleType:
+def imported(module: str) -> ModuleType:
+    """A module of statements. Raises BadInput with the line at fault where its import raises anything."""
     try:
         return importlib.import_module(module)
-    # A plug-in's code may raise anything while it is imported; its fault is told as that module's, not as ours.
-    except Exception as error:
+    # A plug-in's code may raise anything while it is imported, and may ask to end the process.
+    except (Exception, SystemExit) as error:
         raise BadInput(_fault(module, error)) from error
 
 
-def _fault(module: str, error: Exception) -> str:
+def _fault(module: str, error: BaseException) -> str:
     """Why a module cannot be imported: its name, the last line of its own file that was reached, the exception."""
     if isinstance(error, SyntaxError):
         line = error.lineno
@@ -89,7 +91,8 @@ def _fault(module: str, error: Exception) -> str:
     where = f"the module '{module}' of statements" + ("" if line is None else f", line {line},")
     if isinstance(error, NameError) and error.name == PLACEHOLDER:
         return f"{where} cannot be imported: the formula is not typed yet ({PLACEHOLDER})."
-    return f"{where} cannot be imported: {type(error).__name__}: {str(error).rstrip('.')}."
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{where} cannot be imported: {type(error).__name__}: {text.rstrip('.')}."
 
 
 def _file(module: str) -> str | None:
@@ -103,7 +106,7 @@ def _file(module: str) -> str | None:
 @cache
 def _exported(module: str) -> Mapping[str, tuple[Statement, ...]]:
     """Statement name -> its readings, the best first, of one module."""
-    found = _imported(module)
+    found = imported(module)
     theorem, several = getattr(found, "theorem", None), getattr(found, "theorems", None)
     if isinstance(theorem, Theorem) and several is None:
         several = {module.rpartition(".")[2]: theorem}
@@ -129,11 +132,13 @@ def readings(paper: str, name: str) -> tuple[Statement, ...]:
     return tuple(replace(s, name=name, id=f"{paper}/{name}/{s.reading}") for s in own)
 
 
-def statement(id: str) -> Statement:
-    """The statement of a full id, or the best reading of `<paper>/<statement>`.
+def statement(id: str | Statement) -> Statement:
+    """The statement of a full id, or the best reading of `<paper>/<statement>`; a Statement is returned as it is.
 
     Raises UnknownName, with the nearest ids, when there is none.
     """
+    if isinstance(id, Statement):
+        return id
     paper, _, rest = id.strip().strip("/").partition("/")
     name, _, reading = rest.partition("/")
     try:
@@ -148,6 +153,14 @@ def statement(id: str) -> Statement:
         if s.reading == reading:
             return s
     raise UnknownName("the statement", id, [s.id for s in own])
+
+
+def is_registered(given: Statement) -> bool:
+    """Whether a statement is the one that its id finds."""
+    try:
+        return bool(given.id) and statement(given.id) == given
+    except BadInput:
+        return False
 
 
 def _unknown(id: str, paper: str, name: str) -> BadInput:
@@ -202,6 +215,12 @@ def all_statements(
     for p in sorted(papers()) if paper is None else [paper]:
         for name in _names(p, on_broken):
             yield from readings(p, name)
+
+
+def forget() -> None:
+    """Lets the next question look at papers and modules anew."""
+    for remembered in (papers, _modules, _exported, readings):
+        remembered.cache_clear()
 
 
 def all_ids() -> list[str]:

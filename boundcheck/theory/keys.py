@@ -112,7 +112,7 @@ _TABLE = (
     _key("clients/sigma2", "mean over the clients of the squared gradient norm at a minimiser",
          "(1/n) sum |grad f_i(x*)|^2", GRADIENT2, SCGD, PLAIN, "sigma2"),
     _key("clients/gradient_bound", "bound on the norm of the clients' gradients",
-         "|grad f_i(x)| <= B at every x", _GRADIENT, ASYNC, "no shipped problem", "B_grad"),
+         "|grad f_i(x)| <= B at every x", _GRADIENT, ASYNC, "the Huber function", "B_grad"),
     _key("clients/sum_p2", "sum of the squared weights of the clients", "sum p_i^2", ONE, BLOCKS, AVERAGED, "sum_p2"),
     _key("clients/m", "number of workers, each with a model", "m", ONE, BLOCKS, AVERAGED),
     _key("clients/w_min", "smallest weight of a client", "min_i w_i", ONE, COMMON, "claims about a constant"),
@@ -276,6 +276,7 @@ _TABLE = (
             ("ell", "constant of the step size ell*log(T)/T", STEP),
             ("eta_l", "local step size", STEP),
             ("eta_g", "server step size", ONE),
+            ("momentum_g", "momentum of the server, if it is constant", ONE),
             ("T", "number of rounds that is set beforehand", ONE),
             ("prox", "weight of the proximal term", CURVATURE),
             ("a", "momentum parameter: momentum 1 - a", ONE),
@@ -284,8 +285,10 @@ _TABLE = (
             ("size", "clients in a round", ONE),
             ("buffer", "contributions that the server waits for", ONE),
             ("dt", "time between two aggregations", ONE),
+            ("inner", "steps between two reference points of variance reduction", ONE),
             ("tau", "averaging interval: every number is averaged in tau iterations", ONE),
             ("value", "aggregation weight of every client", ONE),
+            ("inner", "steps between two reference points", ONE),
         )
     ),
 )  # fmt: skip

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The symbol that counts rounds in `Metric.weights`.
+# The symbol that counts rounds in `Metric.weights` and `Algorithm.steps`.
 ROUND = sp.Symbol("r", real=True)
+# The symbol that counts local steps over all rounds in `Algorithm.steps`: r K + k in local step k of round r, from 0.
+ITERATION = sp.Symbol("t", real=True)
 # Names of step sizes in `Algorithm.steps`: two of the local step, and the server's.
 STEP_SIZES = ("eta", "eta_l", "eta_g")
 
@@ -116,13 +118,21 @@ class Metric:
     surrogate: bool = False
 
 
+def _counters(where: str) -> tuple[Any, ...]:
+    """The symbols that an expression of a statement may have without declaring them."""
+    if where.startswith("the step size") and not where.startswith("the step size eta_g"):
+        return ROUND, ITERATION
+    return (ROUND,) if where == "the metric's weights" or where.startswith("the step size") else ()
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """Which method the claim is about.
 
     kind: its name under `boundcheck.methods`. parameters: the symbols that it sets; each has a key "method/...". steps:
     how step sizes change with the rounds, as pairs of a name ("eta", "eta_l", "eta_g") and a SymPy expression in
-    `ROUND` (finished rounds, 0 in the first) and the statement's symbols; one that is not listed is constant.
+    `ROUND` (finished rounds, 0 in the first), for local steps also in `ITERATION`, and the statement's symbols; one
+    that is not listed is constant.
     """
 
     kind: str
@@ -209,7 +219,7 @@ class Statement:
             for symbol in expr.free_symbols:
                 if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
                     raise BadInput(f"{label}: {symbol} in {where} carries assumptions beyond being real.")
-                if symbol == ROUND and (where == "the metric's weights" or where.startswith("the step size")):
+                if symbol in _counters(where):
                     continue
                 if symbol.name not in names:
                     raise UnknownName(f"{label}: in {where}, symbol", symbol.name, names)

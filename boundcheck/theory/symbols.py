@@ -97,7 +97,7 @@ def _nonnegative(name: str, meaning: str, dimension: Dimension, **more: Any) -> 
     return Symbol(name, meaning, dimension, low=Fraction(0), **more)
 
 
-_COMMON = (
+SHARED = (
     _count("n", "number of clients (devices)", key="clients/n"),
     _count("E", "local steps of a visit", key="method/E"),
     _count("K", "cycle index: how often each device has been visited", low=0, index=True),
@@ -138,7 +138,7 @@ class _Common:
 
 def shared(name: str) -> Symbol | None:
     """The shared declaration under this name, or None."""
-    return next((s for s in _COMMON if s.name == name), None)
+    return next((s for s in SHARED if s.name == name), None)
 
 
 common = _Common()

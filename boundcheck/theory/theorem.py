@@ -10,7 +10,7 @@ import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Kind, Metric, Source, Statement
+from boundcheck.theory.statement import ITERATION, ROUND, Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 
 # A bare id takes the theorem's `best`; without one, the first of these readings that is there.
@@ -117,8 +117,10 @@ def _names(parts: Mapping[str, Any]) -> set[str]:
     expressions += [*parts["domain"], *(c.relation for c in parts["conditions"])]
     expressions += [expr for _, expr in parts["choices"]]
     found = {name for name, _ in parts["choices"]} | ({metric.index} if metric.index else set())
+    steps = () if algorithm is None else algorithm.steps
     if algorithm is not None:
         found |= set(algorithm.parameters)
-        expressions += [expr for _, expr in algorithm.steps]
     free = (sp.sympify(expr, strict=True).free_symbols for expr in expressions if expr is not None)
-    return found | {symbol.name for own in free for symbol in own if symbol != ROUND}
+    found |= {symbol.name for own in free for symbol in own if symbol != ROUND}
+    counters = (ROUND, ITERATION)
+    return found | {symbol.name for _, expr in steps for symbol in expr.free_symbols if symbol not in counters}

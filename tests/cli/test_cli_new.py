@@ -6,12 +6,15 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from cli_tools import Answer, Run
+from loaded_papers import unloaded_afterwards
 
 MARK = "TYPE_THE_FORMULA_HERE"
 
@@ -99,13 +102,44 @@ def test_a_new_paper_passes_its_tests_once_the_formula_is_typed(boundcheck_cli: 
     assert f"the formula is not typed yet ({MARK})" in wrong.stdout
     failed = [line.split(" - ")[0] for line in wrong.stdout.splitlines() if line.startswith("FAILED")]
     assert [line.rpartition("/")[2] for line in failed if "theorem_2_1" in line] == [
-        "test_my_paper_theorem_2_1.py::test_is_found_and_scales"
+        "test_my_paper_theorem_2_1.py::test_is_found_and_scales",
+        "test_my_paper_theorem_2_1.py::test_holds_on_a_run",
     ]
-    assert len(failed) == 4
+    assert len(failed) == 6
 
     typed(*["dist2_0 / (eta * (4 * k + 2))"] * 2)
     right = run_tests(package, site)
     assert right.returncode == 0, right.stdout
+
+
+def test_the_skeleton_says_what_a_symbol_is(boundcheck_cli: Run, tmp_path: Path) -> None:
+    """The examples of its comments are carried out, and the declarations it lists are those that there are."""
+    from boundcheck.theory import dimension, symbols
+
+    found = boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json")
+    text = Path(found.json["formula"]).read_text()
+    examples = re.findall(r"^#     ((?:Symbol|common\.\w+\.but)\(.*\))", text, re.MULTILINE)
+    assert len(examples) == 2
+    known = {**vars(dimension), "Symbol": symbols.Symbol, "common": symbols.common, "Fraction": Fraction}
+    assert all(isinstance(eval(example, known), symbols.Symbol) for example in examples)
+    listed = re.findall(r"^#     (\w+) +.*?  +(\S+)$", text, re.MULTILINE)
+    assert {name: key for name, key in listed if "/" in key} == {s.name: s.key for s in symbols.SHARED if s.key}
+    words = re.search(r"Dimensions are in .*?products", text, re.DOTALL)
+    assert words is not None
+    named = set(re.findall(r"\b[A-Z][A-Z0-9]+\b", words[0]))
+    assert len(named) == 7
+    assert named <= vars(dimension).keys()
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_skeleton_is_found_before_it_is_installed(boundcheck_cli: Run, tmp_path: Path) -> None:
+    formula = Path(boundcheck_cli("new", "paper", "my_paper", "--in", tmp_path, "--json").json["formula"])
+    formula.write_text(formula.read_text().replace(MARK, "dist2_0 / (eta * (4 * k + 2))"))
+    with unloaded_afterwards():
+        shown = boundcheck_cli("show", "my_paper/theorem_1", "--load", formula.parent)
+        assert "dimensions: all sides scale alike" in shown.out
+        outer = boundcheck_cli("list", "--load", tmp_path / "my_paper")
+        assert outer.code == 2
 
 
 def test_nothing_is_overwritten(boundcheck_cli: Run, tmp_path: Path) -> None:

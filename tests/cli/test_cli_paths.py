@@ -37,6 +37,7 @@ COMMANDS = {
     "check": ["check", "PATH"],
     "check --junit": ["check", "tiny.toml", "--junit", "PATH"],
     "tune": ["tune", "PATH"],
+    "power": ["power", "PATH"],
     "schedule": ["schedule", "PATH"],
     "schedule --plot": ["schedule", "--times", "1,2", "--plot", "PATH"],
     "evaluate --plot": [*SWEEP, "--plot", "PATH"],

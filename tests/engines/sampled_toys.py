@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from boundcheck.core import streams
 from boundcheck.engines.sampled import plan
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import inclusion
+from boundcheck.methods.parts import EpochRange, Epochs, Visit, inclusion
 from boundcheck.problems.problem import Arrays
 
 
@@ -122,6 +123,31 @@ def mean(toy: Toy, samples: Sequence[int], x: Any) -> Any:
     return sum(component(toy, j, x) for j in samples) / len(samples)
 
 
+def normalised(method: Method, clients: Clients, client: int, visit: Visit) -> Fraction:
+    """By what FedNova multiplies the coefficient of a client that drew its number of epochs."""
+    local = method.local
+    if getattr(method.aggregation, "weights", None) != "nova" or not isinstance(getattr(local, "E", None), EpochRange):
+        return Fraction(1)
+    each = -(-clients.sizes[client] // local.batch)  # pyright: ignore
+    drawn = range(local.E.low, local.E.high + 1)  # pyright: ignore
+    return Fraction(1, visit.steps) / (sum(Fraction(1, e * each) for e in drawn) / len(drawn))
+
+
+def drawn_together(method: Method, clients: Clients, cohort: Any, seed: int, r: int) -> Visit | None:
+    """What everyone of a cohort does that draws its number of steps together, from the words of the plan."""
+    local = method.local
+    if not (isinstance(local, Epochs) and isinstance(local.E, EpochRange) and local.common):
+        return None
+    count = local.E.high - local.E.low + 1
+    planned: list[int] = []
+    for i in cohort:
+        word = streams.words(np.array([seed], dtype=np.uint64), streams.EPOCHS, r, i, 0, 1)[:, 0]
+        k = int(streams.pick(word, streams.cuts([Fraction(1, count)] * count))[0])
+        planned.append((local.E.low + k) * -(-clients.sizes[i] // local.batch))
+    steps = min(planned) if local.common == "min" else (2 * sum(planned) + len(planned)) // (2 * len(planned))
+    return Visit(local.sampling, steps, batch=local.batch)
+
+
 def replay(method: Method, toy: Toy, seed: int, rounds: int, met: list[Any] | None = None) -> list[Fraction]:
     """The run of one seed in exact fractions, from the plan and the definition of the method.
 
@@ -143,20 +169,25 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int, met: list[Any] | No
     if momentum is not None and momentum.start == "sampled":
         m = sum(whole(c, x) for c in choices.warm_up()) / momentum.warm_up
     for r in range(rounds):
-        eta = method.schedule.step(method.cycle_of(r, clients))
+        eta = None if method.by_iteration else method.schedule.step(method.cycle_of(r, clients))
         cohort = choices.cohort(r)
         shares = method.aggregation.coefficients(cohort, method.context(clients)) if cohort else []
         seen = [clients.weights[c] / inclusion(method.participation, c, clients) for c in cohort]  # by a momentum
         if momentum is not None and momentum.variance_reduced and r:
             keep = 1 - momentum.a
             m = keep * m + sum(a * (whole(c, x) - keep * whole(c, before)) for c, a in zip(cohort, seen, strict=True))
-        after, fresh, starts = x, 0 * x, []
+        after, fresh, starts, sent = x, 0 * x, [], x
+        if method.server_momentum is not None:
+            after = x + method.server_momentum.at(r) * (x - before)
+            sent = after if method.server_momentum.nesterov else x
         for c, share, unbiased in zip(cohort, shares, seen, strict=True):
-            drawn = int(choices.member(r, c)[1])
-            _, visit = method.local.visits(c, cohort, clients)[drawn]
+            visit = drawn_together(method, clients, cohort, seed, r)
+            if visit is None:
+                _, visit = method.local.visits(c, cohort, clients)[int(choices.member(r, c)[1])]
+                share = share * normalised(method, clients, c, visit)
             batches = choices.batches(r, c)
             assert len(batches) == visit.steps
-            y = x
+            y = sent
             per_epoch = 1 if visit.sampling == "full" else -(-sizes[c] // visit.batch)
             for step, batch in enumerate(batches):
                 if step % per_epoch == 0:
@@ -171,9 +202,11 @@ def replay(method: Method, toy: Toy, seed: int, rounds: int, met: list[Any] | No
                     g = g + (1 - momentum.a) * (m - mean(toy, own, x))
                 elif momentum is not None:
                     g = momentum.a * g + (1 - momentum.a) * m
+                if method.by_iteration:
+                    eta = method.schedule.expression.at(r=r, t=r * visit.steps + step)  # pyright: ignore
                 y = y - eta * visit.scale * g
             sign = -1 if method.server.ascend else 1
-            after = after + sign * method.server.eta_g * share * (y - x)
+            after = after + sign * method.server.eta_g * share * (y - sent)
             if visit.steps:
                 fresh = fresh + unbiased * (x - y) / (visit.steps * eta * visit.scale)
         if momentum is not None and not momentum.variance_reduced:

@@ -37,7 +37,7 @@ class Break:
     def verdict(self, name: str | None) -> Verdict:
         """Of the claim about the statement with this assumption alone."""
         claim = Claim(self.statement, self.problem, self.method, at=self.at, constants=self.constants)
-        return run_claim(claim, claimed=self.alone(name)).verdict
+        return run_claim(replace(claim, statement=self.alone(name))).verdict
 
 
 def quadratics(*clients: Spec, **more: Any) -> Spec:

@@ -210,14 +210,14 @@ LINE = {"kind": "quadratics", "clients": [{"A": 2, "b": 0}], "start": [1]}
 def test_gradient_descent_on_a_parabola_meets_its_mean_exactly() -> None:
     """x_r = (1 - 2 eta)^r: the mean of its squares is a geometric sum."""
     claim = Claim("averaged", LINE, {"kind": "gradient_descent", "eta": "1/8"}, at={"R": [1, 3, 10]})
-    exact = run_claim(replace(claim, arithmetic="rational"), claimed=MEAN_OF_GD)
+    exact = run_claim(replace(claim, arithmetic="rational", statement=MEAN_OF_GD))
     assert (exact.verdict.outcome, exact.verdict.grade) == (Outcome.HOLDS, Grade.EXACT)
     assert exact.index == (1, 3, 10)
     assert exact.metric_low[1] == pytest.approx((1 + 9 / 16 + 81 / 256) / 3)
     short = replace(MEAN_OF_GD, bound=MEAN_OF_GD.bound * sp.Rational(999_999, 10**6))
-    broken = run_claim(claim, claimed=short)
+    broken = run_claim(replace(claim, statement=short))
     assert (broken.verdict.outcome, broken.verdict.grade) == (Outcome.VIOLATED, Grade.EXACT)
-    whole = run_claim(replace(claim, at={}), claimed=replace(MEAN_OF_GD, bound=MEAN_OF_GD.bound * 2))
+    whole = run_claim(replace(claim, at={}, statement=replace(MEAN_OF_GD, bound=MEAN_OF_GD.bound * 2)))
     assert whole.verdict.outcome is Outcome.HOLDS
     assert whole.index[-1] > 100
 
@@ -227,14 +227,14 @@ def test_a_sampled_average_is_decided_by_statistics() -> None:
     method = {"kind": "fedavg", "E": 1, "eta": "1/10", "size": 1}
     bound = averaged(1, D / R + D / 2, trivial=D)
     asked = Claim("averaged", pair, method, at={"R": [1, 2, 20, 40]}, engine="sampled", seeds=400)
-    result = run_claim(asked, claimed=bound)
+    result = run_claim(replace(asked, statement=bound))
     # the mean of 4 (81/100)^r + (1 - (81/100)^r)/19 over r < 40 is 0.575; the bound there 2.1
     assert (result.verdict.outcome, result.verdict.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
-    exact = run_claim(replace(asked, engine="exact"), claimed=bound)
+    exact = run_claim(replace(asked, engine="exact", statement=bound))
     assert exact.verdict.outcome is Outcome.HOLDS
     assert result.metric_low[-1] <= exact.metric_low[-1] <= result.metric_high[-1]
     with pytest.raises(BadInput, match="take fewer seeds or rounds"):
-        run_claim(replace(asked, at={"R": [15_000]}, seeds=100_000), claimed=bound)
+        run_claim(replace(asked, at={"R": [15_000]}, seeds=100_000, statement=bound))
 
 
 def test_a_claim_without_weights_has_failed() -> None:

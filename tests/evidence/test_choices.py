@@ -68,7 +68,7 @@ def test_a_tuned_step_is_rounded_down_by_less_than_1e_13() -> None:
 
 def test_a_prescribed_step_and_no_other_is_in_scope() -> None:
     def outcome(step: str, claimed: Statement = TUNED) -> Any:
-        return run_claim(Claim("tuned", LINE, {**GD, "eta": step}, at={"K": [0, 1, 2]}), claimed=claimed)
+        return run_claim(replace(Claim("tuned", LINE, {**GD, "eta": step}, at={"K": [0, 1, 2]}), statement=claimed))
 
     tuned = outcome("tuned")
     assert of(tuned) == (Outcome.HOLDS, Grade.SUPPORTED)
@@ -92,11 +92,11 @@ def test_a_prescribed_step_and_no_other_is_in_scope() -> None:
 def test_a_step_that_the_number_of_rounds_prescribes() -> None:
     claimed = replace(TUNED, choices=(("eta", 1 / (L * (K + 1))),))
     claim = Claim("tuned", LINE, {**GD, "eta": "tuned"}, at={"K": [3]})
-    found = run_claim(claim, claimed=claimed)
+    found = run_claim(replace(claim, statement=claimed))
     assert (found.method["eta"], found.verdict.outcome) == ("1/8", Outcome.HOLDS)
     with pytest.raises(BadInput, match="the tuned eta needs a value for K"):
-        run_claim(replace(claim, at={"K": [3, 4]}), claimed=claimed)
-    wrong = run_claim(replace(claim, method={**GD, "eta": "1/8"}, at={"K": [3, 4]}), claimed=claimed)
+        run_claim(replace(claim, at={"K": [3, 4]}, statement=claimed))
+    wrong = run_claim(replace(claim, method={**GD, "eta": "1/8"}, at={"K": [3, 4]}, statement=claimed))
     assert wrong.verdict.outcome is Outcome.OUT_OF_SCOPE
     assert "eta = 1/10," in wrong.verdict.reason
     assert "at K = 4" in wrong.verdict.reason
@@ -178,13 +178,13 @@ PAIR = {"kind": "quadratics", "clients": [{"A": 2, "b": 3}, {"A": 2, "b": -3}], 
 def test_a_statement_may_call_a_constant_by_another_name() -> None:
     """Here L stands for what problems call sigma2, which is 9, and not for their L, which is 2."""
     claim = Claim("named", PAIR, {**GD, "eta": "largest"}, at={"K": [0, 1]})
-    found = run_claim(claim, claimed=NAMED)
+    found = run_claim(replace(claim, statement=NAMED))
     assert found.method["eta"] == "1/9"
     assert found.verdict.details["constants"]["L"]["value"] == "9"
-    weaker = run_claim(replace(claim, constants={"L": 9}), claimed=NAMED)
+    weaker = run_claim(replace(claim, constants={"L": 9}, statement=NAMED))
     assert weaker.method["eta"] == "1/9"
     with pytest.raises(BadInput, match="L = 8 contradicts the problem, where L is 9"):
-        run_claim(replace(claim, constants={"L": 8}), claimed=NAMED)
+        run_claim(replace(claim, constants={"L": 8}, statement=NAMED))
 
 
 def test_constants_that_only_the_start_gives() -> None:
@@ -198,7 +198,7 @@ def test_constants_that_only_the_start_gives() -> None:
         choices=(),
         conditions=(Condition("step", eta * ours[0].expr < 100),),
     )
-    found = run_claim(Claim("start", PAIR, {**GD, "eta": "1/10"}, at={"K": [0, 1]}), claimed=claimed)
+    found = run_claim(replace(Claim("start", PAIR, {**GD, "eta": "1/10"}, at={"K": [0, 1]}), statement=claimed))
     assert {n: found.verdict.details["constants"][n]["value"] for n in ("g0", "client_grad2_0")} == {
         "g0": "4",
         "client_grad2_0": "13",
@@ -214,7 +214,7 @@ def test_the_objective_of_a_surrogate_is_asked_of_the_engine(monkeypatch: pytest
     )
     other = build_problem({**PAIR, "start": [5]})
     monkeypatch.setattr(Setting, "following", lambda self: Setting(self.method, other))
-    found = run_claim(Claim("s", LINE, {**GD, "eta": "1/10"}, at={"K": [0, 1]}), claimed=claimed)
+    found = run_claim(replace(Claim("s", LINE, {**GD, "eta": "1/10"}, at={"K": [0, 1]}), statement=claimed))
     assert found.verdict.details["constants"]["dist2_0"]["value"] == "25"
 
 
@@ -261,10 +261,10 @@ def test_a_claim_rests_on_what_the_problem_decides(monkeypatch: pytest.MonkeyPat
     )
     monkeypatch.setattr(claim_module, "build_problem", lambda spec: DECIDING)
     claim = Claim("d", UNEVEN, {**GD, "eta": "1/10"}, at={"K": [0, 1]}, constants={"G2": 0, "B2": "5/4"})
-    found = run_claim(claim, claimed=claimed)
+    found = run_claim(replace(claim, statement=claimed))
     assert of(found) == (Outcome.HOLDS, Grade.EXACT)
     assert found.verdict.details["assumptions"] == {"gradient_dissimilarity": "decided"}
-    broken = run_claim(replace(claim, constants={"G2": 0, "B2": 1}), claimed=claimed)
+    broken = run_claim(replace(claim, constants={"G2": 0, "B2": 1}, statement=claimed))
     assert of(broken) == (Outcome.OUT_OF_SCOPE, Grade.EXACT)
 
 
@@ -309,13 +309,13 @@ def test_a_statement_about_many_rounds_says_nothing_of_few() -> None:
         bound=D / 4,
     )
     claim = Claim("late", LINE, {**GD, "eta": "1/8"}, at={"K": [0, 1, 3, 4, 6]})
-    found = run_claim(claim, claimed=claimed)
+    found = run_claim(replace(claim, statement=claimed))
     assert of(found) == (Outcome.HOLDS, Grade.EXACT)
     assert found.index == (4, 6)
-    early = run_claim(replace(claim, at={"K": [0, 1, 3]}), claimed=claimed)
+    early = run_claim(replace(claim, at={"K": [0, 1, 3]}, statement=claimed))
     assert of(early) == (Outcome.OUT_OF_SCOPE, Grade.EXACT)
     assert "no compared K meets condition 'many rounds'" in early.verdict.reason
     # the largest step is limited by the other condition; at one value of the index it must allow it
-    assert run_claim(replace(claim, method={**GD, "eta": "largest"}), claimed=claimed).method["eta"] == "1/2"
+    assert run_claim(replace(claim, method={**GD, "eta": "largest"}, statement=claimed)).method["eta"] == "1/2"
     with pytest.raises(BadInput, match="needs a value for K"):
         claimed.scope(L=2, eta="1/8")

@@ -20,7 +20,7 @@ from boundcheck.evidence.open_step_sizes import resolve_steps
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import AggregationContext, Constant, Cyclic, Full
+from boundcheck.methods.parts import AggregationContext, Constant, Participation
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome, Verdict
@@ -153,7 +153,7 @@ def test_a_statement_of_the_callers_own_needs_no_registry() -> None:
     tight = replace(statement("scgd/theorem_3_3"), id="", name="mine")
     tight = replace(tight, bound=tight.bound / 10**6)
     asked = Claim("mine", APP_C, {"kind": "scgd", "E": 1, "eta": "largest"}, at={"K": [0, 1]})
-    assert run_claim(asked, claimed=tight).verdict.outcome is Outcome.VIOLATED
+    assert run_claim(replace(asked, statement=tight)).verdict.outcome is Outcome.VIOLATED
 
 
 # --- sampled ----------------------------------------------------------------------------------------------
@@ -264,19 +264,24 @@ def half(method: Method) -> Method:
 
 
 @dataclass(frozen=True)
-class NotTheLast(Cyclic):
-    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...]:
-        return (min(clients.count - 2, round_index % clients.count),)
+class WithoutTheLast:
+    """The same cohorts but for the last client: its turn goes to the one before, or it is left out."""
 
+    inner: Participation
 
-@dataclass(frozen=True)
-class WithoutTheLast(Full):
-    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...]:
-        return tuple(range(clients.count - 1))
+    def period(self, clients: Clients) -> int:
+        return self.inner.period(clients)
+
+    def drawing(self, clients: Clients) -> None:
+        return None
+
+    def fixed(self, round_index: int, clients: Clients) -> tuple[int, ...] | None:
+        cohort = self.inner.fixed(round_index, clients) or ()
+        return cohort[:-1] if len(cohort) > 1 else tuple(min(i, clients.count - 2) for i in cohort)
 
 
 def skipping(method: Method) -> Method:
-    return replace(method, participation=NotTheLast() if isinstance(method.participation, Cyclic) else WithoutTheLast())
+    return replace(method, participation=WithoutTheLast(method.participation))
 
 
 def judged(claim: Claim, mutant: Any) -> Verdict:

@@ -67,7 +67,7 @@ def test_another_formula_is_noticed(name: str) -> None:
     claim = CLAIMS[name]
     claimed = statement(claim.statement)
     changed = replace(claimed, bound=claimed.bound + sp.Rational(1, 10**15))
-    found = run_claim(claim, claimed=changed).verdict
+    found = run_claim(replace(claim, statement=changed)).verdict
     assert found.outcome is Outcome.VIOLATED
     assert found.grade is Grade.EXACT
 
@@ -201,11 +201,11 @@ def test_names() -> None:
 def test_a_constant_that_the_method_has_not() -> None:
     other = about(metric=replace(about().metric, quantity="constant:Mu"))
     with pytest.raises(BadInput, match="is about the constant Mu, which this method has not on this problem"):
-        run_claim(Claim("mine", P36, UNIFORM), claimed=other)
+        run_claim(Claim(other, P36, UNIFORM))
     cyclic = {"kind": "scgd", "E": 1, "eta": "1/10"}  # its rounds are not alike, so that it has no M
     bare = replace(about(assumptions=()), symbols=(), bound=sp.S.One, domain=())
     with pytest.raises(BadInput, match="is about the constant participation/M, which this method has not"):
-        run_claim(Claim("mine", P36, cyclic), claimed=bare)
+        run_claim(Claim(bare, P36, cyclic))
     found = run_claim(Claim("fedshuffle/section_5_full_participation", P36, cyclic)).verdict
     assert found.outcome is Outcome.OUT_OF_SCOPE  # its cohorts are not drawn, so that it has no expected size b either
     assert "assumption uniform_participation fails" in found.reason

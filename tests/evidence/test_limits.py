@@ -134,12 +134,12 @@ def test_the_exact_limit_decides_a_claim_about_it() -> None:
     limit = by_hand()
     problem = build_problem({"kind": "fedshuffle_36"})
     assert exact_limit(statement(PRINTED), build_method(FEDAVG), problem) == limit
-    found = run_claim(limit_claim(), claimed=printed(limit)).verdict
+    found = run_claim(replace(limit_claim(), statement=printed(limit))).verdict
     assert (found.outcome, found.grade) == (Outcome.HOLDS, Grade.EXACT)
     assert Fraction(found.details["limit"]) == limit
     # nothing is too near to be told apart, and ten rounds suffice
     for off in (Fraction(-1, 10**40), Fraction(1, 10**40)):
-        found = run_claim(limit_claim(), claimed=printed(limit + off)).verdict
+        found = run_claim(replace(limit_claim(), statement=printed(limit + off))).verdict
         assert (found.outcome, found.grade) == (Outcome.VIOLATED, Grade.EXACT)
     found = run_claim(limit_claim()).verdict
     assert found.outcome is Outcome.VIOLATED

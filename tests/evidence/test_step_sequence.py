@@ -16,7 +16,7 @@ from boundcheck.methods.build import kinds
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.dimension import LENGTH2, ONE
 from boundcheck.theory.discovery import all_statements, statement
-from boundcheck.theory.statement import ROUND, Algorithm, Metric, Source, Statement
+from boundcheck.theory.statement import ITERATION, ROUND, Algorithm, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol, common
 from boundcheck.verdict import Outcome
 
@@ -101,8 +101,85 @@ def test_an_algorithm_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(UnknownName, match="the algorithm 'scdg' is unknown; did you mean 'scgd'"):
         verdict_of(wrong, CONSTANT)
     with pytest.raises(UnknownName, match="the algorithm 'scdg' is unknown"):
-        run_claim(Claim("mine", PAIR, CONSTANT), claimed=wrong)
+        run_claim(replace(Claim("mine", PAIR, CONSTANT), statement=wrong))
 
 
 def test_every_statement_names_a_method_that_exists() -> None:
     assert {s.algorithm.kind for s in all_statements() if s.algorithm is not None} <= set(kinds())
+
+
+# --- step sizes that users write ----------------------------------------------------------------------------------
+
+
+def with_kind(steps: object, *symbols: Symbol, name: str = "eta") -> Statement:
+    """The same claim about FedAvg."""
+    found = about(steps, *symbols)
+    return replace(found, algorithm=Algorithm("fedavg", (), ((name, steps),)))
+
+
+def fedavg(eta: object, E: int = 3) -> dict[str, object]:
+    return {"kind": "fedavg", "E": E, "eta": eta}
+
+
+def outcome_of(claimed: Statement, method: dict[str, object], **constants: object) -> tuple[Outcome, str]:
+    curve = run(build_method(method), build_problem(PAIR), rounds=[0, 3, 30, 300])
+    found = compare(claimed, curve, {"n": 3, **constants} if any(s.name == "n" for s in claimed.symbols) else constants)
+    return found.outcome, found.reason
+
+
+BY_STEP = 2 / (1000 * (gamma + ITERATION))
+BY_ROUND = 2 / (1000 * (gamma + ROUND))
+
+
+def test_a_statement_by_local_steps_takes_the_run_that_has_them() -> None:
+    wanted = with_kind(BY_STEP, GAMMA)
+    assert outcome_of(wanted, fedavg("2/(1000*(8 + t))"), gamma=8)[0] is Outcome.HOLDS
+    assert outcome_of(wanted, fedavg("1/(4000 + 500*t)"), gamma=8)[0] is Outcome.HOLDS  # the same number, otherwise put
+    assert (
+        outcome_of(wanted, fedavg({"formula": "b/(m*(g + t))", "b": 2, "m": 1000, "g": 8}), gamma=8)[0] is Outcome.HOLDS
+    )
+
+
+@pytest.mark.parametrize(
+    "eta",
+    ["2/(1000*(9 + t))", "2/(1000*(8 + r))", "2/(1000*(8 + 3*r))", "1/4000", "2/(1000*(8 + t))*min(1, 800/(t+1))"],
+)
+def test_a_statement_by_local_steps_refuses_other_runs(eta: str) -> None:
+    """Also the run whose rounds begin with the right step sizes, and one that departs after 800 local steps."""
+    outcome, reason = outcome_of(with_kind(BY_STEP, GAMMA), fedavg(eta), gamma=8)
+    assert outcome is Outcome.OUT_OF_SCOPE
+    assert "the statement is about the step size 1/(500*(gamma + t)) in local step t of the run" in reason.replace(
+        "2/(1000*gamma + 1000*t)", "1/(500*(gamma + t))"
+    )
+
+
+def test_a_statement_by_rounds_refuses_steps_that_change_within_them() -> None:
+    wanted = with_kind(BY_ROUND, GAMMA)
+    assert outcome_of(wanted, fedavg("2/(1000*(8 + r))"), gamma=8)[0] is Outcome.HOLDS
+    assert outcome_of(wanted, fedavg("2/(1000*(8 + t))"), gamma=8)[0] is Outcome.OUT_OF_SCOPE
+    assert outcome_of(wanted, fedavg("2/(1000*(8 + floor(t/3)))"), gamma=8)[0] is Outcome.HOLDS
+    outcome, reason = outcome_of(about(None), {"kind": "scgd", "E": 1, "eta": "2/(1000*(8 + r))"})
+    assert outcome is Outcome.OUT_OF_SCOPE
+    assert "constant step size, the run has the step size 2/(1000*(8+r)) in its round r, counted from 0" in reason
+
+
+def test_with_one_local_step_rounds_and_local_steps_are_the_same() -> None:
+    for claimed in (BY_STEP, BY_ROUND):
+        for eta in ("2/(1000*(8 + t))", "2/(1000*(8 + r))"):
+            assert outcome_of(with_kind(claimed, GAMMA), fedavg(eta, 1), gamma=8)[0] is Outcome.HOLDS
+    falling = with_kind(1 / (1000 * (1 + ITERATION)))
+    assert outcome_of(falling, {"kind": "fedavg", "E": 1, "eta0": "1/1000"})[0] is Outcome.HOLDS
+    assert outcome_of(falling, {"kind": "fedavg", "E": 2, "eta0": "1/1000"})[0] is Outcome.OUT_OF_SCOPE
+
+
+def test_a_square_root_is_recognised_beyond_the_rounds_that_are_compared() -> None:
+    wanted = with_kind(1 / (1000 * sp.sqrt(ROUND + 1)))
+    problem = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 0}], "start": [1]})
+    for eta, outcome in (("1/(1000*sqrt(r+1))", Outcome.HOLDS), ("1/(1000*sqrt(r+2))", Outcome.OUT_OF_SCOPE)):
+        curve = run(build_method(fedavg(eta, 1)), problem, rounds=[0, 3, 6000], arithmetic="float64")
+        assert compare(wanted, curve, {}).outcome is outcome
+
+
+def test_local_steps_do_not_count_for_the_server() -> None:
+    with pytest.raises(UnknownName, match="symbol 't' is unknown"):
+        with_kind(1 / (1 + ITERATION), name="eta_g")

@@ -171,7 +171,7 @@ def test_a_name_alone_is_no_assumption() -> None:
     assert check_assumption(wordy, build_problem(PAIR)).outcome is Outcome.UNDECIDED
     claim = Claim(THEOREM, PAIR, SCGD, at={"K": [1]})
     for assumption, outcome in ((bounded, Outcome.OUT_OF_SCOPE), (wordy, Outcome.HOLDS)):
-        found = run_claim(claim, claimed=replace(statement(THEOREM), assumptions=(assumption,))).verdict
+        found = run_claim(replace(claim, statement=replace(statement(THEOREM), assumptions=(assumption,)))).verdict
         assert found.outcome is outcome
         assert found.details["assumptions"] == {assumption.name: "broken" if assumption is bounded else "granted"}
     assert found.grade is Grade.SUPPORTED

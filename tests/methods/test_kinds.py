@@ -60,9 +60,18 @@ def test_a_form_gives_the_parts_that_it_fixes() -> None:
         form.compose("own", {"local": {"E": 3}})
 
 
-@pytest.mark.parametrize("kind", sorted(set(kinds()) - WIDER))
+@pytest.mark.parametrize("kind", sorted(set(kinds()) - WIDER - {"composed"}))
 def test_what_a_kind_builds_is_an_instance_of_it(kind: str) -> None:
     assert kind in algorithms(build({"kind": kind, **METHODS[kind]}))
+
+
+def test_a_composition_of_named_parts_is_an_instance_of_the_kinds_that_its_parts_fit() -> None:
+    assert algorithms(build({"kind": "composed", "local": {"part": "gradient_steps", "E": 3}, "eta": 1})) == ("fedavg",)
+    epochs = {"part": "epochs", "E": 2, "divide": "size"}
+    shuffled = build({"kind": "composed", "local": epochs, "aggregation": "unbiased", "eta": 1})
+    assert shuffled.local == Epochs(2, divide="size")
+    with pytest.raises(UnknownName, match="the local 'epoch' is unknown; did you mean 'epochs'"):
+        build({"kind": "composed", "local": "epoch", "eta": 1})
 
 
 def test_the_kinds_of_a_theorem_may_be_narrower_than_what_is_built() -> None:

@@ -35,6 +35,7 @@ ONE_CLIENT: Mapping[str, Any] = {
 TIMES = [1, 2, 3]
 # Kind of method -> its parameters; every kind has one.
 METHODS: Mapping[str, Mapping[str, Any]] = {
+    "accelerated_gradient": {"eta": "1/8"},
     "biased_sampling": {"K": 2, "eta_l": "1/8", "cohorts": [[0, 1], [2]]},
     "block_averaging": {"tau": 2, "eta": "1/8"},
     "centralised": {"K": 2, "eta_l": "1/8"},
@@ -47,6 +48,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "fedavg_rr": {"eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}},
     "fedavg_sgd": {"eta_l": "1/8", "E": 1},
     "fedavg_sync": {"K": 2, "eta_l": "1/8"},
+    "fedavgm": {"eta_l": "1/8", "eta_g": "3/2", "momentum_g": "1/2", "participation": {"kind": "uniform", "size": 2}},
     "fedbuff": {"K": 2, "eta_l": "1/8", "times": TIMES, "m": 2},
     "feddane": {"mu": 2, "K": 2},
     "fedfix": {"K": 2, "eta_l": "1/8", "times": TIMES, "dt": 1},
@@ -59,11 +61,20 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "fedshuffle_mvr": {"eta_l": "1/8", "a": "1/4"},
     "fedshuffle_sum_one": {"eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}},
     "fedshuffle_unfinished": {"eta_l": "1/8", "missed": [1, 0, 1]},
+    "fista": {"eta": "1/8"},
     "gradient_descent": {"eta": "1/8"},
+    "heavy_ball": {"eta": "1/8", "momentum_g": "1/3"},
     "md_sampling": {"K": 2, "eta_l": "1/8", "m": 2},
+    "nesterov": {"eta": "1/8", "momentum_g": "1/3"},
     "partial_averaging": {"tau": 2, "eta": "1/8"},
     "periodic_averaging": {"tau": 2, "eta": "1/8"},
+    "saga": {"eta": "1/8"},
+    "scaffold": {"K": 2, "eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}},
+    "scaffold_option_1": {"K": 2, "batch": 1, "eta_l": "1/8"},
     "scgd": {"E": 2, "eta": "1/8"},
+    "svrg": {"eta": "1/8", "inner": 3},
+    "svrg_average": {"eta": "1/8", "inner": 3},
+    "svrg_random": {"eta": "1/8", "inner": 3},
     "sync_sgd": {"eta": "1/8"},
     "uniform_sampling": {"K": 2, "eta_l": "1/8", "m": 2, "batch": 1},
 }

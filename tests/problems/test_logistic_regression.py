@@ -14,9 +14,9 @@ from boundcheck.certified.linear_scores import bounds, largest_gram
 from boundcheck.core.linalg import matrix
 from boundcheck.errors import BadInput, DataNotFetched, UnknownName
 from boundcheck.problems import _kept
-from boundcheck.problems._classifier import _shorten
 from boundcheck.problems._losses import Logistic, Softmax
 from boundcheck.problems._minimum import Objective, _large, certify_minimum, minimise
+from boundcheck.problems._spread import _shorten
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import BatchProblem, DecidingProblem, clients_of
 

@@ -29,7 +29,7 @@ from boundcheck.engines.exact.state import Exact, Layout
 from boundcheck.engines.exact.visits import Local
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks, ServerStep
+from boundcheck.methods.parts import Blocks, ServerStep, StepSize
 
 MAX_PERIOD = 10_000  # rounds after which averaging and handing over repeat, at most
 
@@ -65,7 +65,7 @@ class KeptRounds(Rounds):
         self._made: dict[tuple[tuple[int, ...], bool], Plan] = {}
         self.local = self._worker = Local(ring, method, replace(exact, layout=Layout(exact.layout.d)))
 
-    def plan(self, eta: Fraction, round_index: int, first: bool) -> Plan:
+    def plan(self, eta: StepSize, round_index: int, first: bool) -> Plan:
         """What a round does with step size eta."""
         if eta != self._step:
             self._step, self._made = eta, {}
@@ -74,7 +74,7 @@ class KeptRounds(Rounds):
             self._made[action] = self.of_round(*action, eta)
         return self._made[action]
 
-    def of_round(self, averaged: Sequence[int], handed: bool, eta: Fraction) -> Plan:
+    def of_round(self, averaged: Sequence[int], handed: bool, eta: StepSize) -> Plan:
         """What a round does after which these coordinates are averaged, and the models handed over or not."""
         raise NotImplementedError
 
@@ -104,7 +104,7 @@ class KeptRounds(Rounds):
         found[layout.d, first + layout.each - 1] = 1
         return self.ring.lift(found)
 
-    def visit(self, plan: Plan, client: int, begin: Matrix, sends: Sends, likely: Fraction, eta: Fraction) -> Matrix:
+    def visit(self, plan: Plan, client: int, begin: Matrix, sends: Sends, likely: Fraction, eta: StepSize) -> Matrix:
         """Add the noise of a client's visit to the plan, and give its mean map [H, l] (d, d+1).
 
         begin: S of `start`; sends: (weight, C (D, d)): the plan gets the sum of weight * C Cov C'. likely: how likely
@@ -142,7 +142,7 @@ class BlockRounds(KeptRounds):
         self.deviations = tuple(weights)
         self._starts = [[self.start(s, copy) for s in range(layout.slots)] for copy in range(layout.copies)]
 
-    def of_round(self, averaged: Sequence[int], handed: bool, eta: Fraction) -> Plan:
+    def of_round(self, averaged: Sequence[int], handed: bool, eta: StepSize) -> Plan:
         """What a round does after which these coordinates are averaged, and the models handed over."""
         ring, layout = self.ring, self.exact.layout
         plan, rows, share = Plan(ring.one(layout.size)), list[Any](), Fraction(1, layout.copies)

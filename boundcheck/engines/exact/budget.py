@@ -29,6 +29,18 @@ def seconds_of(ring: Ring) -> tuple[float, float]:
     return _SECONDS[ring.arithmetic]
 
 
+def check_state(ring: Ring, exact: Exact, what: str) -> None:
+    """Raise Unsupported where a matrix of the state for every client takes too much memory; what: makes the state."""
+    size, clients = exact.layout.size, exact.clients.count
+    needed = clients * size**2 * _BYTES[ring.arithmetic]
+    if needed > MAX_BYTES:
+        raise Unsupported(
+            f"{what} make a state of {size} numbers with {clients} clients, and one matrix for each client would take "
+            f"{needed / 1e9:.2g} GB in arithmetic '{ring.arithmetic}'; at most {MAX_BYTES / 1e9:g} GB are spent. Take "
+            "engine = 'sampled' or fewer clients."
+        )
+
+
 def _estimate(ring: Ring, exact: Exact, counts: Sequence[int], visit: Visit, packed: bool) -> tuple[float, float]:
     """(seconds, bytes) of a visit to samples that occur so often each."""
     d = exact.layout.d

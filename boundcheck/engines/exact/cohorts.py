@@ -7,14 +7,14 @@ E[a_v^2] suffice as long as Q_v itself does not depend on the cohort.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Drawing, Visit
+from boundcheck.methods.parts import Drawing, Epochs, Visit
 
 MAX_COHORTS = 20_000  # possible cohorts that are gone through one by one at most
 
@@ -92,12 +92,12 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
     Raises Unsupported where more than `MAX_COHORTS` cohorts would have to be gone through.
     """
     fixed = method.participation.fixed(round_index, clients)
+    if fixed is not None and method.steps_together:
+        return _enumerated(method, [(Fraction(1), fixed)], clients)
     if fixed is not None:
         a = tuple(_coefficients(method, fixed, clients))
         ratios = _ratios(method, fixed, a, clients)
-        members = tuple(
-            Member(i, method.local.visits(i, fixed, clients), r) for i, r in zip(fixed, ratios, strict=True)
-        )
+        members = tuple(Member(i, method.work(i, fixed, clients), r) for i, r in zip(fixed, ratios, strict=True))
         cohort = Cohort(Fraction(1), tuple(range(len(fixed))), a)
         return Law(members, a, tuple(v * v for v in a), cohorts=(cohort,))
     drawing = method.participation.drawing(clients)
@@ -113,7 +113,7 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
     if drawing.kind == "replacement":  # how often a client is drawn, on average
         p = [drawing.size * q for q in drawing.probabilities]
     ratios = _ratios(method, tuple(range(n)), a, clients)
-    members = tuple(Member(i, method.local.visits(i, (i,), clients), ratios[i]) for i in range(n))
+    members = tuple(Member(i, method.work(i, (i,), clients), ratios[i]) for i in range(n))
     mean = tuple(x * q for x, q in zip(a, p, strict=True))
     square = tuple(x * x * q for x, q in zip(a, p, strict=True))
     if drawing.kind == "subsets":
@@ -133,10 +133,20 @@ def law_of(method: Method, round_index: int, clients: Clients, *, one_by_one: bo
 def _enumerated(method: Method, support: Sequence[tuple[Fraction, tuple[int, ...]]], clients: Clients) -> Law:
     index: dict[Member, int] = {}
     cohorts: list[Cohort] = []
-    alone = None if method.local.by_cohort else [method.local.visits(i, (i,), clients) for i in range(clients.count)]
-    for p, clients_in in support:
+    alone = None if method.local.by_cohort else [method.work(i, (i,), clients) for i in range(clients.count)]
+
+    def outcomes() -> Iterator[tuple[Fraction, tuple[int, ...], list[Visits]]]:
+        """The possible cohorts, with what its members do; apart for each number of steps that they draw together."""
+        for p, cohort in support:
+            if isinstance(method.local, Epochs) and method.steps_together and cohort:
+                for q, steps in method.local.law_of_common(cohort, clients):
+                    own = [((Fraction(1), method.local.visit_of(i, steps, clients)),) for i in cohort]
+                    yield p * q, cohort, [*own]
+            else:
+                yield p, cohort, [method.work(i, cohort, clients) if alone is None else alone[i] for i in cohort]
+
+    for p, clients_in, visits in outcomes():
         a = _coefficients(method, clients_in, clients)
-        visits = [method.local.visits(i, clients_in, clients) if alone is None else alone[i] for i in clients_in]
         ratios = _ratios(method, clients_in, a, clients)
         here = [Member(i, v, r) for i, v, r in zip(clients_in, visits, ratios, strict=True)]
         added: dict[int, Fraction] = {}

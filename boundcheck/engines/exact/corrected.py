@@ -30,7 +30,7 @@ from boundcheck.engines.exact.state import Exact
 from boundcheck.engines.exact.visits import Local, Outcome
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Average, Correction, GradientSteps, NoStep, SumOne, Visit, first_repeated
+from boundcheck.methods.parts import Average, Correction, GradientSteps, NoStep, StepSize, SumOne, Visit, first_repeated
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class CorrectedRounds(Rounds):
         alike = self.method.aggregation == Average() and self._correction.weights == "uniform"
         return self._correction.participation is None and not (self._correction.pipelined and alike)
 
-    def plan(self, eta: Fraction, round_index: int, first: bool) -> Plan:
+    def plan(self, eta: StepSize, round_index: int, first: bool) -> Plan:
         """What a round does with step size eta."""
         if eta != self._step:
             self._step, self._outcomes, self._made = eta, {}, {}
@@ -127,13 +127,13 @@ class CorrectedRounds(Rounds):
 
     # --- one client -------------------------------------------------------------------------------------------
 
-    def _outcome(self, client: int, visit: Visit, eta: Fraction) -> Outcome:
+    def _outcome(self, client: int, visit: Visit, eta: StepSize) -> Outcome:
         key = (client, visit)
         if key not in self._outcomes:
             self._outcomes[key] = self._worker.run(None, client, visit, eta)
         return self._outcomes[key]
 
-    def _moves(self, member: Member, eta: Fraction) -> list[tuple[Fraction, Matrix]]:
+    def _moves(self, member: Member, eta: StepSize) -> list[tuple[Fraction, Matrix]]:
         """(probability, q_k) of each possible visit; q_k (D, D + d)."""
         found: list[tuple[Fraction, Matrix]] = []
         for p, visit in member.visits:
@@ -151,7 +151,7 @@ class CorrectedRounds(Rounds):
         return self._state + self.ring.mul(self._error, off)
 
     def _noise_of(
-        self, plan: Plan, member: Member, eta: Fraction, square: Fraction, inner: tuple[Pair, ...], by: Fraction
+        self, plan: Plan, member: Member, eta: StepSize, square: Fraction, inner: tuple[Pair, ...], by: Fraction
     ) -> Matrix | None:
         """Add E[a^2 Cov(Q)] of a member, and give what of it does not depend on M, a (d, d) covariance.
 
@@ -172,7 +172,7 @@ class CorrectedRounds(Rounds):
 
     # --- one round --------------------------------------------------------------------------------------------
 
-    def _corrected(self, position: int, c: Fraction, eta: Fraction) -> Plan:
+    def _corrected(self, position: int, c: Fraction, eta: StepSize) -> Plan:
         law, layout = self.law(position), self.exact.layout
         if self._correction.pipelined:
             g = _Known(self.ring.lift(layout.block(layout.momentum)))
@@ -202,7 +202,7 @@ class CorrectedRounds(Rounds):
             found += [(q, ring.sum(others))] if others else []
         return found
 
-    def _by_moments(self, law: Law, g: _Known, c: Fraction, eta: Fraction) -> Plan:
+    def _by_moments(self, law: Law, g: _Known, c: Fraction, eta: StepSize) -> Plan:
         ring, plan = self.ring, Plan(self._keep)
         if not law.members:
             plan.pairs.append((self._keep, self._keep))
@@ -233,7 +233,7 @@ class CorrectedRounds(Rounds):
             plan.constant = ring.mul(ring.mul(back, ring.sum(gammas)), back.transpose())
         return plan
 
-    def _whole(self, position: int, law: Law, c: Fraction, eta: Fraction) -> Plan:
+    def _whole(self, position: int, law: Law, c: Fraction, eta: StepSize) -> Plan:
         """Cohort by cohort: g is, or becomes, the mean gradient of the cohort that works."""
         ring, plan, layout = self.ring, Plan(self._keep), self.exact.layout
         inner: list[list[Pair]] = [[] for _ in law.members]

@@ -21,7 +21,8 @@ from boundcheck.engines.exact.rings import Matrix, Ring
 from boundcheck.engines.exact.space import Applied, Operators
 from boundcheck.engines.exact.state import Exact, cohort_at
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import GradientSteps
+from boundcheck.methods.parts import GradientSteps, StepSize
+from boundcheck.setting.step_sizes import run_steps
 
 Progress = Callable[[float], None]
 Values = Mapping[str, list[Any]]
@@ -38,6 +39,7 @@ class Dynamics:
         self.random = method.is_random(exact.clients)
         self.rounds = rounds_of(ring, method, exact)
         self.readers = Readers(self.rounds)
+        self.steps = run_steps(method, exact.clients)
         wide = exact.layout.size
         self.size = wide * (wide + 1) // 2 if self.random else wide
 
@@ -51,7 +53,7 @@ class Dynamics:
             moment = moment + self.exact.spread
         return self.ring.pack(self.ring.lift(moment)).transpose()
 
-    def map(self, eta: Fraction, round_index: int, first: bool) -> Matrix:
+    def map(self, eta: StepSize, round_index: int, first: bool) -> Matrix:
         """The matrix of a round on the state as a column; first: without an update of the momentum before it."""
         plan = self.rounds.plan(eta, round_index, first)
         if not self.random:
@@ -60,7 +62,7 @@ class Dynamics:
 
     # --- a constant step, and no covariance that depends on the state ---------------------------------------------
 
-    def congruences(self, eta: Fraction) -> list[Congruence] | None:
+    def congruences(self, eta: StepSize) -> list[Congruence] | None:
         """The rounds of a period as maps M -> T M T' + C, or None where they are no such maps."""
         samples = self.exact.samples
         if not self.random or self.rounds.compares or self.rounds.first:
@@ -72,7 +74,7 @@ class Dynamics:
             return None
         return [Congruence(self.ring, p.mean, p.constant) for p in plans]
 
-    def composed(self, maps: Sequence[Congruence], eta: Fraction, grid: Sequence[int], progress: Progress) -> Values:
+    def composed(self, maps: Sequence[Congruence], eta: StepSize, grid: Sequence[int], progress: Progress) -> Values:
         """The metrics at each round of the grid, from the maps of `congruences`."""
         ring, wide = self.ring, self.exact.layout.size
         forms = [dict(self.readers.forms()) for _ in maps]
@@ -85,7 +87,7 @@ class Dynamics:
 
     # --- a constant step ---------------------------------------------------------------------------------------
 
-    def trajectory(self, eta: Fraction, grid: Sequence[int], progress: Progress) -> Values:
+    def trajectory(self, eta: StepSize, grid: Sequence[int], progress: Progress) -> Values:
         """The metrics at each round of the grid, any rounds at once."""
         ring, period = self.ring, self.rounds.period
         begin = self.start()
@@ -150,7 +152,7 @@ class Dynamics:
             progress((top - b) / (top + 1))
         return states
 
-    def _read(self, eta: Fraction, grid: Sequence[int], rows: Sequence[Any]) -> Values:
+    def _read(self, eta: StepSize, grid: Sequence[int], rows: Sequence[Any]) -> Values:
         """The metrics of states, one row a round of the grid."""
         ring, wide = self.ring, self.exact.layout.size
         forms = dict(self.readers.forms())
@@ -201,7 +203,7 @@ class Dynamics:
                 for name, q in forms.items():
                     found[name].append(self.ring.dot(q.transpose(), moment))
             if self.exact.watched:
-                step = self.method.schedule.step(self.method.cycle_of(done, self.exact.clients))
+                step = self.steps.of_round(done)
                 space = Applied(self.ring, moment_now)
                 for name, value in self.readers.watched(space, step, done, done == 0).items():
                     found[name].append(value[0, 0])
@@ -215,22 +217,22 @@ class Dynamics:
         done = 0
         while True:
             yield moment
-            eta = self.method.schedule.step(self.method.cycle_of(done, self.exact.clients))
+            eta = self.steps.of_round(done)
             plan = self.rounds.plan(eta, done, done == 0)
             moment = self.rounds.second(Applied(ring, moment), plan, eta)
             done += 1
 
     def _points(self) -> Iterator[Matrix]:
         """z (D, 1) at round 0, 1, ..."""
-        ring, method, clients = self.ring, self.method, self.exact.clients
+        ring, method = self.ring, self.method
         state = self.start().transpose()
-        if isinstance(method.local, GradientSteps) and method.is_plain:
+        if isinstance(method.local, GradientSteps) and method.is_plain and not method.by_iteration:
             yield from self._gradient_steps(method.local.E, state)
             return
         done = 0
         while True:
             yield state
-            eta = method.schedule.step(method.cycle_of(done, clients))
+            eta = self.steps.of_round(done)
             state = ring.mul(self.rounds.plan(eta, done, done == 0).mean, state)
             done += 1
 

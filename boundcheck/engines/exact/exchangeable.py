@@ -26,6 +26,7 @@ from boundcheck.engines.exact.rings import Ring
 from boundcheck.engines.exact.rounds import Plan
 from boundcheck.engines.exact.state import Exact
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import StepSize
 
 
 class ExchangeableRounds(KeptRounds):
@@ -43,7 +44,7 @@ class ExchangeableRounds(KeptRounds):
         d = self.exact.layout.d
         return [[*range(d), 2 * d], list(range(d, 2 * d))]
 
-    def of_round(self, averaged: Sequence[int], handed: bool, eta: Fraction) -> Plan:
+    def of_round(self, averaged: Sequence[int], handed: bool, eta: StepSize) -> Plan:
         """What a round does after which these coordinates are averaged; a hand-over changes nothing."""
         ring, layout, m = self.ring, self.exact.layout, self.workers
         d, size, plan = layout.d, layout.size, Plan(self.ring.one(self.exact.layout.size))

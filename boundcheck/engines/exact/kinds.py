@@ -14,6 +14,13 @@ def rounds_of(ring: Ring, method: Method, exact: Exact) -> Rounds:
     """The rounds of a method on a problem, in one arithmetic."""
     if method.correction is not None and method.exchange is not None:
         raise Unsupported(f"the exact engine has no correction beside models that the clients keep ({method.name}).")
+    others = (method.momentum, method.server_momentum, method.correction, method.control, method.exchange)
+    if method.server.averages_models and any(part is not None for part in others):
+        raise Unsupported(f"the exact engine averages the models of plain methods only ({method.name}).")
+    if method.server_momentum is not None:
+        from boundcheck.engines.exact.server_momentum import ServerMomentumRounds
+
+        return ServerMomentumRounds(ring, method, exact)
     if isinstance(method.exchange, Stale):
         from boundcheck.engines.exact.stale import StaleRounds
 
@@ -29,4 +36,8 @@ def rounds_of(ring: Ring, method: Method, exact: Exact) -> Rounds:
         from boundcheck.engines.exact.corrected import CorrectedRounds
 
         return CorrectedRounds(ring, method, exact)
+    if method.control is not None:
+        from boundcheck.engines.exact.controlled import ControlledRounds
+
+        return ControlledRounds(ring, method, exact)
     return Rounds(ring, method, exact)

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact.rings import MAX_DIGITS
-from boundcheck.engines.exact.state import cohort_at, refuse_client_sgd
+from boundcheck.engines.exact.state import cohort_at, refuse_client_sgd, refuse_two_momenta
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Visit, first_repeated
+from boundcheck.methods.parts import StepSize, Visit, first_repeated
 from boundcheck.problems.problem import Arrays, IntervalProblem, Problem, clients_of
+from boundcheck.setting.step_sizes import run_steps
 
 # Gradient evaluations of one run, of the centre or of each end of an interval.
 MAX_STEPS: Mapping[Arithmetic, int] = {
@@ -55,18 +56,8 @@ def run_oracle(
     Raises Unsupported for random methods, where balls are not to be had, and beyond `MAX_STEPS` gradients or
     `MAX_DIGITS` digits.
     """
-    refuse_client_sgd(method)
     clients = clients_of(problem)
-    if method.is_random(clients):
-        raise Unsupported(
-            f"the problem '{problem.name}' is not quadratic, so the exact engine has no expectation over the random "
-            f"choices of {method.name}; use engine = 'sampled'."
-        )
-    if method.momentum is not None or method.exchange is not None:
-        raise Unsupported(
-            f"the problem '{problem.name}' is not quadratic, and there the exact engine carries out only methods whose "
-            f"clients start from the server's point and have no momentum, not {method.name}; use engine = 'sampled'."
-        )
+    _check_method(method, problem)
     solves = [v.sampling == "exact" for v in _visits(method, 0, clients)]
     if any(solves) and (arithmetic is not Arithmetic.FLOAT64 or _linear_scores(problem) is None):
         raise Unsupported(
@@ -101,6 +92,38 @@ def run_oracle(
         exact=fractions,
         info={"engine": "exact"} | ({"inexactness": inexactness} if any(solves) else {}),
     )
+
+
+def oracle_iterates(method: Method, problem: Problem, rounds: int) -> NDArray[np.float64]:
+    """The server's point after 0, ..., rounds rounds, shape (rounds + 1, d), in double precision.
+
+    Raises Unsupported as `run_oracle`.
+    """
+    _check_method(method, problem)
+    found: list[Point] = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        _carry_out(
+            method, problem, range(rounds + 1), False, lambda x: found.append(x.copy()), lambda share: None, None
+        )
+    return np.where(np.isnan(found), np.inf, np.array(found, dtype=np.float64))
+
+
+def _check_method(method: Method, problem: Problem) -> None:
+    refuse_client_sgd(method)
+    refuse_two_momenta(method)
+    clients = clients_of(problem)
+    if method.is_random(clients):
+        raise Unsupported(
+            f"the problem '{problem.name}' is not quadratic, so the exact engine has no expectation over the random "
+            f"choices of {method.name}; use engine = 'sampled'."
+        )
+    kept = method.momentum is not None or method.exchange is not None or method.control is not None
+    if kept or method.server.averages_models:
+        raise Unsupported(
+            f"the problem '{problem.name}' is not quadratic, and there the exact engine carries out only methods whose "
+            "clients start from the server's point and have no momentum or control variates, and whose server adds up "
+            f"differences, not {method.name}; use engine = 'sampled'."
+        )
 
 
 def _carry_out(
@@ -169,7 +192,9 @@ class _Walk:
     def __init__(self, method: Method, problem: Problem, exact: bool, snap: Snap | None) -> None:
         self._method, self._problem, self._exact, self._snap = method, problem, exact, snap
         self._clients = clients_of(problem)
+        self._sizes = run_steps(method, self._clients)
         self._old: Point | None = None  # the mean gradient of the round before
+        self._before: Point | None = None  # the server's point of the round before
         self.inexactness = 0.0
 
     def _number(self, value: Fraction) -> Any:
@@ -203,20 +228,33 @@ class _Walk:
         """The server's point after round `done`."""
         method = self._method
         cohort, factors = cohort_at(method, done, self._clients)
-        eta = method.schedule.step(method.cycle_of(done, self._clients))
-        target = self._target(x, cohort, done)
-        moved = x
+        eta = self._sizes.of_round(done)
+        moved, start = self._begun(x, done)
+        target = self._target(start, cohort, done)
         for i, factor, visit in zip(cohort, factors, _visits(method, done, self._clients), strict=True):
-            shift = None if target is None else target[0] * (target[1] - self._problem.gradient(i, x))
-            y = self._solve(i, x, shift, visit) if visit.sampling == "exact" else self._steps(i, x, shift, visit, eta)
+            shift = None if target is None else target[0] * (target[1] - self._problem.gradient(i, start))
+            if visit.sampling == "exact":
+                y = self._solve(i, start, shift, visit)
+            else:
+                y = self._steps(i, start, shift, visit, eta)
             if self._exact and self._snap is None:
                 _check_digits(y, self._problem, done)
-            moved = moved + self._number(factor) * (y - x)
+            moved = moved + self._number(factor) * (y - start)
         return moved if self._snap is None else _exact([self._snap(v) for v in moved])
 
-    def _steps(self, i: int, x: Point, shift: Point | None, visit: Visit, eta: Fraction) -> Point:
-        step, prox, y = self._number(eta * visit.scale), self._number(visit.prox), x
-        for _ in range(visit.steps):
+    def _begun(self, x: Point, done: int) -> tuple[Point, Point]:
+        """The point to which a round adds its moves, and the point that the cohort receives."""
+        own = self._method.server_momentum
+        if own is None:
+            return x, x
+        before = x if self._before is None else self._before
+        self._before = x
+        ahead = x + self._number(own.at(done)) * (x - before)
+        return ahead, ahead if own.nesterov else x
+
+    def _steps(self, i: int, x: Point, shift: Point | None, visit: Visit, eta: StepSize) -> Point:
+        prox, y = self._number(visit.prox), x
+        for step in self._each(eta, visit):
             slope = self._problem.gradient(i, y)
             slope = slope if shift is None else slope + shift
             slope = slope + prox * (y - x) if visit.prox else slope
@@ -226,6 +264,11 @@ class _Walk:
             elif self._exact:
                 _check_digits(y, self._problem, 0)
         return y
+
+    def _each(self, eta: StepSize, visit: Visit) -> list[Any]:
+        """The step size of each local step."""
+        sizes = eta if isinstance(eta, tuple) else (eta,) * visit.steps
+        return [self._number(v * visit.scale) for v in sizes]
 
     def _solve(self, i: int, x: Point, shift: Point | None, visit: Visit) -> Point:
         from boundcheck.engines.sampled.solves import newton
@@ -259,6 +302,11 @@ def _enclosed(
         )
     if method.correction is not None:
         raise Unsupported(f"a corrected step of {method.name} is no monotone map, so that its run cannot be enclosed.")
+    if method.server_momentum is not None:
+        raise Unsupported(
+            f"a step of {method.name} with momentum is no monotone map, so that its run cannot be enclosed; use "
+            "arithmetic = 'rational' or 'float64'."
+        )
     _require_monotone(method, problem, grid[-1])
     bits = FIRST_BITS
     while True:
@@ -317,8 +365,9 @@ def _require_monotone(method: Method, problem: Problem, rounds: int) -> None:
     if smooth is None or problem.dim != 1:
         raise Unsupported(f"the problem '{problem.name}' has no L on the line, so its run cannot be enclosed.")
     clients = clients_of(problem)
-    cycles = {1} if method.schedule.is_constant() else range(1, method.cycle_of(max(rounds - 1, 0), clients) + 1)
-    largest = max(method.schedule.step(k) for k in cycles)
+    sizes = run_steps(method, clients)
+    asked = range(1 if method.schedule.is_constant() else max(rounds, 1))
+    largest = max(sizes.at(t, k) for t in asked for k in range(sizes.local_steps or 1))
     repeated = first_repeated(method.participation, clients) + method.participation.period(clients)
     for t in range(min(rounds, repeated)):
         factors = cohort_at(method, t, clients)[1]

@@ -25,7 +25,7 @@ from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.virtual import METRICS, VirtualModels
 from boundcheck.engines.exact.visits import Step
-from boundcheck.methods.parts import Visit
+from boundcheck.methods.parts import StepSize, Visit
 
 
 class Readers:
@@ -54,7 +54,7 @@ class Readers:
         """metric -> q (D, D) with metric = trace(q M), of the metrics that are read off the point alone."""
         return self._plain
 
-    def watched(self, space: Space, eta: Fraction, round_index: int, first: bool) -> dict[str, Matrix]:
+    def watched(self, space: Space, eta: StepSize, round_index: int, first: bool) -> dict[str, Matrix]:
         """The other metrics, as functionals, before a round; first: it is the run's first."""
         found: dict[str, Matrix] = {}
         updated = self.rounds.compares and not first
@@ -76,7 +76,7 @@ class Readers:
         updates = rounds.updated(law)
         return space.at(space.total([(updates[k] * ring.scalar(w), updates[k]) for k, w in weights if w]))
 
-    def _drift(self, space: Space, eta: Fraction, round_index: int, updated: bool) -> Matrix:
+    def _drift(self, space: Space, eta: StepSize, round_index: int, updated: bool) -> Matrix:
         rounds, ring, parts = self.rounds, self.ring, list[Matrix]()
         clients = self.exact.clients
         position, shared = rounds.position(round_index), None
@@ -98,7 +98,7 @@ class Readers:
                     parts += [d * weight for d in self._distances(at, member, visit, eta)]
         return ring.sum(parts) if parts else space.form(ring.zeros(*[self.exact.layout.size] * 2))
 
-    def _distances(self, at: Space, member: Member, visit: Visit, eta: Fraction) -> list[Matrix]:
+    def _distances(self, at: Space, member: Member, visit: Visit, eta: StepSize) -> list[Matrix]:
         """E|y - x|^2 before each step."""
         ring, pick = self.ring, self.rounds.local.pick
         steps: list[Step] = []
@@ -128,7 +128,7 @@ class Readers:
         """(A, r) with grad F = A (x - c) + r; r (d, D) multiplies the state."""
         return self.ring.lift(self.exact.hessian), self.ring.lift(self.exact.residual * self.exact.layout.one)
 
-    def _epochs(self, space: Space, eta: Fraction, round_index: int, updated: bool) -> Matrix:
+    def _epochs(self, space: Space, eta: StepSize, round_index: int, updated: bool) -> Matrix:
         rounds, ring = self.rounds, self.ring
         position = rounds.position(round_index)
         law = self._laws.get(position, rounds.law(position))
@@ -154,7 +154,7 @@ class Readers:
             parts.append(space.form(ring.mul(here.transpose(), here)) * ring.scalar(idle))
         return ring.sum(parts)
 
-    def _gradients(self, at: Space, member: Member, visit: Visit, eta: Fraction) -> list[Matrix]:
+    def _gradients(self, at: Space, member: Member, visit: Visit, eta: StepSize) -> list[Matrix]:
         """E|grad F(y)|^2 at the start of each epoch, divided by their number."""
         ring, pick = self.ring, self.rounds.local.pick
         steps: list[Step] = []

@@ -19,7 +19,7 @@ from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact
 from boundcheck.engines.exact.visits import Local
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Visit, first_repeated
+from boundcheck.methods.parts import StepSize, Visit, first_repeated
 
 Pair = tuple[Matrix, Matrix]
 Inner = tuple[Pair, ...] | None
@@ -71,14 +71,23 @@ class Rounds:
         if layout.momentum is not None and momentum is not None and not self.compares:
             for k in range(layout.moving - layout.momentum):
                 keep[layout.momentum + k, layout.momentum + k] = 1 - rational(momentum.a)
+        # what is subtracted of y - c: x - c, or, where the server averages models, -c
+        self._from = self.local.pick
+        if method.server.averages_models:
+            eta_g = rational(method.server.factor)
+            self._from = ring.lift(-exact.centre * layout.one)
+            for k in range(layout.d):
+                keep[k, k] = 1 - eta_g
+                keep[k, layout.size - 1] = -eta_g * exact.centre[k, 0]
         self._keep = ring.lift(keep)
         self._worker = self.local  # that of jobs
         self._back = self.local.pick.transpose() * ring.scalar(method.server.factor)
         self._laws: dict[int, Law] = {}
-        self._sends: dict[Fraction, Matrix] = {}
+        self._backs: dict[Fraction, Matrix] = {Fraction(1): self._back}  # by weight of the visit
+        self._sends: dict[tuple[Fraction, Fraction], Matrix] = {}
         self._updates: tuple[Matrix, list[Matrix]] | None = None
         self._plans: dict[tuple[int, bool], Plan] = {}
-        self._step: Fraction | None = None
+        self._step: StepSize | None = None
 
     def position(self, round_index: int) -> int:
         """The first round whose cohort has the same law."""
@@ -101,16 +110,20 @@ class Rounds:
             self._laws[position] = law_of(self.method, position, self.exact.clients, one_by_one=self.compares)
         return self._laws[position]
 
-    def send(self, visit: Visit, eta: Fraction, ratio: Fraction) -> Matrix:
+    def send(self, visit: Visit, eta: StepSize, ratio: Fraction) -> Matrix:
         """C (D, d): what a unit of y - x, times a_i, adds to the state."""
         momentum, layout = self.method.momentum, self.exact.layout
+        if visit.weight not in self._backs:
+            self._backs[visit.weight] = self._back * self.ring.scalar(visit.weight)
+        back = self._backs[visit.weight]
         if momentum is None or self.compares or not visit.steps:
-            return self._back
+            return back
+        assert isinstance(eta, Fraction), "a momentum goes with one step size a round"
         taken = visit.steps * visit.scale * eta / ratio
-        if taken not in self._sends:
+        if (taken, visit.weight) not in self._sends:
             into = self.ring.lift(layout.block(layout.momentum).transpose())
-            self._sends[taken] = self._back - into * self.ring.scalar(momentum.a / taken)
-        return self._sends[taken]
+            self._sends[taken, visit.weight] = back - into * self.ring.scalar(momentum.a / taken)
+        return self._sends[taken, visit.weight]
 
     def updates(self) -> tuple[Matrix, list[Matrix]]:
         """(U_0, [U_i]) with U_S = U_0 + sum over S of b_i U_i: m <- (1-a) m + sum b_i (g_i(x) - (1-a) g_i(x_prev)).
@@ -141,7 +154,7 @@ class Rounds:
             found.append(self.ring.sum([base, *parts]))
         return found
 
-    def plan(self, eta: Fraction, round_index: int, first: bool) -> Plan:
+    def plan(self, eta: StepSize, round_index: int, first: bool) -> Plan:
         """What a round does with step size eta; first: it is the run's first (no update of the momentum before it)."""
         if eta != self._step:
             self._step, self._plans, self._sends = eta, {}, {}
@@ -152,7 +165,7 @@ class Rounds:
         return self._plans[key]
 
     def _noise(
-        self, plan: Plan, gammas: _Gammas, member: Member, eta: Fraction, square: Fraction, inner: Inner
+        self, plan: Plan, gammas: _Gammas, member: Member, eta: StepSize, square: Fraction, inner: Inner
     ) -> Matrix:
         """Add E[a^2] Cov(Q) of a member to the plan and give E[Q].
 
@@ -161,7 +174,7 @@ class Rounds:
         ring, found = self.ring, list[tuple[Fraction, Matrix]]()
         for p, visit in member.visits:
             outcome, send = self.local.run(None, member.client, visit, eta), self.send(visit, eta, member.ratio)
-            found.append((p, ring.mul(send, outcome.mean - self.local.pick)))
+            found.append((p, ring.mul(send, outcome.mean - self._from)))
             if outcome.gamma is not None and square:
                 own = outcome.gamma * ring.scalar(square * p)
                 known = gammas.get(id(send))
@@ -185,7 +198,7 @@ class Rounds:
             plan.constant = ring.sum([ring.mul(ring.mul(send, g), send.transpose()) for send, g in gammas.values()])
         return plan
 
-    def _plain(self, law: Law, eta: Fraction) -> Plan:
+    def _plain(self, law: Law, eta: StepSize) -> Plan:
         plan, gammas = Plan(self._keep), _Gammas()
         means = [
             self._noise(plan, gammas, member, eta, square, None)
@@ -214,7 +227,7 @@ class Rounds:
                 others = [other * ring.scalar(w) for other, w in zip(means, row, strict=True) if w]
                 plan.pairs += [(q, ring.sum(others))] if others else []
 
-    def _compared(self, law: Law, eta: Fraction) -> Plan:
+    def _compared(self, law: Law, eta: StepSize) -> Plan:
         ring, plan, gammas = self.ring, Plan(self._keep), _Gammas()
         updates = self.updated(law)
         inner: list[list[Pair]] = [[] for _ in law.members]
@@ -233,7 +246,7 @@ class Rounds:
         plan.mean = ring.sum(total)
         return self._finish(plan, gammas)
 
-    def second(self, space: Space, plan: Plan, eta: Fraction) -> Matrix:
+    def second(self, space: Space, plan: Plan, eta: StepSize) -> Matrix:
         """M -> M+, as the space keeps it."""
         found = [space.total(plan.pairs), *(space.at(space.total(own)).total(outer) for own, outer in plan.nested)]
         if plan.constant is not None:

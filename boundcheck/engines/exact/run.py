@@ -128,7 +128,8 @@ class _Run:
         if constant and fits and worth:
             check_visits(ring, self.exact, visits, True, 1)
             return dynamics.trajectory(self.method.schedule.step(1), self.grid, self.progress)
-        changing = "correction" if self.method.schedule.is_constant() else "step size"
+        pushed = self.method.server_momentum is not None and not self.method.server_momentum.is_constant
+        changing = "momentum" if pushed else "correction" if self.method.schedule.is_constant() else "step size"
         why = f"a {changing} that changes" if not constant else f"a state of {size} numbers"
         members = len(self._members())
         if last * members > MAX_VISITS[ring.arithmetic]:

@@ -58,7 +58,9 @@ def contraction(method: Method, problem: Problem, *, only_decide: bool = False) 
     if not method.schedule.is_constant():
         raise Unsupported(f"the step size of {method.name} changes, so that no single map describes its cycles.")
     if not repeats(method):
-        raise Unsupported(f"the correction of {method.name} changes, so that no single map describes its rounds.")
+        raise Unsupported(
+            f"the correction or momentum of {method.name} changes, so that no single map describes its rounds."
+        )
     exact = lower(method, problem, ())
     if exact.layout.copies > 1:
         raise Unsupported(

@@ -26,7 +26,7 @@ from boundcheck.engines.exact.state import Exact, Layout
 from boundcheck.engines.exact.visits import Local
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Visit
+from boundcheck.methods.parts import StepSize, Visit
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class StaleRounds(Rounds):
             self._laws[position] = law_of(self.method, position, self.exact.clients, one_by_one=True)
         return self._laws[position]
 
-    def plan(self, eta: Fraction, round_index: int, first: bool) -> Plan:
+    def plan(self, eta: StepSize, round_index: int, first: bool) -> Plan:
         if eta != self._step:
             self._step, self._plans = eta, {}
         key = (self.position(round_index), False)
@@ -106,7 +106,7 @@ class StaleRounds(Rounds):
                     send[a, a - layout.slot(k)] = 1
         return self.ring.lift(keep), self.ring.lift(send)
 
-    def _work(self, member: Member, eta: Fraction) -> _Work:
+    def _work(self, member: Member, eta: StepSize) -> _Work:
         ring, start, read = self.ring, self._begins[member.client], self._read[member.client]
         found: list[tuple[Fraction, Matrix]] = []
         gammas: list[Matrix] = []
@@ -122,7 +122,7 @@ class StaleRounds(Rounds):
         apart = tuple((p, q - mean) for p, q in found) if len(found) > 1 else ()
         return _Work(mean, apart, ring.sum(gammas) if gammas else None, tuple(jobs))
 
-    def _carried_out(self, law: Law, eta: Fraction, position: int) -> Plan:
+    def _carried_out(self, law: Law, eta: StepSize, position: int) -> Plan:
         ring, step = self.ring, self.method.server.factor
         works = [self._work(member, eta) for member in law.members]
         plan = Plan(ring.zeros(*[self.exact.layout.size] * 2))

@@ -1,10 +1,11 @@
 """The server's state as a vector, and the exact data of a problem in its coordinates.
 
-With c a minimiser (or saddle, or 0 where F has none) the state is z = [x - c; 1], with momentum m also
-[x - c; m; 1], and where the momentum compares gradients at two points [x - c; x_previous - c; m; 1]. The models y_i
-that clients keep (`methods.parts.exchange`) are further blocks y_i - c, and with a pipelined correction g is one; where
-there is no server x is a weighted mean of the y_i, and the blocks are y_i - x (`blocks`, `exchangeable`). Working at
-x - c keeps the metrics free of cancellation.
+With c a minimiser (or saddle, or 0 where F has none) the state is z = [x - c; 1], with momentum m also [x - c; m; 1],
+with a momentum of the server's own step [x - c; x_previous - c; 1], and where the momentum compares gradients at two
+points [x - c; x_previous - c; m; 1]. The models y_i that clients keep (`methods.parts.exchange`) are further blocks y_i
+- c, and with a pipelined correction g is one; where there is no server x is a weighted mean of the y_i, and the blocks
+are y_i - x (`blocks`, `exchangeable`). Control variates, or the points from which they follow, are further blocks
+(`controlled`). Working at x - c keeps the metrics free of cancellation.
 The gradient of client i (or of one of its samples) is A (x - c) - o
 with o = b - A c, exactly rational.
 """
@@ -23,7 +24,7 @@ from boundcheck.engines.exact.slots import kept_models
 from boundcheck.errors import Unsupported
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Blocks, Stale
+from boundcheck.methods.parts import Blocks, ControlVariates, ReferencePoint, Stale
 from boundcheck.problems.problem import ComponentProblem, Problem, QuadraticProblem, clients_of
 from boundcheck.setting.metrics import is_round_metric
 
@@ -33,9 +34,10 @@ class Layout:
     """Where the blocks of the state begin: x at 0, then the others, then the constant 1.
 
     d: dimension. previous, momentum: first coordinate of the previous point and of the momentum (or of the gradients
-    that a pipelined correction carries over), or None. slots: how many models the clients keep; they come last before
-    the constant. copies: where it is random which client holds which model, there is a copy of all this, its constant
-    included, for every assignment, multiplied by the indicator of that assignment; then one more constant 1.
+    that a pipelined correction carries over), or None. slots: how many models (or control variates) the clients keep;
+    they come last before the constant. copies: where it is random which client holds which model, there is a copy of
+    all this, its constant included, for every assignment, multiplied by the indicator of that assignment; then one more
+    constant 1.
     """
 
     d: int
@@ -159,6 +161,16 @@ def refuse_client_sgd(method: Method) -> None:
         )
 
 
+def refuse_two_momenta(method: Method) -> None:
+    """Raises Unsupported for a momentum of the server's step beside parts with which it has no agreed meaning."""
+    others = method.momentum, method.correction, method.exchange
+    if method.server_momentum is not None and others != (None, None, None):
+        raise Unsupported(
+            f"the exact engine has no momentum of the server's step beside a momentum in local steps, a correction or "
+            f"models that the clients keep ({method.name})."
+        )
+
+
 def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
     """The exact data of a run on a quadratic problem.
 
@@ -167,6 +179,7 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
     if not isinstance(problem, QuadraticProblem):
         raise Unsupported(f"the problem '{problem.name}' is not quadratic, so its runs are no linear maps.")
     refuse_client_sgd(method)
+    refuse_two_momenta(method)
     forms, d, names = problem.forms(), problem.dim, tuple(metrics)
     clients = clients_of(problem)
     centre = next((c for c, _ in forms.quadratic.values()), fmpq_mat(d, 1))
@@ -182,9 +195,15 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
         layout = Layout(d, d, 2 * d) if momentum.variance_reduced else Layout(d, None, d)
     if method.correction is not None and method.correction.pipelined:
         layout = Layout(d, None, d)
+    if method.server_momentum is not None:
+        layout = Layout(d, d)
     if isinstance(method.exchange, Stale):
         kept = kept_models(method, clients)
         layout = replace(layout, slots=1 + max((k for k in kept if k is not None), default=-1))
+    if isinstance(method.control, ControlVariates):
+        layout = replace(layout, slots=clients.count)
+    elif isinstance(method.control, ReferencePoint):
+        layout = replace(layout, slots=1 if method.control.point == "last" else 2)
     samples = _samples(method, problem, clients, centre)
     alike = isinstance(method.exchange, Blocks) and _alike(method, method.exchange, clients, whole, samples)
     if isinstance(method.exchange, Blocks):
@@ -205,10 +224,15 @@ def lower(method: Method, problem: Problem, metrics: Iterable[str]) -> Exact:
                 for b in range(d):
                     spread[first + a, first + b] = variance[a, b] / momentum.warm_up
         blocks = [*blocks, *(x0.entries() if layout.previous is not None else []), *initial.entries()]
+    if method.server_momentum is not None:
+        blocks = [*blocks, *x0.entries()]
     if momentum is None and layout.momentum is not None:  # the gradients of the round before, which round 0 ignores
         blocks += [fmpq(0)] * d
-    # every kept model is x_0 at first
-    blocks += ([fmpq(0)] * d if isinstance(method.exchange, Blocks) else x0.entries()) * layout.slots
+    if isinstance(method.control, ControlVariates):
+        given = method.control.start == "gradient"
+        blocks += [v for a, o in whole for v in ((a * x0 - o).entries() if given else [fmpq(0)] * d)]
+    else:  # every kept model, and the reference point, is x_0 at first
+        blocks += ([fmpq(0)] * d if isinstance(method.exchange, Blocks) else x0.entries()) * layout.slots
     start = fmpq_mat(layout.each, 1, [*blocks, fmpq(1)])
     if layout.copies > 1:
         start, spread = _in_copies(layout, start)
@@ -314,7 +338,9 @@ def _distinct(maps: Sequence[tuple[fmpq_mat, fmpq_mat]], centre: fmpq_mat) -> Sa
 
 def repeats(method: Method) -> bool:
     """Whether all rounds at the same place of a period, after the first ones, do the same."""
-    return method.schedule.is_constant() and (method.correction is None or method.correction.is_constant())
+    pushed = method.server_momentum is None or method.server_momentum.is_constant
+    steady = method.correction is None or method.correction.is_constant()
+    return method.schedule.is_constant() and steady and pushed
 
 
 def cohort_at(method: Method, round_index: int, clients: Clients) -> tuple[tuple[int, ...], list[Fraction]]:

@@ -27,6 +27,7 @@ from boundcheck.engines.exact.rounds import Pair, Rounds
 from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.visits import Step
 from boundcheck.errors import Unsupported
+from boundcheck.methods.parts import StepSize
 
 METRICS = ("round_gap", "virtual_round_gap", "virtual_gap", "virtual_grad2")
 
@@ -51,7 +52,7 @@ class VirtualModels:
         self._laws: dict[int, Law] = {}
         self._squares: dict[int, _Square] = {}
 
-    def metric(self, name: str, space: Space, eta: Fraction, round_index: int) -> Matrix:
+    def metric(self, name: str, space: Space, eta: StepSize, round_index: int) -> Matrix:
         """One of `METRICS` before a round with step size eta.
 
         Raises Unsupported where L^n (or F) has no minimum, and for virtual models of clients whose numbers of local
@@ -118,7 +119,7 @@ class VirtualModels:
             raise Unsupported(f"{method.name} {why}, so that it has no virtual models and no metric '{name}'.")
         return max(visits[0].steps, 1)
 
-    def _mean_over_steps(self, name: str, square: _Square, law: Law, space: Space, eta: Fraction) -> Matrix:
+    def _mean_over_steps(self, name: str, square: _Square, law: Law, space: Space, eta: StepSize) -> Matrix:
         ring, local, eta_g = self.ring, self.rounds.local, self.rounds.method.server.factor
         count = self._steps(law, name)
         forms: list[Matrix] = []

@@ -32,7 +32,7 @@ from boundcheck.engines.exact.space import Space
 from boundcheck.engines.exact.state import Exact, Samples
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Visit
+from boundcheck.methods.parts import StepSize, Visit
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,10 @@ class Local:
         self._lifted: dict[int, tuple[list[Matrix], list[Matrix]]] = {}
         self._solves: dict[tuple[int, Fraction], Matrix] = {}
 
+    def start_from(self, pick: Matrix) -> None:
+        """Let visits begin at the point that this matrix (d, D) takes from the state, instead of the server's."""
+        self.pick, self._solves = pick, {}
+
     def _data(self, client: int) -> tuple[list[Matrix], list[Matrix]]:
         """Hessians and offsets of the client's samples (or of the client itself)."""
         if client not in self._lifted:
@@ -132,7 +136,7 @@ class Local:
         return alone or len(self._data(client)[0]) == 1 or visit.steps == 0
 
     def run(
-        self, space: Space | None, client: int, visit: Visit, eta: Fraction, watched: list[Step] | None = None
+        self, space: Space | None, client: int, visit: Visit, eta: StepSize, watched: list[Step] | None = None
     ) -> Outcome:
         """The outcome of a visit; `watched` receives the local point before every step.
 
@@ -145,7 +149,10 @@ class Local:
                 watched.append(Step(0, self.pick))
             return Outcome(self._solved(client, visit.prox))
         hessians, offsets = self._data(client)
-        step, prox = eta * visit.scale, visit.prox
+        prox = visit.prox
+        if isinstance(eta, tuple):
+            return self._changing(space, client, visit, [v * visit.scale for v in eta], watched)
+        step = eta * visit.scale
         if visit.sampling == "full" or sum(self.counts(client)) == 1:
             h, right = self._map(hessians[0], offsets[0], step, prox)
             return self._closed(h, right, None, visit, 1, watched)
@@ -153,11 +160,59 @@ class Local:
             mean, spread = self._population(offsets, self.counts(client), step)
             h, right = self._map(hessians[0], mean, step, prox)
             return self._closed(h, right, spread, visit, sum(self.counts(client)), watched)
-        kinds = [
-            _Kind(Fraction(count, sum(self.counts(client))), *self._map(a, o, step, prox))
-            for a, o, count in zip(hessians, offsets, self.counts(client), strict=True)
+        kinds = self._kinds(client, step, prox)
+        return self._programme(space, client, [kinds] * visit.steps, visit, watched)
+
+    def _kinds(self, client: int, step: Fraction, prox: Fraction) -> list[_Kind]:
+        """The step maps of the client's samples, for a step of this size."""
+        total = sum(self.counts(client))
+        return [
+            _Kind(Fraction(count, total), *self._map(a, o, step, prox))
+            for a, o, count in zip(*self._data(client), self.counts(client), strict=True)
         ]
-        return self._programme(space, client, kinds, visit, watched)
+
+    def _changing(
+        self, space: Space | None, client: int, visit: Visit, sizes: Sequence[Fraction], watched: list[Step] | None
+    ) -> Outcome:
+        """A visit whose local steps have these sizes.
+
+        Where all Hessians agree, the offsets of an epoch's batches that are drawn without replacement have the
+        covariances S n/(n-1)/m - S/(n-1) (a batch of m of the n samples) and -S/(n-1) (two batches), S that of one
+        sample. With sums = sum of the batches' factors in y, the part -S/(n-1) is -sums S sums'/(n-1).
+        """
+        ring, (hessians, offsets) = self.ring, self._data(client)
+        size = sum(self.counts(client))
+        if len(hessians) > 1 and visit.sampling != "full":
+            return self._programme(space, client, [self._kinds(client, v, visit.prox) for v in sizes], visit, watched)
+        plain = visit.sampling == "full" or size == 1
+        offset, spread = (offsets[0], None) if plain else self._population(offsets, self.counts(client), Fraction(1))
+        reshuffled = visit.sampling == "reshuffled"
+        apart = Fraction(size, size - 1) if reshuffled and size > 1 else Fraction(1)
+        each = -(-size // visit.batch)
+        mean, own, sums = self.pick, None, None  # sums: of the epoch so far
+
+        def gamma() -> Matrix | None:
+            if own is None or sums is None or spread is None or not reshuffled:
+                return own
+            joint = ring.mul(ring.mul(sums, spread), sums.transpose())
+            return own - joint * ring.scalar(Fraction(1, size - 1))
+
+        for k, (step, m) in enumerate(zip(sizes, batch_sizes(size, visit.batch, visit.steps), strict=True)):
+            if k % each == 0:
+                own, sums = gamma(), None
+            if watched is not None:
+                watched.append(Step(k, mean, gamma()))
+            h, right = self._map(hessians[0], offset, step, visit.prox)
+            mean = ring.mul(h, mean) + right
+            if spread is not None:
+                fresh = spread * ring.scalar(step * step * apart / m)
+                own = fresh if own is None else ring.mul(ring.mul(h, own), h.transpose()) + fresh
+                sums = (
+                    self._unit * ring.scalar(step)
+                    if sums is None
+                    else ring.mul(h, sums) + self._unit * ring.scalar(step)
+                )
+        return Outcome(mean, gamma())
 
     def _solved(self, client: int, prox: Fraction) -> Matrix:
         """The map to the minimiser of f_i with the proximal term (d, D). Raises BadInput where there is none."""
@@ -239,8 +294,9 @@ class Local:
     # --- several Hessians -------------------------------------------------------------------------------------
 
     def _programme(
-        self, space: Space | None, client: int, kinds: list[_Kind], visit: Visit, watched: list[Step] | None
+        self, space: Space | None, client: int, kinds: list[list[_Kind]], visit: Visit, watched: list[Step] | None
     ) -> Outcome:
+        """kinds: the step maps of each step, the same list where they are the same."""
         begun = None if space is None else space.total([(self.pick, self.pick)])
         state: State = (Fraction(1), self.pick, begun)
         walk = self._replaced if visit.sampling == "replacement" else self._reshuffled
@@ -266,23 +322,27 @@ class Local:
         return mass, ring.sum(means), None if space is None else ring.sum([*seconds, space.total(pairs)])
 
     def _replaced(
-        self, space: Space | None, kinds: list[_Kind], visit: Visit, counts: Sequence[int], state: State
+        self, space: Space | None, kinds: list[list[_Kind]], visit: Visit, counts: Sequence[int], state: State
     ) -> Iterator[State]:
         """The state after each step with fresh samples; the mean of m of them has
         E HYH' = (1/m) E_j H_j Y H_j' + (1 - 1/m) Hm Y Hm', Hm = E_j H_j."""
         ring = self.ring
-        shares = [ring.scalar(k.p) for k in kinds]
-        h = ring.sum([k.h * p for k, p in zip(kinds, shares, strict=True)])
-        right = ring.sum([k.right * p for k, p in zip(kinds, shares, strict=True)])
-        for m in batch_sizes(sum(counts), visit.batch, visit.steps):
-            moves = [(state, k.p / m, k.h, k.right) for k in kinds]
+        means: dict[int, tuple[Matrix, Matrix]] = {}  # by id of the kinds of a step
+        for own, m in zip(kinds, batch_sizes(sum(counts), visit.batch, visit.steps), strict=True):
+            if id(own) not in means:
+                shares = [ring.scalar(k.p) for k in own]
+                means[id(own)] = (
+                    ring.sum([k.h * p for k, p in zip(own, shares, strict=True)]),
+                    ring.sum([k.right * p for k, p in zip(own, shares, strict=True)]),
+                )
+            moves = [(state, k.p / m, k.h, k.right) for k in own]
             if m > 1:
-                moves.append((state, 1 - Fraction(1, m), h, right))
+                moves.append((state, 1 - Fraction(1, m), *means[id(own)]))
             state = self._mix(space, moves)
             yield state
 
     def _reshuffled(
-        self, space: Space | None, kinds: list[_Kind], visit: Visit, counts: Sequence[int], state: State
+        self, space: Space | None, kinds: list[list[_Kind]], visit: Visit, counts: Sequence[int], state: State
     ) -> Iterator[State]:
         """The state after each step, by the dynamic programme over the multisets of samples used in an epoch."""
         ring, size = self.ring, sum(counts)
@@ -291,6 +351,8 @@ class Local:
         maps: dict[tuple[int, ...], tuple[Matrix, Matrix]] = {}
         level: dict[tuple[int, ...], State] = {}
         for index in range(visit.steps):
+            if index and kinds[index] is not kinds[index - 1]:
+                maps = {}
             if index % each == 0:
                 level = {(0,) * len(counts): state}
             m = sizes[index % each]
@@ -300,7 +362,9 @@ class Local:
                 ways = math.comb(sum(left), m)
                 for taken in _parts(left, m):
                     if taken not in maps:
-                        shares = [(k, ring.scalar(Fraction(t, m))) for k, t in zip(kinds, taken, strict=True) if t]
+                        shares = [
+                            (k, ring.scalar(Fraction(t, m))) for k, t in zip(kinds[index], taken, strict=True) if t
+                        ]
                         maps[taken] = (
                             ring.sum([k.h * s for k, s in shares]),
                             ring.sum([k.right * s for k, s in shares]),

@@ -1,220 +1,25 @@
 """The general compiled path's steps: `execute` carries out a stretch of a plan for any visits and any flat arrays.
 
-Rows of data are padded with zeros to a multiple of 8 entries, and points likewise (see `lanes`), so that inner products
-and sums over a batch run in 8 lanes without a remainder. The order of operations is fixed and no operation mixes seeds:
-a seed's numbers do not depend on which others run.
+Data and points are padded as `gradients` says. The order of operations is fixed and no operation mixes seeds: a seed's
+numbers do not depend on which others run.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from boundcheck.engines.sampled import variates
+from boundcheck.engines.sampled.gradients import estimate_gradient, full_gradient, mean_gradient
 from boundcheck.engines.sampled.jit import bare, bare_inlined, stamp
-from boundcheck.engines.sampled.lanes import (
-    added,
-    blended,
-    clipped,
-    copied,
-    exponentials,
-    fused,
-    loaded,
-    minus,
-    moved,
-    plus,
-    read,
-    shifted,
-    spread,
-    stored,
-    summed,
-    times,
-    write,
-    zeros,
-)
+from boundcheck.engines.sampled.lanes import added, blended, clipped, copied, moved, read, shifted, write
 
-ISOTROPIC, QUADRATIC, ROWS, LOGISTIC, SOFTMAX = 0, 1, 2, 3, 4  # kinds of arrays
 NONE, REDUCED, PRACTICAL = 0, 1, 2  # kinds of momentum
 OWN, PIPELINED = 1, 2  # kinds of correction: by the gradients of this round, or of the one before
 STALE, BLOCKS = 1, 2  # kinds of exchange
-TILE = 32  # samples whose scores are held at once: they and their rows should stay in the fastest cache
-VECTORS = 13  # points that `execute` works with
-
-
-@bare_inlined
-def dot(b: Any, j: Any, y: Any, begin: Any) -> Any:
-    """The inner product of row j of b with y from `begin` on."""
-    total = zeros()
-    for k in range(0, b.shape[1], 8):
-        total = fused(loaded(b, (j, k)), loaded(y, (begin + k,)), total)
-    return summed(total)
-
-
-@bare_inlined
-def scores(b: Any, j: Any, y: Any, classes: Any, out: Any, at: Any) -> None:
-    """out[at + c] = the inner product of row j of b with row c of y, five at once so that b is read less often."""
-    width = b.shape[1]
-    c = 0
-    while c + 5 <= classes:
-        s0, s1, s2, s3, s4 = zeros(), zeros(), zeros(), zeros(), zeros()
-        first = c * width
-        for k in range(0, width, 8):
-            row = loaded(b, (j, k))
-            s0 = fused(row, loaded(y, (first + k,)), s0)
-            s1 = fused(row, loaded(y, (first + width + k,)), s1)
-            s2 = fused(row, loaded(y, (first + 2 * width + k,)), s2)
-            s3 = fused(row, loaded(y, (first + 3 * width + k,)), s3)
-            s4 = fused(row, loaded(y, (first + 4 * width + k,)), s4)
-        out[at + c], out[at + c + 1], out[at + c + 2] = summed(s0), summed(s1), summed(s2)
-        out[at + c + 3], out[at + c + 4] = summed(s3), summed(s4)
-        c += 5
-    while c < classes:
-        out[at + c] = dot(b, j, y, c * width)
-        c += 1
-
-
-@bare_inlined
-def begun_sum(fresh: Any, ridge: Any, y: Any, g: Any, at: Any) -> Any:
-    """What a sum of g starts from: ridge y, or what it has come to."""
-    return times(spread(ridge), loaded(y, (at,))) if fresh else loaded(g, (at,))
-
-
-@bare_inlined
-def combine(
-    b: Any, samples: Any, at: Any, count: Any, residual: Any, classes: Any, fresh: Any, ridge: Any, y: Any, g: Any
-) -> None:  # fmt: skip
-    """Row c of g = ridge y (`fresh`), or its own value, + the sum of residual[t classes + c] rows samples[at + t]."""
-    width = b.shape[1]
-    c = 0
-    while c + 5 <= classes:
-        for k in range(0, width, 8):
-            first = c * width + k
-            s0, s1 = begun_sum(fresh, ridge, y, g, first), begun_sum(fresh, ridge, y, g, first + width)
-            s2 = begun_sum(fresh, ridge, y, g, first + 2 * width)
-            s3 = begun_sum(fresh, ridge, y, g, first + 3 * width)
-            s4 = begun_sum(fresh, ridge, y, g, first + 4 * width)
-            for t in range(count):
-                row, r = loaded(b, (np.int64(samples[at + t]), k)), t * classes + c
-                s0 = fused(spread(residual[r]), row, s0)
-                s1 = fused(spread(residual[r + 1]), row, s1)
-                s2 = fused(spread(residual[r + 2]), row, s2)
-                s3 = fused(spread(residual[r + 3]), row, s3)
-                s4 = fused(spread(residual[r + 4]), row, s4)
-            stored(g, (first,), s0)
-            stored(g, (first + width,), s1)
-            stored(g, (first + 2 * width,), s2)
-            stored(g, (first + 3 * width,), s3)
-            stored(g, (first + 4 * width,), s4)
-        c += 5
-    while c < classes:
-        for k in range(0, width, 8):
-            total = begun_sum(fresh, ridge, y, g, c * width + k)
-            for t in range(count):
-                r = spread(residual[t * classes + c])
-                total = fused(r, loaded(b, (np.int64(samples[at + t]), k)), total)
-            stored(g, (c * width + k,), total)
-        c += 1
-
-
-@bare_inlined
-def softmax(score: Any, classes: Any, target: Any, samples: Any, at: Any, count: Any, weight: Any) -> None:
-    """Turn the scores of samples into the derivatives of their cross entropy, times `weight`."""
-    for t in range(count):
-        begin = t * classes
-        top = score[begin]
-        for c in range(1, classes):
-            top = max(top, score[begin + c])
-        for c in range(classes):
-            score[begin + c] -= top
-    exponentials(score, count * classes)
-    for t in range(count):
-        begin = t * classes
-        total = 0.0
-        for c in range(classes):
-            total += score[begin + c]
-        share = weight / total
-        for c in range(classes):
-            score[begin + c] *= share
-        score[begin + np.int64(target[samples[at + t]])] -= weight
-
-
-@bare_inlined
-def mean_gradient(
-    kind: Any, classes: Any, ridge: Any, b: Any, target: Any, curvature: Any, columns: Any,
-    y: Any, samples: Any, at: Any, count: Any, residual: Any, g: Any,
-) -> None:  # fmt: skip
-    """g = the mean gradient of components samples[at], ..., samples[at + count - 1] at y.
-
-    residual (classes TILE + 8,): room to work.
-    """
-    width = b.shape[1]
-    weight = 1.0 / count
-    if kind in (SOFTMAX, LOGISTIC, ROWS):
-        for first in range(at, at + count, TILE):
-            tile = min(TILE, at + count - first)
-            for t in range(tile):
-                scores(b, np.int64(samples[first + t]), y, classes, residual, t * classes)
-            if kind == SOFTMAX:
-                softmax(residual, classes, target, samples, first, tile, weight)
-            elif kind == LOGISTIC:
-                for t in range(tile):
-                    label = target[samples[first + t]]
-                    residual[t] = -label / (1.0 + math.exp(label * residual[t])) * weight
-            else:
-                for t in range(tile):
-                    j = samples[first + t]
-                    residual[t] = curvature[j] * (residual[t] - target[j]) * weight
-            combine(b, samples, first, tile, residual, classes, first == at, ridge, y, g)
-    else:
-        for i in range(0, width, 8):
-            here = loaded(y, (i,))
-            total = zeros()
-            for t in range(count):
-                j = np.int64(samples[at + t])
-                linear = zeros()
-                if kind == ISOTROPIC:
-                    linear = times(spread(curvature[j]), here)
-                else:
-                    for k in range(columns.shape[1]):
-                        linear = plus(linear, times(loaded(columns, (j, k, i)), spread(y[k])))
-                total = plus(total, minus(linear, loaded(b, (j, i))))
-            stored(g, (i,), plus(times(spread(weight), total), times(spread(ridge), here)))
-
-
-def _full_gradient(oracle: Any, y: Any, row: Any, begin: Any, size: Any, every: Any, residual: Any, g: Any) -> None:
-    """g = the gradient at y of the client of row `row` of the clients' matrices, or who holds so many components."""
-    kind, classes, ridge, b, target, curvature, columns, total, client_columns, client_b = oracle
-    if len(client_columns) == 0:
-        mean_gradient(kind, classes, ridge, b, target, curvature, columns, y, every, begin, size, residual, g)
-        if total:
-            for i in range(len(g)):
-                g[i] *= size
-        return
-    for i in range(0, client_columns.shape[2], 8):
-        linear = zeros()
-        for k in range(client_columns.shape[1]):
-            linear = plus(linear, times(loaded(client_columns, (row, k, i)), spread(y[k])))
-        stored(g, (i,), minus(linear, loaded(client_b, (row, i))))
-
-
-full_gradient = bare(_full_gradient)
-
-
-@bare_inlined
-def estimate_gradient(
-    oracle: Any, x: Any, rows: Any, begins: Any, sizes: Any, voices: Any, count: Any, every: Any, residual: Any,
-    slopes: Any, estimate: Any,
-) -> None:  # fmt: skip
-    """slopes[j] = the gradient at x of each of `count` clients; estimate = their mean with weights `voices`."""
-    estimate[:] = 0.0
-    total = 0.0
-    for j in range(count):
-        full_gradient(oracle, x, rows[j], begins[j], sizes[j], every, residual, slopes[j])
-        added(estimate, voices[j], slopes[j], 0.0, x)
-        total += voices[j]
-    for i in range(len(estimate)):
-        estimate[i] /= total
+PLAIN, AHEAD = 1, 2  # kinds of the server's momentum: clients receive the server's point, or the one ahead of it
+VECTORS = 14  # points that `execute` works with
 
 
 @bare_inlined
@@ -241,11 +46,11 @@ def _make_full_gradients(version: int) -> Any:
     return full_gradients
 
 
-def _make_execute(version: int) -> Any:
+def _make_execute(version: int, controlled: bool) -> Any:
     def execute(
         oracle: Any, state: Any, first: Any, rounds: Any, stop: Any, stops: Any, points: Any, starts: Any,
         returned: Any, plan: Any, tables: Any, common: Any, full: Any, batch: Any, eta: Any, momentum: Any,
-        correction: Any, exchange: Any, room: Any,
+        correction: Any, exchange: Any, server: Any, control: Any, room: Any,
     ) -> None:  # fmt: skip
         """Carry out rounds first..first+rounds-1 of every seed from state (S, parts, d), updated in place.
 
@@ -254,7 +59,8 @@ def _make_execute(version: int) -> Any:
         return, or (0, 0, 0) where nobody asks.
         plan: counts (S, rounds), the members of the cohorts; entry, often, place (S, rounds, m): each member's row in
         the tables, how often it was drawn, and where its samples begin in `sequence`; every: all samples.
-        tables: clients, rows (of the clients' matrices), begins, ..., prox, one entry a visit. eta: (rounds,).
+        tables: clients, rows (of the clients' matrices), begins, ..., prox, one entry a visit. eta: (rounds, K), that
+        of each local step, or (rounds, 1).
         common: whether coefficients are multiplied by a factor of their cohort, 1 over the sum of its entries of
         `weight`, times count_all over its size if that is not 0.
         momentum: NONE, REDUCED or PRACTICAL, with a = fresh and 1 - a = keep, rho of the local one, or 0, the
@@ -263,6 +69,10 @@ def _make_execute(version: int) -> Any:
         (S, rounds), their numbers, rows, first components, sizes and weights (S, rounds, m').
         exchange: NONE, STALE or BLOCKS, with the models' weights, the coordinates that are averaged after round q:
         coordinates[cuts[q]] to coordinates[cuts[q + 1]], their numbers in a row.
+        server: NONE, PLAIN or AHEAD, and the momentum of the server's step (rounds,).
+        control: the kind of `variates` (read where `controlled`), the sign of the correction, the shares s_i of all
+        clients and their first components (n + 1,), inner, what becomes of the point before each round (S, rounds), and
+        of the reference point after it (rounds,).
         room: work (VECTORS, padded), slopes (m', padded) and residual (see `mean_gradient`), to work in.
         """
         kind, classes, ridge, b, target, curvature, columns = oracle[:7]
@@ -272,11 +82,13 @@ def _make_execute(version: int) -> Any:
         moving, fresh, keep, rho, decay, clip = momentum
         correcting, by, asked, ask_client, ask_row, ask_begin, ask_size, ask_voice = correction
         exchanging, portions, cuts, coordinates = exchange
+        pushing, push = server
+        controlling, sign, shares, offsets, inner, noting, renewing = control
         work, slopes, residual = room
         _ = version
         x, y, g, anchor, after, m = work[0], work[1], work[2], work[3], work[4], work[5]
         before, direction, begun, estimate, shift, last = work[6], work[7], work[8], work[9], work[10], work[11]
-        buffer = work[12]
+        buffer, ahead = work[12], work[13]
         for s in range(len(state)):
             read(state[s, 0], x, classes)
             if moving != NONE:
@@ -284,6 +96,10 @@ def _make_execute(version: int) -> Any:
                 read(state[s, 2], before, classes)
             if correcting == PIPELINED:
                 read(state[s, 1], last, classes)
+            if pushing != NONE:
+                read(state[s, 1], before, classes)
+            if controlled:
+                read(state[s, 1], estimate, classes)
             next_stop = stop
             for q in range(rounds):
                 factor_of_all = 1.0
@@ -301,6 +117,10 @@ def _make_execute(version: int) -> Any:
                         full_gradient(oracle, before, rows[e], begins[e], sizes[e], every, residual, anchor)
                         added(m, share[e], g, keep, anchor)
                 shift[:] = 0.0
+                if controlled:
+                    last[:] = 0.0
+                    if noting[s, q] != NONE:
+                        variates.noted(noting[s, q], x, state[s], classes, anchor)
                 known = 0
                 if correcting == PIPELINED or (correcting == OWN and by[q] != 0.0):
                     known = asked[s, q]
@@ -311,15 +131,20 @@ def _make_execute(version: int) -> Any:
                     copied(estimate, last if correcting == PIPELINED else anchor)
                     copied(last, anchor)
                 copied(after, x)
+                copied(ahead, x)
+                if pushing != NONE:
+                    added(after, push[q], x, 1.0, before)
+                if pushing == AHEAD:
+                    copied(ahead, after)
                 direction[:] = 0.0
                 for p in range(counts[s, q]):
                     e = entry[s, q, p]
-                    rate = eta[q] * scale[e]
+                    rate = eta[q, 0] * scale[e]
                     at = place[s, q, p]
                     left = sizes[e]
                     epoch = 0
                     if exchanging == NONE:
-                        copied(begun, x)
+                        copied(begun, ahead)
                     else:
                         read(state[s, 1 + (clients[e] if exchanging == STALE else p)], begun, classes)
                     if correcting != NONE and by[q] != 0.0:
@@ -333,13 +158,22 @@ def _make_execute(version: int) -> Any:
                         copied(shift, estimate)
                         added(shift, -1.0, g, 0.0, x)
                         blended(shift, by[q], 0.0, x)
-                    bent = prox[e] != 0.0 or (correcting != NONE and by[q] != 0.0)
+                    if controlled:
+                        variates.variate(
+                            oracle, controlling, state[s], clients[e], rows[e], begins[e], sizes[e], every, residual,
+                            classes, direction, anchor,
+                        )  # fmt: skip
+                        shift[:] = 0.0
+                        added(shift, sign, estimate, 1.0, anchor)
+                    bent = prox[e] != 0.0 or (correcting != NONE and by[q] != 0.0) or controlled
                     copied(y, begun)
                     if rho != 0.0:
                         buffer[:] = 0.0
                         if exchanging == BLOCKS:
                             read(state[s, 1 + len(portions) + p], buffer, classes)
-                    for _ in range(steps[e]):
+                    for local in range(steps[e]):
+                        if eta.shape[1] > 1:
+                            rate = eta[q, local] * scale[e]
                         if len(starts) and (full or left == sizes[e]):
                             write(y, starts[s, epoch], classes)
                             epoch += 1
@@ -387,12 +221,24 @@ def _make_execute(version: int) -> Any:
                             write(buffer, state[s, 1 + len(portions) + p], classes)
                     else:
                         added(after, factor[e] * factor_of_all * often[s, q, p], y, 1.0, begun)
+                    if controlled:
+                        variates.renewed(
+                            oracle, controlling, x, y, estimate, steps[e] * rate, shares[clients[e]], rows[e],
+                            begins[e], sizes[e], every, residual, classes, anchor, g, last, state[s], clients[e],
+                        )  # fmt: skip
                     if moving == PRACTICAL and steps[e] > 0:
                         added(direction, share[e] / (steps[e] * rate), x, 1.0, y)
                 if moving == PRACTICAL:
                     blended(m, keep, fresh, direction)
                 copied(before, x)
                 copied(x, after)
+                if controlled:
+                    added(estimate, 1.0, last, 0.0, x)
+                    if renewing[q] != NONE:
+                        variates.referred(
+                            oracle, renewing[q], inner, shares, offsets, every, residual, classes, state[s], x, g,
+                            estimate,
+                        )  # fmt: skip
                 if exchanging == STALE:
                     for p in range(counts[s, q]):
                         write(x, state[s, 1 + clients[entry[s, q, p]]], classes)
@@ -418,10 +264,15 @@ def _make_execute(version: int) -> Any:
                 write(before, state[s, 2], classes)
             if correcting == PIPELINED:
                 write(last, state[s, 1], classes)
+            if pushing != NONE:
+                write(before, state[s, 1], classes)
+            if controlled:
+                write(estimate, state[s, 1], classes)
 
     return execute
 
 
-VERSION = stamp("lanes.py")
+VERSION = stamp("lanes.py", "gradients.py", "variates.py")
 full_gradients = bare(_make_full_gradients(VERSION))
-execute = bare(_make_execute(VERSION))
+execute = bare(_make_execute(VERSION, False))
+execute_controlled = bare(_make_execute(VERSION, True))  # for control variates; compiled where a method has some

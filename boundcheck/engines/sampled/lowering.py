@@ -26,16 +26,20 @@ from boundcheck.methods.parts import (
     AggregationContext,
     Average,
     Blocks,
+    Control,
     Correction,
     Drawing,
     Epochs,
     GradientSteps,
     Momentum,
+    ReferencePoint,
+    ServerMomentum,
     Stale,
     SumOne,
 )
 from boundcheck.methods.parts.aggregation import client_weights
 from boundcheck.methods.parts.proximal import plain_work
+from boundcheck.setting.step_sizes import run_steps
 
 MAX_ROUNDS = (1 << 32) - 1  # the round is a 32-bit field of the generator's counter
 NEVER = 1 << 62
@@ -49,7 +53,7 @@ class Member:
     steps: how many local steps; scale: what the schedule's step size is multiplied by; prox: mu of the proximal term;
     one entry a visit.
     factor: eta_g * a_i, with the server's sign, summed over the times that i was drawn; share: w_i/p_i, with which a
-    momentum sees the client. weight: w_i.
+    momentum sees the client. weight: w_i. gain: what the factor is multiplied by, one entry a visit.
     """
 
     client: int
@@ -59,6 +63,7 @@ class Member:
     factor: float
     share: float
     weight: float
+    gain: tuple[float, ...] = (1.0,)
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ class Lowered:
     cohorts of their own.
     sampling, batch: of every visit. visits: how many visits a client may draw; cuts: where a word is cut to choose
     among them. by_cohort: whether a client's work or coefficient depends on who else takes part.
-    sizes_of_steps: float64 step size by cycle (one entry when constant), each the float nearest to the exact number.
-    rounds_per_cycle: rounds that share one of them.
+    sizes_of_steps: float64 step sizes by cycle (one entry when constant) and local step (one where all of a round are
+    the same), each the float nearest to the exact number. rounds_per_cycle: rounds that share a row of them.
     """
 
     method: Method
@@ -96,6 +101,11 @@ class Lowered:
         return self.method.momentum
 
     @property
+    def server_momentum(self) -> ServerMomentum | None:
+        """The momentum of the server's step."""
+        return self.method.server_momentum
+
+    @property
     def rho(self) -> float:
         """The momentum of the clients' own steps; 0 where they have none."""
         return 0.0 if self.method.client_optimizer is None else float(self.method.client_optimizer.momentum)
@@ -116,6 +126,22 @@ class Lowered:
     def correction(self) -> Correction | None:
         """The method's gradient correction."""
         return self.method.correction
+
+    @property
+    def control(self) -> Control | None:
+        """The method's control variates."""
+        return self.method.control
+
+    @property
+    def controls(self) -> int:
+        """How many vectors a state holds for them (`sampled.control`)."""
+        own = self.control
+        return 0 if own is None else 3 if isinstance(own, ReferencePoint) else 1 + self.clients
+
+    @cached_property
+    def shares(self) -> tuple[float, ...]:
+        """The clients' shares in the mean of the control variates."""
+        return () if self.control is None else tuple(float(s) for s in self.control.shares(self.known))
 
     @property
     def pipelined(self) -> bool:
@@ -165,8 +191,17 @@ class Lowered:
         return self.cohorts.largest
 
     def step(self, round_index: int) -> float:
-        """Step size of a round (from 0)."""
-        return float(self.sizes_of_steps[round_index // self.rounds_per_cycle])
+        """Step size of a round (from 0), of its first local step where they differ."""
+        return float(self.sizes_of_steps[round_index // self.rounds_per_cycle, 0])
+
+    def step_at(self, round_index: int, local: int) -> float:
+        """Step size of a local step (from 0) of a round."""
+        own = self.sizes_of_steps[round_index // self.rounds_per_cycle]
+        return float(own[local if len(own) > 1 else 0])
+
+    def pushing(self, round_index: int) -> float:
+        """The momentum of the server's step in a round; 0 where it has none."""
+        return 0.0 if self.server_momentum is None else float(self.server_momentum.at(round_index))
 
     @cached_property
     def _setting(self) -> AggregationContext:
@@ -180,8 +215,16 @@ class Lowered:
         """c_t of the correction; 0 where there is none."""
         return 0.0 if self.correction is None else float(self.correction.at(round_index))
 
-    def members(self, cohort: Sequence[int]) -> tuple[Member, ...]:
+    @property
+    def together(self) -> Epochs | None:
+        """The local work where the clients of a cohort draw their number of steps together."""
+        local = self.method.local
+        return local if isinstance(local, Epochs) and local.together else None
+
+    def members(self, cohort: Sequence[int], common: int | None = None) -> tuple[Member, ...]:
         """What each client of a cohort does, in the order in which they first appear.
+
+        common: the number of steps that they drew together (`planning.draw_common`); None: the most possible.
 
         Raises BadInput and Unsupported as the parts do, and for clients that differ in how they draw their work.
         """
@@ -189,21 +232,26 @@ class Lowered:
             alone = [(self._remembered(i, (i,))[0], times) for i, times in counted(cohort).items()]
             return tuple(m if times == 1 else replace(m, factor=m.factor * times) for m, times in alone)
         key = tuple(cohort)
+        if self.together is not None and key:
+            steps = self.together.law_of_common(key, self.known)[-1][1] if common is None else common
+            return self._remembered((*key, -steps - 1), key, steps)
         return self._remembered(key, key)
 
-    def _remembered(self, key: int | tuple[int, ...], cohort: tuple[int, ...]) -> tuple[Member, ...]:
+    def _remembered(
+        self, key: int | tuple[int, ...], cohort: tuple[int, ...], common: int | None = None
+    ) -> tuple[Member, ...]:
         found = self._members.get(key)
         if found is None:
             if self.by_cohort and len(self._members) >= EVERY_CLIENT:
                 self._members.clear()
-            found = self._members[key] = self._fresh(cohort)
+            found = self._members[key] = self._fresh(cohort, common)
         return found
 
     @cached_property
     def _own(self) -> Callable[[int], Fraction] | None:
         return self.method.aggregation.by_client(self._setting)
 
-    def _fresh(self, cohort: tuple[int, ...]) -> tuple[Member, ...]:
+    def _fresh(self, cohort: tuple[int, ...], common: int | None) -> tuple[Member, ...]:
         if not cohort:
             return ()
         if self._own is not None:
@@ -213,10 +261,13 @@ class Lowered:
         total = dict.fromkeys(cohort, Fraction(0))
         for i, a in zip(cohort, shares, strict=True):
             total[i] += a
-        return tuple(self._member(i, cohort, a) for i, a in total.items())
+        return tuple(self._member(i, cohort, a, common) for i, a in total.items())
 
-    def _member(self, i: int, cohort: tuple[int, ...], share: Fraction) -> Member:
-        drawn = self.method.local.visits(i, cohort, self.known)
+    def _member(self, i: int, cohort: tuple[int, ...], share: Fraction, common: int | None = None) -> Member:
+        if self.together is not None and common is not None:
+            drawn = ((Fraction(1), self.together.visit_of(i, common, self.known)),)
+        else:
+            drawn = self.method.work(i, cohort, self.known)
         works = [v for _, v in drawn]
         alike = all(v.sampling == self.sampling and v.batch == self.batch for v in works)
         if not alike or not np.array_equal(streams.cuts(p for p, _ in drawn), self.cuts):
@@ -228,7 +279,8 @@ class Lowered:
         prox = tuple(_double(v.prox, "the proximal weight", self.method) for v in works)
         factor = _double(self.method.server.factor * share, "the server's factor", self.method)
         seen = 0.0 if self.momentum is None else float(self.method.momentum_factors((i,), self.known)[0])
-        return Member(i, steps, scale, prox, factor, seen, float(self.known.weights[i]))
+        gain = tuple(float(v.weight) for v in works)
+        return Member(i, steps, scale, prox, factor, seen, float(self.known.weights[i]), gain)
 
     @cached_property
     def _up_to_common(self) -> Callable[[int], Fraction] | None:
@@ -294,13 +346,14 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
     if moved is not None:
         cohorts = Cohorts((), 0, Drawing("uniform", clients, moved.active), streams.HAND_OVER, moved.every)
     own = None if method.correction is None else method.correction.participation
-    if method.schedule.is_constant():
-        per_cycle, steps = NEVER, [method.schedule.step(1)]
-    else:
-        per_cycle = method.rounds_per_cycle(known)
-        steps = [method.schedule.step(k + 1) for k in range(max(1, -(-rounds // per_cycle)))]
+    sizes = run_steps(method, known)
+    per_cycle = NEVER if sizes.is_constant else sizes.rounds_per_cycle
+    found = [sizes.of_round(k * per_cycle) for k in range(max(1, -(-rounds // per_cycle)))]
+    steps = [[_double(v, "a step size", method) for v in (s if isinstance(s, tuple) else (s,))] for s in found]
     some = next((c for c in cohorts.fixed if c), (0,))
     drawn = method.local.visits(some[0], some, known)
+    if isinstance(method.local, Epochs) and method.local.together:  # the number of steps is the cohort's
+        drawn = ((Fraction(1), drawn[-1][1]),)
     by_cohort = method.local.by_cohort or method.aggregation.by_client(method.context(known)) is None
     return Lowered(
         method=method,
@@ -312,7 +365,7 @@ def lower(method: Method, known: Clients, rounds: int) -> Lowered:
         visits=len(drawn),
         cuts=streams.cuts(p for p, _ in drawn),
         by_cohort=by_cohort,
-        sizes_of_steps=np.array([_double(s, "a step size", method) for s in steps], dtype=np.float64),
+        sizes_of_steps=np.array(steps, dtype=np.float64),
         rounds_per_cycle=per_cycle,
     )
 
@@ -345,6 +398,8 @@ def plain(lowered: Lowered) -> Plain | None:
     The local work is full gradient steps or whole reshuffled epochs, the same for every client. None for others.
     """
     method, local, known = lowered.method, lowered.method.local, lowered.known
+    if lowered.sizes_of_steps.shape[1] > 1:
+        return None
     if not method.is_plain or not isinstance(local, Epochs | GradientSteps) or not isinstance(local.E, int):
         return None
     if isinstance(local, Epochs) and local != Epochs(local.E, local.batch):
@@ -370,7 +425,7 @@ def plain(lowered: Lowered) -> Plain | None:
         coefficients=np.array(
             [[_double(a, "the server's factor", method) for a in row] for row in rows], dtype=np.float64
         ),
-        steps=lowered.sizes_of_steps,
+        steps=lowered.sizes_of_steps[:, 0],
         rounds_per_cycle=lowered.rounds_per_cycle,
         reshuffled=isinstance(local, Epochs),
         repeats=local.E,

@@ -15,7 +15,7 @@ from boundcheck.engines.sampled.cohorts import counted
 from boundcheck.engines.sampled.lowering import Lowered
 from boundcheck.engines.sampled.measure import Measure, measures
 from boundcheck.engines.sampled.oracles import Whole
-from boundcheck.engines.sampled.reference import estimate_of, slot
+from boundcheck.engines.sampled.reference import estimate_of, slot, went_on
 from boundcheck.engines.sampled.solves import least_curvature
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.problems._losses import Logistic, Softmax
@@ -228,11 +228,13 @@ class Solves:
         by = lowered.correcting(round_index)
         estimate = estimate_of(lowered, whole, seeds, state, round_index) if by else np.zeros_like(state[:, 0])
         found = np.zeros(len(seeds))
+        sent = went_on(lowered, state, round_index)[1]
         for s, cohort in enumerate(lowered.cohorts.draw(seeds, round_index)):
             members = {m.client: m for m in lowered.members(cohort)}
             for p, client in enumerate(counted(cohort)):
                 prox = max(members[client].prox)
-                x, y = state[s, slot(lowered, client, p)], returned[s, p]
+                own = slot(lowered, client, p)
+                x, y = state[s, own] if own else sent[s], returned[s, p]
                 slope = whole.full(client, y[None])[0] + prox * (y - x)
                 if by:
                     slope = slope + by * (estimate[s] - whole.full(client, x[None])[0])

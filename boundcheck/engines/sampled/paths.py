@@ -16,6 +16,7 @@ from boundcheck.engines.sampled.lowering import Lowered, plain
 from boundcheck.engines.sampled.oracles import ArrayOracle, LazyOracle, Oracle, ProblemOracle, Whole
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.clients import Clients
+from boundcheck.methods.parts import ReferencePoint
 from boundcheck.problems.problem import Arrays, LazyProblem, Problem, clients_of
 
 Path = Literal["auto", "numpy", "numba", "general"]
@@ -108,7 +109,13 @@ def choose_path(path: str, problem: Problem, lowered: Lowered, arrays: Arrays | 
             f"the momentum of '{lowered.method.name}' starts from the gradient of all {lowered.clients} clients of "
             f"'{problem.name}', whose data are made one by one; start it from zero."
         )
-    if path == "numpy" or source is None or lowered.sampling == "exact":
+    renewed = isinstance(lowered.control, ReferencePoint) and isinstance(source, LazyProblem)
+    if renewed and path in ("numba", "general"):
+        raise Unsupported(
+            f"the compiled path has no gradients of all clients of '{problem.name}' at once, as a new reference point "
+            "takes; use path='numpy' or path='auto'."
+        )
+    if path == "numpy" or source is None or lowered.sampling == "exact" or renewed:
         oracle: Oracle = ProblemOracle(problem) if arrays is None else ArrayOracle(arrays)
         if isinstance(source, LazyProblem):
             oracle = LazyOracle(source)

@@ -30,6 +30,23 @@ def draw_choices(lowered: Lowered, seeds: streams.Words, round_index: int, clien
     return streams.pick(streams.words(seeds, streams.EPOCHS, round_index, client, 0, 1)[:, 0], lowered.cuts)
 
 
+def draw_common(
+    lowered: Lowered, seeds: streams.Words, round_index: int, cohorts: Sequence[Sequence[int]]
+) -> list[int | None]:
+    """The number of steps that the cohort of each seed takes together; None where clients do not draw it together."""
+    local = lowered.together
+    if local is None:
+        return [None] * len(seeds)
+    cuts, planned = streams.cuts([Fraction(1, len(local.epochs(0)))] * len(local.epochs(0))), dict[int, Ints]()
+    for i in {i for cohort in cohorts for i in cohort}:
+        words = streams.words(seeds, streams.EPOCHS, round_index, i, 0, 1)[:, 0]
+        each = local.steps_per_epoch(i, lowered.known)
+        planned[i] = np.array(local.epochs(i))[streams.pick(words, cuts)] * each
+    return [
+        local.common_of([int(planned[i][s]) for i in cohort]) if cohort else None for s, cohort in enumerate(cohorts)
+    ]
+
+
 def batches(size: int, batch: int, steps: int) -> list[int]:
     """How many samples each step uses: `batch`, and what is left in the last step of an epoch over `size` samples."""
     per_epoch = -(-size // batch)
@@ -122,7 +139,9 @@ class Plan:
 
     def member(self, round_index: int, client: int) -> tuple[Member, int]:
         """What a client of the round's cohort does, and which of its possible visits it has drawn."""
-        found = next(m for m in self.lowered.members(self.cohort(round_index)) if m.client == client)
+        cohort = self.cohort(round_index)
+        common = draw_common(self.lowered, self._one, round_index, [cohort])[0]
+        found = next(m for m in self.lowered.members(cohort, common) if m.client == client)
         return found, int(draw_choices(self.lowered, self._one, round_index, client)[0])
 
     def batches(self, round_index: int, client: int) -> list[list[int]]:

@@ -1,7 +1,8 @@
 """The NumPy path: many seeds at once, one elementwise operation at a time. It is the definition of a run.
 
 A state holds, for each seed, the server's point and, with momentum, m and the point of the round before; with a
-pipelined correction, the mean gradient of the round before; with an exchange, the models that clients keep (where
+momentum of the server's step, the point of the round before; with a pipelined correction, the mean gradient of the
+round before; with control variates, what `control` puts there; with an exchange, the models that clients keep (where
 clients average blocks, "the server's point" is the models' weighted mean) and, with a local momentum, the buffer of
 each of these that are averaged.
 """
@@ -15,22 +16,32 @@ import numpy as np
 
 from boundcheck.core.streams import Words
 from boundcheck.engines.curve import Floats, Ints
+from boundcheck.engines.sampled import control
 from boundcheck.engines.sampled.cohorts import Cohorts, counted
 from boundcheck.engines.sampled.lowering import Lowered, Member
 from boundcheck.engines.sampled.oracles import Oracle, Whole
-from boundcheck.engines.sampled.planning import batches, draw_choices, draw_cohorts, draw_samples, draw_warm_up
+from boundcheck.engines.sampled.planning import (
+    batches,
+    draw_choices,
+    draw_cohorts,
+    draw_common,
+    draw_samples,
+    draw_warm_up,
+)
 from boundcheck.methods.parts import Blocks
 
 
 def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: Words, start: Floats) -> Floats:
-    """The state of each seed before round 0; shape (S, parts, d), parts = 1, 3 with momentum, or 1 and the models.
+    """The state of each seed before round 0; shape (S, parts, d), parts = 1, 3 with momentum, or 1 and what is kept.
 
     Buffers of a local momentum come after their models. weights: of the objective F, start: x_0 (d,).
     """
     momentum = lowered.momentum
     if momentum is None:
-        state = np.tile(start, (len(seeds), 1 + lowered.pipelined + lowered.models + lowered.buffers, 1))
+        kept = lowered.pipelined + lowered.controls + lowered.models + lowered.buffers
+        state = np.tile(start, (len(seeds), 1 + (lowered.server_momentum is not None) + kept, 1))
         state[:, state.shape[1] - lowered.buffers :] = 0.0
+        control.begin(lowered, oracle, start, state)
         if lowered.pipelined:
             state[:, 1] = 0.0
         return state
@@ -53,6 +64,15 @@ def begin(lowered: Lowered, oracle: Whole, weights: Sequence[Fraction], seeds: W
 def slot(lowered: Lowered, client: int, position: int) -> int:
     """Which part of a state a visit starts from; position: that of the client among the members of its cohort."""
     return 1 + client if lowered.stale else 1 + position if lowered.blocks is not None else 0
+
+
+def went_on(lowered: Lowered, state: Floats, round_index: int) -> tuple[Floats, Floats]:
+    """The points to which the server adds a round's differences, and those that it sends to the cohort; (S, d) each."""
+    x, own = state[:, 0].copy(), lowered.server_momentum
+    if own is None:
+        return x, x
+    ahead = x + lowered.pushing(round_index) * (x - state[:, 1])
+    return ahead, ahead.copy() if own.nesterov else x
 
 
 def _estimates(lowered: Lowered, oracle: Whole, cohorts: Cohorts, seeds: Words, round_index: int, x: Floats) -> Floats:
@@ -85,7 +105,7 @@ def _visit(
     before each epoch. buffer: of the local momentum, changed in place.
     """
     momentum, client, steps = lowered.momentum, member.client, member.steps[choice]
-    eta, prox = lowered.step(round_index) * member.scale[choice], member.prox[choice]
+    scale, prox = member.scale[choice], member.prox[choice]
     keep = 0.0 if momentum is None else float(1 - momentum.a)
     if lowered.sampling == "exact":
         if starts is not None:
@@ -96,7 +116,7 @@ def _visit(
     samples = None if full else draw_samples(lowered, seeds, round_index, client, size, steps)
     at = 0
     y = x
-    for width in [0] * steps if full else batches(size, lowered.batch, steps):
+    for k, width in enumerate([0] * steps if full else batches(size, lowered.batch, steps)):
         if starts is not None and (full or at % size == 0):
             starts.append(y)
         own = None if samples is None else samples[:, at : at + width]
@@ -121,17 +141,22 @@ def _visit(
         if lowered.rho:
             buffer[:] = lowered.rho * buffer + direction
             direction = buffer
-        y = y - eta * direction
+        y = y - lowered.step_at(round_index, k) * scale * direction
     return y
 
 
 def _groups(
-    lowered: Lowered, seeds: Words, round_index: int, cohorts: list[tuple[int, ...]], position: int
+    lowered: Lowered,
+    seeds: Words,
+    round_index: int,
+    cohorts: list[tuple[int, ...]],
+    common: list[int | None],
+    position: int,
 ) -> list[tuple[Member, int, Ints]]:
     """The visits at a position of the cohorts, each with the seeds that do the same there."""
     found: dict[Member, list[int]] = {}
     for s, cohort in enumerate(cohorts):
-        members = lowered.members(cohort)
+        members = lowered.members(cohort, common[s])
         if position < len(members):
             found.setdefault(members[position], []).append(s)
     groups: list[tuple[Member, int, Ints]] = []
@@ -165,7 +190,8 @@ def _round(
 ) -> None:  # fmt: skip
     momentum = lowered.momentum
     cohorts = draw_cohorts(lowered, seeds, r)
-    visits = [_groups(lowered, seeds, r, cohorts, p) for p in range(max(len(c) for c in cohorts))]
+    common = draw_common(lowered, seeds, r, cohorts)
+    visits = [_groups(lowered, seeds, r, cohorts, common, p) for p in range(max(len(c) for c in cohorts))]
     x = state[:, 0].copy()
     if momentum is not None and momentum.variance_reduced and r > 0:
         keep = float(1 - momentum.a)
@@ -178,16 +204,20 @@ def _round(
     m = state[:, 1] if momentum is not None else x
     by = lowered.correcting(r)
     estimate = None if lowered.correction is None else estimate_of(lowered, oracle, seeds, state, r)
-    after = x.copy()
+    control.choose(lowered, seeds, state, r)
+    gained = np.zeros_like(x)  # by the mean of the control variates
+    after, sent = went_on(lowered, state, r)
     fresh = np.zeros_like(x)
     for p, position in enumerate(visits):
         for member, choice, rows in position:
             met: list[Floats] | None = None if starts is None else []
             own = slot(lowered, member.client, p)
-            begun = state[rows, own]
+            begun = state[rows, own] if lowered.server_momentum is None else sent[rows]
             shift = None
             if estimate is not None and by:
                 shift = by * (estimate[rows] - oracle.full(member.client, begun))
+            if lowered.control is not None:
+                shift = control.shift(lowered, oracle, member.client, state[rows])
             kept = own + lowered.models  # the place of its buffer
             buffer = state[rows, kept] if lowered.buffers else np.zeros_like(begun)
             y = _visit(lowered, oracle, seeds[rows], r, member, choice, begun, m[rows], shift, met, buffer)
@@ -200,7 +230,11 @@ def _round(
                 if lowered.buffers:
                     state[rows, kept] = buffer
                 continue
-            after[rows] += member.factor * (y - begun)
+            after[rows] += member.factor * member.gain[choice] * (y - begun)
+            variate = control.renewed(lowered, oracle, member, choice, r, state[rows], y)
+            if variate is not None:
+                gained[rows] += lowered.shares[member.client] * (variate - state[rows, 2 + member.client])
+                state[rows, 2 + member.client] = variate
             if momentum is not None and not momentum.variance_reduced and member.steps[choice]:
                 length = member.steps[choice] * (lowered.step(r) * member.scale[choice])
                 fresh[rows] += member.share / length * (x[rows] - y)
@@ -208,6 +242,8 @@ def _round(
         state[:, 2] = x
         if not momentum.variance_reduced:
             state[:, 1] = float(1 - momentum.a) * state[:, 1] + float(momentum.a) * fresh
+    if lowered.server_momentum is not None:
+        state[:, 1] = x
     if lowered.pipelined:
         state[:, 1] = _estimates(lowered, oracle, lowered.cohorts, seeds, r, x)
     if lowered.blocks is not None:
@@ -215,6 +251,7 @@ def _round(
         average(lowered.blocks, lowered.portions, models, r)
         after = _mean(lowered.portions, models)
     state[:, 0] = after
+    control.finish(lowered, oracle, state, r, gained)
     if lowered.stale:
         for position in visits:
             for member, _, rows in position:

@@ -15,6 +15,8 @@ def check_parts(method: Method, known: Clients) -> None:
     visit = method.local.visits(0, (0,), known)[0][1] if known.count else None
     own = method.client_optimizer
     name = f"the sampled engine does not carry out {method.name}:"
+    if method.server.averages_models:
+        raise Unsupported(f"{name} its server adds up differences, not models.")
     if method.momentum is not None:
         others = [
             (method.correction is not None, "a gradient correction"),
@@ -26,6 +28,14 @@ def check_parts(method: Method, known: Clients) -> None:
         for there, what in others:
             if there:
                 raise Unsupported(f"{name} momentum does not go with {what}.")
+    if method.server_momentum is not None:
+        for there, what in (
+            (method.momentum is not None, "a momentum in local steps"),
+            (method.correction is not None, "a gradient correction"),
+            (method.exchange is not None, "models that clients keep"),
+        ):
+            if there:
+                raise Unsupported(f"{name} a momentum of the server's step does not go with {what}.")
     if own is not None and visit is not None and visit.sampling == "exact":
         raise Unsupported(f"{name} exact solves have no steps that could have {own.words()}.")
     shaped = own is not None and (own.clip is not None or own.weight_decay != 0)

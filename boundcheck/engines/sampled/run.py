@@ -122,10 +122,11 @@ def run_sampled(
     runner = choose_path(path, problem, lowered, arrays)
     cost = _cost(lowered, arrays, problem.dim, runner.path)
     at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)
-    state = 8 * (1 + lowered.models + lowered.buffers) * problem.dim
+    state = 8 * (1 + lowered.models + lowered.buffers + lowered.controls) * problem.dim
     if state > memory_limit - size:
         raise BadInput(
-            f"the models that {lowered.models} clients keep need {state} bytes for each seed, above the limit of "
+            f"the {'control variates' if lowered.controls else 'models'} that {lowered.models or lowered.clients} "
+            f"clients keep need {state} bytes for each seed, above the limit of "
             f"{memory_limit}; take fewer clients."
         )
     at_once = max(1, min(at_once, (memory_limit - size) // (workers * state)))

@@ -15,11 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundcheck.core import streams
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.engines.sampled import drawing, general, layout
+from boundcheck.engines.sampled import drawing, general, gradients, layout, variates
 from boundcheck.engines.sampled.cohorts import SPARSE, Cohorts
+from boundcheck.engines.sampled.control import reference_rounds
 from boundcheck.engines.sampled.lanes import LANES
 from boundcheck.engines.sampled.lowering import Lowered, Member
-from boundcheck.engines.sampled.planning import samples_of, typical
+from boundcheck.engines.sampled.planning import draw_common, samples_of, typical
+from boundcheck.methods.parts import ReferencePoint
+from boundcheck.methods.parts.control import steps_divide
 from boundcheck.problems.problem import Arrays, LazyProblem
 
 PLAN_ENTRIES = 1 << 17  # how much of the plan is drawn ahead: it should stay in the processor's cache
@@ -29,11 +32,11 @@ FEW = 1 << 10  # clients whose tables are made beforehand
 NOTHING = np.empty((0, 0, 0))
 
 _KINDS = {
-    "isotropic": general.ISOTROPIC,
-    "quadratic": general.QUADRATIC,
-    "rows": general.ROWS,
-    "logistic": general.LOGISTIC,
-    "softmax": general.SOFTMAX,
+    "isotropic": gradients.ISOTROPIC,
+    "quadratic": gradients.QUADRATIC,
+    "rows": gradients.ROWS,
+    "logistic": gradients.LOGISTIC,
+    "softmax": gradients.SOFTMAX,
 }
 
 
@@ -79,7 +82,7 @@ def _room(oracle: tuple[Any, ...], slopes: int = 0) -> tuple[Floats, Floats, Flo
     """The room that the kernel works in, with so many gradients that are kept."""
     classes = oracle[1]
     width = classes * oracle[3].shape[1]
-    tile = np.empty(classes * general.TILE + LANES)
+    tile = np.empty(classes * gradients.TILE + LANES)
     return np.zeros((general.VECTORS, width)), np.empty((slopes, width)), tile
 
 
@@ -165,7 +168,8 @@ class General:
         if momentum is not None:
             self.kind = general.REDUCED if momentum.variance_reduced else general.PRACTICAL
         # whether whole gradients of clients are needed
-        self.whole = lowered.whole or self.kind == general.REDUCED or correction is not None
+        corrected = correction is not None or lowered.control is not None
+        self.whole = lowered.whole or self.kind == general.REDUCED or corrected
         self.constants = (
             (1.0, 0.0) if momentum is None else (float(momentum.a), float(1 - momentum.a))
         )  # weights of the fresh gradient and of what is kept
@@ -211,10 +215,12 @@ class General:
             own = m.client if number is None else number[m.client]
             begin = int(offsets[own])
             size = int(offsets[own + 1]) - begin
-            for steps, scale, prox in zip(m.steps, m.scale, m.prox, strict=True):
+            for steps, scale, prox, gain in zip(m.steps, m.scale, m.prox, m.gain, strict=True):
+                if lowered.control is not None:
+                    steps_divide(lowered.control, m.client, steps)
                 samples = 0 if lowered.whole else samples_of(size, lowered.batch, steps)
                 rows.append((m.client, own, begin, size, samples, steps))
-                reals.append((scale, m.factor, m.share, m.weight if summed else 1.0, prox))
+                reals.append((scale, m.factor * gain, m.share, m.weight if summed else 1.0, prox))
         whole = np.array(rows, dtype=np.int64).reshape(-1, 6)
         real = np.array(reals, dtype=np.float64).reshape(-1, 5)
         columns: list[Any] = [np.ascontiguousarray(c) for c in (*whole.T, *real.T)]
@@ -268,7 +274,18 @@ class General:
         number = {int(i): k for k, i in enumerate(touched)}
         return _Data(_oracle(joined, self.whole), self._every(len(joined.b)), np.asarray(joined.offsets), number)
 
-    def _visits(self, members: _Members, data: _Data) -> tuple[_Tables, Ints, Floats]:
+    def _common(self, members: _Members, seeds: streams.Words, first: int) -> list[int | None]:
+        """The numbers of steps that cohorts take together (`planning.draw_common`), all rounds of a seed in a row."""
+        clients, counts = members.clients.tolist(), members.counts.tolist()
+        found = [
+            draw_common(self.lowered, seeds, first + q, [c[q][: n[q]] for c, n in zip(clients, counts, strict=True)])
+            for q in range(members.counts.shape[1])
+        ]
+        return [own[s] for s in range(len(seeds)) for own in found]
+
+    def _visits(
+        self, members: _Members, data: _Data, seeds: streams.Words, first_round: int
+    ) -> tuple[_Tables, Ints, Floats]:
         """Tables, each visit's first row in them (S, rounds, m), and by what its coefficient is multiplied."""
         lowered, K = self.lowered, self.lowered.visits
         cohort, counts = members.clients, members.counts
@@ -279,18 +296,21 @@ class General:
             tables = self._tables(lowered.alone(touched.tolist()), data)
             return tables, np.searchsorted(touched, np.where(members.used, cohort, 0)) * K, members.often
         found: list[Member] = []
-        first: dict[tuple[int, ...], int] = {}
+        first: dict[tuple[tuple[int, ...], int | None], int] = {}
         entry = np.zeros(cohort.shape, dtype=np.int64)
         m = cohort.shape[-1]
         often = members.often.astype(np.int64).reshape(-1, m)
-        flat = zip(cohort.reshape(-1, m).tolist(), counts.reshape(-1).tolist(), often, strict=True)
+        common: list[int | None] = [None] * counts.size
+        if lowered.together is not None:
+            common = self._common(members, seeds, first_round)
+        flat = zip(cohort.reshape(-1, m).tolist(), counts.reshape(-1).tolist(), often, common, strict=True)
         begins: list[int] = []
-        for row, count, times in flat:
+        for row, count, times, steps in flat:
             key = tuple(np.repeat(row[:count], times[:count]).tolist())
-            if key not in first:
-                first[key] = len(found)
-                found += lowered.members(key)
-            begins.append(first[key])
+            if (key, steps) not in first:
+                first[key, steps] = len(found)
+                found += lowered.members(key, steps)
+            begins.append(first[key, steps])
         entry[...] = np.array(begins).reshape(*counts.shape, 1) + np.arange(m)
         return self._tables(found, data), entry * K, np.ones(cohort.shape)
 
@@ -325,6 +345,32 @@ class General:
             cuts[q + 1] = len(coordinates)
         return general.BLOCKS, lowered.portions, cuts, np.array(coordinates, dtype=np.int64)
 
+    def _server(self, first: int, rounds: int) -> tuple[int, Floats]:
+        """What the kernel reads of the momentum of the server's step."""
+        own = self.lowered.server_momentum
+        kind = general.NONE if own is None else general.AHEAD if own.nesterov else general.PLAIN
+        return kind, np.array([self.lowered.pushing(first + q) for q in range(rounds)])
+
+    def _control(self, offsets: Ints, seeds: streams.Words, first: int, rounds: int) -> tuple[Any, ...]:
+        """What the kernel reads of the control variates."""
+        lowered, own = self.lowered, self.lowered.control
+        noting = np.zeros((len(seeds), rounds), dtype=np.int64)
+        renewing, shares = np.zeros(rounds, dtype=np.int64), np.array(lowered.shares)
+        if not isinstance(own, ReferencePoint):
+            whole = own is not None and own.update == "gradient"
+            kind, sign = variates.KEPT_WHOLE if whole else variates.KEPT_DIFFERENCE, 1 if own is None else own.sign
+            return kind, float(sign), shares, offsets, 1, noting, renewing
+        epochs, phases = np.divmod(first + np.arange(rounds), own.inner)
+        if own.point == "average":
+            noting[:] = np.where(phases == 0, variates.NOTED, variates.SUMMED)
+        elif own.point == "random":
+            for epoch in np.unique(epochs).tolist():
+                taken = (epochs == epoch) & (phases == reference_rounds(lowered, seeds, epoch)[:, None])
+                noting[taken] = variates.NOTED
+        how = {"last": variates.LAST, "random": variates.CHOSEN, "average": variates.MEAN}
+        renewing[phases == own.inner - 1] = how[own.point]
+        return variates.REFERENCE, float(own.sign), shares, offsets, own.inner, noting, renewing
+
     def _stretch(
         self, seeds: streams.Words, state: Floats, first: int, rounds: int, stops: Ints, points: Floats,
         starts: Floats = NOTHING, returned: Floats = NOTHING,
@@ -335,7 +381,7 @@ class General:
         if lowered.gradients is not None:
             asked = self._members(lowered.gradients, seeds, first, rounds)
         data = self._data([members] if asked is None else [members, asked])
-        tables, entry, often = self._visits(members, data)
+        tables, entry, often = self._visits(members, data, seeds, first)
         cohort, counts = members.clients, members.counts
         if lowered.visits > 1:
             words = np.zeros(cohort.shape, dtype=np.uint64)
@@ -355,13 +401,15 @@ class General:
             tables.clients, tables.rows, tables.begins, tables.sizes, tables.steps, tables.scale, tables.factor,
             tables.share, tables.weight, tables.prox,
         )  # fmt: skip
-        general.execute(
+        execute = general.execute if lowered.control is None else general.execute_controlled
+        execute(
             data.oracle, state, first, rounds, int(np.searchsorted(stops, first, side="right")), stops, points, starts,
             returned, (counts, entry, often, place, sequence, data.every), work,
             (shared, lowered.clients if per_share else 0), lowered.whole, lowered.batch, lowered.sizes_of_steps[cycle],
             (self.kind, *self.constants, lowered.rho, lowered.decay, lowered.clip),
             self._correction(asked, data, first, rounds),
-            self._exchange(first, rounds, state.shape[-1]),
+            self._exchange(first, rounds, state.shape[-1]), self._server(first, rounds),
+            self._control(data.offsets, seeds, first, rounds),
             _room(data.oracle, 0 if asked is None else asked.clients.shape[-1]),
         )  # fmt: skip
 

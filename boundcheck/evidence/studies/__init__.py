@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel
 
 from boundcheck.core import providers
-from boundcheck.core.toml_lines import load_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BoundcheckError, SpecError
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies.placed import Placed
 from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
+from boundcheck.problems._own_data import load_specification
 
 if TYPE_CHECKING:
     from boundcheck.core.store import Store
@@ -88,7 +88,7 @@ def load_studies(path: Path | str, not_run: list[NotRun] | None = None) -> list[
     out of the result.
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line.
     """
-    file = load_toml(path, parse_float=str)
+    file = load_specification(path)
     found: list[Asked] = []
     mistakes: list[tuple[int, str]] = []
     for kind in kinds():

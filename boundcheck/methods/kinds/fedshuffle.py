@@ -77,6 +77,7 @@ def equal_steps(
 ) -> dict[str, Any]:
     """All clients of a cohort take equally many steps; E local epochs are what a client plans (Section 6).
 
+    Where E is drawn, the least or mean is that of what the cohort's clients drew in the round; see `epochs_from`.
     Equal work removes the objective inconsistency of FedAvg. sampling: "replacement", as the paper draws samples on its
     quadratics, or "reshuffled" (an epoch cut short), as on its real data.
     """
@@ -143,14 +144,14 @@ def fedshuffle(
 ) -> dict[str, Any]:
     """FedShuffle: reshuffled epochs of step size eta_l/|D_i|, and the unbiased aggregation w_i/p_i (Algorithms 1, 3).
 
-    With a batch, |D_i| is the number of steps of an epoch. sign: "corrected", with which the server descends, or
-    "printed", with which it ascends. Algorithm 1 has one sample a step.
+    With a batch, |D_i| is the number of steps of an epoch. E: one number in Algorithm 1; with others, as Section 6
+    draws them, a run is no instance of the kind. sign: "corrected", with which the server descends, or "printed", with
+    which it ascends. Algorithm 1 has one sample a step.
     """
     if sign not in SIGNS:
         raise UnknownName("the sign of the server step", sign, SIGNS)
-    number = count(E, "E")
     parts = epochs(
-        eta_l=eta_l, eta_g=eta_g, E=number, batch=batch, participation=participation,
+        eta_l=eta_l, eta_g=eta_g, E=E, batch=batch, participation=participation,
         weight_decay_l=weight_decay_l, clip_l=clip_l,
     )  # fmt: skip
     return {**parts, "server": ServerStep(parts["server"]["eta_g"], sign == "printed")}
@@ -302,7 +303,8 @@ _ANY_NUMBER = {"E": anything, "batch": anything}
 _FEDSHUFFLE = _form(Part(Epochs, E=int, divide="size"), Unbiased())
 # FedNova divides differences by the number of steps: wtilde_i proportional to w_i/(E_i |D_i|), c = max E_j |D_j| and
 # q_i^S = p_i in FedShuffleGen, so that it minimises the true objective (Appendix E.2).
-_NOVA = {**_ANY_NUMBER, "divide": "largest"}
+# With numbers of epochs that are drawn, each visit is divided by its own, and c is that of the most epochs.
+_NOVA = {"E": AnyOf(int, tuple), "batch": anything, "divide": "largest"}
 # The n/b of the printed Algorithm 2 is no normaliser of Theorem E.1. Its condition c_i >= E_i |D_i| holds with the
 # divisors "work" and "max" whatever the sizes, and with "size" for one epoch; others are checked with the clients.
 _NORMALISED = AnyOf(Part(Unbiased, weights=anything), Part(SumOne, weights=anything))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
-from boundcheck.methods.parameters import NOT_CLIPPED, client_optimizer_from, count, schedule_from
+from boundcheck.methods.parameters import NOT_CLIPPED, client_optimizer_from, count, epochs_from, schedule_from
 from boundcheck.methods.parts import Cyclic, Epochs, Full, GradientSteps, Participation, Uniform
 
 
@@ -74,11 +74,12 @@ def fedavg_reshuffled(
 ) -> dict[str, Any]:
     """FedAvg with E reshuffled local epochs, `batch` samples a step; `size` clients a round at random (default: all).
 
+    E: see `methods.parameters.epochs_from`; a run with random epochs is no instance of the kind.
     momentum_l, weight_decay_l, clip_l: of the local steps (`ClientOptimizer`). Raises BadInput.
     """
     return {
         "participation": _cohort(size),
-        "local": {"E": count(E, "E"), "batch": count(batch, "batch")},
+        "local": {"E": epochs_from(E), "batch": count(batch, "batch")},
         "schedule": schedule_from({"eta": eta, "eta0": eta0, "rounds_per_cycle": rounds_per_cycle}),
         "client_optimizer": client_optimizer_from(momentum_l, weight_decay_l, clip_l),
     }
@@ -96,6 +97,8 @@ def gradient_descent(*, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
 KINDS = {
     "scgd": Kind(scgd, Form(Cyclic, GradientSteps)),
     "fedavg": Kind(fedavg, Form(Full, GradientSteps)),
-    "fedavg_reshuffled": Kind(fedavg_reshuffled, Form(AnyOf(Full, Uniform), Part(Epochs, E=anything, batch=anything))),
+    "fedavg_reshuffled": Kind(
+        fedavg_reshuffled, Form(AnyOf(Full, Uniform), Part(Epochs, E=AnyOf(int, tuple), batch=anything))
+    ),
     "gradient_descent": Kind(gradient_descent, Form(Full, GradientSteps(1))),
 }

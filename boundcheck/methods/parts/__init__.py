@@ -10,6 +10,7 @@ from boundcheck.methods.parts.aggregation import (
     Unbiased,
 )
 from boundcheck.methods.parts.client_optimizer import ClientOptimizer
+from boundcheck.methods.parts.control import Control, ControlVariates, ReferencePoint
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
 from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
@@ -34,17 +35,29 @@ from boundcheck.methods.parts.participation import (
     probability_matrix,
 )
 from boundcheck.methods.parts.proximal import ExactSolve, Proximal
-from boundcheck.methods.parts.server import ServerStep
-from boundcheck.methods.parts.step_sizes import Constant, Decaying, InverseCycle, LogHorizon, NoStep, Schedule
+from boundcheck.methods.parts.server import AveragedModels, ServerMomentum, ServerStep
+from boundcheck.methods.parts.step_sizes import (
+    Constant,
+    Decaying,
+    Formula,
+    InverseCycle,
+    LogHorizon,
+    NoStep,
+    Schedule,
+    StepSize,
+)
 from boundcheck.methods.parts.update_times import Timed
 
 __all__ = [
     "Aggregation",
     "AggregationContext",
     "Average",
+    "AveragedModels",
     "Blocks",
     "ClientOptimizer",
     "Constant",
+    "Control",
+    "ControlVariates",
     "Correction",
     "Cyclic",
     "Decaying",
@@ -53,6 +66,7 @@ __all__ = [
     "Epochs",
     "ExactSolve",
     "Exchange",
+    "Formula",
     "Full",
     "GradientSteps",
     "HandOver",
@@ -68,11 +82,14 @@ __all__ = [
     "Pattern",
     "PerClient",
     "Proximal",
+    "ReferencePoint",
     "Same",
     "Schedule",
+    "ServerMomentum",
     "ServerStep",
     "Sole",
     "Stale",
+    "StepSize",
     "StochasticSteps",
     "Subsets",
     "SumOne",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput, UnknownName
@@ -43,7 +43,10 @@ class AggregationContext:
 
 
 class Aggregation(Protocol):
-    """The coefficients a_i^S of the returned differences."""
+    """The coefficients a_i^S of the returned differences.
+
+    A part whose coefficients do not sum to 1 in the mean over the cohorts says so with `sums_to_one = False`.
+    """
 
     def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         """One coefficient for each client of the cohort, in its order."""
@@ -57,8 +60,9 @@ class Aggregation(Protocol):
 def client_weights(rule: str | tuple[Fraction, ...], setting: AggregationContext) -> Callable[[int], Fraction]:
     """i -> wtilde_i (FedShuffleGen): "data" (w_i), "nova" or "unfinished", or one number a client.
 
-    "nova": proportional to w_i/(E_i |D_i|), summing to 1. "unfinished": w_i c_i/K_i, K_i the steps that are really
-    taken (FedShuffle, F.1). Raises BadInput for a client that takes no step under "unfinished".
+    "nova": proportional to w_i/(E_i |D_i|), summing to 1; where the number of epochs is drawn, proportional to the mean
+    of that, and each visit is weighed by its own number (`Method.work`). "unfinished": w_i c_i/K_i, K_i the steps that
+    are really taken (FedShuffle, F.1). Raises BadInput for a client that takes no step under "unfinished".
     """
     clients = setting.clients
     if not isinstance(rule, str):
@@ -70,7 +74,7 @@ def client_weights(rule: str | tuple[Fraction, ...], setting: AggregationContext
     check_rule(rule, setting.local)
     local: Any = setting.local
     if rule == "nova":
-        raw = [w / local.planned(i, clients) for i, w in enumerate(clients.weights)]
+        raw = [w * inverse_steps(local, i, clients) for i, w in enumerate(clients.weights)]
         total = sum(raw, Fraction(0))
         return [r / total for r in raw].__getitem__
 
@@ -85,6 +89,12 @@ def client_weights(rule: str | tuple[Fraction, ...], setting: AggregationContext
     return unfinished
 
 
+def inverse_steps(local: Epochs, client: int, clients: Clients) -> Fraction:
+    """The mean of 1/(E_i |D_i|) over the equally likely numbers of epochs."""
+    own, each = local.epochs(client), local.steps_per_epoch(client, clients)
+    return sum((Fraction(1, e * each) for e in own), Fraction(0)) / len(own)
+
+
 def check_rule(rule: str | tuple[Fraction, ...], local: LocalWork) -> None:
     """Raises BadInput for weights that divide by a client's number of local steps where that number is not fixed."""
     if rule not in ("nova", "unfinished"):
@@ -92,7 +102,7 @@ def check_rule(rule: str | tuple[Fraction, ...], local: LocalWork) -> None:
     divide = f"the aggregation weights '{rule}' divide by a client's number of local steps"
     if not isinstance(local, Epochs):
         raise BadInput(f"{divide} in epochs; the local work of this method has no epochs.")
-    if isinstance(local.E, EpochRange):
+    if isinstance(local.E, EpochRange) and (rule == "unfinished" or local.common is not None):
         given = f"E = {{low = {local.E.low}, high = {local.E.high}}}"
         raise BadInput(f"{given} is not allowed: {divide}, so that E must be an integer, or one for each client.")
 
@@ -134,6 +144,7 @@ class Same:
     """a_i = value, whoever else takes part."""
 
     value: Fraction = Fraction(1)
+    sums_to_one: ClassVar[bool] = False  # the value is the user's
 
     def __post_init__(self) -> None:
         if self.value <= 0:
@@ -151,6 +162,7 @@ class PerClient:
     """a_i = values[i], whoever else takes part."""
 
     values: tuple[Fraction, ...]
+    sums_to_one: ClassVar[bool] = False  # the values are the user's
 
     def __post_init__(self) -> None:
         _check_weights(self.values)
@@ -171,6 +183,11 @@ class Unbiased:
 
     def __post_init__(self) -> None:
         _check_weights(self.weights)
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether the mean sum of the coefficients is 1 on all clients: that of wtilde."""
+        return self.weights in ("data", "nova")
 
     def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         own = self.by_client(setting)
@@ -193,6 +210,11 @@ class SumOne:
 
     def __post_init__(self) -> None:
         _check_weights(self.weights)
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether the coefficients of every cohort sum to 1."""
+        return self.weights == "data" and not self.per_share
 
     def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
         if not cohort:

@@ -31,6 +31,7 @@ class Visit:
     scale: the local step size is the schedule's times this.
     batch: samples a step, with their mean gradient (the last step of an epoch takes what is left).
     prox: mu of a term mu/2 |y - x|^2 that is added to the client's objective, x the point at which the visit begins.
+    weight: what the client's aggregation coefficient is multiplied by (see `Method.work`).
     """
 
     sampling: Sampling
@@ -38,6 +39,7 @@ class Visit:
     scale: Fraction = Fraction(1)
     batch: int = 1
     prox: Fraction = Fraction(0)
+    weight: Fraction = Fraction(1)
 
 
 class LocalWork(Protocol):
@@ -138,7 +140,7 @@ class Epochs:
         samples: FedShuffle, Algorithm 1), "work" (steps of all its epochs: FedShuffle, Appendix E), "largest" (steps of
         the busiest client: FedAvg and FedNova in Appendix E), or one number a client.
     common: None, or "min" / "mean": every client of the cohort takes the least, or the rounded mean, of the cohort's
-        numbers of steps (FedAvgMin, FedAvgMean).
+        numbers of steps (FedAvgMin, FedAvgMean), those that it drew where these are drawn (`law_of_common`).
     missed: None, or how many of its last steps each client leaves out (unfinished rounds, FedShuffle, F.1).
     """
 
@@ -161,8 +163,12 @@ class Epochs:
             raise BadInput("every c_i that divides a local step size must be above 0.")
         if self.common not in (None, "min", "mean"):
             raise UnknownName("the common number of steps", str(self.common), ("min", "mean"))
-        if self.common is not None and (isinstance(self.E, EpochRange) or self.missed is not None):
-            raise BadInput("a common number of local steps goes with fixed epochs and no missed steps.")
+        if self.common is not None and self.missed is not None:
+            raise BadInput("a common number of local steps goes with no missed steps.")
+        if self.together and self.divide == "work":
+            raise BadInput(
+                "a common number of local steps that is drawn goes with no step size divided by a client's own."
+            )
         if self.missed is not None and any(k < 0 for k in self.missed):
             raise BadInput("the missed steps of each client must be at least 0.")
 
@@ -194,7 +200,38 @@ class Epochs:
             return Fraction(max(self.planned(j, clients) for j in range(clients.count)))
         return Fraction(max(self.epochs(0)) * -(-clients.largest // self.batch))
 
+    @property
+    def together(self) -> bool:
+        """Whether the clients of a cohort take one number of steps that rests on what all of them draw."""
+        return self.common is not None and isinstance(self.E, EpochRange)
+
+    def law_of_common(self, cohort: Sequence[int], clients: Clients) -> list[tuple[Fraction, int]]:
+        """The numbers of steps that a cohort may have in common, increasing, each with its probability."""
+        if len(set(cohort)) < len(cohort):
+            raise BadInput("a client that is drawn twice has no common number of local steps with itself.")
+        law: dict[int, Fraction] = {}
+        for k, i in enumerate(cohort):
+            own = [e * self.steps_per_epoch(i, clients) for e in self.epochs(i)]
+            before = law if k else {None: Fraction(1)}
+            law = {}
+            for known, p in before.items():
+                for steps in own:
+                    value = steps if known is None else min(known, steps) if self.common == "min" else known + steps
+                    law[value] = law.get(value, Fraction(0)) + p / len(own)
+        found: dict[int, Fraction] = {}
+        for value, p in law.items():
+            steps = value if self.common == "min" else _rounded(value, len(cohort))
+            found[steps] = found.get(steps, Fraction(0)) + p
+        return [(found[steps], steps) for steps in sorted(found)]
+
+    def visit_of(self, client: int, steps: int, clients: Clients) -> Visit:
+        """The visit of a client whose cohort takes this number of steps together."""
+        return Visit(self.sampling, steps, 1 / self.divisor(client, steps, clients), self.batch)
+
     def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        if self.together:
+            law = self.law_of_common(cohort, clients)
+            return tuple((p, self.visit_of(client, steps, clients)) for p, steps in law)
         each = self.steps_per_epoch(client, clients)
         choices = self.epochs(client)
         found: list[tuple[Fraction, Visit]] = []
@@ -212,7 +249,11 @@ class Epochs:
 
     def _common(self, cohort: Sequence[int], clients: Clients) -> int:
         counts = [self.planned(j, clients) for j in cohort]
-        return min(counts) if self.common == "min" else int(Fraction(sum(counts), len(counts)) + Fraction(1, 2))
+        return self.common_of(counts)
+
+    def common_of(self, counts: Sequence[int]) -> int:
+        """The number of steps that a cohort whose clients plan these takes."""
+        return min(counts) if self.common == "min" else _rounded(sum(counts), len(counts))
 
     @property
     def by_cohort(self) -> bool:
@@ -221,6 +262,11 @@ class Epochs:
     @property
     def is_random(self) -> bool:
         return True
+
+
+def _rounded(total: int, count: int) -> int:
+    """The mean, rounded; halves up."""
+    return int(Fraction(total, count) + Fraction(1, 2))
 
 
 def _of(values: Sequence, client: int, what: str):  # pyright: ignore

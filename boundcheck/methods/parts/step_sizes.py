@@ -10,10 +10,15 @@ import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol
 
-from boundcheck.core.numbers import round_down
-from boundcheck.errors import BadInput
+from boundcheck.core.expressions import Expression, parse_expression
+from boundcheck.core.numbers import format_short, round_down
+from boundcheck.errors import BadInput, Unsupported
+
+# The local step size of a round, or of each of its local steps where these differ.
+StepSize = Fraction | tuple[Fraction, ...]
 
 
 class Schedule(Protocol):
@@ -151,6 +156,70 @@ class Decaying:
 
     def is_exact(self) -> bool:
         return True
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A step size that users write as text in r and t (`core.expressions`), such as "2/(8 + t)".
+
+    r: the round, from 0. t: the local step, counted from 0 over all rounds: t = r K + k in local step k of round r, K
+    the number of local steps that every client takes in every round. symbol: what statements call the step size. No
+    statement about a constant step size has such a run in its scope: there is no parameter eta.
+    """
+
+    text: str
+    symbol: str = "eta"
+
+    def __post_init__(self) -> None:
+        if not self.expression.variables:
+            raise BadInput(f"{self.symbol} = '{self.text}' has neither r nor t; write the step size as a number.")
+        self._checked(0, 0)
+
+    @cached_property
+    def expression(self) -> Expression:
+        """The text, read."""
+        return parse_expression(self.text, self.symbol, ("r", "t"))
+
+    def _checked(self, r: int, t: int) -> Fraction:
+        value = self.expression.at(r=r, t=t)
+        if value <= 0:
+            where = f"round {r}" + (f", local step {t} of the run" if self.by_iteration else "")
+            raise BadInput(
+                f"{self.symbol} = '{self.text}' is {format_short(value)} in {where}; a step size must be above 0."
+            )
+        return value
+
+    @property
+    def by_iteration(self) -> bool:
+        """Whether it changes from local step to local step."""
+        return "t" in self.expression.variables
+
+    @property
+    def rounds_per_cycle(self) -> int:
+        """Every round may have a step size of its own."""
+        return 1
+
+    def parameters(self) -> dict[str, Fraction]:
+        """None: no single number is the step size."""
+        return {}
+
+    def step(self, cycle: int) -> Fraction:
+        if self.by_iteration:
+            raise Unsupported(
+                f"the step size {self.symbol} = '{self.text}' changes from local step to local step, so that a round "
+                "has no single one, which is needed here."
+            )
+        return self._checked(cycle - 1, 0)
+
+    def steps(self, round_index: int, count: int) -> tuple[Fraction, ...]:
+        """The step sizes of the `count` local steps of a round (from 0)."""
+        return tuple(self._checked(round_index, round_index * count + k) for k in range(count))
+
+    def is_constant(self) -> bool:
+        return False
+
+    def is_exact(self) -> bool:
+        return self.expression.is_exact
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class Labelled:
 
 def _features(name: str, *, seed: Any = 0, test_share: Any = "1/5") -> Labelled:
     samples: Samples = module(name).load()
-    train, test, note = _parts(samples.labels, seed, test_share)
+    train, test, note = drawn_parts(samples.labels, seed, test_share)
     values, labels = samples.features(), samples.labels
     return Labelled(
         name=name,
@@ -101,7 +101,7 @@ def _features(name: str, *, seed: Any = 0, test_share: Any = "1/5") -> Labelled:
 
 def _drawn_images(name: str, *, seed: Any = 0, test_share: Any = "1/5") -> Labelled:
     samples: Samples = module(name).load()
-    train, test, note = _parts(samples.labels, seed, test_share)
+    train, test, note = drawn_parts(samples.labels, seed, test_share)
     images, labels = _shaped(name, samples), samples.labels
     return _images(name, samples, (images[train], labels[train]), (images[test], labels[test]), (note,))
 
@@ -161,7 +161,7 @@ def _moments(images: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np
     return mean, std
 
 
-def _parts(labels: Rows, seed: Any, test_share: Any) -> tuple[Rows, Rows, str]:
+def drawn_parts(labels: Rows, seed: Any = 0, test_share: Any = "1/5") -> tuple[Rows, Rows, str]:
     """The rows of the training and of the test part, each in the data's order; and a sentence about them."""
     own, share = whole(seed, "seed", 0, SEED_TOP), as_fraction(test_share, "test_share")
     if not 0 < share < 1:
@@ -250,7 +250,7 @@ def _windows(texts: list[NDArray[np.int16]], width: int, step: int) -> tuple[NDA
 def _reviews(name: str, *, words: Any = 10_000, length: Any = 200, seed: Any = 0, test_share: Any = "1/5") -> Labelled:
     imdb = module(name)
     reviews = imdb.load()
-    train, test, note = _parts(reviews.labels, seed, test_share)
+    train, test, note = drawn_parts(reviews.labels, seed, test_share)
     size, width = whole(words, "words", 3, 10**6), whole(length, "length", 1, 10_000)
     inputs, vocabulary = imdb.encoded(reviews, train, size, width)
     return Labelled(

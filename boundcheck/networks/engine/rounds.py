@@ -1,9 +1,9 @@
 """Rounds of a method, all seeds at once; the formulas are those of `engines.sampled.reference`.
 
 A state (S, parts, dim) holds, for each seed, the server's point and, with momentum, m and the point of the round
-before; with a pipelined correction, the mean gradient of the round before; with an exchange, the models that clients
-keep. Where clients average blocks, the server's point is the models' weighted mean, which `settle` computes; buffers of
-their local momentum are apart.
+before; with a momentum of the server's step, the point of the round before; with a pipelined correction, the mean
+gradient of the round before; with an exchange, the models that clients keep. Where clients average blocks, the server's
+point is the models' weighted mean, which `settle` computes; buffers of their local momentum are apart.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Rounds:
     def parts(self) -> int:
         """How many vectors a state holds for each seed."""
         lowered = self.lowered
-        return 3 if lowered.momentum is not None else 1 + lowered.pipelined + lowered.models
+        extra = lowered.pipelined + (lowered.server_momentum is not None)
+        return 3 if lowered.momentum is not None else 1 + extra + lowered.models
 
     def _begin(self) -> Tensor:
         torch, lowered, task = library(), self.lowered, self.task
@@ -148,6 +149,11 @@ class Rounds:
         x = state[:, 0].clone()
         shift = self._shift(round_index, live)
         moved = x.clone() if lowered.blocks is None else None
+        if moved is not None and lowered.server_momentum is not None:
+            moved.add_(x - state[:, 1], alpha=lowered.pushing(round_index))
+            state[:, 1] = x
+            if lowered.server_momentum.nesterov:
+                state[:, 0] = moved  # where the visits begin
         fresh = library().zeros_like(x) if momentum is not None and not momentum.variance_reduced else None
         order = self._order(visits)
 

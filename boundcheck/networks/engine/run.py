@@ -291,7 +291,17 @@ def restore(arrays: Mapping[str, NDArray[Any]], rounds: Rounds, record: Record, 
 
 
 def check_method(lowered: Lowered) -> None:
-    """Raises Unsupported for local work that asks for exact minimisers."""
+    """Raises Unsupported for exact minimisers, control variates and step sizes that change within a round."""
+    if lowered.sizes_of_steps.shape[1] > 1:
+        raise Unsupported(
+            f"engine = 'neural' does not carry out {lowered.method.name} with a step size that changes from local step "
+            "to local step; write it in the round r alone."
+        )
+    if lowered.control is not None:
+        raise Unsupported(
+            f"engine = 'neural' does not carry out {lowered.method.name}, which has control variates; take "
+            "engine = 'sampled' where that carries the problem."
+        )
     if lowered.sampling == "exact":
         raise Unsupported(
             f"engine = 'neural' does not carry out {lowered.method.name} with exact local solves, since a network has "

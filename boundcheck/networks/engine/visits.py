@@ -14,7 +14,7 @@ from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.sampled import drawing
 from boundcheck.engines.sampled.cohorts import Cohorts, counted
 from boundcheck.engines.sampled.lowering import Lowered, Member
-from boundcheck.engines.sampled.planning import draw_choices, draw_cohorts
+from boundcheck.engines.sampled.planning import draw_choices, draw_cohorts, draw_common
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,18 @@ def visits_of(lowered: Lowered, offsets: Ints, seeds: Words, round_index: int) -
     """Those of one round. offsets: client i owns the rows offsets[i] to offsets[i + 1] of the data."""
     members: list[Member] = []
     counts = list[int]()
-    for cohort in draw_cohorts(lowered, seeds, round_index):
-        own = lowered.members(cohort)
+    cohorts = draw_cohorts(lowered, seeds, round_index)
+    for cohort, common in zip(cohorts, draw_common(lowered, seeds, round_index, cohorts), strict=True):
+        own = lowered.members(cohort, common)
         members += own
         counts.append(len(own))
     seed = np.repeat(np.arange(len(seeds)), counts)
     position = np.concatenate([np.arange(c) for c in counts] or [np.zeros(0)]).astype(np.int64)
     client = np.array([m.client for m in members], dtype=np.int64)
     choice = _choices(lowered, seeds, round_index, seed, client).tolist()
-    drawn = [(m.steps[k], m.scale[k], m.prox[k], m.factor, m.share) for m, k in zip(members, choice, strict=True)]
+    drawn = [
+        (m.steps[k], m.scale[k], m.prox[k], m.factor * m.gain[k], m.share) for m, k in zip(members, choice, strict=True)
+    ]
     table = np.array(drawn, dtype=np.float64).reshape(-1, 5)
     steps = table[:, 0].astype(np.int64)
     first, samples = _samples(lowered, offsets, seeds, round_index, counts, client, steps)

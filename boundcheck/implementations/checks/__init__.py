@@ -1,0 +1,1 @@
+"""Named checks of an implementation, each on a fixed instance of its own."""

@@ -1,0 +1,119 @@
+"""Methods whose server goes on in the direction of its step before: heavy ball, Nesterov's methods, FedAvgM.
+
+B. T. Polyak, "Some methods of speeding up the convergence of iteration methods" (1964); Y. Nesterov, "Introductory
+Lectures on Convex Optimization", Section 2.2; A. Beck, M. Teboulle, "A Fast Iterative Shrinkage-Thresholding Algorithm
+for Linear Inverse Problems", Section 4; T.-M. H. Hsu, H. Qi, M. Brown, "Measuring the Effects of Non-Identical Data
+Distribution for Federated Visual Classification", Section 4.3. What the methods do: `parts.server.ServerMomentum`.
+
+Parameters that several kinds share: eta, eta0: step size (`methods.parameters.schedule_from`). momentum_g: momentum of
+the server (`methods.parameters.server_momentum_from`). All kinds raise BadInput and UnknownName.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from boundcheck.core.numbers import as_fraction
+from boundcheck.errors import BadInput
+from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
+from boundcheck.methods.parameters import (
+    count,
+    epochs_from,
+    participation_from,
+    schedule_from,
+    server_momentum_from,
+    step_from,
+)
+from boundcheck.methods.parts import (
+    Epochs,
+    Full,
+    GradientSteps,
+    LocalWork,
+    ServerMomentum,
+    ServerStep,
+    SumOne,
+)
+
+# beta_r = (r - 1)/(r + 2) in round r >= 1, that is k/(k + 3) between the points k and k + 1
+POLYNOMIAL = "(r-1)/(r+2)"
+
+
+def heavy_ball(*, momentum_g: Any, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
+    """Polyak's heavy ball method, x <- x - eta grad F(x) + momentum_g (x - x_previous)."""
+    return {
+        "schedule": schedule_from({"eta": eta, "eta0": eta0}),
+        "server_momentum": server_momentum_from(momentum_g, nesterov=False),
+    }
+
+
+def nesterov(*, momentum_g: Any, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
+    """Nesterov's method, y = x + momentum_g (x - x_previous), x <- y - eta grad F(y).
+
+    With eta = 1/L its momentum on strongly convex functions is (sqrt(kappa) - 1)/(sqrt(kappa) + 1).
+    """
+    return {
+        "schedule": schedule_from({"eta": eta, "eta0": eta0}),
+        "server_momentum": server_momentum_from(momentum_g, nesterov=True),
+    }
+
+
+def accelerated_gradient(*, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
+    """Nesterov's method for convex functions: as `nesterov` or `fista`, with a momentum that grows with the rounds."""
+    return {"schedule": schedule_from({"eta": eta, "eta0": eta0})}
+
+
+def fedavgm(
+    *,
+    eta_l: Any,
+    momentum_g: Any,
+    eta_g: Any = 1,
+    E: Any = None,
+    batch: Any = None,
+    K: Any = None,
+    nesterov: bool = False,
+    participation: Any = "full",
+) -> dict[str, Any]:
+    """FedAvgM: v <- momentum_g v + Delta, x <- x + eta_g v, Delta the mean of the cohort's y_i - x by their data.
+
+    Clients do E reshuffled local epochs (default 1) with `batch` samples a step (default 1), or K full gradient steps.
+    nesterov: the cohort starts from x + momentum_g (x - x_previous).
+    """
+    return {
+        "participation": participation_from(participation),
+        "local": _work(E, batch, K),
+        "schedule": step_from(eta_l, "eta_l"),
+        "server": {"eta_g": as_fraction(eta_g, "eta_g")},
+        "server_momentum": server_momentum_from(momentum_g, nesterov=nesterov),
+    }
+
+
+def _work(E: Any, batch: Any, K: Any) -> LocalWork:
+    if K is None:
+        return Epochs(epochs_from(1 if E is None else E), count(1 if batch is None else batch, "batch"))
+    if E is not None or batch is not None:
+        raise BadInput("K full gradient steps have no epochs and no batches; leave out either K, or E and batch.")
+    return GradientSteps(count(K, "K"))
+
+
+def _of_gradients(momentum: Any, *, nesterov: bool) -> Form:
+    """Full gradient steps on F."""
+    pushed = Part(ServerMomentum, momentum=momentum, nesterov=nesterov)
+    return Form(Full(), GradientSteps(1), aggregation=SumOne(), server_momentum=pushed)
+
+
+KINDS = {
+    "heavy_ball": Kind(heavy_ball, _of_gradients(Fraction, nesterov=False)),
+    "nesterov": Kind(nesterov, _of_gradients(Fraction, nesterov=True)),
+    "accelerated_gradient": Kind(accelerated_gradient, _of_gradients(POLYNOMIAL, nesterov=True)),
+    "fista": Kind(accelerated_gradient, _of_gradients("fista", nesterov=True)),
+    "fedavgm": Kind(
+        fedavgm,
+        Form(
+            local=AnyOf(Part(Epochs, E=anything, batch=anything), GradientSteps),
+            aggregation=SumOne(),
+            server=Part(ServerStep, eta_g=anything),
+            server_momentum=Part(ServerMomentum, momentum=anything, nesterov=False),
+        ),
+    ),
+}

@@ -1,0 +1,109 @@
+"""Control variates: local steps y <- y - eta*scale*(g_i(y) - c_i + c) with c_i near grad f_i and c the mean of the c_i.
+
+g_i(y) is the gradient of the step's samples (or the whole gradient of f_i). c = sum of s_i c_i with the shares s_i of
+`shares`. With one plain step a round of a client drawn uniformly, the clients are the terms of a finite sum: SAGA keeps
+the gradients c_i, SVRG takes them at a reference point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from boundcheck.errors import BadInput, UnknownName
+from boundcheck.methods.clients import Clients, Repeated
+
+UPDATES = ("gradient", "difference")
+STARTS = ("zero", "gradient")
+POINTS = ("last", "average", "random")
+WEIGHTS = ("uniform", "data")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Weighted:
+    """weights: of c: "uniform" (s_i = 1/n, as in the papers) or "data" (s_i = w_i)."""
+
+    weights: Literal["uniform", "data"] = "uniform"
+
+    def __post_init__(self) -> None:
+        if self.weights not in WEIGHTS:
+            raise UnknownName("the weights of the control variates", self.weights, WEIGHTS)
+
+    @property
+    def sign(self) -> int:
+        """Of the correction c - c_i of local steps; -1 is the mistake that adds c_i - c."""
+        return 1
+
+    def shares(self, clients: Clients) -> Sequence[Fraction]:
+        """s_i of each client."""
+        if self.weights == "data":
+            return clients.weights
+        return Repeated(Fraction(1, clients.count), clients.count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlVariates(_Weighted):
+    """Every client keeps c_i from round to round; those of the cohort renew theirs (SCAFFOLD, Algorithm 1).
+
+    S. P. Karimireddy et al., "SCAFFOLD: Stochastic Controlled Averaging for Federated Learning", 2020, (3) to (5).
+    With x the server's point and y_i what client i of the cohort S returns, the client sets
+
+        update "gradient" (option I):     c_i+ = grad f_i(x), a whole gradient,
+        update "difference" (option II):  c_i+ = c_i - c + (x - y_i)/(K_i eta scale_i), K_i its local steps,
+
+    and the server adds sum over S of s_i (c_i+ - c_i) to c: |S|/n times the mean of the differences where s_i = 1/n.
+    start: c_i of the first round, "zero" or "gradient" (grad f_i(x_0)).
+
+    SAGA (A. Defazio, F. Bach, S. Lacoste-Julien, 2014, Algorithm 1) is either update with one step of one client a
+    round and whole gradients: c_i = grad f_i(phi_i) is the table of gradients.
+    """
+
+    update: Literal["gradient", "difference"] = "difference"
+    start: Literal["zero", "gradient"] = "zero"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.update not in UPDATES:
+            raise UnknownName("the update of the control variates", self.update, UPDATES)
+        if self.start not in STARTS:
+            raise UnknownName("the start of the control variates", self.start, STARTS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferencePoint(_Weighted):
+    """c_i = grad f_i(r), r a point that is renewed after every `inner` rounds; r = x_0 at first (SVRG).
+
+    R. Johnson, T. Zhang, "Accelerating Stochastic Gradient Descent using Predictive Variance Reduction", Figure 1.
+    With x_0, ..., x_m the server's points of the m = inner rounds since the last renewal, the m-th of these rounds ends
+    with r <- the point below and x <- r, so that the points after m, 2m, ... rounds are the reference points:
+
+        point "last" (option I): x_m; "random" (option II): x_t, t uniform in 0, ..., m - 1; "average": their mean,
+        (x_0 + ... + x_{m-1})/m.
+    """
+
+    inner: int
+    point: Literal["last", "average", "random"] = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.inner < 1:
+            raise BadInput(f"inner = {self.inner} is not allowed; a reference point lasts at least 1 round.")
+        if self.point not in POINTS:
+            raise UnknownName("the choice of the reference point", self.point, POINTS)
+
+
+Control = ControlVariates | ReferencePoint
+
+
+def steps_divide(control: Control, client: int, steps: int) -> bool:
+    """Whether a client's new variate is divided by its number of local steps. Raises BadInput where that is 0."""
+    if isinstance(control, ReferencePoint) or control.update != "difference":
+        return False
+    if not steps:
+        raise BadInput(
+            f"client {client} takes no local step in a round, and its new control variate is divided by their number; "
+            'take option = "I".'
+        )
+    return True

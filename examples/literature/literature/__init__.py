@@ -1,0 +1,1 @@
+"""Theorems of the literature on gradient methods and federated learning: one a module."""

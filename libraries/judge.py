@@ -1,0 +1,97 @@
+"""Hold a pair against its composition: with all clients, with the cohorts that it drew itself, and in law."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import boundcheck as bc
+from boundcheck import Agreement, compare_implementation
+from boundcheck.implementations.reference import iterates
+from boundcheck.implementations.task import task_of
+from libraries.instances import PROBLEMS
+from libraries.pairs import Pair
+from libraries.runs import local_steps
+
+ROUNDS = 12  # compared number by number
+LAST = 120  # where a run ends
+SIZE = 2  # clients of a cohort
+SIZE_IN_LAW, ROUNDS_IN_LAW, SEEDS = 3, 1, 1024  # few clients, so that one drawn twice is likely
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one comparison found.
+
+    digits: decimal digits to which the iterates agree, relative to the largest coordinate so far. ends: squared
+    distance to the minimiser after LAST rounds, of the library and of the composition.
+    """
+
+    agreement: Agreement
+    digits: float
+    ends: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A pair with all clients, and with the cohorts of SIZE that the library drew."""
+
+    pair: Pair
+    full: Answer
+    partial: Answer
+
+
+def judge(pair: Pair) -> Judged:
+    """Both comparisons of a pair, number by number."""
+    method, problem = pair.partial or (pair.method, pair.problem)
+    full = _one_run(pair, pair.method, pair.problem, None)
+    return Judged(pair, full, _one_run(pair, method, problem, {"kind": "uniform", "size": SIZE}))
+
+
+def judge_cohorts(pair: Pair) -> Agreement:
+    """The cohorts of SIZE_IN_LAW clients that a library draws, against cohorts drawn uniformly, none twice.
+
+    What is compared are rounds of FedAvg in double precision with these cohorts, so that rounding is no difference.
+    """
+
+    def run(task: Any, seed: int) -> list[np.ndarray]:
+        x, points = task.start, []
+        for cohort in (pair.random or pair.run)(task, seed).cohorts:
+            returned = [(task.weights[i], local_steps(task, task.clients[i], x, 0.0)) for i in cohort]
+            x = sum(w * y for w, y in returned) / sum(w for w, _ in returned)
+            points.append(x)
+        return points
+
+    return compare_implementation(
+        {**pair.method, "participation": {"kind": "uniform", "size": SIZE_IN_LAW}},
+        run,
+        PROBLEMS[pair.problem],
+        rounds=ROUNDS_IN_LAW,
+        seeds=SEEDS,
+    )
+
+
+def _one_run(pair: Pair, method: Any, problem: str, participation: Any) -> Answer:
+    """The run of seed 0. Where clients are drawn, the composition gets the cohorts that the library drew."""
+    instance = bc.problem(PROBLEMS[problem])
+    spec = method if participation is None else {**method, "participation": participation}
+    record = pair.run(task_of(bc.method(spec), instance, LAST), 0)
+    if participation is not None:
+        spec = {**method, "participation": {"kind": "pattern", "cohorts": [sorted(c) for c in record.cohorts]}}
+    got = np.array(record.points)[-LAST:]
+    agreement = compare_implementation(
+        spec, lambda task, seed: got[: task.rounds], instance, rounds=ROUNDS, tolerance=pair.tolerance
+    )
+    whole = iterates(bc.method(spec), instance, LAST)
+    ends = [float(instance.metric("dist2", x[-1])) if np.isfinite(x[-1]).all() else math.inf for x in (got, whole)]
+    return Answer(agreement, _digits(got[:ROUNDS], whole[1 : ROUNDS + 1]), (ends[0], ends[1]))
+
+
+def _digits(got: np.ndarray, whole: np.ndarray) -> float:
+    scale = np.maximum.accumulate(np.abs(whole).max(axis=1))
+    with np.errstate(invalid="ignore", over="ignore"):
+        worst = float((np.abs(got - whole).max(axis=1) / scale).max())
+    return 0.0 if not worst < 1 else min(16.0, -math.log10(max(worst, 1e-17)))

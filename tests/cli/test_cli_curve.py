@@ -1,0 +1,195 @@
+"""A curve measured elsewhere on the command line and in a specification: one verdict; twenty malformed files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_tools import Run
+
+Write = Callable[..., Path]
+
+# two clients x -> (x -+ 1)^2/2 from 4, both in every round, two local steps of 1/288 each: the mean moves to 0 by
+# (1 - eta)^2 a round, and F(x) - F* is x^2/2
+GAPS = [8 * (287 / 288) ** (4 * k) for k in range(601)]
+PROBLEM = """
+problem = { kind = "quadratics", start = [4], clients = [
+  { components = [{ A = 1, b = 1 }] }, { components = [{ A = 1, b = -1 }] },
+] }
+"""
+METHOD = 'method = { kind = "uniform_sampling", m = 2, K = 2 }\n'
+CLAIM = f"""
+[[claim]]
+statement = "async_fl/corollary_1"
+curve = "runs.csv"
+{PROBLEM}
+method = {{ kind = "uniform_sampling", m = 2, K = 2, eta_l = "1/288" }}
+expect = "HOLDS"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.toml").write_text(PROBLEM + METHOD)
+    (tmp_path / "runs.csv").write_text("round,value\n" + "".join(f"{k},{v!r}\n" for k, v in enumerate(GAPS)))
+    (tmp_path / "claim.toml").write_text(CLAIM)
+    return tmp_path
+
+
+def test_the_command_and_the_specification_give_one_verdict(boundcheck_cli: Run, folder: Path) -> None:
+    options = ("--curve", "runs.csv", "--problem", "spec.toml", "--set", "eta_l=1/288")
+    by_options = boundcheck_cli("compare", "async_fl/corollary_1", *options, "--json")
+    by_file = boundcheck_cli("compare", folder / "claim.toml", "--json")
+    assert (by_options.code, by_file.code) == (0, 0)
+    first, second = (found.json["claims"][0] for found in (by_options, by_file))
+    for part in ("verdict", "constants", "scope", "curve", "run", "statement"):
+        assert first[part] == second[part], part
+    verdict = first["verdict"]
+    assert (verdict["outcome"], verdict["grade"]) == ("HOLDS", "SUPPORTED")
+    assert verdict["reason"].endswith(
+        "Taken for granted: that the curve was made by the method given (uniform_sampling) on the problem given; that "
+        "the values are the metric gap."
+    )
+    assert first["run"]["engine"] == "outside (nothing was run)"
+    assert len(first["run"]["info"]["sha256"]) == 64
+    text = boundcheck_cli("compare", "async_fl/corollary_1", *options).out
+    assert text.startswith("runs.csv: taking rounds 'round', values 'value' as the metric gap\n")
+
+
+def test_the_other_commands_read_such_a_claim(boundcheck_cli: Run, folder: Path) -> None:
+    assert boundcheck_cli("check", "claim.toml").code == 0
+    assert boundcheck_cli("run", "claim.toml", "-o", "runs").code == 0
+    assert boundcheck_cli("constants", "claim.toml", "--quick").code == 0
+    assert boundcheck_cli("report", "claim.toml", "-o", "pages").code == 0
+    (page,) = [p for p in (folder / "pages").glob("*.html") if p.name != "index.html"]
+    told = page.read_text()
+    assert "outside (nothing was run)" in told
+    assert "curve = &#34;runs.csv&#34;" in told
+    (snippet,) = (folder / "pages").glob("*.toml")
+    (folder / "pages" / "runs.csv").write_text((folder / "runs.csv").read_text())
+    assert boundcheck_cli("compare", snippet).code == 0
+
+
+def test_a_claim_without_a_method_has_nothing_to_show_or_to_tune(boundcheck_cli: Run, folder: Path) -> None:
+    constants = 'constants = { eta = "1/4", L = 1, dist2_0 = 16 }'
+    claim = f'[[claim]]\nstatement = "classics/gradient_descent_convex"\ncurve = "runs.csv"\n{constants}\n'
+    (folder / "bare.toml").write_text(claim)
+    assert boundcheck_cli("compare", "bare.toml").code in (0, 1)
+    for command in ("constants", "tune"):
+        found = boundcheck_cli(command, "bare.toml")
+        assert (found.code, "has a curve and no method" in found.err) == (2, True), found.err
+
+
+def test_the_path_is_relative_to_the_specification(
+    boundcheck_cli: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    assert boundcheck_cli("check", "../claim.toml").code == 0
+    found = boundcheck_cli("compare", "async_fl/corollary_1", "--curve", "runs.csv")
+    assert (found.code, "runs.csv does not exist" in found.err) == (2, True)
+
+
+def test_constants_alone_and_what_is_missing(boundcheck_cli: Run, folder: Path) -> None:
+    found = boundcheck_cli("compare", "async_fl/corollary_1", "--curve", "runs.csv", "--set", "eta_l=1/288")
+    assert found.code == 2
+    assert "no value for L, K, eta_g" in found.err
+    assert "write constants (--set NAME=VALUE), or give the problem and the method that the curve is of" in found.err
+    sets = {"eta": "1/4", "L": "1", "dist2_0": "16"}
+    options = [part for name, value in sets.items() for part in ("--set", f"{name}={value}")]
+    (folder / "gd.csv").write_text("round,gap\n" + "".join(f"{k},{8 * (9 / 16) ** k!r}\n" for k in range(9)))
+    id = "classics/gradient_descent_convex"
+    found = boundcheck_cli("compare", id, "--curve", "gd.csv", *options)
+    assert found.code == 0
+    assert "that the run is gradient_descent; the given value" in found.out
+    named = boundcheck_cli("compare", id, "--curve", "gd.csv", *options, "--column", "value=gap", "--deterministic")
+    assert named.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["claim.toml", "--set", "eta=1"], "belong to --curve"),
+        (["scgd/theorem_3_33", "--curve", "runs.csv"], "did you mean"),
+        (["scgd/theorem_3_3", "--curve", "runs.csv", "--set", "eta"], "is not of the form NAME=VALUE"),
+        (["scgd/theorem_3_3", "--curve", "runs.csv", "--set", "mu=1", "--set", "mu=2"], "--set gives mu twice"),
+        (["scgd/theorem_3_3", "--curve", "runs.csv", "--set", "nu=1"], "nu"),
+        (["scgd/theorem_3_3", "--curve", "runs.csv", "--column", "x=value"], "curve: the key 'x' is unknown"),
+        (
+            ["scgd/theorem_3_3", "--curve", "runs.csv", "--column", "value=loss"],
+            "the column of values 'loss' is unknown",
+        ),
+        (["async_fl/corollary_1", "--curve", "runs.csv", "--problem", "none.toml"], "does not exist"),
+        (["async_fl/corollary_1", "--curve", "runs.csv", "--problem", "empty.toml"], "has no problem"),
+        (["async_fl/corollary_1", "--curve", "runs.csv", "--problem", "spec.toml", "--set", "K=3"], "has K already"),
+    ],
+)
+def test_mistakes_in_options(boundcheck_cli: Run, folder: Path, arguments: list[str], sentence: str) -> None:
+    (folder / "empty.toml").write_text("schema = 1\n")
+    found = boundcheck_cli("compare", *arguments)
+    assert (found.code, sentence in found.err) == (2, True), found.err
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("curve = 3", "curve = 3 is not allowed"),
+        ("curve = {}", "curve names no file"),
+        ('curve = { file = "runs.csv", value = 3 }', "curve.value = 3 is not allowed"),
+        ('curve = { file = "runs.csv", colour = "x" }', "the key 'colour' is unknown"),
+        ('curve = "runs.csv"\nengine = "sampled"', "engine is for claims that are run"),
+        ('curve = "runs.csv"\nseeds = 3', "seeds is for claims that are run"),
+        ('curve = "runs.csv"\nmethod = { kind = "scgd", E = 1, eta = 1 }', "says nothing without a problem"),
+    ],
+)
+def test_mistakes_in_a_specification(boundcheck_cli: Run, folder: Path, line: str, sentence: str) -> None:
+    (folder / "claim.toml").write_text(f'[[claim]]\nstatement = "classics/gradient_descent_convex"\n{line}\n')
+    found = boundcheck_cli("compare", "claim.toml")
+    assert (found.code, sentence in found.err) == (2, True), found.err
+
+
+TWENTY = {
+    "no such file": None,
+    "empty": "",
+    "header alone": "round,value\n",
+    "no header": "0,1\n1,.5\n",
+    "short line": "round,value\n0,1\n1\n",
+    "open quote": 'round,value\n0,"1\n',
+    "column twice": "round,value,value\n0,1,1\n",
+    "no rounds": "time,value\n0,1\n",
+    "no values": "round,seed\n0,1\n",
+    "another metric": "round,dist2\n0,1\n",
+    "NaN": "round,value\n0,1\n1,nan\n",
+    "minus infinity": "round,value\n0,1\n1,-inf\n",
+    "code": "round,value\n0,1\n1,__import__('os')\n",
+    "beyond doubles": "round,value\n0,1\n1,1e999\n",
+    "rounds back": "round,value\n0,1\n2,.5\n1,.6\n",
+    "round twice": "round,value\n0,1\n1,.5\n1,.4\n",
+    "half a round": "round,value\n0,1\n1.5,.4\n",
+    "negative round": "round,value\n-1,1\n0,.4\n",
+    "seed twice": "round,value,seed\n0,1,7\n0,1,7\n",
+    "seed without a round": "round,value,seed\n0,1,0\n1,.5,0\n0,1,1\n",
+    "one seed for all": "round,value,seed\n0,1,0\n1,.5,0\n0,1,1\n1,.5,1\n",
+    "negative error": "round,value,stderr\n0,1,0\n1,.5,-1\n",
+    "another start": "round,value\n0,7\n1,.5\n",
+}
+
+
+@pytest.mark.parametrize("which", TWENTY)
+def test_twenty_malformed_files_are_twenty_sentences(boundcheck_cli: Run, folder: Path, which: str) -> None:
+    text = TWENTY[which]
+    if text is not None:
+        (folder / "bad.csv").write_text(text)
+    options = ("--curve", "bad.csv", "--problem", "spec.toml", "--set", "eta_l=1/288")
+    by_options = boundcheck_cli("compare", "async_fl/corollary_1", *options)
+    (folder / "claim.toml").write_text(CLAIM.replace("runs.csv", "bad.csv"))
+    by_file = boundcheck_cli("compare", "claim.toml")
+    for found in (by_options, by_file):
+        assert found.code == 2
+        assert "bad.csv" in found.err
+        assert found.err.count("\n") == 1
+        assert found.err.endswith(".\n")
+    sentence = by_options.err.partition("bad.csv")[2]
+    assert sentence == by_file.err.partition("bad.csv")[2]

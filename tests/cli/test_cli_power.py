@@ -1,0 +1,37 @@
+"""The command power: what each claim of a file would miss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli_tools import Run
+
+
+def test_the_command(boundcheck_cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(
+        """
+[[claim]]
+name = "descent"
+statement = "scgd/theorem_3_3/corrected"
+problem = { kind = "scgd_appendix_b", clients = 2, start = 2 }
+method = { kind = "scgd", E = 2, eta = "largest" }
+at = { K = [1, 100] }
+
+[[claim]]
+name = "elsewhere"
+statement = "scgd/theorem_3_3/corrected"
+problem = { kind = "random_quadratics", clients = 2, d = 2, seed = 1 }
+method = { kind = "scgd", E = 1, eta = "0.5*largest" }
+curve = "runs.csv"
+"""
+    )
+    (tmp_path / "runs.csv").write_text("round,dist2\n0,1\n2,0.5\n")
+    found = boundcheck_cli("power", path)
+    assert found.code == 0
+    assert "descent: Power: of " in found.out
+    assert "elsewhere: not judged." in found.out
+    data = boundcheck_cli("power", path, "--json").json
+    (claim,) = data["claims"]
+    assert set(claim["caught"]) | set(claim["missed"]) | set(claim["not_run"]) == {m["name"] for m in claim["mutants"]}
+    assert [r["claim"] for r in data["refused"]] == ["elsewhere"]

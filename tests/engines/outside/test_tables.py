@@ -1,0 +1,239 @@
+"""Curves from outside: what each tool exports, as it writes it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boundcheck.engines.curve import Arithmetic, Curve
+from boundcheck.errors import BadInput
+
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def put(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return put
+
+
+def values(curve: Curve, metric: str = "gap") -> list[float]:
+    return curve.values[metric].tolist()
+
+
+# --- the plain form ---------------------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_every_other_input(write: Write) -> None:
+    found = Curve.from_file(write("runs.csv", "round,value\n0,1\n1,1/3\n2,1e-3\n10,inf\n"), "gap")
+    assert found.rounds.tolist() == [0, 1, 2, 10]
+    assert values(found) == [1, 1 / 3, 0.001, np.inf]
+    assert (found.arithmetic, found.expectation, found.diverged) == (Arithmetic.FLOAT64, False, 10)
+    assert found.info["columns"] == "rounds 'round', values 'value'"
+
+
+def test_a_column_of_seeds_makes_rows_of_samples(write: Write) -> None:
+    text = "round;value;seed\n0;1;a\n1;.5;a\n0;1;b\n1;.25;b\n"
+    found = Curve.from_file(write("runs.csv", text), "gap")
+    assert found.samples["gap"].tolist() == [[1, 0.5], [1, 0.25]]
+    assert (found.arithmetic, found.expectation) == (Arithmetic.SAMPLED, True)
+    assert found.info["seeds"] == {"count": 2, "names": ["a", "b"]}
+    assert values(found) == [1, 0.375]
+
+
+def test_several_metrics_in_columns_of_their_own(write: Write) -> None:
+    found = Curve.from_file(write("runs.csv", "round,gap,dist2,note\n0,1,4,x\n1,.5,2,y\n"))
+    assert (values(found), values(found, "dist2")) == ([1, 0.5], [4, 2])
+
+
+def test_means_with_standard_errors(write: Write) -> None:
+    found = Curve.from_file(write("runs.csv", "round,mean,stderr\n0,1,0\n1,.5,.01\n"), "gap", level=0.99)
+    # two rounds and two sides: the normal quantile at 1 - 0.01/4 is 2.80703...
+    assert found.low["gap"].tolist() == pytest.approx([1, 0.5 - 0.0280703], abs=1e-7)
+    assert found.high["gap"].tolist() == pytest.approx([1, 0.5 + 0.0280703], abs=1e-7)
+    assert "normal about the expectation" in found.info["normal"]
+
+
+# --- what trackers export ---------------------------------------------------------------------------------
+
+WANDB_CHART = (
+    '"Step","sweet-1 - gap","sweet-1 - gap__MIN","sweet-1 - gap__MAX",'
+    '"bold-2 - gap","bold-2 - gap__MIN","bold-2 - gap__MAX"\n'
+    '"0","1","1","1","1","1","1"\n"1","0.5","0.5","0.5","0.25","0.25","0.25"\n'
+)
+WANDB_HISTORY = ",_step,_runtime,_timestamp,gap,lr\n0,0,1.1,1700000000.1,1.0,\n1,1,2.2,1700000001.1,0.5,0.01\n"
+WANDB_JSON = '{"_step": 0, "_runtime": 1.5, "gap": 1.0}\n{"_step": 1, "_runtime": 2.5, "gap": 0.5}\n'
+MLFLOW_CSV = (
+    "run_id,key,value,step,timestamp\na1,gap,1,0,7\na1,gap,0.5,1,8\na1,loss,9,0,7\nb2,gap,1,0,7\nb2,gap,.25,1,8\n"
+)
+MLFLOW_JSON = json.dumps(
+    {
+        "metrics": [
+            {"key": "gap", "value": v, "timestamp": 1700000000000 + k, "step": str(k)} for k, v in ((0, 1.0), (1, 0.5))
+        ]
+    }
+)
+TENSORBOARD_CSV = "Wall time,Step,Value\n1443856985.705543,0,1.0\n1443857105.704628,1,0.5\n"
+TENSORBOARD_JSON = "[[1443856985.705543, 0, 1.0], [1443857105.704628, 1, 0.5]]"
+TENSORBOARD_RUNS = '{"bar": [[1.7, 0, 1.0], [5.7, 1, 0.5]], "baz": [[1.7, 0, 1.0], [5.7, 1, 0.25]]}'
+ONE = ("values", [1, 0.5])
+TWO = ("samples", [[1, 0.5], [1, 0.25]])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns", "expected"),
+    [
+        ("wandb.csv", WANDB_CHART, {}, TWO),
+        ("history.csv", WANDB_HISTORY, {"value": "gap"}, ONE),
+        ("history.jsonl", WANDB_JSON, {}, ONE),
+        ("history.json", f"[{WANDB_JSON.strip().replace(chr(10), ',')}]", {}, ONE),
+        ("mlflow.csv", MLFLOW_CSV, {"value": "gap"}, TWO),
+        ("mlflow.json", MLFLOW_JSON, {}, ONE),
+        ("board.csv", TENSORBOARD_CSV, {"value": "Value"}, ONE),
+        ("board.json", TENSORBOARD_JSON, {}, ONE),
+        ("boards.json", TENSORBOARD_RUNS, {}, TWO),
+        ("columns.json", '{"round": [0, 1], "gap": [1, "1/2"]}', {}, ONE),
+        ("wide.csv", "round,gap seed 0,gap seed 1\n0,1,1\n1,.5,.25\n", {}, TWO),
+        ("wide.tsv", "round\trun_0\trun_1\n0\t1\t1\n1\t.5\t.25\n", {}, TWO),
+        ("long.csv", "round,who,what,value\n0,a,gap,1\n0,a,lr,7\n1,a,gap,.5\n", {"key": "what", "value": "gap"}, ONE),
+        ("odd.csv", "epochs,loss,who\n0,1,x\n0,1,y\n1,.5,x\n1,.25,y\n", {"round": "epochs", "seed": "who"}, TWO),
+    ],
+)
+def test_each_export(write: Write, name: str, text: str, columns: dict[str, str], expected: tuple[str, Any]) -> None:
+    more: dict[str, Any] = {**columns, **({"value": "loss"} if name == "odd.csv" else {})}
+    found = Curve.from_file(write(name, text), "gap", **more)
+    assert found.rounds.tolist() == [0, 1]
+    part, numbers = expected
+    assert getattr(found, part)["gap"].tolist() == numbers
+    assert (found.expectation, bool(found.info["columns"])) == (part == "samples", True)
+
+
+def test_a_grouped_chart_is_a_mean_and_is_refused(write: Write) -> None:
+    text = '"Step","Group: a - gap","Group: a - gap__MIN","Group: a - gap__MAX"\n"0","1","0.5","1.5"\n'
+    with pytest.raises(BadInput, match="mean over runs or steps; export the runs one by one"):
+        Curve.from_file(write("wandb.csv", text))
+
+
+def test_a_table_of_finished_runs_has_no_rounds(write: Write) -> None:
+    text = "Start Time,Duration,Run ID,Name,gap\n2024-01-01,1.2s,abc,n,0.5\n"
+    with pytest.raises(BadInput, match=r"has no column of rounds \(it has the columns 'Start Time', .*; name it"):
+        Curve.from_file(write("runs.csv", text))
+
+
+# --- malformed --------------------------------------------------------------------------------------------
+
+MALFORMED: list[tuple[str, str, str]] = [
+    ("a.csv", "", "is empty"),
+    ("a.csv", "round,value\n", "has no rows"),
+    ("a.csv", "0,1\n1,.5\n", "has no header"),
+    ("a.csv", "round,value\n0,1\n1\n", "line 3 has 1 cells, the header has 2"),
+    ("a.csv", "round,value,value\n0,1,1\n", "has the column 'value' twice"),
+    ("a.csv", 'round,value\n0,"1\n', "is not CSV"),
+    ("a.csv", "time,value\n0,1\n", "has no column of rounds"),
+    ("a.csv", "round,seed\n0,1\n", "has no column of values"),
+    ("a.csv", "round,value\n0,1\n1,nan\n", "row 2: the value is nan; a diverged run has the value inf"),
+    ("a.csv", "round,value\n0,1\n1,-inf\n", "row 2: the value is -inf"),
+    ("a.csv", "round,value\n0,1\n1,9**9\n", "row 2: the value = '9**9' is not a number"),
+    ("a.csv", "round,value\n0,1\n1,1/0\n", "divides by zero"),
+    ("a.csv", "round,value\n0,1\n1,1e400\n", "beyond the largest double"),
+    ("a.csv", "round,value\n0,1\n2,.5\n1,.6\n", "row 3 has round 1 after round 2; rounds increase"),
+    ("a.csv", "round,value\n0,1\n1,.5\n1,.4\n", "row 3 gives round 1 again, which row 2 has"),
+    ("a.csv", "round,value,seed\n0,1,7\n0,1,7\n", "row 2 gives round 0 of seed 7 again"),
+    ("a.csv", "round,value,seed\n0,1,0\n1,.5,0\n0,1,1\n", "seed 1 has no round 1, which seed 0 has"),
+    ("a.csv", "round,value,seed\n0,1,0\n1,.5,0\n0,1,1\n1,.5,1\n", "all 2 seeds have the same values"),
+    ("a.csv", "round,value,seed\n0,1,0\n1,.5,\n", "row 2 has no seed"),
+    ("a.csv", "round,value\n0,1\n1.5,.5\n", "the round 1.5 is not allowed; whole numbers from 0 are"),
+    ("a.csv", "round,value\n-1,1\n0,.5\n", "the round -1 is not allowed"),
+    ("a.csv", "round,value\n,1\n1,.5\n", "row 1 has no round"),
+    ("a.csv", "round,value,stderr\n0,1,0\n1,.5,-1\n", "a standard error is -1"),
+    ("a.csv", "round,value,stderr\n0,1,0\n1,.5,\n", "row 2 has no standard error"),
+    ("a.csv", "round,value,seed,stderr\n0,1,0,1\n", "has seeds and standard errors"),
+    ("a.csv", "round,key,value\n0,loss,1\n", "holds 'loss', none of which is called 'gap'"),
+    ("a.csv", "round,loss,dist2\n0,1,2\n", "holds 'loss', 'dist2', none of which is called 'gap'"),
+    ("a.json", '{"round": 3}', "JSON of another form"),
+    ("a.json", '{"round": [0, 1], "gap": [1]}', "columns of different lengths: 'round' has 2, 'gap' has 1"),
+    ("a.json", '[{"round": 0, "gap": NaN}]', "the value is nan"),
+    ("a.json", '[{"round": 0, "gap": [1]}]', "has no column of values"),
+    ("a.json", '[{"round": true, "gap": 1}]', "the round True is not allowed"),
+    ("a.json", "[" * 10_000, "nested too deeply"),
+    ("a.jsonl", '{"round": 0, "gap": 1}\n[1]\n', "line 2 is no JSON object"),
+    ("a.jsonl", '{"round": 0, "gap": 1}\n{"round"\n', "line 2, is not JSON"),
+    ("a.xlsx", "round,value\n0,1\n", "is not a file that is read here; its name ends in one of"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "sentence"), MALFORMED, ids=[s[:40] for _, _, s in MALFORMED])
+def test_malformed_files_are_refused_in_a_sentence(write: Write, name: str, text: str, sentence: str) -> None:
+    path = write(name, text)
+    with pytest.raises(BadInput) as caught:
+        Curve.from_file(path, "gap")
+    told = str(caught.value)
+    assert sentence in told
+    assert str(path) in told
+    assert told.endswith(".")
+    assert "\n" not in told
+
+
+def test_bytes_that_are_no_text_and_files_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"round,value\n0,\xff\n")
+    for name, sentence in (("a.csv", "byte 0xff in line 2 is not UTF-8"), ("b.csv", "does not exist")):
+        with pytest.raises(BadInput, match=sentence):
+            Curve.from_file(tmp_path / name, "gap")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(BadInput, match="is a folder"):
+        Curve.from_file(tmp_path / "folder.csv", "gap")
+
+
+# --- arrays -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rounds", "numbers", "more", "sentence"),
+    [
+        ([0, 1], [1], {}, "2 rounds and 1 values"),
+        ([0, 1], [[1, 2], [3]], {}, "2 rounds and 1 values of seed 1"),
+        ([], [], {}, "has no rounds"),
+        ([1, 0], [1, 2], {}, "round 0 after round 1"),
+        ([0, 0], [1, 2], {}, "round 0 after round 0"),
+        (3, [1], {}, "a list of numbers is"),
+        ([0], "1", {}, "a list of numbers is"),
+        ([0], None, {}, "a list of numbers is"),
+        ([0], [None], {}, "is not a number"),
+        ([0], [float("nan")], {}, "is nan"),
+        ([0], [True], {}, "truth value"),
+        ([0], [1j], {}, "is not a number"),
+        ([0.5], [1], {}, "the round 0.5 is not allowed"),
+        ([0, 1], [1, 2], {"standard_error": [1]}, "2 rounds and 1 values of the standard errors"),
+        ([0], [1], {"standard_error": [float("inf")]}, "a standard error is inf"),
+        ([0], [1], {"standard_error": [0.1], "level": 2}, "level = 2"),
+        ([0, 1], [[1, 2], [1, 3]], {"seeds": ["a", "a"]}, "the seed a twice"),
+        ([0, 1], [[1, 2], [1, 3]], {"seeds": ["a"]}, "2 rows of values and 1 seeds"),
+        ([0, 1], [[1, 2], [1, 3]], {"standard_error": [0, 1]}, "seeds and standard errors"),
+        ([0, 1], [[1, 2], [1, 3]], {"deterministic": True}, "said to be deterministic"),
+    ],
+)
+def test_malformed_arrays_are_refused_in_a_sentence(
+    rounds: Any, numbers: Any, more: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        Curve.from_samples(rounds, numbers, "gap", **more)
+    assert sentence in str(caught.value)
+
+
+def test_the_metric_has_a_name() -> None:
+    with pytest.raises(BadInput, match="a name such as 'gap'"):
+        Curve.from_samples([0], [1], 3)  # pyright: ignore[reportArgumentType]
+
+
+def test_numbers_of_other_libraries() -> None:
+    found = Curve.from_samples(np.array([0, 1, 2]), [np.float32(0.5), np.array(0.25), np.int64(3)], "gap")
+    assert values(found) == [0.5, 0.25, 3]

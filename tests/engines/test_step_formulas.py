@@ -1,0 +1,202 @@
+"""Step sizes that users write as text in the round or in the local steps: every engine, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from exact_brute import Brute
+from sampled_toys import random_toy, replay
+from test_exact_brute import problem
+
+from boundcheck.engines.curve import Arithmetic
+from boundcheck.engines.exact import run_exact
+from boundcheck.engines.run import run
+from boundcheck.engines.sampled import run_sampled
+from boundcheck.errors import BadInput, UnknownName, Unsupported
+from boundcheck.methods.build import build
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import (
+    Constant,
+    Epochs,
+    Formula,
+    Full,
+    GradientSteps,
+    InverseCycle,
+    ServerMomentum,
+    Stale,
+    StochasticSteps,
+    SumOne,
+    Unbiased,
+    Uniform,
+)
+from boundcheck.problems.build import build as build_problem
+
+F = Fraction
+ROUNDS, STEPS = Formula("1/(16 + 5*r)"), Formula("2/(31 + 7*t)")
+CASES: dict[str, Method] = {
+    "gradient steps": Method("m", Uniform(2), GradientSteps(3), STEPS, SumOne()),
+    "by round": Method("m", Uniform(2), Epochs(1, 2), ROUNDS, Unbiased()),
+    "both": Method("m", Full(), GradientSteps(2), Formula("(r + 2)/(40 + t)")),
+    "drawn samples": Method("m", Uniform(1), StochasticSteps(2), STEPS, Unbiased()),
+    "server momentum": Method("m", Full(), GradientSteps(2), STEPS, server_momentum=ServerMomentum(F(1, 4), True)),
+}
+EPOCHS: dict[str, Method] = {  # clients of equal sizes
+    "epochs": Method("m", Full(), Epochs(2), STEPS),
+    "batches": Method("m", Full(), Epochs(2, 2), STEPS, Unbiased()),
+    "drawn": Method("m", Full(), Epochs(1, 2, "replacement", "size"), STEPS),
+}
+
+
+def same(p: Any, method: Method, rounds: int, metrics: tuple[str, ...] = ("dist2", "gap")) -> None:
+    """The engine's expectations are those of the loop over all outcomes, in fractions and in balls."""
+    brute, grid = Brute(p, method), list(range(rounds + 1))
+    rows = [brute.metrics(metrics, t) for t in grid]
+    expected = {name: tuple(row[k] for row in rows) for k, name in enumerate(metrics)}
+    assert run_exact(method, p, grid, metrics, arithmetic=Arithmetic.RATIONAL).exact == expected
+    balls = run_exact(method, p, grid, metrics)
+    for name in metrics:
+        bounds = zip(balls.low[name], expected[name], balls.high[name], strict=True)
+        assert all(F(low) <= value <= F(high) for low, value, high in bounds)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_the_exact_engine_is_the_loop_over_all_outcomes(name: str, alike: bool) -> None:
+    same(problem(2, 1, 2, alike=alike), CASES[name], 2)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("name", EPOCHS)
+def test_epochs_in_the_exact_engine(name: str, alike: bool) -> None:
+    # one client with three samples: two epochs are 36 orders
+    same(problem(3, alike=alike, d=1), EPOCHS[name], 1)
+
+
+def test_epochs_of_equal_hessians_along_the_visit() -> None:
+    """The metrics that look inside a visit, where covariances come from a closed form."""
+    for method in EPOCHS.values():
+        same(problem(3, alike=True, d=1), method, 0, ("drift",))
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "rows"])
+@pytest.mark.parametrize("name", [*CASES, *EPOCHS])
+def test_sampled_runs_follow_the_plan_exactly(kind: str, name: str) -> None:
+    toy = random_toy(kind, 2, (3, 1, 4) if name in ("gradient steps", "by round", "both") else (3, 3))
+    method = (CASES | EPOCHS)[name]
+    for seed in (1, 2**40 + 3):
+        x = replay(method, toy, seed, 4)
+        dist2 = float(sum((v - F(c)) ** 2 for v, c in zip(x, toy.flat.centre, strict=True)))
+        for path in ("numpy", "general", "auto"):
+            curve = run_sampled(method, toy, 4, range(seed, seed + 1), ("dist2",), [4], path=path)  # pyright: ignore
+            assert curve.samples["dist2"][0, 0] == pytest.approx(dist2, rel=1e-11), path
+
+
+def test_a_formula_of_a_known_schedule_is_that_schedule() -> None:
+    p = problem(2, 1)
+    for formula, known in (("1/(8*(r+1))", InverseCycle(F(1, 8))), ("1/8 + 0*r", Constant(F(1, 8)))):
+        methods = [Method("m", Full(), Epochs(1), s) for s in (Formula(formula), known)]
+        one, other = (run_exact(m, p, range(5), ["dist2"], arithmetic=Arithmetic.RATIONAL).exact for m in methods)
+        assert one == other
+        sampled = [run_sampled(m, p, 20, 3, ("dist2",), [20]).samples["dist2"].tolist() for m in methods]
+        assert sampled[0] == sampled[1]
+
+
+def test_problems_that_are_not_quadratic_by_hand() -> None:
+    """Two steps a round on |x|'s Huber function, whose slope is 2 beyond the kink: x falls by 2 (1/(t+1))."""
+    huber = build_problem({"kind": "huber", "L": 1, "R": 50, "k": 12})  # the kink is at 2
+    method = build({"kind": "fedavg", "E": 2, "eta": "1/(t+1)"})
+    curve = run_exact(method, huber, range(4), ["dist2"], arithmetic=Arithmetic.RATIONAL)
+    points = [F(50), 50 - 2 * (1 + F(1, 2))]
+    points += [points[1] - 2 * (F(1, 3) + F(1, 4))]
+    points += [points[2] - 2 * (F(1, 5) + F(1, 6))]
+    assert list(curve.exact["dist2"]) == [x * x for x in points]
+    enclosed = run_exact(method, huber, range(4), ["dist2"])
+    assert all(
+        lo <= x * x <= hi for lo, x, hi in zip(enclosed.low["dist2"], points, enclosed.high["dist2"], strict=True)
+    )
+
+
+def test_a_square_root_is_rounded_down_in_both_engines() -> None:
+    p = build_problem({"kind": "quadratics", "clients": [{"A": 1, "b": 0}], "start": [1]})
+    method = build({"kind": "gradient_descent", "eta": "1/(2*sqrt(r+2))"})
+    assert not method.exact_steps()
+    curve = run_exact(method, p, range(3), ["dist2"])
+    assert curve.values["dist2"][2] == pytest.approx(((1 - 8**-0.5) * (1 - 12**-0.5)) ** 2, rel=1e-12)
+    assert run_sampled(method, p, 2, 1, ("dist2",), [2]).values["dist2"][0] == pytest.approx(curve.values["dist2"][2])
+
+
+def test_constants_of_a_table_are_put_in() -> None:
+    given = {"formula": "2/(mu*(8*L/mu + t))", "mu": "1/2", "L": 1}
+    method = build({"kind": "fedavg", "E": 5, "eta": given})
+    assert method.schedule == Formula("2/((1/2)*(8*(1)/(1/2)+t))", "eta")
+    assert method.schedule.steps(1, 5) == tuple(F(4, 16 + t) for t in range(5, 10))  # pyright: ignore
+    assert build({"kind": "fedavg", "E": 5, "eta": method.schedule.text}).schedule == method.schedule  # pyright: ignore
+    assert "eta" not in method.parameters()
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"eta": "1/(8+t"}, "a bracket is not closed"),
+    ({"eta": "1/(8+s*t)"}, "'s' is unknown"),
+    ({"eta": "1/t"}, "it divides by zero"),
+    ({"eta": "r"}, "must be above 0"),
+    ({"eta": {"formula": "1/(8+t)", "t": 1}}, "name of a variable"),
+    ({"eta": {"formula": "1/8"}}, "neither r nor t"),
+    ({"eta": "1/8+"}, "is not a number"),
+    ({"eta": "sqrt(2)"}, "is not a number"),
+]
+
+
+@pytest.mark.parametrize(("given", "says"), REFUSED)
+def test_bad_formulas(given: dict[str, Any], says: str) -> None:
+    with pytest.raises((BadInput, UnknownName), match=says):
+        build({"kind": "fedavg", "E": 2, **given})
+
+
+def test_a_step_size_that_becomes_negative_stops_the_run() -> None:
+    method = build({"kind": "fedavg", "E": 2, "eta": "1/10 - t/100"})
+    p = problem(1, 1)
+    run_exact(method, p, [5], ["dist2"])
+    for engine in (lambda: run_exact(method, p, [6], ["dist2"]), lambda: run_sampled(method, p, 6, 1, ("dist2",), [6])):
+        with pytest.raises(BadInput, match="is 0 in round 5, local step 10 of the run; a step size must be above 0"):
+            engine()
+
+
+def test_clients_must_take_equally_many_steps_for_t() -> None:
+    p = problem(2, 1)
+    for local in (Epochs(1), Epochs((1, 3)), Epochs(1, common="min")):
+        method = Method("m", Full(), local, STEPS)
+        for engine in (lambda m=method: run_exact(m, p, [1], ["dist2"]), lambda m=method: run(m, p, rounds=[1])):
+            with pytest.raises(BadInput, match="needs one number of local steps"):
+                engine()
+        run_exact(Method("m", Full(), local, ROUNDS), p, [1], ["dist2"])
+
+
+def test_parts_that_need_one_step_size_a_round_refuse_t() -> None:
+    for more in ({"kind": "fedshuffle_gen", "momentum": "1/2"}, {"kind": "scaffold", "K": 2}):
+        with pytest.raises(BadInput, match="changes within a round"):
+            build({**more, "eta_l": "1/(8+t)"})
+    stale = Method("m", Uniform(1), GradientSteps(2), STEPS, exchange=Stale())
+    everyone = replace(stale, participation=Full())  # whose kept models are the server's point
+    plain = replace(everyone, exchange=None)
+    p = problem(1, 1)
+    found = [run_exact(m, p, [3], ["dist2"], arithmetic=Arithmetic.RATIONAL).exact for m in (everyone, plain)]
+    assert found[0] == found[1]
+    assert run_exact(stale, p, [3], ["dist2"]).values["dist2"][0] > 0
+
+
+def test_the_neural_engine_takes_formulas_in_r_alone() -> None:
+    p = build_problem(
+        {"kind": "softmax_regression", "data": "digits", "clients": 2, "split": "random", "seed": 0, "ridge": "1/100"}
+    )
+    neural = {"precision": "float64"}
+    curves = [
+        run(build({"kind": "fedavg", "E": 2, "eta": "1/(4+r)"}), p, rounds=[3], metrics=["gap"], engine=e, seeds=1,
+            **({"neural": neural} if e == "neural" else {}))  # pyright: ignore
+        for e in ("sampled", "neural")
+    ]  # fmt: skip
+    assert curves[0].values["gap"][0] == pytest.approx(curves[1].values["gap"][0], rel=1e-9)
+    with pytest.raises(Unsupported, match="write it in the round r alone"):
+        run(build({"kind": "fedavg", "E": 2, "eta": "1/(4+t)"}), p, rounds=[1], engine="neural", neural=neural)
