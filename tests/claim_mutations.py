@@ -21,6 +21,7 @@ import sympy as sp
 from boundcheck.evidence import claim as claims_module
 from boundcheck.evidence.claim import Claim, ClaimResult, Resolved, resolve, run_claim
 from boundcheck.evidence.spec import claims_from_text, load_claims
+from boundcheck.methods import own_parts
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Constant
 from boundcheck.problems.build import build as build_problem
@@ -84,6 +85,7 @@ class Mutations:
     def run(self, claim: Claim, mutation: str, monkeypatch: pytest.MonkeyPatch) -> ClaimResult:
         """The claim's result under the mutation; step sizes are those that the sound method was given."""
         if mutation in self.methods:
+            monkeypatch.setattr(own_parts, "is_own", lambda part: False)  # a mutated part poses as a shipped one
             change = self.methods[mutation]
 
             def resolved(claim: Claim, claimed: Statement) -> Any:
