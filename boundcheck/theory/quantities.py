@@ -18,7 +18,6 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
         "epoch_error2": "squared distance of an epoch's mean gradient from the gradient at its start",
         "inverse_of_1_minus_A": "the factor 1/(1 - A) of the proof",
         "largest_constraint": "the largest left side of the proof's step conditions, scaled to right sides of 1",
-        "movement2": "squared distance that the server's point moves in one round",
         "norm2_of_deviation": "squared distance of a vector from its mean over the clients",
         "norm2_of_product": "squared norm of a matrix times a vector",
         "norm2_of_sum": "squared norm of a sum of vectors",

@@ -22,7 +22,7 @@ from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Visit
 from boundcheck.problems.problem import Problem, QuadraticProblem
-from boundcheck.setting.metrics import ROUND_METRICS, is_round_metric, needed_for
+from boundcheck.setting.metrics import ROUND_METRICS, SIGNED, is_round_metric, needed_for
 
 # Balls: the precision is doubled until every value is known to a relative 2^-GOOD_BITS (1e-12), or MAX_BITS.
 FIRST_BITS = 128
@@ -194,7 +194,7 @@ class _Run:
         high: dict[str, Any] = {}
         values: dict[str, Any] = {}
         for k in self.names:
-            triples = [outward(v, nonnegative=k != "x") for v in columns[k]]
+            triples = [outward(v, nonnegative=k != "x" and k not in SIGNED) for v in columns[k]]
             low[k], values[k], high[k] = (np.array(column, dtype=np.float64) for column in zip(*triples, strict=True))
         info = {"bits": bits, "accuracy": "relative 1e-12" if good >= GOOD_BITS else f"relative 2^{-max(good, 0)}"}
         return self._curve(Arithmetic.BALL, values, info, low=low, high=high)
