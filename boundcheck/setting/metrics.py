@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
 # Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
-# know them; what they mean is told in `engines.exact.readers`, `.lemmas`, `.stale` and `.blocks`, and of those that it has not in
-# `engines.sampled.metrics` and `networks.engine.metrics`.
+# know them; what they mean is told in `engines.exact.readers`, `.lemmas`, `.stale` and `.blocks`, and of those that it
+# has not in `engines.sampled.metrics` and `networks.engine.metrics`.
 ROUND_METRICS: Mapping[str, str] = {
     "drift": "visits from the server's point",
     "epoch_grad2": "momentum",

@@ -32,6 +32,15 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
 )
 
 
+# The group of keys whose values change from round to round: a run computes them, beside the metric.
+OF_A_ROUND = "round/"
+
+
+def round_symbols(statement: Statement) -> dict[str, str]:
+    """The symbols whose values a run computes round by round: symbol -> key."""
+    return {s.name: s.key for s in statement.symbols if s.key.startswith(OF_A_ROUND)}
+
+
 def check_measurable(statement: Statement) -> None:
     """Raises BadInput for a statement that no run can be compared with: a formula, or a bound on a proof's quantity."""
     from boundcheck.theory.statement import Kind

@@ -11,13 +11,14 @@ the L^n over a period. Of several minimisers the one nearest to the start is tak
     round_noise     sum qt_i E|g_i(thb^n)|^2           round_spread  L^n(thb^n) - sum s_j F_j*, over the kinds in it
     round_noise2    sum qt_i^2 E|g_i(thb^n)|^2         absent_gap    sum r_j E[F_j(theta^n) - F_j*], the other kinds
     movement2       E|theta^{n+1} - theta^n|^2         dist2_change  E|theta^{n+1} - x|^2 - E|theta^n - x|^2
-    round_difference       E L^n(theta^n) - L^n(x)     virtual_difference     mean over k at theta^{n,k}
-    work_distance2         mean over k of sum qt_i E|y_i^k - theta^n|^2       virtual_distance2      ... - theta^{n,k}
-    work_grad2             mean over k of sum qt_i E|g_i^k|^2
-    work_inner             mean over k of E<sum q_i g_i^k, theta^n - x>       virtual_inner          ... theta^{n,k} - x
-    work_mean_grad2        E|sum qt_i (mean over k of g_i^k)|^2               virtual_mean_grad2     mean over k of E|.|^2
+    round_difference  E L^n(theta^n) - L^n(x)
+    work_grad2        mean over k of sum qt_i E|g_i^k|^2
+    work_distance2    mean over k of sum qt_i E|y_i^k - theta^n|^2
+    work_inner        mean over k of E<sum q_i g_i^k, theta^n - x>
+    work_mean_grad2   E|sum qt_i (mean over k of g_i^k)|^2
 
-In a round in which nobody takes part each of them is 0.
+virtual_difference, virtual_distance2 and virtual_inner have the mean over k of theta^{n,k} in the place of theta^n, and
+virtual_mean_grad2 is the mean over k of E|sum qt_i g_i^k|^2. In a round in which nobody takes part all of them are 0.
 """
 
 from __future__ import annotations
@@ -47,20 +48,20 @@ LEMMA_METRICS = (*FIXED, *OF_ROUNDS, *AT_MODELS, *AT_VIRTUAL)
 
 @dataclass(frozen=True)
 class _Quadratic:
-    """u'W u - 2 l'u + c; w (d, d), l (d, 1)."""
+    """u'W u - 2 v'u + c; w (d, d), v (d, 1)."""
 
     w: fmpq_mat
-    l: fmpq_mat
+    v: fmpq_mat
     c: Fraction
 
     def plus(self, other: _Quadratic, share: Fraction) -> _Quadratic:
         """This one and a share of another."""
         s = rational(share)
-        return _Quadratic(self.w + other.w * s, self.l + other.l * s, self.c + other.c * share)
+        return _Quadratic(self.w + other.w * s, self.v + other.v * s, self.c + other.c * share)
 
     def at(self, u: fmpq_mat) -> Fraction:
         """Its value at u (d, 1)."""
-        return fraction((u.transpose() * self.w * u - self.l.transpose() * u * rational(2))[0, 0]) + self.c
+        return fraction((u.transpose() * self.w * u - self.v.transpose() * u * rational(2))[0, 0]) + self.c
 
 
 @dataclass(eq=False)
@@ -96,7 +97,7 @@ class LemmaQuantities(VirtualModels):
         law = self.law_at(position)
         total = sum(law.mean, Fraction(0))
         if not total:
-            return space.form(self._constant(self.ring.scalar(0)))
+            return space.form(self._constant(self.ring.scalar(Fraction(0))))
         if name in FIXED:
             return space.form(self._constant(self.ring.scalar(self._fixed(law)[name])))
         if name in ("movement2", "dist2_change"):
@@ -121,7 +122,7 @@ class LemmaQuantities(VirtualModels):
         if name == "dist2_change":
             own = self._norm2(self._away)
             return space.trace(own, after) - space.form(own)
-        kept = self._norm2(pick) - self._product(pick, ring.mul(pick, plan.mean)) * ring.scalar(2)
+        kept = self._norm2(pick) - self._product(pick, ring.mul(pick, plan.mean)) * ring.scalar(Fraction(2))
         return space.trace(self._norm2(pick), after) + space.form(kept)
 
     # --- one round's objective --------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ class LemmaQuantities(VirtualModels):
     def _excess(self, a: fmpq_mat, o: fmpq_mat) -> _Quadratic:
         """u'Au/2 - o'u less its minimum."""
         own = _Quadratic(a * rational(Fraction(1, 2)), o * rational(Fraction(1, 2)), Fraction(0))
-        return _Quadratic(own.w, own.l, -own.at(self._lowest(a, o)))
+        return _Quadratic(own.w, own.v, -own.at(self._lowest(a, o)))
 
     @cached_property
     def compared(self) -> fmpq_mat:
@@ -172,7 +173,7 @@ class LemmaQuantities(VirtualModels):
         if size % batch:
             raise Unsupported("the batches of a client have different sizes, so that its steps are not alike.")
         hessians = own.hessians * len(own.offsets) if own.alike else own.hessians
-        found = _Quadratic(mean.w, mean.l, mean.c).plus(mean, Fraction(-1, batch))
+        found = _Quadratic(mean.w, mean.v, mean.c).plus(mean, Fraction(-1, batch))
         for h, b, count in zip(hessians, own.offsets, own.counts, strict=True):
             found = found.plus(_square(h, b), Fraction(count, size * batch))
         return found
@@ -255,7 +256,7 @@ class LemmaQuantities(VirtualModels):
             gamma, covariance = work.end
         if covariance is not None:
             return at.trace(w, covariance)
-        value = self.ring.scalar(0) if gamma is None else self.ring.dot(w, gamma)
+        value = self.ring.scalar(Fraction(0)) if gamma is None else self.ring.dot(w, gamma)
         return work.at.form(self._constant_of(work.at, value))
 
     def _constant_of(self, at: Space, value: object) -> Matrix:
@@ -268,7 +269,7 @@ class LemmaQuantities(VirtualModels):
     def _quadratic(self, own: _Quadratic, at: Matrix) -> Matrix:
         """The form in the state of a quadratic function at the point `at` z."""
         ring, lift = self.ring, self.ring.lift
-        linear = ring.mul(ring.mul(lift(own.l).transpose(), at).transpose(), self._one)
+        linear = ring.mul(ring.mul(lift(own.v).transpose(), at).transpose(), self._one)
         whole = ring.mul(ring.mul(at.transpose(), lift(own.w)), at) - linear - linear.transpose()
         return whole + self._constant(ring.scalar(own.c))
 
