@@ -114,7 +114,7 @@ class FloatStatement:
         with np.errstate(all="ignore"):
             metric = metric * self._scale(known, step, index)
             bound = self._bound(known, step, index) * np.ones_like(metric)
-            found = (metric - bound) / (np.abs(metric) + np.abs(bound))
+            found = (metric - bound) / (np.abs(metric) + np.abs(bound) + known.get("rounding", 0.0))
             return np.where(np.isnan(found), -np.inf, found)
 
     def score(self, known: Known, step: Any, index: float, metric: Floats) -> Floats:
@@ -122,7 +122,7 @@ class FloatStatement:
 
         log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1. So a step size
         near 0 scores by the ratio of actual to promised decrease. A lemma promises no decrease, and its sides may be
-        negative: its score is (metric - bound)/(|metric| + |bound|).
+        negative: its score is (metric - bound)/(|metric| + |bound| + known["rounding"]).
         """
         if self._lemma:
             return self._excess(known, step, index, metric)

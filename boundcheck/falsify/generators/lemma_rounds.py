@@ -35,8 +35,10 @@ METRICS = (
     *("virtual_distance2", "virtual_inner", "virtual_mean_grad2"),
 )
 TRIES = 1000
+SHAPES, SAMPLED = 16, 32  # shapes among which one is chosen, and instances of each that are looked at
 ROUNDS = 8  # of a run, or two periods of its schedule where these are more
 MOST = 24
+ROUNDING = 1e-8  # of a metric, relative to the numbers of which it is made
 LOCAL_STEPS = (1, 2, 3, 5, 10)
 SERVER_STEPS = tuple(Fraction(10) ** k for k in range(-1, 4))
 WEIGHTS = ("time_based", "identical", "1/4", "1/20", "4")
@@ -128,6 +130,17 @@ class LemmaRounds(Generator):
         self.claimed = FloatStatement(statement, None, [*known, *_Run(sample, numbers).quantities(0)])
 
     def draw(self, random: np.random.Generator) -> Shape:
+        """The best of a few shapes, by the scores of a few instances of each: the shape decides more than numbers do."""
+        best, found = -np.inf, self._drawn(random)
+        for k in range(SHAPES):
+            shape = self._drawn(random) if k else found
+            genes = {name: random.standard_normal((SAMPLED, *size)) for name, size in self.genes(shape).items()}
+            score = max(float(own.max()) for _, own in self.scores(shape, self.decode(shape, genes)))
+            if score > best:
+                best, found = score, shape
+        return found
+
+    def _drawn(self, random: np.random.Generator) -> Shape:
         for _ in range(TRIES):
             n, K = int(random.integers(1, 4)), LOCAL_STEPS[int(random.integers(len(LOCAL_STEPS)))]
             eta_g = SERVER_STEPS[int(random.integers(len(SERVER_STEPS)))]
@@ -194,7 +207,7 @@ class LemmaRounds(Generator):
         schedule, run = shape.schedule, _Run(shape, numbers)
         seen: list[dict[str, Floats]] = []
         for n in range(max(ROUNDS, 2 * schedule.period)):
-            own = run.quantities(n)
+            own = run.quantities(n) | {"rounding": ROUNDING * run.scale(metric.quantity, known)}
             moved = [o["movement2"] for o in seen[max(0, n - schedule.delay) :]]
             seen.append(own)
             if metric.weights is None and own["round_weight"].any():
@@ -263,6 +276,17 @@ class _Run:
         self.moment = start[:, :, None] * start[:, None, :]
         self.surrogate = self._lowest(self.schedule.mean)
         self._local()
+
+    def scale(self, quantity: str, known: Known) -> Floats:
+        """The size of the numbers of which a metric is made, (B,)."""
+        lengths = np.diagonal(self.moment, axis1=1, axis2=2)[:, :-1].max(1) + (self.t**2 + self.v**2).max(1)
+        curvature, server = known["L_ij"], 1 + known["eta_g"] * known["rho"]
+        step = known["eta_l"] * self.shape.K * curvature
+        if quantity.endswith("grad2"):
+            return curvature**2 * lengths
+        if quantity.endswith("inner"):
+            return curvature * known["rho"] * lengths
+        return step * server * (1 if quantity == "dist2_change" else step * server) * lengths
 
     def _lowest(self, q: Floats) -> Floats:
         return (q * self.c * self.t).sum(1) / (q * self.c).sum(1)
