@@ -95,7 +95,10 @@ def test_an_unforeseen_error_of_a_worker_process_keeps_its_traceback(
     [
         (on('{ kind = "quadratics", clients = [{ components = 5 }] }'), "client 0 must be one table"),
         (on('{ kind = "quadratics", clients = [{ components = "ab" }] }'), "client 0 must be one table"),
-        (on('{ kind = "logistic_regression", data = 5 }'), "data = 5 is not allowed; it must be the name of a data set or of a file"),
+        (
+            on('{ kind = "logistic_regression", data = 5 }'),
+            "data = 5 is not allowed; it must be the name of a data set or of a file",
+        ),
         (on('{ kind = "softmax_regression", data = ["x"] }'), "it must be the name of a data set or of a file"),
         (on('{ kind = "least_squares", data = "diabetes", split = 3 }'), "split = 3 is not allowed"),
         (on('{ kind = "quadratics", clients = [{ A = 1 }], reduction = [] }'), "reduction = [] is not allowed"),
