@@ -130,7 +130,7 @@ class LemmaRounds(Generator):
         self.claimed = FloatStatement(statement, None, [*known, *_Run(sample, numbers).quantities(0)])
 
     def draw(self, random: np.random.Generator) -> Shape:
-        """The best of a few shapes, by the scores of a few instances of each: the shape decides more than numbers do."""
+        """The best of a few shapes, by the scores of a few instances: the shape decides more than the numbers do."""
         best, found = -np.inf, self._drawn(random)
         for k in range(SHAPES):
             shape = self._drawn(random) if k else found
