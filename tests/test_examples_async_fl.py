@@ -232,8 +232,8 @@ MUTATIONS = [
     ("Lemma 5 as printed is false where samples differ in curvature", PLUS),
     ("Lemma 6, asynchronous FedAvg", MORE),
     ("Lemma 6 as printed is false where samples differ in curvature", PLUS),
-    ("(105), asynchronous FedAvg", LOST),
-    ("(105), every kind of data in every round", HALF),
+    ("(105), asynchronous FedAvg", PLUS),
+    ("(105), every kind of data in every round", PLUS),
     ("(105) as printed is false for large weights", LEMMA),
     ("Table 2, synchronous: alpha", PLUS),
     ("Table 2, synchronous: beta", PLUS),
@@ -319,8 +319,9 @@ def test_false_readings_are_violated_and_true_ones_never() -> None:
 def test_witnesses_are_shipped() -> None:
     found = {load_witness(path).statement for path in WITNESSES.values()}
     readings = ("theorem_1/as_printed", "theorem_1/as_printed_used", "theorem_1/as_printed_sigma")
-    others = ("theorem_2/as_printed", "corollary_1/as_printed", "equation_107/as_printed")
-    assert found == {f"async_fl/{name}" for name in (*readings, *others)}
+    others = ("theorem_2/as_printed", "corollary_1/as_printed", "equation_107/as_printed", "equation_105/as_printed")
+    lemmas = [f"lemma_{name}/as_printed" for name in ("2", "3", "3_gradients", "4", "5", "6")]
+    assert found == {f"async_fl/{name}" for name in (*readings, *others, *lemmas)}
 
 
 @pytest.mark.parametrize("stem", WITNESSES)
@@ -331,6 +332,9 @@ def test_a_shipped_witness_breaks_the_printed_reading_and_no_other(stem: str) ->
     assert stands(replay(witness))
     best = f"{witness.statement.rpartition('/')[0]}/corrected"
     corrected = run_claim(replace(witness.claim(), statement=best))
+    if "lemma" in stem and corrected.verdict.outcome is Outcome.OUT_OF_SCOPE:
+        assert "samples" in corrected.verdict.reason  # the printed lemma says nothing of single samples
+        return
     # a run that starts at the minimiser cannot be promised anything: VACUOUS, with its inequality met
     assert corrected.verdict.outcome in (Outcome.HOLDS, Outcome.VACUOUS)
     assert all(metric <= bound for metric, bound in zip(corrected.metric_high, corrected.bound, strict=True))

@@ -127,7 +127,7 @@ class LemmaRounds(Generator):
         ones = {name: np.ones((1, size)) for name, size in (("c", 2), ("t", 2), ("u", 2), ("v", 2))}
         numbers = {**ones, "away": np.ones((1, 1)), "eta": np.ones((1, 1)) / 4}
         known = self.constants(sample, numbers)
-        self.claimed = FloatStatement(statement, None, [*known, *_Run(sample, numbers).quantities(0)])
+        self.claimed = FloatStatement(statement, None, [*known, *Run(sample, numbers).quantities(0)])
 
     def draw(self, random: np.random.Generator) -> Shape:
         """The best of a few shapes, by the scores of a few instances: the shape decides more than the numbers do."""
@@ -180,7 +180,7 @@ class LemmaRounds(Generator):
 
     def constants(self, shape: Shape, numbers: Numbers) -> Known:
         schedule, c = shape.schedule, numbers["c"]
-        run = _Run(shape, numbers)
+        run = Run(shape, numbers)
         fixed = [run.fixed(cohorts.q) for cohorts in schedule.cohorts]
         totals = [float(cohorts.q.sum()) for cohorts in schedule.cohorts]
         covariance = schedule.expected.covariance
@@ -204,18 +204,15 @@ class LemmaRounds(Generator):
         self, shape: Shape, numbers: Numbers, known: Known, step: Floats
     ) -> Iterable[tuple[int, Floats, Mapping[str, Floats]]]:
         metric = self.claimed.statement.metric
-        schedule, run = shape.schedule, _Run(shape, numbers)
+        schedule, run = shape.schedule, Run(shape, numbers)
         seen: list[dict[str, Floats]] = []
         for n in range(max(ROUNDS, 2 * schedule.period)):
             own = run.quantities(n) | {"rounding": ROUNDING * run.scale(metric.quantity, known)}
             moved = [o["movement2"] for o in seen[max(0, n - schedule.delay) :]]
             seen.append(own)
             if metric.weights is None and own["round_weight"].any():
-                yield (
-                    n,
-                    own[metric.quantity],
-                    {**own, "movement2": np.sum(moved, axis=0) if moved else 0 * own["grad2"]},
-                )
+                before = np.sum(moved, axis=0) if moved else 0 * own["grad2"]
+                yield n, own[metric.quantity], {**own, "movement2": before}
             if metric.weights is not None and (n + 1) % schedule.period == 0:
                 means = {name: np.mean([o[name] for o in seen], axis=0) for name in own}
                 yield (n + 1) // schedule.period, means[metric.quantity], means
@@ -264,7 +261,7 @@ def _scheme(random: np.random.Generator, n: int) -> dict[str, Any]:
     return own
 
 
-class _Run:
+class Run:
     """A batch of runs in double precision, round by round, by the second moments of z (B, n + 2, n + 2)."""
 
     def __init__(self, shape: Shape, numbers: Numbers) -> None:
@@ -274,12 +271,13 @@ class _Run:
         self.u, self.v = (numbers["u"], numbers["v"]) if shape.noisy else (none, none)
         start = np.concatenate([*[numbers["away"]] * (shape.clients + 1), np.ones_like(numbers["away"])], 1)
         self.moment = start[:, :, None] * start[:, None, :]
+        self.largest = numbers["away"][:, 0] ** 2  # of all lengths so far, squared: their rounding stays
         self.surrogate = self._lowest(self.schedule.mean)
         self._local()
 
     def scale(self, quantity: str, known: Known) -> Floats:
         """The size of the numbers of which a metric is made, (B,)."""
-        lengths = np.diagonal(self.moment, axis1=1, axis2=2)[:, :-1].max(1) + (self.t**2 + self.v**2).max(1)
+        lengths = self.largest + (self.t**2 + self.v**2).max(1)
         curvature, server = known["L_ij"], 1 + known["eta_g"] * known["rho"]
         step = known["eta_l"] * self.shape.K * curvature
         if quantity.endswith("grad2"):
@@ -438,6 +436,7 @@ class _Run:
             after += p * (whole @ self.moment @ whole.transpose(0, 2, 1))
             after += p * noise[:, None, None] * np.outer(got, got)
         self.moment = after
+        self.largest = np.maximum(self.largest, np.diagonal(after, axis1=1, axis2=2)[:, :-1].max(1))
 
 
 _GAPS = ("absent_gap", "round_gap", "round_difference", "virtual_round_gap", "virtual_difference")
