@@ -53,9 +53,9 @@ def test_true_readings_are_proved_step_by_step(reading):
     assert all(r.status is Status.PROVED and r.depends_on == () for r in found.results)
     assert found.counts == {"PROVED": len(found.results), "ASSUMED": 0, "UNDECIDED": 0, "VACUOUS": 0, "REFUTED": 0}
     assert found.conditions == ("condition summable steps" if reading == "sharp" else "condition step size",)
-    # two solvers decide that mu s <= 1 follows from 2 L^2 s^2 < 1 and mu <= L
+    # two solvers decide the square of n E eta, and that mu s <= 1 follows from 2 L^2 s^2 < 1 and mu <= L
     by_solvers = [r.step.name for r in found.results if r.finding.certificate is None and not r.finding.parts]
-    assert by_solvers == (["requirement 1"] if reading == "sharp" else [])
+    assert by_solvers == (["summable", "requirement 1"] if reading == "sharp" else [])
 
 
 def test_the_appendix_does_not_reach_its_contraction_although_the_statement_is_true():

@@ -61,7 +61,7 @@ def test_the_sharp_lemma_and_theorem_by_hand() -> None:
 
 
 def test_the_sharp_factor_is_one_exactly_at_the_edge() -> None:
-    """s = mu/(4 L^2) = 1/16: 0.953125/0.96875 + 0.015625/0.96875; a little beyond a cycle is not bounded by its start."""
+    """s = mu/(4 L^2) = 1/16: 0.953125/0.96875 + 0.015625/0.96875; a larger step does not contract."""
     at = {"mu": 1, "L": 2, "n": 1, "E": 1, "sigma2": 0, "dist2_0": 1}
     lemma, theorem = statement("scgd/lemma_3_1/sharp"), statement("scgd/theorem_3_3/sharp")
     assert lemma.evaluate(**at, eta="1/16").exact == 1
