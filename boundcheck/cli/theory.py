@@ -231,7 +231,11 @@ def _show_text(found: Statement, evidence: str) -> None:
     if found.any_method:
         line("method: every method that meets the assumptions")
     metric = found.metric
-    if metric.quantity != "none":
+    if metric.value is not None:
+        line(f"metric: {expr_text(metric.value)} (numbers alone; no run measures it)")
+        for name, expr in metric.where:
+            line(f"  where {name} = {expr_text(expr)}")
+    elif metric.quantity != "none":
         scaled = "" if metric.scale == 1 else f"{metric.scale} * "
         average = metric.average
         if metric.weights is not None:

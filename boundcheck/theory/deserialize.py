@@ -65,6 +65,8 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             rounds=expr_from_json(metric["rounds"]),
             scale=expr_from_json(metric["scale"]),
             weights=optional(expr_from_json, metric["weights"]),
+            value=optional(expr_from_json, metric.get("value")),
+            where=tuple((name, expr_from_json(expr)) for name, expr in metric.get("where", ())),
         ),
         bound=expr_from_json(data["bound"]),
         any_method=data["any_method"],

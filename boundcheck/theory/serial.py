@@ -131,6 +131,8 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "rounds": expr_to_json(metric.rounds),
             "scale": expr_to_json(metric.scale),
             "weights": optional(expr_to_json, metric.weights),
+            **({} if metric.value is None else {"value": expr_to_json(metric.value)}),
+            **({"where": [[name, expr_to_json(expr)] for name, expr in metric.where]} if metric.where else {}),
         },
         "bound": expr_to_json(statement.bound),
         "any_method": statement.any_method,

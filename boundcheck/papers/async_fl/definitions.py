@@ -200,6 +200,25 @@ h = K * et  # the step of a round
 e = eta_l**2 * (K - 1) ** 2
 D = 6 * e * L**2
 
+
+def contraction(step: Any) -> Any:
+    """c of (92), the share of the mean gap that comes back; step: et as printed, h where it is for whole rounds."""
+    return 4 * D + 12 * rho * (2 * alpha + beta) * L * (step + 16 * rho * L * (h * tau) ** 2)
+
+
+def largest_constraint(step: Any) -> Any:
+    """The largest left side of the constraints of Appendix A.5, each scaled so that its right side is 1."""
+    movement = (h * tau * L) ** 2
+    return sp.Max(
+        2 * D,
+        24 * rho**2 * (alpha + beta) * movement,
+        3 * rho * (alpha + beta) * step * L,
+        contraction(step),
+        3 * rho**2 * step * L,
+        48 * rho**3 * movement,
+    )
+
+
 PRINTED = (smooth_clients, convex_clients, unbiased_gradients, covariance_of_weights)
 CORRECTED = (smooth_samples, convex_samples, unbiased_gradients, covariance_of_weights, independent_weights)
 
