@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,10 +57,11 @@ def record(
     folder = probe_folder(out, "--out")
     folder.mkdir(parents=True, exist_ok=True)
     store = chosen_store(no_store)
-    command = shlex.join(["boundcheck", *sys.argv[1:]])
     written: list[dict[str, Any]] = []
     for one in chosen:
         given = {**one, **({} if seeds is None else {"seeds": seeds})}
+        own = ["boundcheck", "record", spec.as_posix(), "--table", one["name"]]
+        command = shlex.join([*own, *([] if seeds is None else ["--seeds", str(seeds)])])
         path = folder / f"{slug(one['name'])}.json"
         found = carry_out(
             given,

@@ -76,8 +76,9 @@ class RecordedRow(_Model):
 class Record(_Model):
     """A table and what came out.
 
-    recorded: the day (ISO). command: what made it. code: the digest of `modules`, those that computed the runs.
-    versions: of Python and packages, and the kind of processor. unfinished: processor hours of rows that were cut off.
+    recorded: the day (ISO). command: makes the file, all rows at once. code: the digest of `modules`, those that
+    computed the runs. versions: of Python and packages, and the kind of processor. unfinished: processor hours of rows
+    that were cut off.
     """
 
     schema_: Literal[1] = Field(alias="schema")
