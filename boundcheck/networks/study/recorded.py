@@ -109,7 +109,11 @@ class Record(_Model):
 
     @cached_property
     def cases(self) -> tuple[RecordedCase, ...]:
-        """The rows as the page wants them. Raises BadInput for rows that the table does not have."""
+        """The rows as the page wants them. Raises BadInput for rows that the table does not have, or has once."""
+        labels = [row.case for row in self.rows]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise BadInput(f"it has the row '{label}' twice.")
         return tuple(self._case(row) for row in self.rows)
 
     def _case(self, row: RecordedRow) -> RecordedCase:
@@ -180,8 +184,8 @@ def _processor() -> str:
     return str(library().backends.cpu.get_cpu_capability())
 
 
-def read(path: Path) -> Record:
-    """The record in a file. Raises BadInput, one sentence, for what is none."""
+def read(path: Path, *, begun: bool = False) -> Record:
+    """The record in a file. begun: also one without rows. Raises BadInput, one sentence, for what is none."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_READ + 1)
@@ -211,6 +215,8 @@ def read(path: Path) -> Record:
         raise BadInput(f"the record {path} is malformed at {where or 'its top'}: {first['msg']}.") from error
     except BoundcheckError as error:
         raise BadInput(f"the record {path} is malformed: {error}") from error
+    if not (begun or record.rows):
+        raise BadInput(f"the record {path} has no rows.")
     return record
 
 

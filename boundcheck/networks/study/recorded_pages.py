@@ -163,6 +163,11 @@ def summary_row(record: Record) -> tuple[str, ...]:
     return (record.name, record.recorded, cases, *numbers, _hours(record.processor_hours), rest, code)
 
 
+def summary_rows(records: Sequence[Record]) -> list[tuple[str, ...]]:
+    """Table, rows, seeds, pairs, how many of them have each outcome, processor hours: what a change of code keeps."""
+    return [tuple(cell for k, cell in enumerate(summary_row(record)) if k not in (1, 9, 10)) for record in records]
+
+
 def summary_study(records: Sequence[Record]) -> Study:
     """One page for all records, one row each."""
     rows = tuple(summary_row(record) for record in records)

@@ -13,7 +13,7 @@ import numpy as np
 
 from boundcheck.core.digest import canonical, code_digest
 from boundcheck.core.places import write_whole
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import UnknownName
 from boundcheck.evidence.ordering import half_width
 from boundcheck.evidence.stored import code_of
 from boundcheck.networks.study.recorded import KIND, SCHEMA, Record, RecordedRow, read, row_of, text_of, versions
@@ -76,7 +76,7 @@ def record(
     )
     found = fresh
     if path.exists():
-        old = read(path)
+        old = read(path, begun=True)
         if (canonical(old.table), old.code, old.versions) == (canonical(table), fresh.code, fresh.versions):
             found = fresh.model_copy(update={"rows": old.rows, "unfinished": old.unfinished})
     for case in wanted:
@@ -135,8 +135,6 @@ class RunAgain:
 
 def run_again(record: Record, row: str | None) -> RunAgain:
     """Run one row with the settings that were chosen and all its seeds, without the store. row: None, the first."""
-    if not record.rows:
-        raise BadInput(f"the record of '{record.name}' has no rows.")
     labels = [r.case for r in record.rows]
     if row is not None and row not in labels:
         raise UnknownName("the row", row, labels)
