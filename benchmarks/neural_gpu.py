@@ -19,7 +19,7 @@ float32 a ReLU that is 0 but for rounding may open in one and not in the other: 
 Rival: a loop over the clients, each loaded into one torch module (cuDNN's convolutions and LSTM), tau steps of
 torch.optim.SGD, and stored again.
 
-Roofline. `neural_roofline` counts, from the Architecture alone, the operations of every layer of a local step (products:
+Roofline. `neural_roofline` counts, from the architecture alone, the operations of each layer of a local step (products:
 a multiplication and an addition each) and the least traffic, where each pass over a layer reads and writes each of its
 arrays once: forward, gradient of the weights, gradient of the inputs, and the update. No step that goes layer by
 layer is faster than the sum over layers of max(operations/ceiling of products, bytes/ceiling of copies); both
