@@ -251,6 +251,26 @@ def test_finished_rows_are_kept_and_time_is_added_up(
     assert other.command.endswith("--table 'Two step sizes' --seeds 3")
 
 
+def test_a_table_that_gains_a_row_keeps_the_others(
+    spec_file: Path, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, real, seen = tmp_path / "r", recording.carry_out_case, list[str]()
+    out.mkdir()
+    (out / file.name).write_text(file.read_text())
+    other = '{ label = "5 rounds", rounds = 4 }, { label = "3 rounds", rounds = 3 }]\nscaled = ["A word."]'
+    (tmp_path / "spec.toml").write_text(SPEC.replace('{ label = "5 rounds", rounds = 5 }]', other))
+
+    def counted(spec: Any, case: Any, *rest: Any, **more: Any) -> Any:
+        seen.append(case.label)
+        return real(spec, case, *rest, **more)
+
+    monkeypatch.setattr(recording, "carry_out_case", counted)
+    assert main(["record", str(tmp_path / "spec.toml"), "-o", str(out), "--no-store"]) == 0
+    assert seen == ["5 rounds", "3 rounds"]
+    assert [row.case for row in read(out / file.name).rows] == ["2 rounds", "5 rounds", "3 rounds"]
+    assert read(out / file.name).rows[0] == read(file).rows[0]
+
+
 def test_how_many_seeds_decide() -> None:
     gain = np.array([3.0, 1.0, 2.0, 2.0])  # mean 2, variance 2/3
     per = (1.959963985 + 0.841621234) ** 2 / 6  # normal quantiles at 0.975 and 0.8

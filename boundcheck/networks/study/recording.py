@@ -39,6 +39,16 @@ def modules_of(spec: Spec, cases: Sequence[Case]) -> list[str]:
     return sorted(found)
 
 
+def _runs_of(table: dict[str, Any], case: Case) -> str:
+    """All of a table that the runs of a case depend on: the case, and the table without words and other cases."""
+    words = ("cases", "scaled", "pictures", "estimate", "source")
+    return canonical([{k: v for k, v in table.items() if k not in words}, case.model_dump()])
+
+
+def _all_runs(table: dict[str, Any], spec: Spec) -> set[str]:
+    return {_runs_of(table, case) for case in spec.all_cases}
+
+
 def record(
     table: dict[str, Any],
     path: Path,
@@ -51,8 +61,9 @@ def record(
     """Carry out the rows of a table that its file does not have yet, and write the file after each of them.
 
     rows: the labels of those that are wanted; all by default. A row that is cut off goes on from the store's
-    checkpoint, and the processor time that it took so far is kept. A file of another table, of other code or of other
-    versions is begun anew. Raises BadInput where something else than a record is at `path`.
+    checkpoint, and the processor time that it took so far is kept. Rows that the table no longer has as they were are
+    left out; a file of other code or other versions is begun anew. Raises BadInput where something else than a record
+    is at `path`.
     """
     spec = Spec.model_validate(table)
     labels = [case.label for case in spec.all_cases]
@@ -77,8 +88,11 @@ def record(
     found = fresh
     if path.exists():
         old = read(path, begun=True)
-        if (canonical(old.table), old.code, old.versions) == (canonical(table), fresh.code, fresh.versions):
-            found = fresh.model_copy(update={"rows": old.rows, "unfinished": old.unfinished})
+        if (old.code, old.versions) == (fresh.code, fresh.versions):
+            before = Spec.model_validate(old.table)
+            same = [case.label for case in spec.all_cases if _runs_of(table, case) in _all_runs(old.table, before)]
+            left = {label: hours for label, hours in old.unfinished.items() if label in same}
+            found = fresh.model_copy(update={"rows": [row for row in old.rows if row.case in same], "unfinished": left})
     for case in wanted:
         if case.label in [row.case for row in found.rows]:
             continue
