@@ -177,7 +177,12 @@ def plain_ticks(ax: Axes) -> None:
 
 
 def drawn(
-    argv: Sequence[str] | None, description: str, name: str, full: Size, small: Size, compute: Callable[[Size, Recorded], T]
+    argv: Sequence[str] | None,
+    description: str,
+    name: str,
+    full: Size,
+    small: Size,
+    compute: Callable[[Size, Recorded], T],
 ) -> tuple[T, Size, Recorded, Path]:
     """What `compute` finds, at which size, from which record, and the folder for the files.
 
@@ -210,4 +215,6 @@ def scaled(size: Size, full: Size) -> str:
     """What a smaller size leaves out, for a caption."""
     if size == full:
         return ""
-    return f"Drawn small: {size.length} instead of {full.length}, {len(size.seeds)} instead of {len(full.seeds)} seeds. "
+    return (
+        f"Drawn small: {size.length} instead of {full.length}, {len(size.seeds)} instead of {len(full.seeds)} seeds. "
+    )

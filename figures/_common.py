@@ -224,7 +224,9 @@ def plain(summary: Summary) -> dict[str, Any]:
     return asdict(summary)
 
 
-def tuned(grid: Sequence[Fraction], end: Callable[[Fraction], float], most: int = 8) -> tuple[Fraction, dict[str, float]]:
+def tuned(
+    grid: Sequence[Fraction], end: Callable[[Fraction], float], most: int = 8
+) -> tuple[Fraction, dict[str, float]]:
     """The value of least `end`, and what each gave: the grid goes on, by the ratio of its last two, until the best lies
     inside it. Raises ValueError where it does not after `most` more on a side.
     """

@@ -287,7 +287,9 @@ def facts(title: str, panels: Sequence[Panel], size: Size, **more: Any) -> dict[
         "samples": size.samples,
         "ends": {p.devices.title: {n: [_plain(v) for v in x.ends] for n, x in p.lines.items()} for p in panels},
         "mu": {p.devices.title: {name: str(line.mu) for name, line in p.lines.items()} for p in panels},
-        "tried": {p.devices.title: {K: {m: _plain(v) for m, v in t.items()} for K, t in p.tried.items()} for p in panels},
+        "tried": {
+            p.devices.title: {K: {m: _plain(v) for m, v in t.items()} for K, t in p.tried.items()} for p in panels
+        },
         **more,
     }
 
@@ -297,7 +299,12 @@ def _plain(value: float) -> float | str:
 
 
 def drawn(
-    argv: Sequence[str] | None, doc: str, name: str, paper: Size, quick: Size, compute: Callable[[Size, Recorded], list[Panel]]
+    argv: Sequence[str] | None,
+    doc: str,
+    name: str,
+    paper: Size,
+    quick: Size,
+    compute: Callable[[Size, Recorded], list[Panel]],
 ) -> tuple[list[Panel], Size, Recorded, Path]:
     """What `compute` finds, at which size, from which record, and the folder for the files of the figure."""
     parser = argparse.ArgumentParser(description=doc.split("\n", 1)[0])

@@ -77,11 +77,29 @@ def decided(comparisons: Sequence[Comparison]) -> list[str]:
     ]
 
 
+def share(count: int, of: int, least: float) -> tuple[str, str]:
+    """Whether repeats have a property with probability above `least`, by the exact limits of a binomial share, and the
+    numbers in words.
+    """
+    from scipy.special import betaincinv
+
+    low = 0.0 if count == 0 else float(betaincinv(count, of - count + 1, 1 - CONFIDENCE))
+    high = 1.0 if count == of else float(betaincinv(count + 1, of - count, CONFIDENCE))
+    word = REPRODUCED if low > least else REVERSED if high < least else UNDECIDED
+    return word, f"{count} of {of} repeats (one-sided limits of the share: {low:.3f} and {high:.3f}; asked for: {least:g})"
+
+
 def together(words: Sequence[str]) -> str:
     """The word of a finding that says something of several: one that is reversed reverses it."""
     if REVERSED in words:
         return REVERSED
     return UNDECIDED if UNDECIDED in words else REPRODUCED
+
+
+def agreed(first: Decision, second: Decision) -> Decision:
+    """A finding with two statistics: their word where they agree; where one is for it and one against it, undecided."""
+    word = first.word if first.word == second.word else UNDECIDED
+    return Decision(word, f"{first.statistic}; {second.statistic}")
 
 
 def certain(holds: bool, statistic: str) -> Decision:

@@ -58,7 +58,9 @@ def compute(size: a.Size, kept: Recorded) -> dict[str, Row]:
         spec = {"kind": "fedavg_async", "times": "f80", "K": 1, "batch": a.batch(on)}
         shares = a.shares({**spec, "eta_l": "1", "weights": "identical"}, on)
 
-        def run(weights: str, step: Fraction, seeds: range, on: Any = on, spec: Any = spec, shares: Any = shares) -> Any:
+        def run(
+            weights: str, step: Fraction, seeds: range, on: Any = on, spec: Any = spec, shares: Any = shares
+        ) -> Any:
             given = {**spec, "eta_l": str(step), "weights": weights}
             return a.losses(given, on, a.grid_to(size.length), seeds, kept, shares)
 
@@ -120,7 +122,8 @@ def facts(found: Mapping[str, Row], size: a.Size, kept: Recorded) -> dict[str, A
         "notes": [],
         "steps": {split: {"best": str(row.step), "tried": row.tried} for split, row in found.items()},
         "ends": {
-            split: {k: {n: float(row.ends(k, n).mean()) for n in WEIGHTS} for k in COLUMNS} for split, row in found.items()
+            split: {k: {n: float(row.ends(k, n).mean()) for n in WEIGHTS} for k in COLUMNS}
+            for split, row in found.items()
         },
     }
 

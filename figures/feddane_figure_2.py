@@ -37,8 +37,7 @@ def findings(panels: Sequence[f.Panel]) -> dict[str, fd.Decision]:
     """The paper's findings on the loss in the end, seed by seed."""
     low = [fd.Comparison(p.devices.title, p.lines["K = 10"].ends, p.lines["K = 1"].ends) for p in panels]
     high = [
-        fd.Comparison(p.devices.title, p.lines["K = 10"].ends, p.lines["K = 30"].ends, 1 / f.LEVEL)
-        for p in panels[1:]
+        fd.Comparison(p.devices.title, p.lines["K = 10"].ends, p.lines["K = 30"].ends, 1 / f.LEVEL) for p in panels[1:]
     ]
     told = fd.ordered(high, ("K = 10", "K = 30"))
     parts = [

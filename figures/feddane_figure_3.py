@@ -24,9 +24,7 @@ def compute(size: f.Size, kept: Recorded) -> list[f.Panel]:
 
 def findings(panels: Sequence[f.Panel]) -> dict[str, fd.Decision]:
     """The paper's findings on the loss in the end, seed by seed."""
-    over = [
-        p.lines["FedDANE"].ends / p.lines["FedAvg"].ends - 1 for p in (panels[0], panels[-1])
-    ]
+    over = [p.lines["FedDANE"].ends / p.lines["FedAvg"].ends - 1 for p in (panels[0], panels[-1])]
     names = (panels[0].devices.title, panels[-1].devices.title)
     return {"worse": f.worse(panels), "especially": fd.ordered([fd.Comparison("excess over FedAvg", *over)], names)}
 
