@@ -57,11 +57,13 @@ def test_what_is_true_survives_a_long_search(name: str) -> None:
 
 
 def test_lemmas_are_searched_among_several_methods() -> None:
-    generator = generator_for(statement("async_fl/lemma_3/corrected"))
+    generator: Any = generator_for(statement("async_fl/lemma_3/corrected"))
     assert isinstance(generator, LemmaRounds)
     random = np.random.default_rng(0)
-    kinds = {str(generator.draw(random).scheme["kind"]) for _ in range(12)}
-    assert len(kinds) > 1
+    shapes = [generator.drawn(random) for _ in range(100)]
+    assert len({shape.scheme["kind"] for shape in shapes}) == 6
+    assert {shape.schedule.delay for shape in shapes} > {0, 1}
+    assert {shape.noisy for shape in shapes} == {True, False}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -131,16 +131,17 @@ class LemmaRounds(Generator):
 
     def draw(self, random: np.random.Generator) -> Shape:
         """The best of a few shapes, by the scores of a few instances: the shape decides more than the numbers do."""
-        best, found = -np.inf, self._drawn(random)
+        best, found = -np.inf, self.drawn(random)
         for k in range(SHAPES):
-            shape = self._drawn(random) if k else found
+            shape = self.drawn(random) if k else found
             genes = {name: random.standard_normal((SAMPLED, *size)) for name, size in self.genes(shape).items()}
             score = max(float(own.max()) for _, own in self.scores(shape, self.decode(shape, genes)))
             if score > best:
                 best, found = score, shape
         return found
 
-    def _drawn(self, random: np.random.Generator) -> Shape:
+    def drawn(self, random: np.random.Generator) -> Shape:
+        """A random shape in the statement's scope."""
         for _ in range(TRIES):
             n, K = int(random.integers(1, 4)), LOCAL_STEPS[int(random.integers(len(LOCAL_STEPS)))]
             eta_g = SERVER_STEPS[int(random.integers(len(SERVER_STEPS)))]
@@ -378,7 +379,7 @@ class Run:
             "dist2_change": movement + 2 * self._inner(drift[:, K], away),
         }
         if not q.any():
-            return dict.fromkeys((*found, *METRICS, *_GAPS), 0 * movement) | found
+            return {name: 0 * movement for name in (*METRICS, *_GAPS)} | found  # noqa: C420
         share, best, none = q / q.sum(), self._lowest(q), np.zeros(batch)
         slopes = self.c[:, :, None, None] * rows[:, :, :K]
         slopes[..., -1] -= (self.c * self.t)[:, :, None]
