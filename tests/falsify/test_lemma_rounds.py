@@ -61,7 +61,7 @@ def test_lemmas_are_searched_among_several_methods() -> None:
     assert isinstance(generator, LemmaRounds)
     random = np.random.default_rng(0)
     shapes = [generator.drawn(random) for _ in range(100)]
-    assert len({shape.scheme["kind"] for shape in shapes}) == 6
+    assert len({shape.scheme["kind"] for shape in shapes}) == 7
     assert {shape.schedule.delay for shape in shapes} > {0, 1}
     assert {shape.noisy for shape in shapes} == {True, False}
 

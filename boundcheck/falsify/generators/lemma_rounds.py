@@ -405,9 +405,9 @@ class Run:
         apart_from[:, :, -1] -= self.t
         return found | {
             "absent_gap": (absent * self.c * self._inner(apart_from, apart_from)).sum(1) / 2,
-            "round_gap": self._gap(q, x, none, best),
+            "round_gap": np.maximum(self._gap(q, x, none, best), 0),  # below 0 by rounding alone
             "round_difference": self._gap(q, x, none, self.surrogate),
-            "virtual_round_gap": np.mean(gaps, axis=0),
+            "virtual_round_gap": np.maximum(np.mean(gaps, axis=0), 0),
             "virtual_difference": np.mean(differences, axis=0),
             "work_distance2": np.einsum("n,bnk->b", share, self._inner(work, work) + variance[:, :, :K]) / K,
             "work_grad2": np.einsum("n,bnk->b", share, squares) / K,
