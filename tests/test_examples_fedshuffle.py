@@ -284,6 +284,7 @@ MUTATIONS = [
     ("Lemma C.2, sharp, curvatures differ", "one epoch more"),
     ("Lemma C.2 without convexity", "half the step"),
     ("Drift by the clients' gradients", "the same local step for all"),
+    ("Movement of a round", "a client lost"),
     ("Recursion, corrected", "a client lost"),
     ("Recursion, sharp", "the server ascending"),
     ("Recursion without convexity, corrected", "a client lost"),
