@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -156,7 +157,7 @@ def list_statements(
 def _without_evidence(without: list[Statement], broken: list[BadInput], as_json: bool) -> int:
     """Print the readings without evidence, as JSON a list of their ids; exit code 1 where there is one."""
     if as_json:
-        print_json([s.id for s in without])
+        line(json.dumps([s.id for s in without]))
     else:
         for s in without:
             line(f"{s.id}: {s.belief.value}")

@@ -247,5 +247,5 @@ for _reading in ("corrected", "as_printed"):
         )
     }
     VALUES[f"section_5_with_replacement/{_reading}"] |= {
-        "value": lambda c1, d, R: c1 * sqrt(d / (c1 * R)) / (c1 * sqrt(d / c1))
+        "value": lambda slope, dist2, R: slope * sqrt(dist2 / (slope * R)) / (slope * sqrt(dist2 / slope))
     }
