@@ -54,6 +54,7 @@ def _find(id: str) -> Statement:
 def list_statements(
     paper: Annotated[str, typer.Option("--paper", help="Only this paper.", show_default=False)] = "",
     reading: Annotated[str, typer.Option("--reading", help="Only this reading.", show_default=False)] = "",
+    false: Annotated[bool, typer.Option("--false", help="Only readings that are believed false.")] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -68,69 +69,36 @@ def list_statements(
 
     \b
     Example: boundcheck list --paper scgd
+    Example: boundcheck list --false
     """
+    from boundcheck.cli._rows import statement_table
     from boundcheck.errors import UnknownName
-    from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-    from boundcheck.theory.discovery import all_statements
 
-    broken: list[BadInput] = []
-    every = list(all_statements(paper or None, broken.append))
-    if broken and not every:
-        raise broken[0]
-    if reading and reading not in {s.reading for s in every}:
-        raise UnknownName("the reading", reading, sorted({s.reading for s in every}))
-    chosen = [s for s in every if reading in ("", s.reading)]
-    errors = {s.id: s.dimension_errors() for s in chosen}
-    derived = {s.id: derivation_record(s.id) for s in chosen}
-    witnesses, claims = shipped_witnesses(), claims_by_id()
-    against = contradictions(s.id for s in chosen)
+    found = statement_table(paper)
+    every, broken = found["statements"], found["broken"]
+    if reading and reading not in {r["reading"] for r in every}:
+        raise UnknownName("the reading", reading, sorted({r["reading"] for r in every}))
+    chosen = [r for r in every if reading in ("", r["reading"]) and (not false or r["belief"] == "false")]
+    ids = {r["id"] for r in chosen}
+    against = [c for c in found["contradictions"] if c["statement"] in ids]
     code = 1 if against else 2 if broken and paper else 0
     counts = {
         "readings": len(chosen),
-        "statements": len({s.id.rpartition("/")[0] for s in chosen}),
-        "dimensionally inconsistent": sum(bool(e) for e in errors.values()),
-        "without dimensions": sum(s.metric.dimension is None for s in chosen),
-        "with a proved derivation": sum(d is not None and d.proved for d in derived.values()),
-        "with a witness against them": sum(s.id in witnesses for s in chosen),
-        "with a shipped claim": sum(s.id in claims for s in chosen),
+        "statements": len({r["id"].rpartition("/")[0] for r in chosen}),
+        "dimensionally inconsistent": sum(bool(r["dimension_errors"]) for r in chosen),
+        "without dimensions": sum(r["dimensions"] == "none declared" for r in chosen),
+        "with a proved derivation": sum(r["derivation"] == "PROVED" for r in chosen),
+        "with a witness against them": sum(r["witness"] is not None for r in chosen),
+        "with a shipped claim": sum(bool(r["claims"]) for r in chosen),
     }
     if as_json:
-        rows = [
-            {
-                "id": s.id,
-                "title": s.title,
-                "reading": s.reading,
-                "kind": s.kind.value,
-                "belief": s.belief.value,
-                "dimensions": _dimensions(s, errors[s.id]),
-                "dimension_errors": errors[s.id],
-                "derivation": derivation_status(derived[s.id]),
-                "transcribed": transcribed(derived[s.id]),
-                "witness": str(witnesses[s.id]) if s.id in witnesses else None,
-                "claims": claims.get(s.id, {}),
-                "source": {"paper": str(s.source.paper), "number": s.source.number, "where": s.source.where},
-            }
-            for s in chosen
-        ]
-        said = [c.to_dict() for c in against]
-        faults = [str(error) for error in broken]
-        print_json({"contradictions": said, "statements": rows, "counts": counts, "broken": faults})
+        rows = [{k: v for k, v in r.items() if k != "words"} for r in chosen]
+        print_json({"contradictions": against, "statements": rows, "counts": counts, "broken": broken})
         return code
-    print_contradictions(against)
-    cells = [
-        [
-            s.id,
-            s.title,
-            s.kind.value,
-            s.belief.value,
-            _dimensions(s, errors[s.id]),
-            evidence_words(s.id, derived[s.id], witnesses, claims),
-        ]
-        for s in chosen
-    ]
-    columns = ["statement", "title", "kind", "belief", "dimensions", "evidence"]
-    table(columns, cells, whole=True, dropped=("title", "kind", "dimensions", "belief"))
+    print_contradictions(c["sentence"] for c in against)
+    columns = {"statement": "id", "title": "title", "kind": "kind", "belief": "belief"}
+    columns |= {"dimensions": "dimensions", "evidence": "words"}
+    table(list(columns), [[str(r[key]) for key in columns.values()] for r in chosen], whole=True)
     line()
     rest = [f"{count} {what}" for what, count in counts.items() if what not in ("readings", "statements")]
     line(", ".join([f"{_many(counts, 'reading')} of {_many(counts, 'statement')}", *rest]) + ".")
@@ -141,10 +109,6 @@ def list_statements(
 
 def _many(counts: Mapping[str, int], what: str) -> str:
     return f"{counts[what + 's']} {what}{'' if counts[what + 's'] == 1 else 's'}"
-
-
-def _dimensions(statement: Statement, errors: list[str]) -> str:
-    return "INCONSISTENT" if errors else "none declared" if statement.metric.dimension is None else "consistent"
 
 
 def show(
