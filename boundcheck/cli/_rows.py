@@ -19,8 +19,8 @@ Table = dict[str, Any]
 def statement_table(paper: str = "") -> Table:
     """The rows of all statements, or of those of one paper.
 
-    papers: all names of papers. statements: a row each, JSON-able, with the evidence in words (`words`). contradictions:
-    `Contradiction.to_dict` each. broken: the errors of modules that cannot be read.
+    papers: all names of papers. statements: a row each, JSON-able, with the evidence in words (`words`).
+    contradictions: `Contradiction.to_dict` each. broken: the errors of modules that cannot be read.
     Raises UnknownName for a paper that does not exist, BadInput where none of its modules can be read.
     """
     from boundcheck.errors import BadInput, UnknownName

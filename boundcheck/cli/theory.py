@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._evidence import (
-    derivation_record,
-    derivation_status,
-    evidence_words,
-    print_contradictions,
-    transcribed,
-)
+from boundcheck.cli._evidence import print_contradictions
 from boundcheck.cli._output import json_float, json_number, line, note_reading, print_json, short, table
 from boundcheck.cli._values import parse_values
 from boundcheck.core.numbers import format_exact
@@ -123,32 +117,19 @@ def show(
     \b
     Example: boundcheck show scgd/theorem_3_3/corrected
     """
-    from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+    from boundcheck.cli._kept import is_loaded, kept
+    from boundcheck.cli._shown import print_shown, shown
 
-    found = _find(id)
+    found = None if is_loaded(id) else kept(f"show {id}", lambda: shown(id))
+    found = found or shown(id)
     if latex:
-        line(found.latex())
+        line(found["data"]["latex"])
         return 0
-    witnesses, claims, derived = shipped_witnesses(), claims_by_id(), derivation_record(found.id)
-    against = contradictions([found.id])
     if as_json:
-        own = {k: v for k, v in found.to_dict().items() if k != "schema"}
-        more = {
-            "contradictions": [c.to_dict() for c in against],
-            "latex": found.latex(),
-            "dimension_errors": found.dimension_errors(),
-            "derivation": derivation_status(derived),
-            "transcribed": transcribed(derived),
-            "witness": str(witnesses[found.id]) if found.id in witnesses else None,
-            "claims": claims.get(found.id, {}),
-        }
-        print_json({**own, **more})
-        return 1 if against else 0
-    print_contradictions(against)
-    note_reading(id, found.id)
-    _show_text(found, evidence_words(found.id, derived, witnesses, claims))
-    return 1 if against else 0
+        print_json(found["data"])
+    else:
+        print_shown(id, found)
+    return 1 if found["data"]["contradictions"] else 0
 
 
 def cite(id: Id) -> int:
@@ -162,74 +143,6 @@ def cite(id: Id) -> int:
     source = _find(id).source
     line(source.paper.bibtex(f"{source.number}; {source.where}"))
     return 0
-
-
-def _show_text(found: Statement, evidence: str) -> None:
-    import sympy as sp
-
-    from boundcheck.report.words import derivation_words
-    from boundcheck.theory.discovery import readings
-    from boundcheck.theory.quantities import PROOF_QUANTITIES
-    from boundcheck.theory.typeset import expr_text, relation_text
-
-    line(f"{found.id}: {found.title}")
-    line(f"  {found.source.paper}, {found.source.number} ({found.source.where})")
-    line(f"  {found.kind.value}, {found.belief.value}")
-    for label, text in (("replaces", found.replaces), ("why", found.why), ("remark", found.remark)):
-        if text:
-            line(f"  {label}: {text}")
-    line()
-    rows = [[s.name, s.meaning, str(s.dimension), s.allowed(), s.key] for s in found.symbols]
-    table(["symbol", "meaning", "dimension", "allowed", "constant"], rows)
-    line()
-    for assumption in found.assumptions:
-        line(f"assumption {assumption.name}: {assumption.meaning}")
-    for relation in found.domain:
-        line(f"needed to make sense: {relation_text(relation)}")
-    for c in found.conditions:
-        line(f"condition '{c.name}': {relation_text(c.relation)}" + (f"  ({c.meaning})" if c.meaning else ""))
-    for name, expr in found.choices:
-        line(f"prescribed: {name} = {expr_text(expr)}")
-    if found.algorithm is not None:
-        line(f"method: {found.algorithm.kind}")
-    if found.any_method:
-        line("method: every method that meets the assumptions")
-    metric = found.metric
-    if metric.value is not None:
-        line(f"metric: {expr_text(metric.value)} (numbers alone; no run measures it)")
-        for name, expr in metric.where:
-            line(f"  where {name} = {expr_text(expr)}")
-    elif metric.quantity != "none":
-        scaled = "" if metric.scale == 1 else f"{metric.scale} * "
-        average = metric.average
-        if metric.weights is not None:
-            average = f"over r = 0, ..., {expr_text(metric.rounds - 1)} with the weights {expr_text(metric.weights)}"
-        whose = " (of the objective that the method minimises)" if metric.surrogate else ""
-        meaning = PROOF_QUANTITIES.get(metric.quantity)
-        if meaning is not None:
-            whose = f" ({meaning}; no run measures it)"
-        line(f"metric: {scaled}{metric.quantity}{whose}; average: {average}; expectation: {metric.expectation}")
-    line()
-    line(f"bound: {found.bound}")
-    line()
-    line(str(sp.pretty(found.bound, use_unicode=False, wrap_line=False)))
-    if found.printed_rate is not None:
-        line(f"printed order: {found.printed_rate}")
-    line()
-    errors = found.dimension_errors()
-    for error in errors:
-        line(f"DIMENSIONS INCONSISTENT: {error}")
-    if not errors:
-        declared = found.metric.dimension is not None
-        line("dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)")
-    line(f"evidence: {evidence}")
-    steps = derivation_words(found.id)
-    if steps:
-        line(f"derivation: {steps}")
-    paper, name, _ = found.id.split("/")
-    others = [s.id for s in readings(paper, name) if s.id != found.id]
-    if others:
-        line(f"other readings: {', '.join(others)}")
 
 
 def evaluate(
