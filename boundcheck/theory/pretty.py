@@ -52,7 +52,7 @@ class _Unicode(PrettyPrinter):
         return sorted(super()._as_ordered_terms(expr, order=order), key=lambda t: bool(t.could_extract_minus_sign()))
 
     def _print_Symbol(self, e: Any, bold_name: bool = False) -> Any:
-        text = self._names.get(e, e.name)
+        text = self._names.get(e, str(e))
         shape = prettyForm(text)
         whole = re.fullmatch(r"[^\W\d]\w*|\(.*\)", text) and not re.search("[⁰¹²³⁴⁵⁶⁷⁸⁹]", text)
         return shape if whole else prettyForm(text, binding=prettyForm.POW)
