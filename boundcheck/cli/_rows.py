@@ -81,7 +81,7 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
 
     before: Table = known or {"statements": [], "contradictions": []}
     return {
-        "papers": sorted({*have, *_papers()}),
+        "papers": sorted({*have, *papers}),
         "statements": sorted([*before["statements"], *map(row, every)], key=lambda r: r["id"].rpartition("/")[0]),
         "contradictions": [*before["contradictions"], *(c.to_dict() for c in contradictions(s.id for s in every))],
         "broken": [str(error) for error in broken],
