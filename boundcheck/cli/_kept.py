@@ -116,7 +116,8 @@ def _version(package: str) -> str:
 
 def _roots() -> list[Path]:
     """The package, what lies beside it in a checkout, and the top-level packages of plug-ins (none is imported)."""
-    beside = [shipped_folder("_derivations", "derivations"), shipped_folder("_claims", "examples")]
+    places = {"_derivations": "derivations", "_claims": "examples", "_recorded": "configs/neural/recorded"}
+    beside = [shipped_folder(inside, outside) for inside, outside in places.items()]
     roots = [PACKAGE, *(p for p in beside if p.parent != PACKAGE)]
     for top in sorted({p.module.partition(".")[0] for group in _GROUPS for p in entry_points(group=group)}):
         spec = importlib.util.find_spec(top)

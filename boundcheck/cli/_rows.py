@@ -53,6 +53,7 @@ def _whole() -> Table | None:
 def _made(papers: Sequence[str], known: Table | None = None) -> Table:
     """The rows of these papers; known: rows that are there already."""
     from boundcheck.evidence.contradictions import contradictions
+    from boundcheck.evidence.grounds import grounds, lacks_grounds
     from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
     from boundcheck.theory.discovery import all_statements
 
@@ -63,6 +64,7 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
 
     def row(s: Statement) -> dict[str, Any]:
         errors, derived = s.dimension_errors(), derivation_record(s.id)
+        borne_out = grounds(s, derived, witnesses, claims)
         return {
             "id": s.id,
             "title": s.title,
@@ -75,7 +77,9 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
             "transcribed": transcribed(derived),
             "witness": str(witnesses[s.id]) if s.id in witnesses else None,
             "claims": claims.get(s.id, {}),
+            "borne_out_by": list(borne_out),
             "source": {"paper": str(s.source.paper), "number": s.source.number, "where": s.source.where},
+            "without_evidence": lacks_grounds(s, borne_out),
             "words": evidence_words(s.id, derived, witnesses, claims),
         }
 

@@ -145,7 +145,8 @@ def _metric(metric: Metric) -> list[str]:
 
     if metric.value is not None:
         texts = [f"metric: {expr_text(metric.value)} (numbers alone; no run measures it)"]
-        return texts + [f"  where {name} = {expr_text(expr)}" for name, expr in metric.where]
+        texts += [f"  where {name} = {expr_text(expr)}" for name, expr in metric.where]
+        return texts + ([f"  all such numbers meet: {', '.join(metric.meets)}"] if metric.meets else [])
     if metric.quantity == "none":
         return []
     scaled = "" if metric.scale == 1 else f"{metric.scale} * "

@@ -49,6 +49,9 @@ def list_statements(
     paper: Annotated[str, typer.Option("--paper", help="Only this paper.", show_default=False)] = "",
     reading: Annotated[str, typer.Option("--reading", help="Only this reading.", show_default=False)] = "",
     false: Annotated[bool, typer.Option("--false", help="Only readings that are believed false.")] = False,
+    no_evidence: Annotated[
+        bool, typer.Option("--no-evidence", help="Only readings believed true or false without any evidence.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -60,6 +63,10 @@ def list_statements(
     expect (`boundcheck check` runs them again)
 
     A statement that is violated although its derivation is PROVED is stated first; exit code 1.
+
+    With --no-evidence: the readings that nothing bears out, one a line; exit code 1 if there is one. A false
+    reading needs a witness, a violated claim, a refuted derivation or a dimension clash; a true one a claim
+    that holds or a proved derivation. Open readings need none.
 
     \b
     Example: boundcheck list --paper scgd
@@ -73,6 +80,9 @@ def list_statements(
     if reading and reading not in {r["reading"] for r in every}:
         raise UnknownName("the reading", reading, sorted({r["reading"] for r in every}))
     chosen = [r for r in every if reading in ("", r["reading"]) and (not false or r["belief"] == "false")]
+    without = [r for r in chosen if r["without_evidence"]]
+    if no_evidence:
+        return _without_evidence(without, broken, as_json)
     ids = {r["id"] for r in chosen}
     against = [c for c in found["contradictions"] if c["statement"] in ids]
     code = 1 if against else 2 if broken and paper else 0
@@ -84,9 +94,10 @@ def list_statements(
         "with a proved derivation": sum(r["derivation"] == "PROVED" for r in chosen),
         "with a witness against them": sum(r["witness"] is not None for r in chosen),
         "with a shipped claim": sum(bool(r["claims"]) for r in chosen),
+        "believed true or false without evidence": len(without),
     }
     if as_json:
-        rows = [{k: v for k, v in r.items() if k != "words"} for r in chosen]
+        rows = [{k: v for k, v in r.items() if k not in ("words", "without_evidence")} for r in chosen]
         print_json({"contradictions": against, "statements": rows, "counts": counts, "broken": broken})
         return code
     print_contradictions(c["sentence"] for c in against)
@@ -99,6 +110,18 @@ def list_statements(
     for error in broken:
         line(f"left out: {error}")
     return code
+
+
+def _without_evidence(without: list[dict[str, Any]], broken: list[str], as_json: bool) -> int:
+    """Print the readings without evidence, as JSON a list of their ids; exit code 1 where there is one."""
+    if as_json:
+        print_json([r["id"] for r in without])
+    else:
+        for r in without:
+            line(f"{r['id']}: {r['belief']}")
+        for error in broken:
+            line(f"left out: {error}")
+    return 1 if without else 2 if broken else 0
 
 
 def _many(counts: Mapping[str, int], what: str) -> str:
