@@ -99,6 +99,8 @@ def condition_latex(condition: Condition, statement: Statement) -> str:
 def metric_latex(statement: Statement) -> str:
     """LaTeX of the left side: the quantity at the index, scaled, averaged and under its expectation."""
     metric = statement.metric
+    if metric.value is not None:
+        return expr_latex(metric.value, statement)
     if metric.quantity == "none":
         return ""
     index = "" if metric.index is None else symbol_latex(statement.symbol(metric.index))
@@ -170,7 +172,7 @@ def claim_latex(statement: Statement) -> str:
     index = None if statement.metric.index is None else statement.symbol(statement.metric.index)
     if statement.kind.limit and index is not None:
         left = rf"\{statement.kind.limit}_{{{symbol_latex(index)} \to \infty}} {_grouped(left)}"
-    sign = r"\leq" if statement.kind.sign == "<=" else "="
+    sign = {"<=": r"\leq", ">=": r"\geq"}.get(statement.kind.sign, "=")
     claim = f"{left} {sign} {bound}" if left else bound
     if index is not None and statement.kind.at_every_index:
         claim += rf" \quad \text{{for all }} {_domain_latex(index)}"
@@ -195,6 +197,8 @@ def claim_text(statement: Statement) -> str:
     if metric.weights is not None:
         weights = "" if not metric.weights.free_symbols else f", weights {expr_text(metric.weights)}"
         left = f"mean of {metric.quantity} over r < {expr_text(metric.rounds)}{weights}"
+    if metric.value is not None:
+        left = expr_text(metric.value)
     if metric.scale != 1 and left:
         left = f"{expr_text(metric.scale)} * {left}"
     if statement.kind.limit and left:

@@ -47,6 +47,48 @@ def printed_share(K, L, alpha, beta, eta_g, eta_l, rho, tau):
     return 24 * eta_l**2 * (K - 1) ** 2 * L**2 + 12 * rho * (2 * alpha + beta) * bracket * L
 
 
+def whole_share(K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    """The same with the step of a round."""
+    return share(L, K, eta_l, K * eta_g * eta_l, rho, alpha, beta, tau)
+
+
+def _worst(steps, drift, back, K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    """The list of Appendix A.5, every right side 1; steps: how many of them the single powers of the step count."""
+    once = steps * eta_g * eta_l * L
+    moved = (K * eta_g * eta_l * tau * L) ** 2
+    pair = alpha + beta
+    return max(
+        2 * drift, 24 * rho**2 * pair * moved, 3 * rho * pair * once, back, 3 * rho**2 * once, 48 * rho**3 * moved
+    )
+
+
+def worst_of_a_round(K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    back = whole_share(K, L, alpha, beta, eta_g, eta_l, rho, tau)
+    return _worst(K, work(K, L, eta_l), back, K, L, alpha, beta, eta_g, eta_l, rho, tau)
+
+
+def worst_as_printed(K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    back = printed_share(K, L, alpha, beta, eta_g, eta_l, rho, tau)
+    return _worst(1, work(K, L, eta_l), back, K, L, alpha, beta, eta_g, eta_l, rho, tau)
+
+
+def _allowed(steps, K, L, alpha, beta, eta_g, rho, tau):
+    """The list solved for eta_l; (92) is a*x^2 + b*x <= 1 in x = eta_l."""
+    a = 24 * (K - 1) ** 2 * L**2 + 12 * rho * (2 * alpha + beta) * L * 16 * rho * L * (K * eta_g * tau) ** 2
+    b = 12 * rho * (2 * alpha + beta) * L * steps * eta_g
+    ends = [2 / (b + sqrt(b**2 + 4 * a)), 1 / (3 * rho**2 * steps * eta_g * L)]
+    ends += [1 / (3 * rho * (alpha + beta) * steps * eta_g * L), 1 / (sqrt(48) * rho * sqrt(rho) * K * eta_g * tau * L)]
+    return min(*ends, 1 / (sqrt(12) * (K - 1) * L), 1 / (sqrt(24 * (alpha + beta)) * rho * K * eta_g * tau * L))
+
+
+def allowed_of_a_round(K, L, alpha, beta, eta_g, rho, tau):
+    return _allowed(K, K, L, alpha, beta, eta_g, rho, tau)
+
+
+def allowed_as_printed(K, L, alpha, beta, eta_g, rho, tau):
+    return _allowed(1, K, L, alpha, beta, eta_g, rho, tau)
+
+
 def step_97(K, L, eta_g, rho, tau):
     """The three conditions of (97), for whole rounds, solved for eta_l."""
     return min(
@@ -112,25 +154,24 @@ VALUES = {
         "bound": lambda L, R, Sigma, q_max, q_min: min(1, q_max / q_min) * residual_1(L, R, Sigma, q_min)
     },
     "equation_96_second/as_printed": {"bound": lambda L, R, Sigma, q_max: q_max * (4 * L * R + 2 * Sigma)},
-    "equation_97/corrected": {
-        **_simple(True),
-        "trivial": lambda: 1,
-        "bound": lambda K, L, alpha, beta, eta_g, eta_l, rho, tau: share(
-            L, K, eta_l, K * eta_g * eta_l, rho, alpha, beta, tau
-        ),
+    "equation_97/corrected": {**_simple(True), **_constant(1), "value": whole_share},
+    "equation_97/as_printed": {**_simple(False), **_constant(1), "value": printed_share},
+    "equation_97_constraints/corrected": {**_simple(True), **ALPHA, **_constant(1), "value": worst_of_a_round},
+    "equation_97_constraints/as_printed": {**_simple(False), **ALPHA, **_constant(1), "value": worst_as_printed},
+    "equation_98/corrected": {**BETA, "bound": step_98, "value": allowed_of_a_round},
+    "equation_98/as_printed": {"bound": step_98, "value": allowed_as_printed},
+    "equation_98/sharp": {
+        "beta": lambda beta, rho: (beta, "<=", rho),
+        "bound": step_97,
+        "value": allowed_of_a_round,
     },
-    "equation_97/as_printed": {**_simple(False), "trivial": lambda: 1, "bound": printed_share},
-    "equation_97_constraints/corrected": {**_simple(True), **ALPHA, **_constant(1)},
-    "equation_97_constraints/as_printed": {**_simple(False), **ALPHA, **_constant(1)},
-    "equation_98/corrected": {**BETA, "bound": step_98},
-    "equation_98/as_printed": {"bound": step_98},
-    "equation_98/sharp": {"beta": lambda beta, rho: (beta, "<=", rho), "bound": step_97},
-    "equation_98_constraints/corrected": {**CORRECTED, **ALPHA, **_constant(1)},
+    "equation_98_constraints/corrected": {**CORRECTED, **ALPHA, **_constant(1), "value": worst_of_a_round},
     "equation_98_constraints/as_printed": {
         **STEP_98,
         **ALPHA,
         "beta": lambda beta: (beta, ">=", 0),
         **_constant(1),
+        "value": worst_as_printed,
     },
     "example_1/corrected": {
         "metric rounds": lambda n: n,
