@@ -1,10 +1,10 @@
-"""Tables 1 and 2 of the asynchronous paper with numbers: the weights of three clients, and the constants of the schemes.
+"""Tables 1 and 2 of the asynchronous paper with numbers: the weights of three clients, the constants of the schemes.
 
 Run: python figures/async_fl_table_1.py [-o DIR]
 
 Table 1 names the weights: importance p_i, aggregation weight d_i(n), its expectation q_i(n), the same over its sum, and
-q_i, its mean over the rounds of a window. Table 2 gives the constants of three schemes as formulas. Here they are computed
-for clients of update times 2, 3 and 5.
+q_i, its mean over the rounds of a window. Table 2 gives the constants of three schemes as formulas. Here they are
+computed for clients of update times 2, 3 and 5.
 """
 
 from __future__ import annotations
@@ -65,20 +65,28 @@ def constants() -> dict[str, dict[str, str]]:
             low, high, exact = ("" if v is None else pretty(v, 4) for v in (entry.low, entry.high, entry.exact))
             gives = low if low == high else f"{low or '...'} to {high or '...'}"
             agrees = "cannot be told" if entry.agrees is None else "yes" if entry.agrees else "no"
-            rows[f"{name}: {entry.quantity}"] = {"printed": entry.printed, "gives": gives, "exact": exact, "agrees": agrees}
+            rows[f"{name}: {entry.quantity}"] = {
+                "printed": entry.printed,
+                "gives": gives,
+                "exact": exact,
+                "agrees": agrees,
+            }
     return rows
 
 
 def findings(found: Mapping[str, Mapping[str, Any]]) -> dict[str, fd.Decision]:
     """What Sections 2 and 4 say of these weights."""
     importance = [Fraction(1, len(TIMES))] * len(TIMES)
-    unbiased = {n: found[n]["share"] == importance for n in found if n not in ("asynchronous, identical", "FedBuff, m = 2")}
+    unbiased = {
+        n: found[n]["share"] == importance for n in found if n not in ("asynchronous, identical", "FedBuff, m = 2")
+    }
     speeds = [Fraction(1, t) for t in TIMES]
     surrogate = [s / sum(speeds) for s in speeds]
     own = found["asynchronous, identical"]["share"]
     return {
         "unbiased": fd.certain(
-            all(unbiased.values()), f"q_i over their sum is p_i = 1/3 exactly in {sum(unbiased.values())} of {len(unbiased)}"
+            all(unbiased.values()),
+            f"q_i over their sum is p_i = 1/3 exactly in {sum(unbiased.values())} of {len(unbiased)}",
         ),
         "by_speed": fd.certain(own == surrogate, f"q_i over their sum: {_many(own)}"),
     }
@@ -89,16 +97,21 @@ def _many(values: Sequence[Fraction]) -> str:
 
 
 CAPTION = (
-    f"Clients of update times {', '.join(map(str, TIMES))} and importance p_i = 1/3. d_i: weight of a contribution; q_i: mean "
-    "of the expected weight q_i(n) over the W rounds of a window; beside it q_i over its sum, and the least and the largest "
-    "q(n), the sum over the clients in one round. Exact, from the schedules; ties one by one. The paper's Table 1 names these "
+    f"Clients of update times {', '.join(map(str, TIMES))} and importance p_i = 1/3. d_i: weight of a contribution; "
+    f"q_i: mean "
+    "of the expected weight q_i(n) over the W rounds of a window; beside it q_i over its sum, and the least and the "
+    "largest "
+    "q(n), the sum over the clients in one round. Exact, from the schedules; ties one by one. The paper's Table 1 "
+    "names these "
     "weights without numbers. FedBuff has no closed form in the paper."
 )
 
 
 CONSTANTS_CAPTION = (
-    "Table 2 of the paper for clients of update times 2, 3 and 5 on random quadratics, beside the values that their schedules "
-    "have, exactly. N is the number of rounds in a unit of time, d the largest weight. Where the paper prints an Omega or an "
+    "Table 2 of the paper for clients of update times 2, 3 and 5 on random quadratics, beside the values that their "
+    "schedules "
+    "have, exactly. N is the number of rounds in a unit of time, d the largest weight. Where the paper prints an "
+    "Omega or an "
     "O its argument is taken as a bound."
 )
 
@@ -124,10 +137,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     written = tables.write(rows, "scheme", title, CAPTION, judged, folder, NAME)
     two = constants()
     wrong = [row for row, cells in two.items() if cells["agrees"] == "no"]
-    decision = fd.certain(not wrong, f"{len(two) - len(wrong)} of {len(two)} agree" + (f"; not {', '.join(wrong)}" * bool(wrong)))
+    decision = fd.certain(
+        not wrong, f"{len(two) - len(wrong)} of {len(two)} agree" + (f"; not {', '.join(wrong)}" * bool(wrong))
+    )
     judged = fd.judged("async_fl", "Table 2", {"formulas": decision})
     title = "The constants of the schemes (Table 2 of the asynchronous paper)"
-    for path in [*written, *tables.write(two, "scheme and constant", title, CONSTANTS_CAPTION, judged, folder, CONSTANTS)]:
+    for path in [
+        *written,
+        *tables.write(two, "scheme and constant", title, CONSTANTS_CAPTION, judged, folder, CONSTANTS),
+    ]:
         print(path)
 
 
