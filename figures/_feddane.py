@@ -2,9 +2,9 @@
 
 T. Li et al., "FedDANE: A Federated Newton-Type Method", Section V and Appendix V-G. The synthetic devices are those of
 the FedProx code (`boundcheck.problems.synthetic`). What the paper leaves to FedProx is taken from its code: local steps
-of 0.01 on batches of 10, epochs in a fresh order, 200 rounds, mu = 1 for FedProx. mu of FedDANE is tuned by the training
-loss over the paper's grid; where the best is the grid's largest value, the grid goes on and that run is shown, too. The
-paper's size is recorded (`_recorded`); a small one is drawn where a size is named on the command line.
+of 0.01 on batches of 10, epochs in a fresh order, 200 rounds, mu = 1 for FedProx. mu of FedDANE is tuned by the
+training loss over the paper's grid; where the best is the grid's largest value, the grid goes on and that run is shown,
+too. The paper's size is recorded (`_recorded`); a small one is drawn where a size is named on the command line.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class Runs:
         return Line(label, mu, self.losses(name, mu, K, self.size.seeds))
 
     def tuned(self, K: int | None) -> tuple[Fraction, Fraction, dict[str, float]]:
-        """The mu of least loss in the end, over the seeds that choose: that of the paper's grid, that of the longer one.
+        """The mu of least loss in the end over the seeds that choose, on the paper's grid and on the longer one.
 
         Raises ValueError where the latter is the largest that was tried; 0 is the least that there is.
         """
@@ -178,7 +178,7 @@ class Runs:
 
 
 def compared(devices: Devices, size: Size, K: int | None, kept: Recorded) -> Panel:
-    """FedAvg, FedProx and FedDANE (tuned) on one set of devices; with a mu beyond the paper's grid where it is better."""
+    """FedAvg, FedProx and FedDANE (tuned) on one set of devices; also with a mu beyond the grid where it is better."""
     runs = Runs(devices, size, kept)
     best, further, tried = runs.tuned(K)
     lines = [
@@ -214,7 +214,8 @@ def beyond(panels: Sequence[Panel]) -> list[str]:
             longer, prox = p.lines["FedDANE beyond"], p.lines["FedProx beyond"]
             others = ", ".join(f"{name} {fd.mean_of(p.lines[name].ends)}" for name in ("FedAvg", "FedProx"))
             found.append(
-                f"{p.devices.title}: the best mu of the paper's grid is its largest; with mu = {longer.mu} FedDANE ends at "
+                f"{p.devices.title}: the best mu of the paper's grid is its largest; with mu = {longer.mu} FedDANE "
+                f"ends at "
                 f"{fd.mean_of(longer.ends)} ({others}; FedProx with the same mu {fd.mean_of(prox.ends)})."
             )
     return found
@@ -265,10 +266,13 @@ def at_size(size: Size, paper: Size, kept: Recorded) -> str:
         changed.append(f"{size.rounds} rounds instead of {paper.rounds}")
     epochs = "one epoch" if size.E == 1 else f"{size.E} epochs"
     seeds = "one seed" if size.seeds == 1 else f"mean (lines) and range (bands) over {size.seeds} seeds"
+    if 1 < size.seeds < paper.seeds and not changed:
+        seeds += f" of {paper.seeds}, of which --full computes the rest"
     scaled = f"Scaled down: {', '.join(changed)}, which may change an order. " if changed else ""
     first = min(size.tuning, size.seeds)
     return (
-        f"{epochs.capitalize()} of SGD, local steps of 0.01, batches of 10; {seeds}. {scaled}mu of FedDANE is the best of the "
+        f"{epochs.capitalize()} of SGD, local steps of 0.01, batches of 10; {seeds}. {scaled}mu of FedDANE is the "
+        f"best of the "
         f"paper's grid (0 to 1) by the loss in the end of the first {first} seed{'s'[: first - 1]}. {kept.words()}"
     )
 
@@ -320,9 +324,11 @@ def drawn(
     out = files.folder_of(chosen.out, name)
     if not given:
         kept = Recorded(name, "extend" if chosen.full else "read")
-        try:
-            return compute(paper, kept), paper, kept, out
-        except NotRecorded:
-            pass
+        for seeds in range(paper.seeds, 1, -1):  # as many as all runs have
+            size = replace(paper, seeds=seeds)
+            try:
+                return compute(size, kept), size, kept, out
+            except NotRecorded:
+                pass
     size, kept = replace(quick, **given), Recorded(name, "off")
     return compute(size, kept), size, kept, out

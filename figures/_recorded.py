@@ -68,7 +68,7 @@ class Recorded:
         seeds: Sequence[int],
         compute: Callable[[int], Array],
     ) -> Array:
-        """Values (seeds, rounds); what the file lacks is computed, compute(seed) giving the values, as the mode says."""
+        """Values (seeds, rounds); what the file lacks is computed by compute(seed), as the mode says."""
         if self.mode != "extend":
             found = self.known(problem, method, grid, seeds)
             if found is None and self.mode == "read":

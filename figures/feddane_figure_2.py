@@ -14,7 +14,8 @@ import _findings as fd
 from _recorded import Recorded
 
 NAME = "feddane_figure_2"
-PAPER, QUICK = f.Size(samples=None, E=20, rounds=200, seeds=10), f.Size(samples=200, E=20, rounds=10, seeds=1)
+PAPER = f.Size(samples=None, E=20, rounds=200, seeds=10, tuning=1)
+QUICK = f.Size(samples=200, E=20, rounds=10, seeds=1)
 COHORTS = (1, 5, 10, 30)
 
 
