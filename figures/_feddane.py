@@ -33,7 +33,8 @@ from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.build import build as build_problem
 
 GRID = tuple(Fraction(v) for v in ("0", "1/1000", "1/100", "1/10", "1"))  # of mu, Section V-A
-BEYOND = (Fraction(10), Fraction(100))  # tried as well; the best of all is never the last
+BEYOND = (Fraction(10), Fraction(100))  # tried as well, and further while the last is the best of all
+MOST = 10**6
 PROX = Fraction(1)  # mu of FedProx on synthetic devices
 COLOURS = ("#1d67a8", "#2e9d4f", "#d1502f", "#7b45c3", "#c9a000")
 DASHES = ("-", (0, (5, 1.5)), "-", (0, (4, 2)), (0, (1, 1.2)))
@@ -167,14 +168,20 @@ class Runs:
     def tuned(self, K: int | None) -> tuple[Fraction, Fraction, dict[str, float]]:
         """The mu of least loss in the end over the seeds that choose, on the paper's grid and on the longer one.
 
-        Raises ValueError where the latter is the largest that was tried; 0 is the least that there is.
+        The longer one goes on until the best lies inside it; 0 is the least mu that there is. Raises ValueError where
+        it does not up to `MOST`.
         """
         chosen = min(self.size.tuning, self.size.seeds)
-        tried = {mu: float(Line("", mu, self.losses("FedDANE", mu, K, chosen)).ends.mean()) for mu in (*GRID, *BEYOND)}
-        best, further = (min(grid, key=lambda mu: tried[mu]) for grid in (GRID, (*GRID, *BEYOND)))
-        if further == BEYOND[-1] and self.size.seeds > 1:
-            raise ValueError(f"{self.devices.title}, K = {K}: the best mu lies at the end of the grid, {further}.")
-        return best, further, {str(mu): v for mu, v in tried.items()}
+
+        def end(mu: Fraction) -> float:
+            return float(Line("", mu, self.losses("FedDANE", mu, K, chosen)).ends.mean())
+
+        tried = {mu: end(mu) for mu in (*GRID, *BEYOND)}
+        while (further := min(tried, key=lambda mu: tried[mu])) == max(tried):
+            if further >= MOST:
+                raise ValueError(f"{self.devices.title}, K = {K}: the best mu lies at the end of the grid, {further}.")
+            tried[10 * further] = end(10 * further)
+        return min(GRID, key=lambda mu: tried[mu]), further, {str(mu): v for mu, v in tried.items()}
 
 
 def compared(devices: Devices, size: Size, K: int | None, kept: Recorded) -> Panel:
