@@ -161,9 +161,13 @@ class Runs:
 
         return self.kept.row(self.devices.problem, spec, self.size.grid, range(seeds), one)
 
-    def line(self, label: str, name: str, mu: Fraction, K: int | None) -> Line:
-        """A method over all seeds."""
-        return Line(label, mu, self.losses(name, mu, K, self.size.seeds))
+    def line(self, label: str, name: str, mu: Fraction, K: int | None, least: int | None = None) -> Line:
+        """A method over all seeds; of a record also over fewer, where `least` of them are enough."""
+        seeds = self.size.seeds
+        if least is not None and self.kept.mode == "read":
+            spec = method(name, self.size, mu, K)
+            seeds = max(least, min(seeds, self.kept.complete(self.devices.problem, spec, self.size.grid)))
+        return Line(label, mu, self.losses(name, mu, K, seeds))
 
     def tuned(self, K: int | None) -> tuple[Fraction, Fraction, dict[str, float]]:
         """The mu of least loss in the end over the seeds that choose, on the paper's grid and on the longer one.
@@ -273,8 +277,6 @@ def at_size(size: Size, paper: Size, kept: Recorded) -> str:
         changed.append(f"{size.rounds} rounds instead of {paper.rounds}")
     epochs = "one epoch" if size.E == 1 else f"{size.E} epochs"
     seeds = "one seed" if size.seeds == 1 else f"mean (lines) and range (bands) over {size.seeds} seeds"
-    if 1 < size.seeds < paper.seeds and not changed:
-        seeds += f" of {paper.seeds}, of which --full computes the rest"
     scaled = f"Scaled down: {', '.join(changed)}, which may change an order. " if changed else ""
     first = min(size.tuning, size.seeds)
     return (
@@ -331,11 +333,9 @@ def drawn(
     out = files.folder_of(chosen.out, name)
     if not given:
         kept = Recorded(name, "extend" if chosen.full else "read")
-        for seeds in range(paper.seeds, 1, -1):  # as many as all runs have
-            size = replace(paper, seeds=seeds)
-            try:
-                return compute(size, kept), size, kept, out
-            except NotRecorded:
-                pass
+        try:
+            return compute(paper, kept), paper, kept, out
+        except NotRecorded:
+            pass
     size, kept = replace(quick, **given), Recorded(name, "off")
     return compute(size, kept), size, kept, out
