@@ -42,9 +42,10 @@ derivations: export OMP_NUM_THREADS := 1
 derivations: $(READY)
 	$(BIN)/boundcheck derive --all --record
 
-## speed and memory against the rivals, as ratios in one run; fails at the end where a target was missed
+## speed and memory against the rivals, as ratios in one run; fails at the end where a target was missed, not where a
+## script refuses (exit code 2: there is no GPU)
 bench: $(READY)
-	missed=0; for script in benchmarks/*.py; do $(BIN)/python $$script || missed=1; done; exit $$missed
+	missed=0; for script in benchmarks/*.py; do $(BIN)/python $$script || [ $$? = 2 ] || missed=1; done; exit $$missed
 
 ## the tests against a sample of changes in the files that decide (MUTANTS="--number 0": at every place, for days)
 MUTATING := build/mutants/venv/bin/python

@@ -54,6 +54,9 @@ def _find(id: str) -> Statement:
 def list_statements(
     paper: Annotated[str, typer.Option("--paper", help="Only this paper.", show_default=False)] = "",
     reading: Annotated[str, typer.Option("--reading", help="Only this reading.", show_default=False)] = "",
+    no_evidence: Annotated[
+        bool, typer.Option("--no-evidence", help="Only readings believed true or false without any evidence.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -66,11 +69,16 @@ def list_statements(
 
     A statement that is violated although its derivation is PROVED is stated first; exit code 1.
 
+    With --no-evidence: the readings that nothing bears out, one a line; exit code 1 if there is one. A false
+    reading needs a witness, a violated claim, a refuted derivation or a dimension clash; a true one a claim
+    that holds or a proved derivation. Open readings need none.
+
     \b
     Example: boundcheck list --paper scgd
     """
     from boundcheck.errors import UnknownName
     from boundcheck.evidence.contradictions import contradictions
+    from boundcheck.evidence.grounds import grounds, lacks_grounds
     from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
     from boundcheck.theory.discovery import all_statements
 
@@ -84,6 +92,10 @@ def list_statements(
     errors = {s.id: s.dimension_errors() for s in chosen}
     derived = {s.id: derivation_record(s.id) for s in chosen}
     witnesses, claims = shipped_witnesses(), claims_by_id()
+    borne_out = {s.id: grounds(s, derived[s.id], witnesses, claims) for s in chosen}
+    without = [s for s in chosen if lacks_grounds(s, borne_out[s.id])]
+    if no_evidence:
+        return _without_evidence(without, broken, as_json)
     against = contradictions(s.id for s in chosen)
     code = 1 if against else 2 if broken and paper else 0
     counts = {
@@ -94,6 +106,7 @@ def list_statements(
         "with a proved derivation": sum(d is not None and d.proved for d in derived.values()),
         "with a witness against them": sum(s.id in witnesses for s in chosen),
         "with a shipped claim": sum(s.id in claims for s in chosen),
+        "believed true or false without evidence": len(without),
     }
     if as_json:
         rows = [
@@ -109,6 +122,7 @@ def list_statements(
                 "transcribed": transcribed(derived[s.id]),
                 "witness": str(witnesses[s.id]) if s.id in witnesses else None,
                 "claims": claims.get(s.id, {}),
+                "borne_out_by": list(borne_out[s.id]),
                 "source": {"paper": str(s.source.paper), "number": s.source.number, "where": s.source.where},
             }
             for s in chosen
@@ -137,6 +151,18 @@ def list_statements(
     for error in broken:
         line(f"left out: {error}")
     return code
+
+
+def _without_evidence(without: list[Statement], broken: list[BadInput], as_json: bool) -> int:
+    """Print the readings without evidence, as JSON a list of their ids; exit code 1 where there is one."""
+    if as_json:
+        print_json([s.id for s in without])
+    else:
+        for s in without:
+            line(f"{s.id}: {s.belief.value}")
+        for error in broken:
+            line(f"left out: {error}")
+    return 1 if without else 2 if broken else 0
 
 
 def _many(counts: Mapping[str, int], what: str) -> str:
@@ -235,6 +261,8 @@ def _show_text(found: Statement, evidence: str) -> None:
         line(f"metric: {expr_text(metric.value)} (numbers alone; no run measures it)")
         for name, expr in metric.where:
             line(f"  where {name} = {expr_text(expr)}")
+        if metric.meets:
+            line(f"  all such numbers meet: {', '.join(metric.meets)}")
     elif metric.quantity != "none":
         scaled = "" if metric.scale == 1 else f"{metric.scale} * "
         average = metric.average

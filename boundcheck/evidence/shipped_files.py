@@ -1,4 +1,4 @@
-"""Where the witnesses and claims that come with boundcheck lie, and what the claims expect."""
+"""Where the witnesses, claims and recorded results that come with boundcheck lie, and what the claims expect."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def shipped_witnesses() -> dict[str, Path]:
     """Statement id -> witness file: inside an installed package, or `examples/witnesses` beside it in a checkout."""
     found = sorted(_folder("_witnesses", "examples/witnesses").glob("*.json"))
     return {str(json.loads(path.read_text())["statement"]): path for path in found}
+
+
+def shipped_records() -> list[Path]:
+    """The recorded tables of training: inside an installed package, or `configs/neural/recorded` in a checkout."""
+    return sorted(_folder("_recorded", "configs/neural/recorded").glob("*.json"))
 
 
 def shipped_claims() -> dict[str, Mapping[str, int]]:

@@ -158,6 +158,25 @@ class ComponentProblem(Protocol):
 
 
 @runtime_checkable
+class SteppedProblem(Protocol):
+    """What a problem that is not quadratic offers where gradients and metrics are known without an unknown error.
+
+    arithmetics: those in which they are. Numbers in and out are of one kind: Fraction ("rational"), arb at flint's
+    working precision ("ball", enclosures) or float ("float64").
+    """
+
+    arithmetics: tuple[str, ...]
+
+    def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
+        """The gradient (d,) of sample j of a client, or of the client for None."""
+        ...
+
+    def metric_of(self, name: str, x: Sequence[Any]) -> Any:
+        """A metric at x (d,)."""
+        ...
+
+
+@runtime_checkable
 class IntervalProblem(Protocol):
     """What a problem on the line offers in addition when its metrics can be bounded over an interval."""
 

@@ -67,6 +67,7 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             weights=optional(expr_from_json, metric["weights"]),
             value=optional(expr_from_json, metric.get("value")),
             where=tuple((name, expr_from_json(expr)) for name, expr in metric.get("where", ())),
+            meets=tuple(metric.get("meets", ())),
         ),
         bound=expr_from_json(data["bound"]),
         any_method=data["any_method"],

@@ -27,11 +27,11 @@ def about_numbers(statement: Statement) -> bool:
 def in_free_data(statement: Statement) -> Statement:
     """The same claim with the symbols of `metric.where` replaced by what they are in terms of the others.
 
-    The domains of the replaced symbols become relations of the others. A statement without such symbols is returned as
-    it is.
+    The domains of the replaced symbols become relations of the others, and assumptions that the data satisfy are left
+    out. A statement without such symbols is returned as it is.
     """
     metric = statement.metric
-    if not metric.where:
+    if not metric.where and not metric.meets:
         return statement
     known: dict[Any, Any] = {}
     for name, expr in metric.where:
@@ -47,9 +47,12 @@ def in_free_data(statement: Statement) -> Statement:
             domain.append((sp.Gt if declared.low_open else sp.Ge)(expr, _rational(declared.low)))
         if declared.high is not None:
             domain.append((sp.Lt if declared.high_open else sp.Le)(expr, _rational(declared.high)))
+        if declared.integer and not expr.is_Integer:
+            domain.append(sp.Eq(sp.floor(expr), expr))
     conditions = tuple(replace(c, relation=put(c.relation)) for c in statement.conditions)
     parts: dict[str, Any] = {
-        "metric": replace(metric, value=put(metric.value), where=()),
+        "metric": replace(metric, value=put(metric.value), where=(), meets=()),
+        "assumptions": tuple(a for a in statement.assumptions if a.name not in metric.meets),
         "bound": put(statement.bound),
         "trivial": put(statement.trivial),
         "printed_rate": None,

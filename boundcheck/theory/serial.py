@@ -133,6 +133,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "weights": optional(expr_to_json, metric.weights),
             **({} if metric.value is None else {"value": expr_to_json(metric.value)}),
             **({"where": [[name, expr_to_json(expr)] for name, expr in metric.where]} if metric.where else {}),
+            **({"meets": list(metric.meets)} if metric.meets else {}),
         },
         "bound": expr_to_json(statement.bound),
         "any_method": statement.any_method,

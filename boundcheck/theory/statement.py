@@ -110,7 +110,8 @@ class Metric:
     constants of the objective too.
     value: None, or the metric itself as a SymPy expression in the statement's symbols; such a claim is about numbers
     and compared without a run. where: with a value, what symbols of the statement are in terms of others (a squared
-    norm, of the entries of the vector), as pairs of a name and a SymPy expression: free data, at one small size.
+    norm, of the entries of the vector), as pairs of a name and a SymPy expression: free data, at one small size. meets:
+    names of those assumptions of the statement that all such data satisfy.
     """
 
     quantity: str
@@ -124,6 +125,7 @@ class Metric:
     surrogate: bool = False
     value: Any = None
     where: tuple[tuple[str, Any], ...] = ()
+    meets: tuple[str, ...] = ()
 
 
 def _counters(where: str) -> tuple[Any, ...]:
@@ -245,8 +247,11 @@ class Statement:
 
     def _check_value(self, label: str) -> None:
         metric = self.metric
-        if metric.where and metric.value is None:
+        if (metric.where or metric.meets) and metric.value is None:
             raise BadInput(f"{label}: the metric has data under where, but no value that is computed from them.")
+        for name in metric.meets:
+            if name not in [a.name for a in self.assumptions]:
+                raise UnknownName(f"{label}: the data meet the assumption", name, [a.name for a in self.assumptions])
         if metric.value is None:
             if self.kind is Kind.LOWER_BOUND:
                 raise BadInput(f"{label}: a lower bound needs a metric with a value; runs are not compared with one.")

@@ -142,14 +142,14 @@ _THEOREMS = (
     count("s", "finished periods of the schedule", index=True),
 )
 _SCHEDULES = (  # update times in units in which they are whole numbers
-    positive("tau_i", "update time of the client"),
+    positive("tau_i", "update time of the client", key="schedule/time_1"),
     positive("tau_M", "update time of the slowest client", key="schedule/time_slowest"),
     positive("tau_0", "update time of the fastest client", key="schedule/time_fastest"),
-    share("p_i", "importance of the client in the federated problem"),
+    share("p_i", "importance of the client in the federated problem", key="clients/w_1"),
     positive("rate_sum", "sum over the clients of 1/tau_j", key="schedule/time_rates"),
     count("nu", "least common multiple of the update times", key="schedule/time_lcm", latex=r"\nu"),
     positive("dt", "time between two aggregations", latex=r"\Delta t", key="method/dt"),
-    positive("T", "time that the clocks have run"),
+    positive("T", "time that the clocks have run", key="schedule/period_time"),
     count("M", "number of clients", key="clients/n"),
     share("p_max", "largest importance of a client", key="clients/w_max"),
     count("m", "clients in a round", key="method/size"),
