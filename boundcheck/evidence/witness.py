@@ -17,7 +17,6 @@ from boundcheck.errors import BadInput, StoreError, shown
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import is_registered, statement
-from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Verdict, entry, plain
 
 SCHEMA = 1
@@ -49,7 +48,7 @@ class Witness:
             paper = self.statement.partition("/")[0]
             raise BadInput(f"the witness is about {self.statement}, of a file that was loaded; give --load {paper}.py.")
         claimed = statement_from_dict(self.definition) if self.definition else statement(self.statement)
-        arithmetic = "rational" if claimed.kind is Kind.LIMIT else "ball"
+        arithmetic = "rational" if claimed.kind.limit else "ball"
         return Claim(claimed, self.problem, self.method, at=self.at, arithmetic=arithmetic, expect=Outcome.VIOLATED)
 
     def digest(self) -> str:
