@@ -17,7 +17,10 @@ from tests.oracle.frozen import check, digest, load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Files of claims that a test carries out whole by command, in a few seconds to half a minute.
-CHECKED = ("async_fl", "classics", "feddane", "fedshuffle", "fedshuffle_constants", "partial_averaging", "scgd")
+CHECKED = (
+    *("async_fl", "classics", "feddane", "formulas", "fedshuffle", "fedshuffle_constants"),
+    *("partial_averaging", "scgd"),
+)
 CHECKED_ONE_BY_ONE = ("fedshuffle_real",)  # some of its claims take minutes
 # Files of which no verdict is frozen here, with the reason.
 NOT_FROZEN = {
