@@ -43,7 +43,7 @@ from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import about_numbers, freed, in_free_data, numbers_at
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.quantities import check_measurable, round_symbols
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def compare(claim: Claim, resolved: Resolved, curve: Curve) -> ClaimResult:
     claimed, index = resolved.claimed, resolved.index or None
     curve = with_assumptions(curve, claim.constants, claimed, resolved.setting.problem)
     limit = None
-    if claimed.kind is Kind.LIMIT and curve.arithmetic is Arithmetic.RATIONAL:
+    if claimed.kind.limit and curve.arithmetic is Arithmetic.RATIONAL:
         from boundcheck.evidence.limits import exact_limit
 
         limit = exact_limit(claimed, resolved.setting.method, resolved.setting.problem)

@@ -310,7 +310,7 @@ def _compared(
     if found.outcome is Outcome.VACUOUS and any(points.rounds):
         told = told_nearest(statement, _at_last(statement, points, values), details)
         found = replace(found, reason=f"{found.reason.rstrip('.')}{told}.")
-    if statement.kind is Kind.LIMIT and limit is not None:
+    if limit is not None:
         details["limit"] = limit.why if isinstance(limit, NoLimit) else format_exact(limit)
     if found.statistics:
         details["statistics"] = plain(found.statistics)

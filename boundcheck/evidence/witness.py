@@ -18,7 +18,6 @@ from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import is_registered, statement
 from boundcheck.theory.quantities import round_symbols
-from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Verdict, entry, plain
 
 SCHEMA = 1
@@ -50,7 +49,7 @@ class Witness:
             paper = self.statement.partition("/")[0]
             raise BadInput(f"the witness is about {self.statement}, of a file that was loaded; give --load {paper}.py.")
         claimed = statement_from_dict(self.definition) if self.definition else statement(self.statement)
-        exact = claimed.kind is Kind.LIMIT or round_symbols(claimed)
+        exact = claimed.kind.limit or round_symbols(claimed)
         arithmetic = "rational" if exact else "ball"
         return Claim(claimed, self.problem, self.method, at=self.at, arithmetic=arithmetic, expect=Outcome.VIOLATED)
 

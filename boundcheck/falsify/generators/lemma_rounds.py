@@ -403,22 +403,25 @@ class Run:
         absent = np.where(q > 0, 0.0, weights)
         apart_from = np.broadcast_to(x[:, None], (batch, clients, clients + 2)).copy()
         apart_from[:, :, -1] -= self.t
-        return found | {
-            "absent_gap": (absent * self.c * self._inner(apart_from, apart_from)).sum(1) / 2,
-            "round_gap": np.maximum(self._gap(q, x, none, best), 0),  # below 0 by rounding alone
-            "round_difference": self._gap(q, x, none, self.surrogate),
-            "virtual_round_gap": np.maximum(np.mean(gaps, axis=0), 0),
-            "virtual_difference": np.mean(differences, axis=0),
-            "work_distance2": np.einsum("n,bnk->b", share, self._inner(work, work) + variance[:, :, :K]) / K,
-            "work_grad2": np.einsum("n,bnk->b", share, squares) / K,
-            "work_inner": self._inner(whole, away),
-            "work_mean_grad2": self._inner(whole, whole) / q.sum() ** 2
-            + (share**2 * variance[:, :, K]).sum(1) / (self.eta[:, 0] * K) ** 2,
-            "virtual_distance2": np.einsum("n,bnk->b", share, self._inner(virtual, virtual) + alone) / K
-            + apart[:, :K].mean(1),
-            "virtual_inner": inner.mean(1),
-            "virtual_mean_grad2": stepwise.mean(1),
-        }
+        return (
+            found
+            | {
+                "absent_gap": (absent * self.c * self._inner(apart_from, apart_from)).sum(1) / 2,
+                "round_gap": np.maximum(self._gap(q, x, none, best), 0),  # below 0 by rounding alone
+                "round_difference": self._gap(q, x, none, self.surrogate),
+                "virtual_round_gap": np.maximum(np.mean(gaps, axis=0), 0),
+                "virtual_difference": np.mean(differences, axis=0),
+                "work_distance2": np.einsum("n,bnk->b", share, self._inner(work, work) + variance[:, :, :K]) / K,
+                "work_grad2": np.einsum("n,bnk->b", share, squares) / K,
+                "work_inner": self._inner(whole, away),
+                "work_mean_grad2": self._inner(whole, whole) / q.sum() ** 2
+                + (share**2 * variance[:, :, K]).sum(1) / (self.eta[:, 0] * K) ** 2,
+                "virtual_distance2": np.einsum("n,bnk->b", share, self._inner(virtual, virtual) + alone) / K
+                + apart[:, :K].mean(1),
+                "virtual_inner": inner.mean(1),
+                "virtual_mean_grad2": stepwise.mean(1),
+            }
+        )
 
     def move(self, n: int) -> None:
         """Carry out round n."""
