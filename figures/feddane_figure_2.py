@@ -5,59 +5,103 @@ Run: python figures/feddane_figure_2.py [-o DIR] [--full] [--rounds N] [--seeds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import _common as c
 import _feddane as f
 import _files as files
+import _findings as fd
+from _recorded import NotRecorded, Recorded
 
 NAME = "feddane_figure_2"
-QUICK, PAPER = f.Size(samples=300, E=20, rounds=10, seeds=1), f.Size(samples=None, E=20, rounds=200, seeds=5)
+PAPER = f.Size(samples=None, E=20, rounds=200, seeds=10, tuning=1)
+QUICK = f.Size(samples=200, E=20, rounds=10, seeds=1)
 COHORTS = (1, 5, 10, 30)
-TUNED_AT = 10
+TUNED, LEAST = 10, 2  # the number of devices without which there is no figure; the fewest seeds of a line
 
 
-def panel(devices: f.Devices, size: f.Size) -> f.Panel:
-    """FedDANE with each number of devices; 30 are all of them."""
-    problem = f.measured(devices)
-    mu = f.tuned(devices, problem, size, TUNED_AT)
-    lines: list[f.Line] = []
-    for K in COHORTS:
-        spec = f.method("FedDANE", devices, size, mu, None if K == f.DEVICES else K)
-        lines.append(f.Line(f"K = {K}", mu, f.losses(spec, problem, size, size.seeds)))
-    return f.Panel(devices, size.grid, lines)
+def compute(size: f.Size, kept: Recorded) -> list[f.Panel]:
+    """FedDANE with each number of devices, mu tuned for each; 30 are all of them.
+
+    A record may lack some numbers of devices, or some seeds of them; at least two seeds of ten devices are needed.
+    """
+    panels: list[f.Panel] = []
+    for devices in f.four(size)[1:]:
+        runs = f.Runs(devices, size, kept)
+        lines: dict[str, f.Line] = {}
+        tried: dict[str, Mapping[str, float]] = {}
+        for K in COHORTS:
+            cohort = None if K == f.DEVICES else K
+            try:
+                mu, further, tried[str(K)] = runs.tuned(cohort)
+                lines[f"K = {K}"] = runs.line(f"K = {K}", "FedDANE", mu, cohort, LEAST)
+                if further not in f.GRID:  # not drawn: the caption has its end
+                    lines[f"K = {K}, beyond"] = runs.line(f"K = {K}, beyond", "FedDANE", further, cohort, LEAST)
+            except NotRecorded:
+                if K == TUNED:
+                    raise
+        panels.append(f.Panel(devices, size.grid, lines, tried))
+    return panels
+
+
+def compared(panels: Sequence[f.Panel], smaller: str, larger: str, factor: float = 1.0) -> fd.Decision:
+    """The losses in the end of two numbers of devices, on the seeds that both have; undecided where one has none."""
+    there = [p for p in panels if smaller in p.lines and larger in p.lines]
+    comparisons: list[fd.Comparison] = []
+    for p in there:
+        first, second = p.lines[smaller].ends, p.lines[larger].ends
+        both = min(len(first), len(second))
+        comparisons.append(fd.Comparison(p.devices.title, first[:both], second[:both]))
+    if len(there) < len(panels):
+        lacking = ", ".join(p.devices.title for p in panels if p not in there)
+        told = fd.ordered(comparisons, (smaller, larger)).statistic if there else ""
+        return fd.Decision(fd.UNDECIDED, f"{told}; not run: {lacking}".removeprefix("; "))
+    told = fd.ordered(comparisons, (smaller, larger)).statistic
+    words = fd.decided([fd.Comparison("", c.smaller, c.larger, factor) for c in comparisons])
+    return fd.Decision(fd.together(words), told)
+
+
+def findings(panels: Sequence[f.Panel]) -> dict[str, fd.Decision]:
+    """The paper's findings on the loss in the end, seed by seed."""
+    helps = compared(panels[1:], "K = 10", "K = 30", 1 / f.LEVEL)
+    return {
+        "low_hurts": compared(panels, "K = 10", "K = 1"),
+        "all_no_help": fd.Decision(helps.word, f"{helps.statistic}; lower by {f.LEVEL - 1:.0%} would be help"),
+    }
+
+
+def shown(panels: Sequence[f.Panel]) -> str:
+    """How many seeds each number of devices has, where they differ, for the caption."""
+    seeds = {f"{p.devices.title}, {name}": len(x.loss) for p in panels for name, x in p.lines.items()}
+    absent = [f"{p.devices.title}, K = {K}" for p in panels for K in COHORTS if f"K = {K}" not in p.lines]
+    most = max(seeds.values())
+    fewer = [f"{name}: {n}" for name, n in seeds.items() if n < most]
+    told = f"Fewer seeds than {most}: {', '.join(fewer)}. " if fewer else ""
+    return told + (f"Not run yet (--full runs them): {', '.join(absent)}. " if absent else "")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Computes, draws and writes the figure."""
-    size, out = f.size_from(str(__doc__), QUICK, PAPER, argv, NAME)
-    panels = f.each(f.four(size)[1:], lambda devices: panel(devices, size))
-    agrees: list[str] = []
-    differs: list[str] = []
-    for one in panels:
-        ends = one.ends()
-        hurts = f.larger(ends["K = 1"], ends["K = 10"])
-        (agrees if hurts else differs).append(
-            f"{one.devices.title}: loss in the end {f.listed(ends)}; "
-            f"one device a round does {'' if hurts else 'not '}hurt."
-        )
-    apart = panels[1]
-    start, end = float(apart.lines[0].loss[:, 0].mean()), apart.ends()["K = 30"]
-    rescued = f.larger(start, end)
-    (differs if rescued else agrees).append(
-        f"{apart.devices.title}: with all devices the loss in the end is {end:.3g}, "
-        f"{'' if rescued else 'not '}below the {start:.3g} of the start; the paper finds that full participation does "
-        "not help there."
-    )
+    panels, size, kept, out = f.drawn(argv, str(__doc__), NAME, PAPER, QUICK, compute)
     found = f.facts("FedDANE with few devices a round (Figure 2 of the FedDANE paper)", panels, size)
-    found |= {"agrees": agrees, "differs": differs}
+    notes = [
+        f"{p.devices.title}, with mu beyond the paper's grid: "
+        + ", ".join(f"K = {K} and mu = {line.mu} {fd.mean_of(line.ends)}" for K, line in further)
+        + "."
+        for p in panels
+        if (further := [(K, p.lines[f"K = {K}, beyond"]) for K in COHORTS if f"K = {K}, beyond" in p.lines])
+    ]
+    found |= {"findings": fd.judged("feddane", "Figure 2", findings(panels)), "notes": notes}
     found["caption"] = (
-        "Training loss of FedDANE by updating round, K of 30 devices in each of its two sets, sampled engine, local "
-        f"steps of 0.01. {f.at_size(size, PAPER)}mu is the best of the paper's grid by the loss of one seed in the end "
-        f"at K = {TUNED_AT}. K devices are draws by weight; K = 30 is every device once, with the plain means of "
-        f"Algorithm 2. {f.END}"
+        "Training loss of FedDANE by updating round, K of 30 devices in each of its two sets, sampled engine. "
+        f"{f.at_size(size, PAPER, kept)}{shown(panels)}mu is tuned for each K. "
+        "K devices are draws by weight; K = 30 is every device "
+        f"once, with the plain means of Algorithm 2. {f.END} The panels share their axes."
     )
-    for path in c.save(f.figure(panels), found, out, NAME):
+    drawn = [
+        f.Panel(p.devices, p.rounds, {k: v for k, v in p.lines.items() if "beyond" not in k}, p.tried) for p in panels
+    ]
+    for path in c.save(f.figure(drawn), found, out, NAME):
         print(path)
 
 

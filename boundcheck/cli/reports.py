@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from boundcheck.cli._output import line, print_json, table
 from boundcheck.errors import BadInput
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.studies import Study
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -28,7 +32,11 @@ def default_spec() -> Path:
 def report(
     specs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SPEC]...", help="TOML files of claims.", show_default="the shipped claims"),
+        typer.Argument(
+            metavar="[SPEC]...",
+            help="TOML files of claims, and JSON files of recorded training.",
+            show_default="the shipped claims and records",
+        ),
     ] = None,
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = "report",
     replace: Annotated[
@@ -47,7 +55,8 @@ def report(
     HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
     that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
     first. What needs a data set or an optional package that is not on this machine gets a page that says how to get it.
-    Where DIR holds a report with other pages, nothing is written without --replace.
+    Recorded training (boundcheck record) is shown and not run again. Where DIR holds a report with other pages, nothing
+    is written without --replace.
 
     \b
     Example: boundcheck report examples/scgd.toml -o report
@@ -59,6 +68,7 @@ def report(
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.not_run import NotRun
+    from boundcheck.evidence.shipped_files import shipped_records
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
     from boundcheck.report import other_pages, write_report
@@ -67,13 +77,17 @@ def report(
 
     if any("\ud800" <= character <= "\udfff" for character in title):
         raise BadInput("--title has bytes that are not text in UTF-8.")
-    files = specs or [default_spec()]
+    given = specs or [default_spec(), *shipped_records()]
+    files = [path for path in given if path.suffix != ".json"]
+    recorded = _recorded([path for path in given if path.suffix == ".json"])
     not_run: list[NotRun] = []
     claims = [claim for spec in files for claim in load_claims(spec, need_claims=False, not_run=not_run)]
     wanted = [limits for spec in files for limits in load_limits(spec, not_run)]
     asked = [study for spec in files for study in load_studies(spec, not_run)]
     folder = probe_folder(out, "--out")
-    names = page_names([c.label() for c in claims], [limits.name for limits in wanted], [s.name for s in asked])
+    names = page_names(
+        [c.label() for c in claims], [limits.name for limits in wanted], [s.name for s in (*asked, *recorded)]
+    )
     others = other_pages(folder, names)
     if others and not replace:
         raise BadInput(
@@ -83,7 +97,7 @@ def report(
     found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
     not_run += found.not_run
     paths = write_report(
-        found.results, folder, title=title, limits=found.limits, studies=found.studies, not_run=not_run
+        found.results, folder, title=title, limits=found.limits, studies=[*found.studies, *recorded], not_run=not_run
     )
     counts = count_by(r.verdict for r in found.results)
     against = contradictions((), found.results)
@@ -107,6 +121,18 @@ def report(
         line(f"removed: {_pages(len(others))} of the report that was there")
     line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
     return 1 if against else 0
+
+
+def _recorded(paths: Sequence[Path]) -> list[Study]:
+    """The pages of recorded tables, after one of all of them."""
+    if not paths:
+        return []
+    from boundcheck.networks.study.recorded import read
+    from boundcheck.networks.study.recorded_pages import recorded_study, summary_study
+
+    records = [read(path) for path in paths]
+    pages = [recorded_study(record, path) for record, path in zip(records, paths, strict=True)]
+    return [summary_study(records), *pages]
 
 
 def _pages(count: int) -> str:

@@ -18,7 +18,6 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
         "epoch_error2": "squared distance of an epoch's mean gradient from the gradient at its start",
         "inverse_of_1_minus_A": "the factor 1/(1 - A) of the proof",
         "largest_constraint": "the largest left side of the proof's step conditions, scaled to right sides of 1",
-        "movement2": "squared distance that the server's point moves in one round",
         "norm2_of_deviation": "squared distance of a vector from its mean over the clients",
         "norm2_of_product": "squared norm of a matrix times a vector",
         "norm2_of_sum": "squared norm of a sum of vectors",
@@ -33,6 +32,17 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
 )
 
 
+# The group of keys whose values change from round to round: a run computes them, beside the metric.
+OF_A_ROUND = "round/"
+
+
+def round_symbols(statement: Statement) -> dict[str, str]:
+    """The symbols whose values a run computes round by round: symbol -> key; none in a claim about numbers."""
+    if statement.metric.value is not None:
+        return {}
+    return {s.name: s.key for s in statement.symbols if s.key.startswith(OF_A_ROUND)}
+
+
 def check_measurable(statement: Statement) -> None:
     """Raises BadInput for a statement that no run can be compared with: a formula, or a bound on a proof's quantity."""
     from boundcheck.theory.statement import Kind
@@ -40,7 +50,7 @@ def check_measurable(statement: Statement) -> None:
     if statement.kind is Kind.FORMULA:
         raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; use `boundcheck evaluate`.")
     quantity = statement.metric.quantity
-    if quantity in PROOF_QUANTITIES:
+    if quantity in PROOF_QUANTITIES and statement.metric.value is None:
         raise BadInput(
             f"{statement.best_id} is about '{quantity}', a quantity of its proof that no run measures "
             f"({PROOF_QUANTITIES[quantity]}); use `boundcheck evaluate` for its bound."
@@ -48,7 +58,9 @@ def check_measurable(statement: Statement) -> None:
 
 
 def is_measured(statement: Statement) -> bool:
-    """Whether a statement bounds what a run measures, and neither a formula, a constant nor a quantity of a proof."""
+    """Whether a statement bounds what a run measures, and neither numbers, a constant nor a quantity of a proof."""
     quantity = statement.metric.quantity
+    if statement.metric.value is not None:
+        return False
     about_runs = quantity not in PROOF_QUANTITIES and not quantity.startswith("constant:")
     return about_runs and statement.kind.value != "formula"

@@ -95,8 +95,11 @@ def test_an_unforeseen_error_of_a_worker_process_keeps_its_traceback(
     [
         (on('{ kind = "quadratics", clients = [{ components = 5 }] }'), "client 0 must be one table"),
         (on('{ kind = "quadratics", clients = [{ components = "ab" }] }'), "client 0 must be one table"),
-        (on('{ kind = "logistic_regression", data = 5 }'), "data = 5 is not allowed; it must be text in quotes"),
-        (on('{ kind = "softmax_regression", data = ["x"] }'), "it must be text in quotes"),
+        (
+            on('{ kind = "logistic_regression", data = 5 }'),
+            "data = 5 is not allowed; it must be the name of a data set or of a file",
+        ),
+        (on('{ kind = "softmax_regression", data = ["x"] }'), "it must be the name of a data set or of a file"),
         (on('{ kind = "least_squares", data = "diabetes", split = 3 }'), "split = 3 is not allowed"),
         (on('{ kind = "quadratics", clients = [{ A = 1 }], reduction = [] }'), "reduction = [] is not allowed"),
         (on('{ kind = "random_quadratics", indefinite = "yes" }'), "it must be true or false"),

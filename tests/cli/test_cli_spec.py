@@ -98,7 +98,7 @@ EXPECTED = {
     6: ["the key 'tightness.at_mos' is unknown; did you mean 'at_most'", "at_least = 3 is above at_most = 2"],
     8: ["has no expect"],
     10: ["the problem 'quadratics': parameter 'client' is unknown; did you mean 'clients'?"],
-    11: ["the method 'sgd' is unknown; did you mean 'scgd' or 'sync_sgd'?"],
+    11: ["the method 'sgd' is unknown; did you mean 'scgd' or 'svrg' or 'saga'?"],
     12: ["the index 'k' is unknown; known: K"],
     13: [
         "mu = 0 is outside its domain",

@@ -351,5 +351,5 @@ def test_what_is_refused() -> None:
         run_exact(feddane(Full(), Correction(), momentum=Momentum(F(1, 2), True)), THREE, [1])
     with pytest.raises(Unsupported, match="takes none"):
         run_exact(feddane(Full(), None, momentum=Momentum(F(1, 2), True)), THREE, [1])
-    with pytest.raises(Unsupported, match="correction of feddane changes"):
+    with pytest.raises(Unsupported, match="correction or momentum of feddane changes"):
         contraction(feddane(Full(), Correction(decay="inverse")), THREE)

@@ -23,7 +23,7 @@ TWO = {"kind": "uniform", "size": 0}
         ({"kind": "scgd", "E": 0, "eta": "1/0", "oops": 1}, ["'oops' is unknown", "E = 0", "eta = '1/0'"]),
         (
             {"kind": "fedshuffle", "E": 0, "batch": 0, "eta_l": -1, "participation": TWO},
-            ["E = 0", "size = 0", "batch = 0", "eta_l = -1"],
+            ["size = 0", "E = 0", "batch = 0", "eta_l = -1"],
         ),
         (
             {"kind": "fedshuffle_gen", "E": {"low": 3, "high": 2}, "c": "foo", "eta_l": "x"},

@@ -39,6 +39,13 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "biased_sampling": {"K": 2, "eta_l": "1/8", "cohorts": [[0, 1], [2]]},
     "block_averaging": {"tau": 2, "eta": "1/8"},
     "centralised": {"K": 2, "eta_l": "1/8"},
+    "composed": {
+        "eta": "1/8",
+        "local": {"part": "stochastic_steps", "steps": 2, "batch": 1},
+        "participation": {"kind": "uniform", "size": 2},
+        "aggregation": "average",
+        "eta_g": "3/2",
+    },
     "dane": {"mu": 2},
     "fedavg": {"E": 2, "size": 2, "eta": "1/8"},
     "fedavg_async": {"K": 2, "eta_l": "1/8", "times": TIMES},

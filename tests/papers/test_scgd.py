@@ -23,7 +23,7 @@ from boundcheck.evidence.compare import compare
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.theory.discovery import readings, statement
-from boundcheck.theory.statement import Belief, Kind
+from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Grade, Outcome
 
 CONSTANTS = {"mu": 1, "L": 2, "n": 2, "E": 3, "sigma2": 7, "dist2_0": 5}
@@ -44,6 +44,48 @@ def test_lemma_and_theorem_at_s_of_six_hundredths(reading: str) -> None:
     theorem = statement(f"scgd/theorem_3_3/{reading}")
     assert theorem.evaluate(**step, K=2).exact == Fraction("6.0116")
     assert theorem.evaluate(**step, K=0).exact == 5 + Fraction("1.2096")
+
+
+def test_the_sharp_lemma_and_theorem_by_hand() -> None:
+    # s = 6/100: factor (1 - 0.06 + 4*0.0036)/(1 - 0.03) + 4*16*0.000216/(1 - 8*0.0036), noise 8*0.000216/(1 - 8*0.0036)
+    step = {**CONSTANTS, "eta": "1/100"}
+    factor = Fraction(9544, 9700) + Fraction(13824, 971200)
+    noise = Fraction(1728, 971200) * 7
+    assert statement("scgd/lemma_3_1/sharp").evaluate(**step).exact == factor * 5 + noise
+    theorem = statement("scgd/theorem_3_3/sharp")
+    assert [theorem.evaluate(**step, K=K).exact for K in (0, 1, 2)] == [
+        5,
+        factor * 5 + noise,
+        factor * (factor * 5 + noise) + noise,
+    ]
+
+
+def test_the_sharp_factor_is_one_exactly_at_the_edge() -> None:
+    """s = mu/(4 L^2) = 1/16: 0.953125/0.96875 + 0.015625/0.96875; a larger step does not contract."""
+    at = {"mu": 1, "L": 2, "n": 1, "E": 1, "sigma2": 0, "dist2_0": 1}
+    lemma, theorem = statement("scgd/lemma_3_1/sharp"), statement("scgd/theorem_3_3/sharp")
+    assert lemma.evaluate(**at, eta="1/16").exact == 1
+    assert lemma.evaluate(**at, eta="17/256").value > 1
+    scopes = [theorem.scope(**at, eta=eta).in_scope for eta in ("16/257", "1/16")]
+    assert scopes == [True, False]
+    assert [lemma.scope(**at, eta=eta).in_scope for eta in ("35355/100000", "35356/100000")] == [True, False]
+    for mu in ("1/1000", 1, 2):  # how much larger than the constant of the appendix the step may be
+        factor = float(Fraction(mu) / 16) / C("as_printed_appendix", mu, 2)
+        assert 2.78 < factor < 3.44
+
+
+def test_the_sharp_factor_makes_the_printed_rule_for_e_of_the_order_of_the_noise() -> None:
+    """E = 4/(mu ell): T^2 times the sharp contraction of T/n cycles tends to 1; the rounded one only gives T^(-4/3)."""
+    theorem = statement("scgd/theorem_3_3/sharp")
+    at: dict[str, Any] = {"mu": 1, "L": 1, "n": 2, "E": 4, "sigma2": 0, "dist2_0": 1}
+    excess = []
+    for power in (4, 6, 8):
+        T = 10**power
+        eta = Fraction(math.log(T) / T)
+        excess.append(theorem.evaluate(**at, eta=eta, K=T // 2).value * T**2)
+        assert value("scgd/epsilon_rate/as_printed", **at, ell=1, T=T) == pytest.approx(T ** (-4 / 3), rel=1e-12)
+    assert excess == sorted(excess, reverse=True)
+    assert excess[-1] == pytest.approx(1, abs=1e-3)
 
 
 def test_full_participation_has_the_same_bound_with_n_times_smaller_s() -> None:
@@ -127,6 +169,7 @@ def test_readings_and_beliefs() -> None:
         "as_printed_main": Belief.FALSE,
         "as_printed_appendix": Belief.TRUE,
         "conservative": Belief.TRUE,
+        "sharp": Belief.TRUE,
     }
     with pytest.raises(BadInput, match="mu <= L is needed"):
         statement("scgd/theorem_3_3").scope(mu=2, L=1, n=1, E=1, eta=1)
@@ -230,10 +273,13 @@ def test_chungs_quantifier_as_printed_is_refuted_by_a_sequence() -> None:
         assert table[k + 1] <= (1 - 3 / k) * table[k] + 1 / k**3
     grid = sorted({*range(4, 101, 8), *(10**p for p in range(3, 9))})
     broken = sequence(lambda k: table.get(k, 1.0), grid)
-    verdict = compare(statement("scgd/lemma_3_2/as_printed"), broken, OF_SEQUENCE)
+    verdict = compare(statement("scgd/lemma_3_2/corrected"), broken, OF_SEQUENCE)
     assert verdict.outcome is Outcome.UNDECIDED  # a finite range decides no limit
     assert verdict.witness["metric"][1] > 1e15
     assert verdict.witness["bound"] == [1, 1]
+    # A/k^2 after k0 has the limit superior A, whatever A is
+    free = [run_claim(Claim("scgd/lemma_3_2/as_printed", at={"a": 3, "b": 1, "A": A})).verdict for A in (1, "101/100")]
+    assert [v.outcome for v in free] == [Outcome.HOLDS, Outcome.VIOLATED]
     # a sequence that obeys it for ever stays below the limit
     obeying = sequence(lambda k: table[k], list(range(4, 101)))
     kept = compare(statement("scgd/lemma_3_2/corrected"), obeying, OF_SEQUENCE)
@@ -302,7 +348,9 @@ def test_theorem_3_4_without_the_mean_noise_is_too_small_a_bound_for_loud_client
 def test_appendix_b() -> None:
     found = statement("scgd/example_app_b").evaluate()
     assert found.value == pytest.approx(0.02240311711700457, rel=1e-15)
-    assert statement("scgd/example_app_b").kind is Kind.FORMULA
+    at = {x: run_claim(Claim("scgd/example_app_b", at={"x": x})) for x in ("5/4", "1499/1000", "1501/1000", 20)}
+    assert all(result.verdict.outcome is Outcome.HOLDS for result in at.values())
+    assert at["1499/1000"].metric_low[0] == pytest.approx(found.value, rel=0.05)
     mu = build_problem({"kind": "scgd_appendix_b"}).constants()["mu"].value
     assert 0 < found.value - float(mu) < 1e-13
     assert C("as_printed_appendix", mu, 2) == pytest.approx(4.0746e-4, rel=1e-4)
