@@ -26,7 +26,6 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
-from boundcheck.report.words import pretty
 from boundcheck.setting.followed_objective import small_step_weights, weighted_minimiser
 
 NAME = "fedshuffle_figure_4"

@@ -41,11 +41,15 @@ def expected(kind: str, iterations: int, workers: int) -> c.Array:
     return curve.values["discrepancy"][None]
 
 
-def shape(values: c.Array) -> dict[str, c.Array]:
-    """Mean, peak and least value over whole periods, the first one left out, of curves (seeds, iterations + 1)."""
+def shape(values: c.Array) -> dict[str, Any]:
+    """Mean, peak and least value over whole periods, the first one left out, of curves (seeds, iterations + 1).
+
+    By seed; of one curve, which is exact, the numbers themselves.
+    """
     whole = (values.shape[1] - 1) // f.TAU * f.TAU
     late = values[:, f.TAU : whole]
-    return {"mean": late.mean(axis=1), "peak": late.max(axis=1), "least": late.min(axis=1)}
+    found = {"mean": late.mean(axis=1), "peak": late.max(axis=1), "least": late.min(axis=1)}
+    return {name: float(v[0]) for name, v in found.items()} if len(values) == 1 else found
 
 
 def flat(workers: int) -> float:
@@ -88,7 +92,8 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         "stable": fd.ordered(spans, ("periodic", "partial")),
     }
     notes = [
-        f"On the {name} periodic averaging has {(by_kind['periodic']['mean'] / by_kind['partial']['mean']).mean():.2f} times the mean "
+        f"On the {name} periodic averaging has "
+        f"{np.mean(by_kind['periodic']['mean'] / by_kind['partial']['mean']):.2f} times the mean "
         "of partial averaging: it is the peak that is lower, not the distance on average."
         for name, by_kind in found.items()
     ]
@@ -97,7 +102,8 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         f"{f.TAU}. Left: expectation, without sampling error, by the exact engine for {workers} alike quadratic "
         f"workers in dimension {DIM} (curvatures 1/4 to 2, noise of variance 1 in each coordinate, step {STEP}); "
         "dotted: the constant of partial averaging and the peak of periodic averaging if there were no gradient at "
-        f"all ({pretty(flat(workers))} and twice that). Right: mean (lines) and range (bands) over {f.SEEDS} runs of softmax regression on the "
+        f"all ({pretty(flat(workers))} and twice that). Right: mean (lines) and range (bands) over {f.SEEDS} runs of "
+        f"softmax regression on the "
         f"digits of scikit-learn, split at random over {f.DIGITS['clients']} workers, batches of {f.BATCH}, step "
         f"{f.DIGITS_STEP}. The paper has one network; configs/neural/partial_averaging.toml has a small one."
     )
@@ -106,7 +112,7 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         "title": "The model discrepancy by iteration (Figure 2 of the partial averaging paper)",
         "workers": workers,
         "shapes": {
-            n: {k: {w: float(v.mean()) for w, v in s.items()} for k, s in by.items()} for n, by in found.items()
+            n: {k: {w: float(np.mean(v)) for w, v in s.items()} for k, s in by.items()} for n, by in found.items()
         },
         "pure_noise": flat(workers),
         "findings": fd.judged("partial_averaging", "Figure 2", decisions),

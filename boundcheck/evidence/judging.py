@@ -113,8 +113,7 @@ def _apart(points: Points, at: int, metric: Fraction | float, bound: float, digi
     if isinstance(metric, Fraction):
         near = math.isfinite(bound) and abs(metric - Fraction(bound)) <= NEAR * abs(metric)
         if near:  # doubles may not tell them apart
-            here = {**points.values, index_name(points.statement): points.index[at]}
-            claimed = Point(points.statement.bound, here).enclose(200)[0]
+            claimed = Point(points.statement.bound, points.here(at)).enclose(200)[0]
         else:
             metric = to_float(metric)
     first, second = format_apart(metric, claimed, digits=digits)

@@ -28,6 +28,7 @@ NOT_FROZEN = {
     "feddane_mu": "a study without claims; tests/evidence/test_proximal_weight.py",
     "fedshuffle_mnist": "its data are not there without a download; its test freezes outcome and grade",
     "methods_compared": "a study without claims; tests/test_examples_classics.py",
+    "numbers": "both sides are exact numbers; tests/test_examples_numbers.py",
 }
 # Of frozen decimals, fewer than a double has: another library's last digit is no difference. Sums over sampled steps
 # are rounded differently by compiled code of other processors.
