@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from boundcheck.papers.partial_averaging.definitions import PAPER
@@ -16,7 +18,9 @@ OWN = (
 )
 x_00, x_10 = (symbol.expr for symbol in OWN)
 x_01, x_11 = sp.symbols("x_01 x_11", real=True)  # the second numbers of the block
-AVERAGING = sp.kronecker_product(sp.ones(2, 2) / 2, sp.eye(2))  # P_(0,k): the mean of two workers, number by number
+AVERAGING: Any = sp.kronecker_product(
+    sp.ones(2, 2) / 2, sp.eye(2)
+)  # P_(0,k): the mean of two workers, number by number
 
 theorem = Theorem(
     source=Source(PAPER, "equation (12)", "Appendix A"),
