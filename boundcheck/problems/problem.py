@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.certified.constant import Constant
+from boundcheck.certified.slopes import Slope
 from boundcheck.methods.clients import Clients, Repeated
 
 Floats = NDArray[np.float64]
@@ -165,7 +166,8 @@ class SteppedProblem(Protocol):
     working precision ("ball", enclosures) or float ("float64").
     """
 
-    arithmetics: tuple[str, ...]
+    @property
+    def arithmetics(self) -> tuple[str, ...]: ...
 
     def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
         """The gradient (d,) of sample j of a client, or of the client for None."""
@@ -173,6 +175,21 @@ class SteppedProblem(Protocol):
 
     def metric_of(self, name: str, x: Sequence[Any]) -> Any:
         """A metric at x (d,)."""
+        ...
+
+
+@runtime_checkable
+class SlopedProblem(Protocol):
+    """What a problem on the line offers whose samples are convex and piecewise quadratic, with bounded slopes."""
+
+    @property
+    def slopes(self) -> tuple[tuple[Slope, ...], ...]:
+        """Those of the samples of each client."""
+        ...
+
+    @property
+    def client_slopes(self) -> tuple[Slope, ...]:
+        """The derivative of each client's objective, the mean over its samples."""
         ...
 
 

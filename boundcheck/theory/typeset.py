@@ -190,8 +190,8 @@ def claim_mathml(statement: Statement) -> str:
     return latex_to_mathml(claim_latex(statement), block=True)
 
 
-def claim_text(statement: Statement) -> str:
-    """The whole claim on one line, for terminals."""
+def left_text(statement: Statement) -> str:
+    """The left side of the claim on one line; empty for a formula."""
     metric, index = statement.metric, statement.metric.index
     left = "" if metric.quantity == "none" else metric.quantity + (f"_{index}" if index else "")
     if metric.weights is not None:
@@ -201,8 +201,12 @@ def claim_text(statement: Statement) -> str:
         left = expr_text(metric.value)
     if metric.scale != 1 and left:
         left = f"{expr_text(metric.scale)} * {left}"
-    if statement.kind.limit and left:
-        left = f"{statement.kind.limit} {left}"
+    return f"{statement.kind.limit} {left}" if statement.kind.limit and left else left
+
+
+def claim_text(statement: Statement) -> str:
+    """The whole claim on one line, for terminals."""
+    left = left_text(statement)
     claim = f"{left} {statement.kind.sign} {expr_text(statement.bound)}" if left else expr_text(statement.bound)
     hypotheses = [relation_text(c.relation) for c in statement.conditions]
     hypotheses += [f"{name} = {expr_text(expr)}" for name, expr in statement.choices]
