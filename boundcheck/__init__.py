@@ -336,8 +336,9 @@ def falsify(
 ) -> FalsifyResult:
     """Searches for an instance in scope on which the metric exceeds the bound; finding none proves nothing.
 
-    statement: object or id. budget: seconds, or text such as "60s" or "10m". seed: of the search. max_instances: stop after so many instead, which
-    makes the search independent of the clock. on_progress: called with (finished share, best score so far).
+    statement: object or id. budget: seconds, or text such as "60s" or "10m". seed: of the search. max_instances:
+    stop after so many instead, which makes the search independent of the clock. on_progress: called with (finished
+    share, best score so far).
     Raises Unsupported for statements that the search does not reach, BadInput for text that is no duration.
     """
     from boundcheck.core.numbers import parse_seconds

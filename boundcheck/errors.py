@@ -116,7 +116,7 @@ def escaped(text: str) -> str:
 
 
 def hidden_character(text: str) -> str:
-    """The first hidden character of a text, such as "U+202E"; empty without one. Tabs and line breaks are not hidden."""
+    """The first hidden character of a text, such as "U+202E"; empty without one. Tabs and line breaks are none."""
     match = _HIDDEN.search(text)
     return "" if match is None else f"U+{ord(match[0]):04X}"
 

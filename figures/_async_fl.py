@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 import _common as c
 import _files as files
 import numpy as np
-from _recorded import NotRecorded, Recorded
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from _recorded import NotRecorded, Recorded
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from boundcheck.engines.sampled import run_sampled

@@ -86,10 +86,7 @@ def share(count: int, of: int, least: float) -> tuple[str, str]:
     low = 0.0 if count == 0 else float(betaincinv(count, of - count + 1, 1 - CONFIDENCE))
     high = 1.0 if count == of else float(betaincinv(count + 1, of - count, CONFIDENCE))
     word = REPRODUCED if low > least else REVERSED if high < least else UNDECIDED
-    return (
-        word,
-        f"{count} of {of} repeats (one-sided limits of the share: {low:.3f} and {high:.3f}; asked for: {least:g})",
-    )
+    return word, f"{count} of {of} repeats (one-sided limits of the share: {low:.3f} and {high:.3f}; asked for: {least:g})"
 
 
 def together(words: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def findings(found: Found) -> dict[str, fd.Decision]:
         these = [
             fd.Comparison(f"K = {K}", values["identical"][:, at[K]], values["time-based"][:, at[K]])
             for K in LOCAL_STEPS
-            if above < K
+            if K > above
         ]
         return fd.ordered(these, ("identical", "time-based"))
 

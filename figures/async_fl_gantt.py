@@ -64,12 +64,9 @@ def facts(drawn: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     even = table.rounds // 2 * 2
     second = [n for n in range(even) if 1 in table.cohort(n)]
     decisions = {
-        "every": fd.certain(
-            share[0] == 1, f"client 1 contributes to {share[0] * table.rounds} of {table.rounds} rounds"
-        ),
+        "every": fd.certain(share[0] == 1, f"client 1 contributes to {share[0] * table.rounds} of {table.rounds} rounds"),
         "second": fd.certain(
-            second == list(range(1, even, 2)),
-            f"client 2 contributes to {len(second)} of the first {even} rounds, in turn",
+            second == list(range(1, even, 2)), f"client 2 contributes to {len(second)} of the first {even} rounds, in turn"
         ),
     }
     return {

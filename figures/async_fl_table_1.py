@@ -56,16 +56,13 @@ def compute() -> dict[str, dict[str, Any]]:
 def findings(found: Mapping[str, Mapping[str, Any]]) -> dict[str, fd.Decision]:
     """What Sections 2 and 4 say of these weights."""
     importance = [Fraction(1, len(TIMES))] * len(TIMES)
-    unbiased = {
-        n: found[n]["share"] == importance for n in found if n not in ("asynchronous, identical", "FedBuff, m = 2")
-    }
+    unbiased = {n: found[n]["share"] == importance for n in found if n not in ("asynchronous, identical", "FedBuff, m = 2")}
     speeds = [Fraction(1, t) for t in TIMES]
     surrogate = [s / sum(speeds) for s in speeds]
     own = found["asynchronous, identical"]["share"]
     return {
         "unbiased": fd.certain(
-            all(unbiased.values()),
-            f"q_i over their sum is p_i = 1/3 exactly in {sum(unbiased.values())} of {len(unbiased)}",
+            all(unbiased.values()), f"q_i over their sum is p_i = 1/3 exactly in {sum(unbiased.values())} of {len(unbiased)}"
         ),
         "by_speed": fd.certain(own == surrogate, f"q_i over their sum: {_many(own)}"),
     }

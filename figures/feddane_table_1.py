@@ -65,9 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         }
         for name, own in found.items()
     }
-    decisions = {
-        "means": fd.certain(right == len(printed), f"{right} of {len(printed)} printed means are samples over devices")
-    }
+    decisions = {"means": fd.certain(right == len(printed), f"{right} of {len(printed)} printed means are samples over devices")}
     judged = fd.judged("feddane", "Table I", decisions)
     title = "Statistics of the data sets (Table I of FedDANE)"
     for path in tables.write(rows, "data set", title, CAPTION, judged, folder, NAME):

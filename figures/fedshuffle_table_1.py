@@ -164,13 +164,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     title = "What each method has (Table 1 of FedShuffle)"
     written = tables.write(shown, "method", title, CAPTION, told, folder, NAME, exact=rows)
     four = baselines()
-    same = sum(
-        own["local work, printed"] == own["here"] and own["replacement, printed"] == own["here "]
-        for own in four.values()
-    )
-    judged = fd.judged(
-        "fedshuffle", "Table 4", {"same": fd.certain(same == len(four), f"{same} of {len(four)} rows agree")}
-    )
+    same = sum(own["local work, printed"] == own["here"] and own["replacement, printed"] == own["here "] for own in four.values())
+    judged = fd.judged("fedshuffle", "Table 4", {"same": fd.certain(same == len(four), f"{same} of {len(four)} rows agree")})
     title = "The baselines (Table 4 of FedShuffle)"
     for path in [*written, *tables.write(four, "method", title, BASELINES_CAPTION, judged, folder, BASELINES)]:
         print(path)

@@ -78,15 +78,10 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         for name, by_kind in found.items()
     ]
     spans = [
-        fd.Comparison(
-            f"{name}, least over peak", *(by_kind[k]["least"] / by_kind[k]["peak"] for k in ("periodic", "partial"))
-        )
+        fd.Comparison(f"{name}, least over peak", *(by_kind[k]["least"] / by_kind[k]["peak"] for k in ("periodic", "partial")))
         for name, by_kind in found.items()
     ]
-    decisions = {
-        "peak": fd.ordered(peaks, ("partial", "periodic")),
-        "stable": fd.ordered(spans, ("periodic", "partial")),
-    }
+    decisions = {"peak": fd.ordered(peaks, ("partial", "periodic")), "stable": fd.ordered(spans, ("periodic", "partial"))}
     notes = [
         f"On the {name} periodic averaging has {(by_kind['periodic']['mean'] / by_kind['partial']['mean']).mean():.2f} times the mean "
         "of partial averaging: it is the peak that is lower, not the distance on average."
@@ -105,9 +100,7 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         "schema": 1,
         "title": "The model discrepancy by iteration (Figure 2 of the partial averaging paper)",
         "workers": workers,
-        "shapes": {
-            n: {k: {w: float(v.mean()) for w, v in s.items()} for k, s in by.items()} for n, by in found.items()
-        },
+        "shapes": {n: {k: {w: float(v.mean()) for w, v in s.items()} for k, s in by.items()} for n, by in found.items()},
         "pure_noise": flat(workers),
         "findings": fd.judged("partial_averaging", "Figure 2", decisions),
         "notes": notes,
@@ -129,10 +122,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     problem = f.digits()
     sampled = {
         kind: np.stack(
-            [
-                f.trace(problem, f.on_digits(kind), chosen.iterations, s, losses=False).discrepancy
-                for s in range(f.SEEDS)
-            ]
+            [f.trace(problem, f.on_digits(kind), chosen.iterations, s, losses=False).discrepancy for s in range(f.SEEDS)]
         )
         for kind in f.KINDS
     }

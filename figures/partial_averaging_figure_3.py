@@ -94,8 +94,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     out = files.folder_of(chosen.out, NAME)
     problem, iterations = f.digits(), f.TAU * chosen.rounds - 1
     traces = {
-        kind: [f.trace(problem, f.on_digits(kind), iterations, s, losses=True) for s in range(f.SEEDS)]
-        for kind in f.KINDS
+        kind: [f.trace(problem, f.on_digits(kind), iterations, s, losses=True) for s in range(f.SEEDS)] for kind in f.KINDS
     }
     figure, left, right = c.new_figure()
     for ax, kind in ((left, "periodic"), (right, "partial")):

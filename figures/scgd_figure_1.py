@@ -97,14 +97,10 @@ def always(r: Results) -> fd.Decision:
         return fd.Decision(fd.UNDECIDED, f"{rounds} rounds were run, the paper speaks of those after {PAPER_ROUND}")
     words, parts = [], []
     for name, values in (("fresh data each repeat", r.fresh), ("one data set", r.shared)):
-        word, told = fd.share(
-            int((values[:, PAPER_ROUND:] > 0).all(axis=1).sum()), len(values), 1 - c.PERCENTILES[0] / 100
-        )
+        word, told = fd.share(int((values[:, PAPER_ROUND:] > 0).all(axis=1).sum()), len(values), 1 - c.PERCENTILES[0] / 100)
         since = c.summarise(values).positive_from
         words.append(word)
-        parts.append(
-            f"{name}: {told}, 5 % percentile above 0 {'in no round' if since is None else f'from round {since} on'}"
-        )
+        parts.append(f"{name}: {told}, 5 % percentile above 0 {'in no round' if since is None else f'from round {since} on'}")
     return fd.Decision(fd.together(words), "; ".join(parts))
 
 

@@ -108,7 +108,8 @@ def _step_data(step: Step) -> dict[str, Any]:
 def claim_constants(claim: Claim, *, practice: bool, place: str = "") -> ClaimConstants:
     """The constants of a claim's problem and method, its step sizes, and the hypotheses that the problem breaks.
 
-    place: of the claim among others, such as "claim 3 of 400, ", for the progress. What is done meanwhile is shown on standard error while that is a terminal.
+    place: of the claim among others, such as "claim 3 of 400, ", for the progress. What is done meanwhile is shown on
+    standard error while that is a terminal.
     """
     from boundcheck.errors import BadInput, UnknownName
     from boundcheck.evidence.open_step_sizes import first_setting, with_steps

@@ -14,7 +14,14 @@ from boundcheck.theory.theorem import Reading, Theorem
 
 WORK = Symbol("work", "E_i |D_i|, the local steps of client i", ONE, integer=True, low=Fraction(1), latex=r"E_i|D_i|")
 LARGEST = Symbol("largest", "the largest E_j |D_j|", ONE, integer=True, low=Fraction(1), latex=r"\max_j E_j|D_j|")
-TOP = Symbol("top", "1/(4 beta L), the largest effective step of either method", STEP, low=Fraction(0), low_open=True)
+TOP = Symbol(
+    "top",
+    "1/(4 beta L), the largest effective step of either method",
+    STEP,
+    low=Fraction(0),
+    low_open=True,
+    latex=r"\eta_{\max}",
+)
 work, largest, top = WORK.expr, LARGEST.expr, TOP.expr
 # both eta_l and W eta_g eta_l are at most top in Theorem E.1, per local step of client i; FedShuffle's W is 1
 own = sp.Min(top, top / eta_g) / work
