@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
+from boundcheck.core.cards import Card
 from boundcheck.core.numbers import format_short
+from boundcheck.errors import BadInput
 from boundcheck.theory.mathml import GREEK, latex_to_mathml
 
 if TYPE_CHECKING:
@@ -229,3 +231,30 @@ def claim_text(statement: Statement) -> str:
     hypotheses = [relation_text(c.relation) for c in statement.conditions]
     hypotheses += [f"{name} = {expr_text(expr)}" for name, expr in statement.choices]
     return f"{' and '.join(hypotheses)} ==> {claim}" if hypotheses else claim
+
+
+def statement_card(statement: Statement) -> Card:
+    """What a notebook shows of a statement: formula, hypotheses, its readings and its symbols."""
+    from boundcheck.theory.discovery import readings
+
+    facts = [("source", f"{statement.source.paper}, {statement.source.number} ({statement.source.where})")]
+    facts.append(("claim", f"{statement.kind.value}, {statement.belief.value}"))
+    facts += [(label, text) for label, text in (("replaces", statement.replaces), ("why", statement.why)) if text]
+    facts += [(f"assumption {a.name}", a.meaning) for a in statement.assumptions]
+    facts += [(f"condition '{c.name}'", relation_text(c.relation)) for c in statement.conditions]
+    paper, _, rest = statement.id.partition("/")
+    if rest:
+        try:
+            own = readings(paper, rest.partition("/")[0])
+        except (KeyError, BadInput):  # an object that no paper has
+            own = ()
+        facts.append(("readings", ", ".join(f"{s.reading} ({s.belief.value})" for s in own)))
+    columns = {
+        "symbol": [s.name for s in statement.symbols],
+        "meaning": [s.meaning for s in statement.symbols],
+        "dimension": [str(s.dimension) for s in statement.symbols],
+        "allowed": [s.allowed() for s in statement.symbols],
+        "constant": [s.key for s in statement.symbols],
+    }
+    title = f"{statement.best_id}: {statement.title}"
+    return Card(title, facts, claim_latex(statement), claim_mathml(statement), columns)
