@@ -4,8 +4,8 @@ Y. Fraboni, R. Vidal, L. Kameni, M. Lorenzi, "A General Theory for Federated Opt
 Heterogeneous Clients Updates", Section 5: p_i = 1/M, eta_g = 1, batches of 64. Here the model is convex (softmax
 regression without a penalty worth the name) and the data are MNIST, where it is on this machine and asked for, or the
 handwritten digits; "by Dirichlet(0.1)" is the paper's MNIST-shard. The client with the fewest samples bounds the batch
-of all. Step sizes are tuned as in the paper, from 1e-5 to 1 and further while the best lies at an end, on seeds that are
-not shown. The full size is recorded (`_recorded`); the small one is drawn where the record does not fit.
+of all. Step sizes are tuned as in the paper, from 1e-5 to 1 and further while the best lies at an end, on seeds that
+are not shown. The full size is recorded (`_recorded`); the small one is drawn where the record does not fit.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 import _common as c
 import _files as files
 import numpy as np
+from _recorded import NotRecorded, Recorded
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from _recorded import NotRecorded, Recorded
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from boundcheck.engines.sampled import run_sampled

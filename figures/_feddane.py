@@ -2,9 +2,9 @@
 
 T. Li et al., "FedDANE: A Federated Newton-Type Method", Section V and Appendix V-G. The synthetic devices are those of
 the FedProx code (`boundcheck.problems.synthetic`). What the paper leaves to FedProx is taken from its code: local steps
-of 0.01 on batches of 10, epochs in a fresh order, 200 rounds, mu = 1 for FedProx. mu of FedDANE is tuned by the training
-loss over the paper's grid; where the best is the grid's largest value, the grid goes on and that run is shown, too. The
-paper's size is recorded (`_recorded`); a small one is drawn where a size is named on the command line.
+of 0.01 on batches of 10, epochs in a fresh order, 200 rounds, mu = 1 for FedProx. mu of FedDANE is tuned by the
+training loss over the paper's grid; where the best is the grid's largest value, the grid goes on and that run is shown,
+too. The paper's size is recorded (`_recorded`); a small one is drawn where a size is named on the command line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.build import build as build_problem
 
 GRID = tuple(Fraction(v) for v in ("0", "1/1000", "1/100", "1/10", "1"))  # of mu, Section V-A
-BEYOND = (Fraction(10), Fraction(100))  # tried as well; the best of all is never the last
+BEYOND = (Fraction(10), Fraction(100))  # tried as well, and further while the last is the best of all
+MOST = 10**6
 PROX = Fraction(1)  # mu of FedProx on synthetic devices
 COLOURS = ("#1d67a8", "#2e9d4f", "#d1502f", "#7b45c3", "#c9a000")
 DASHES = ("-", (0, (5, 1.5)), "-", (0, (4, 2)), (0, (1, 1.2)))
@@ -160,25 +161,35 @@ class Runs:
 
         return self.kept.row(self.devices.problem, spec, self.size.grid, range(seeds), one)
 
-    def line(self, label: str, name: str, mu: Fraction, K: int | None) -> Line:
-        """A method over all seeds."""
-        return Line(label, mu, self.losses(name, mu, K, self.size.seeds))
+    def line(self, label: str, name: str, mu: Fraction, K: int | None, least: int | None = None) -> Line:
+        """A method over all seeds; of a record also over fewer, where `least` of them are enough."""
+        seeds = self.size.seeds
+        if least is not None and self.kept.mode == "read":
+            spec = method(name, self.size, mu, K)
+            seeds = max(least, min(seeds, self.kept.complete(self.devices.problem, spec, self.size.grid)))
+        return Line(label, mu, self.losses(name, mu, K, seeds))
 
     def tuned(self, K: int | None) -> tuple[Fraction, Fraction, dict[str, float]]:
-        """The mu of least loss in the end, over the seeds that choose: that of the paper's grid, that of the longer one.
+        """The mu of least loss in the end over the seeds that choose, on the paper's grid and on the longer one.
 
-        Raises ValueError where the latter is the largest that was tried; 0 is the least that there is.
+        The longer one goes on until the best lies inside it; 0 is the least mu that there is. Raises ValueError where
+        it does not up to `MOST`.
         """
         chosen = min(self.size.tuning, self.size.seeds)
-        tried = {mu: float(Line("", mu, self.losses("FedDANE", mu, K, chosen)).ends.mean()) for mu in (*GRID, *BEYOND)}
-        best, further = (min(grid, key=lambda mu: tried[mu]) for grid in (GRID, (*GRID, *BEYOND)))
-        if further == BEYOND[-1] and self.size.seeds > 1:
-            raise ValueError(f"{self.devices.title}, K = {K}: the best mu lies at the end of the grid, {further}.")
-        return best, further, {str(mu): v for mu, v in tried.items()}
+
+        def end(mu: Fraction) -> float:
+            return float(Line("", mu, self.losses("FedDANE", mu, K, chosen)).ends.mean())
+
+        tried = {mu: end(mu) for mu in (*GRID, *BEYOND)}
+        while (further := min(tried, key=lambda mu: tried[mu])) == max(tried):
+            if further >= MOST:
+                raise ValueError(f"{self.devices.title}, K = {K}: the best mu lies at the end of the grid, {further}.")
+            tried[10 * further] = end(10 * further)
+        return min(GRID, key=lambda mu: tried[mu]), further, {str(mu): v for mu, v in tried.items()}
 
 
 def compared(devices: Devices, size: Size, K: int | None, kept: Recorded) -> Panel:
-    """FedAvg, FedProx and FedDANE (tuned) on one set of devices; with a mu beyond the paper's grid where it is better."""
+    """FedAvg, FedProx and FedDANE (tuned) on one set of devices; also with a mu beyond the grid where it is better."""
     runs = Runs(devices, size, kept)
     best, further, tried = runs.tuned(K)
     lines = [
@@ -214,7 +225,8 @@ def beyond(panels: Sequence[Panel]) -> list[str]:
             longer, prox = p.lines["FedDANE beyond"], p.lines["FedProx beyond"]
             others = ", ".join(f"{name} {fd.mean_of(p.lines[name].ends)}" for name in ("FedAvg", "FedProx"))
             found.append(
-                f"{p.devices.title}: the best mu of the paper's grid is its largest; with mu = {longer.mu} FedDANE ends at "
+                f"{p.devices.title}: the best mu of the paper's grid is its largest; with mu = {longer.mu} FedDANE "
+                f"ends at "
                 f"{fd.mean_of(longer.ends)} ({others}; FedProx with the same mu {fd.mean_of(prox.ends)})."
             )
     return found
@@ -268,7 +280,8 @@ def at_size(size: Size, paper: Size, kept: Recorded) -> str:
     scaled = f"Scaled down: {', '.join(changed)}, which may change an order. " if changed else ""
     first = min(size.tuning, size.seeds)
     return (
-        f"{epochs.capitalize()} of SGD, local steps of 0.01, batches of 10; {seeds}. {scaled}mu of FedDANE is the best of the "
+        f"{epochs.capitalize()} of SGD, local steps of 0.01, batches of 10; {seeds}. {scaled}mu of FedDANE is the "
+        f"best of the "
         f"paper's grid (0 to 1) by the loss in the end of the first {first} seed{'s'[: first - 1]}. {kept.words()}"
     )
 

@@ -37,7 +37,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two values of which the first is smaller, as a paper has it. Each (S,) by seed, or one number that is certain.
+    """Two values of which the first is smaller, as a paper has it. Each (S,) by seed, or numbers that are certain.
 
     label: what they are values of, such as the panel. factor: the second is at least so many times the first. margin:
     numbers that are certain and this close, relative to the first, are level and decide nothing.
@@ -65,7 +65,7 @@ def decided(comparisons: Sequence[Comparison]) -> list[str]:
     both: list[tuple[float, float]] = []
     for one in comparisons:
         first, second = _values(one)
-        if len(first) == 1:
+        if isinstance(one.smaller, int | float):  # nothing is random; one seed of random runs decides nothing
             gain, level = _gain(one.factor * first[0], second[0]), one.margin * abs(one.factor * first[0])
             both.append((0.0, 1.0) if gain > level else (1.0, 0.0) if gain < -level else (1.0, 1.0))
         else:
@@ -86,7 +86,10 @@ def share(count: int, of: int, least: float) -> tuple[str, str]:
     low = 0.0 if count == 0 else float(betaincinv(count, of - count + 1, 1 - CONFIDENCE))
     high = 1.0 if count == of else float(betaincinv(count + 1, of - count, CONFIDENCE))
     word = REPRODUCED if low > least else REVERSED if high < least else UNDECIDED
-    return word, f"{count} of {of} repeats (one-sided limits of the share: {low:.3f} and {high:.3f}; asked for: {least:g})"
+    return (
+        word,
+        f"{count} of {of} repeats (one-sided limits of the share: {low:.3f} and {high:.3f}; asked for: {least:g})",
+    )
 
 
 def together(words: Sequence[str]) -> str:
@@ -124,7 +127,7 @@ def _told(one: Comparison, names: tuple[str, str], word: str, several: bool) -> 
     first, second = _values(one)
     a, b = (f"{name} {mean_of(v)}".strip() for name, v in zip(names, (first, second), strict=True))
     times = "" if one.factor == 1 else f" (factor {second.mean() / first.mean():.2g}, asked for {one.factor:g})"
-    seeds = f" over {len(first)} seeds" if len(first) > 1 else ""
+    seeds = "" if isinstance(one.smaller, int | float) else f" over {len(first)} seed{'s'[: len(first) - 1]}"
     label = f"{one.label}: " if one.label else ""
     return f"{label}{a}, {b}{times}{seeds}" + (f" [{word}]" if several and word != REPRODUCED else "")
 

@@ -93,7 +93,8 @@ def findings(found: Mapping[str, Row]) -> dict[str, fd.Decision]:
         "shard_larger": fd.ordered([fd.Comparison("", other, own)], ("random split", "Dirichlet(0.1)")),
         "twice": fd.Decision(
             fd.together(within),
-            f"the ratio of the mean differences is {own.mean() / other.mean():.3g}; from {TWICE[0]:.2f} to {TWICE[1]:.2f} "
+            f"the ratio of the mean differences is {own.mean() / other.mean():.3g}; from {TWICE[0]:.2f} to "
+            f"{TWICE[1]:.2f} "
             "counts as twice",
         ),
         "shard_spread": fd.ordered([apart], ("random split", "Dirichlet(0.1)")),
@@ -107,12 +108,16 @@ def facts(found: Mapping[str, Row], size: a.Size, kept: Recorded) -> dict[str, A
     """Title, caption, findings."""
     steps = ", ".join(f"{row.step} ({split})" for split, row in found.items())
     caption = (
-        f"Softmax regression on {size.data}, {CLIENTS} clients, F80 (the fastest five times as fast as the slowest), K = 1, "
-        f"asynchronous FedAvg; mean (lines) and range (bands) over {len(size.seeds)} seeds and {size.length} aggregations. "
-        "Upper row: random split (the paper's MNIST); lower row: classes by Dirichlet(0.1) (its MNIST-shard). eta_l, tuned "
+        f"Softmax regression on {size.data}, {CLIENTS} clients, F80 (the fastest five times as fast as the slowest), "
+        f"K = 1, "
+        f"asynchronous FedAvg; mean (lines) and range (bands) over {len(size.seeds)} seeds and {size.length} "
+        f"aggregations. "
+        "Upper row: random split (the paper's MNIST); lower row: classes by Dirichlet(0.1) (its MNIST-shard). eta_l, "
+        "tuned "
         f"with identical weights: {steps}. The surrogate problem is the one that identical weights follow, q_i in "
         f"proportion to 1/tau_i. {a.scaled(size, FULL)}{kept.words()}Judged on the last tenth of the aggregations; "
-        "'first' is the first tenth, which is left out of the picture. Columns (a) and (c), (b) and (d) share their axes."
+        "'first' is the first tenth, which is left out of the picture. Columns (a) and (c), (b) and (d) share their "
+        "axes."
     )
     return {
         "schema": 1,

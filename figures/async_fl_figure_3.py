@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import _async_fl as a
@@ -77,14 +78,14 @@ def findings(found: Found) -> dict[str, fd.Decision]:
     grows = [
         fd.Comparison(f"{name}, K = {K} and {after}", v[:, at[K]], v[:, at[after]])
         for name, v in deviation.items()
-        for K, after in zip(LOCAL_STEPS, LOCAL_STEPS[1:], strict=False)
+        for K, after in pairwise(LOCAL_STEPS)
     ]
 
     def higher(values: Mapping[str, c.Array], above: int) -> fd.Decision:
         these = [
             fd.Comparison(f"K = {K}", values["identical"][:, at[K]], values["time-based"][:, at[K]])
             for K in LOCAL_STEPS
-            if K > above
+            if above < K
         ]
         return fd.ordered(these, ("identical", "time-based"))
 
@@ -102,14 +103,16 @@ def findings(found: Found) -> dict[str, fd.Decision]:
         ),
         "variance_grows": fd.Decision(
             fd.together(words),
-            f"of {len(words)} steps from one K to the next the deviation grows in {words.count(fd.REPRODUCED)}, falls in "
+            f"of {len(words)} steps from one K to the next the deviation grows in {words.count(fd.REPRODUCED)}, "
+            f"falls in "
             f"{words.count(fd.REVERSED)} and neither surely in {words.count(fd.UNDECIDED)}",
         ),
         "higher_variance": higher(deviation, 8),
         "higher_mean": higher(mean, 15),
         "plateau": fd.Decision(
             fd.together(fd.decided(similar)),
-            f"identical, K = 16 over K = 10: mean {ratios[0]:.3g} times, deviation {ratios[1]:.3g} times; within a factor "
+            f"identical, K = 16 over K = 10: mean {ratios[0]:.3g} times, deviation {ratios[1]:.3g} times; within a "
+            f"factor "
             f"of {SIMILAR:g} counts as very similar",
         ),
     }
@@ -119,8 +122,10 @@ def facts(found: Found, size: a.Size, kept: Recorded) -> dict[str, Any]:
     """Title, caption, findings."""
     caption = (
         f"Softmax regression on {size.data}, {CLIENTS} clients, F80, classes {SPLIT}, asynchronous FedAvg on "
-        f"single samples (the clients' sizes are no multiples of 64, the paper's batch); mean and standard deviation of the federated loss over the last 5 % of {size.length} aggregations, mean (lines) and range "
-        f"(bands) over {len(size.seeds)} seeds. eta_l = {found.step}, the best for K = 1 with identical weights. The paper "
+        f"single samples (the clients' sizes are no multiples of 64, the paper's batch); mean and standard deviation "
+        f"of the federated loss over the last 5 % of {size.length} aggregations, mean (lines) and range "
+        f"(bands) over {len(size.seeds)} seeds. eta_l = {found.step}, the best for K = 1 with identical weights. The "
+        f"paper "
         "has CIFAR-10 with a convolutional network, 25000 units of time and eta_l = 0.005 (caption) or 0.0005 (text). "
         f"{a.scaled(size, FULL)}{kept.words()}"
     )

@@ -5,9 +5,10 @@ Run: python figures/async_fl_figure_4.py [-o DIR] [--data digits|mnist] [--round
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import _async_fl as a
@@ -82,14 +83,22 @@ def compute(size: a.Size, kept: Recorded) -> list[dict[str, Line]]:
             grid = a.grid_to(round(size.length * unit))
             curves: dict[Fraction, c.Array] = {}
 
-            def end(step: Fraction, spec: Any = spec, on: Any = on, grid: Any = grid, curves: Any = curves) -> float:  # fmt: skip
-                curves[step] = a.federated({**spec, "eta_l": str(step)}, on, grid, size.seeds, kept)[0]
-                return late(np.array(grid), curves[step])
-
-            step, tried = c.tuned(size.steps, end)
+            run = partial(a.federated, on=on, grid=grid, seeds=size.seeds, kept=kept)
+            step, tried = c.tuned(size.steps, partial(_tried, run, spec, grid, curves))
             panel[name] = Line(step, tried, np.array(grid) / unit, curves[step])
         found.append(panel)
     return found
+
+
+def _tried(
+    run: Callable[[Mapping[str, Any]], c.Array],
+    spec: Mapping[str, Any],
+    grid: Sequence[int],
+    curves: dict[Fraction, c.Array],
+    step: Fraction,
+) -> float:
+    curves[step] = run({**spec, "eta_l": str(step)})[0]
+    return late(np.array(grid), curves[step])
 
 
 def findings(found: Sequence[Mapping[str, Line]]) -> dict[str, fd.Decision]:
@@ -106,14 +115,16 @@ def findings(found: Sequence[Mapping[str, Line]]) -> dict[str, fd.Decision]:
     can = [pair(k, "synchronous", "asynchronous") for k in unlike]
     seen = fd.REPRODUCED in fd.decided(can)
     return {
-        "fedfix": fd.ordered([pair(k, "FedFix-0.5", "synchronous") for k in range(len(PANELS))], ("FedFix-0.5", "synchronous")),
+        "fedfix": fd.ordered(
+            [pair(k, "FedFix-0.5", "synchronous") for k in range(len(PANELS))], ("FedFix-0.5", "synchronous")
+        ),
         "sync_f0": fd.ordered([pair(k, "synchronous", "asynchronous") for k in alike], ("synchronous", "asynchronous")),
         "sync_f80": fd.Decision(
             fd.REPRODUCED if seen else fd.UNDECIDED,
             fd.ordered(can, ("synchronous", "asynchronous")).statistic
             + ("" if seen else "; the paper has it on Shakespeare, which is not run here"),
         ),
-    }  # fmt: skip
+    }
 
 
 def facts(found: Sequence[Mapping[str, Line]], size: a.Size, kept: Recorded) -> dict[str, Any]:
@@ -123,11 +134,15 @@ def facts(found: Sequence[Mapping[str, Line]], size: a.Size, kept: Recorded) -> 
         for (hardware, clients), panel in zip(PANELS, found, strict=True)
     )
     caption = (
-        f"Softmax regression on {size.data}, classes {SPLIT}, K = {K} full local gradient steps, {size.length} units of "
-        "time, in each of which the slowest client finishes once. Each method takes its best eta_l, on a grid that goes on "
-        f"until the best lies inside: {steps}. On F0 FedFix-0.5 is synchronous FedAvg with eta_g = 2, step for step. The "
+        f"Softmax regression on {size.data}, classes {SPLIT}, K = {K} full local gradient steps, {size.length} units "
+        f"of "
+        "time, in each of which the slowest client finishes once. Each method takes its best eta_l, on a grid that "
+        "goes on "
+        f"until the best lies inside: {steps}. On F0 FedFix-0.5 is synchronous FedAvg with eta_g = 2, step for step. "
+        f"The "
         "paper has CIFAR-10 and Shakespeare with networks and batches of 64. "
-        f"{a.scaled(size, FULL)}{kept.words()}Judged on the mean loss over time after the first quarter, with less than "
+        f"{a.scaled(size, FULL)}{kept.words()}Judged on the mean loss over time after the first quarter, with less "
+        f"than "
         f"{LEVEL:.0%} of difference as level."
     )
     return {

@@ -1,4 +1,4 @@
-"""Figure 1 of the asynchronous paper, and the clients of update times 2, 3 and 5 under four policies, as Gantt pictures.
+"""Figure 1 of the asynchronous paper, and clients of update times 2, 3 and 5 under four policies, as Gantt pictures.
 
 Run: python figures/async_fl_gantt.py [-o DIR]
 """
@@ -55,7 +55,8 @@ def facts(drawn: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     )
     caption = (
         f"Top left: the two clients of the paper's Figure 1. The others: clients with update times "
-        f"{', '.join(map(str, TIMES))}. Up to time {HORIZON}. Bars: work on the model that was received at their start, with "
+        f"{', '.join(map(str, TIMES))}. Up to time {HORIZON}. Bars: work on the model that was received at their "
+        f"start, with "
         "the delay of the contribution in aggregations; dots: contributions; vertical lines: aggregations. "
         f"{told}."
     )
@@ -64,9 +65,12 @@ def facts(drawn: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     even = table.rounds // 2 * 2
     second = [n for n in range(even) if 1 in table.cohort(n)]
     decisions = {
-        "every": fd.certain(share[0] == 1, f"client 1 contributes to {share[0] * table.rounds} of {table.rounds} rounds"),
+        "every": fd.certain(
+            share[0] == 1, f"client 1 contributes to {share[0] * table.rounds} of {table.rounds} rounds"
+        ),
         "second": fd.certain(
-            second == list(range(1, even, 2)), f"client 2 contributes to {len(second)} of the first {even} rounds, in turn"
+            second == list(range(1, even, 2)),
+            f"client 2 contributes to {len(second)} of the first {even} rounds, in turn",
         ),
     }
     return {

@@ -40,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     found |= {"findings": fd.judged("feddane", "Figure 1", findings(panels)), "notes": f.beyond(panels)}
     found["caption"] = (
         f"Training loss by updating round (two communications of FedDANE as one), sampled engine, K = {K} draws by "
-        f"weight. {f.at_size(size, PAPER, kept)}{f.END} The panels share their axes. On IID devices the curves of FedDANE "
+        f"weight. {f.at_size(size, PAPER, kept)}{f.END} The panels share their axes. On IID devices the curves of "
+        f"FedDANE "
         "(mu = 0) and FedAvg nearly coincide. The paper's real data are not here; configs/neural/feddane.toml has "
         "stand-ins for them."
     )

@@ -36,8 +36,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     found |= {"findings": fd.judged("feddane", "Figure 3", findings(panels)), "notes": f.beyond(panels)}
     found["caption"] = (
         "Training loss by updating round with all 30 devices in both sets and one local epoch, sampled engine. "
-        f"{f.at_size(size, PAPER, kept)}Every method takes plain means over the devices, which minimise an equally weighted "
-        f"objective; the loss is that of all samples. {f.END} The panels share their axes, and the bands are thinner than "
+        f"{f.at_size(size, PAPER, kept)}Every method takes plain means over the devices, which minimise an equally "
+        f"weighted "
+        f"objective; the loss is that of all samples. {f.END} The panels share their axes, and the bands are thinner "
+        f"than "
         "the lines: only the order of the samples is random."
     )
     for path in c.save(f.figure(panels), found, out, NAME):

@@ -39,10 +39,14 @@ def compute() -> dict[str, dict[str, Any]]:
 
 
 CAPTION = (
-    "The paper's data sets as printed, with the mean that their printed counts give, and the training sets of the synthetic "
-    "devices of Figures 1 to 3, counted. FEMNIST and Sent140 are in no package that a fresh machine could get, LEAF's split "
-    "of Shakespeare needs its own download: no count of the printed rows could be repeated here. configs/neural/feddane.toml "
-    "takes MNIST, IMDB and the speaking roles of Shakespeare in their place. The synthetic sizes are int(exp(Normal(4, 2))) "
+    "The paper's data sets as printed, with the mean that their printed counts give, and the training sets of the "
+    "synthetic "
+    "devices of Figures 1 to 3, counted. FEMNIST and Sent140 are in no package that a fresh machine could get, "
+    "LEAF's split "
+    "of Shakespeare needs its own download: no count of the printed rows could be repeated here. "
+    "configs/neural/feddane.toml "
+    "takes MNIST, IMDB and the speaking roles of Shakespeare in their place. The synthetic sizes are "
+    "int(exp(Normal(4, 2))) "
     "+ 50, nine tenths of them for training; their seed is the same in all four sets."
 )
 
@@ -65,7 +69,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         }
         for name, own in found.items()
     }
-    decisions = {"means": fd.certain(right == len(printed), f"{right} of {len(printed)} printed means are samples over devices")}
+    decisions = {
+        "means": fd.certain(right == len(printed), f"{right} of {len(printed)} printed means are samples over devices")
+    }
     judged = fd.judged("feddane", "Table I", decisions)
     title = "Statistics of the data sets (Table I of FedDANE)"
     for path in tables.write(rows, "data set", title, CAPTION, judged, folder, NAME):

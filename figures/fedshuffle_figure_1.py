@@ -125,11 +125,14 @@ def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[s
     found["caption"] = (
         "Expected gap by round: exact expectation (solid lines), 5 to 95 % of "
         f"{seeds} sampled runs (bands), bound of Theorem 5.1, strongly convex, sharp reading, on the weighted average "
-        "of the gap (dash-dotted, where the theorem speaks). Each method takes the largest step that Theorem E.1 allows "
-        "(the paper gives none, so that nothing is tuned), those that draw with replacement or take equal steps the one of their reshuffled "
+        "of the gap (dash-dotted, where the theorem speaks). Each method takes the largest step that Theorem E.1 "
+        "allows "
+        "(the paper gives none, so that nothing is tuned), those that draw with replacement or take equal steps the "
+        "one of their reshuffled "
         "relative; momentum weighs clients by w_i/p_i. "
         f"Verdicts, by panel: {', '.join(f'{k} {v}' for k, v in found['bounds'].items())}. "
-        "Curves that meet: FedAvgMin and FedAvgMean, FedNovaRR and FedShuffle in their limits (dashes show both). Panels 1 "
+        "Curves that meet: FedAvgMin and FedAvgMean, FedNovaRR and FedShuffle in their limits (dashes show both). "
+        "Panels 1 "
         "and 2 share their axis of values. "
         f"The sampled means lie within {found['largest_z']:.1f} standard errors of the exact curves, over all rounds."
     )
@@ -204,7 +207,8 @@ def notes(equal: Mapping[str, Mapping[str, float]]) -> list[str]:
     """What the figure's problem shows beside the paper's findings."""
     return [
         f"At one step size ({EQUAL_STEP}) the limits of importance sampling and uniform sampling are "
-        f"{pretty(equal['weight']['limit'])} and {pretty(equal['uniform']['limit'])}: the gradient of the large client is "
+        f"{pretty(equal['weight']['limit'])} and {pretty(equal['uniform']['limit'])}: the gradient of the large "
+        f"client is "
         "small at the solution."
     ]
 

@@ -26,7 +26,6 @@ from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Epochs
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
-from boundcheck.report.words import pretty
 from boundcheck.setting.followed_objective import small_step_weights, weighted_minimiser
 
 NAME = "fedshuffle_figure_4"
@@ -111,7 +110,7 @@ def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[s
         f"The weights of the repair are c_i/K_i, here ({', '.join(map(str, weights))}).",
         "Taken literally (every client misses its last step) client 1 does nothing, since it holds one sample: the gap "
         f"tends to {literal} for small steps, and no weights of the other two get below {rest}. Client 1 is therefore "
-        f"left alone here; the uncorrected gap is then {plain} for small steps."
+        f"left alone here; the uncorrected gap is then {plain} for small steps.",
     ]
     return {
         "schema": 1,

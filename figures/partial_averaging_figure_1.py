@@ -2,8 +2,8 @@
 
 Run: python figures/partial_averaging_figure_1.py [-o DIR]
 
-The picture is not drawn from a description: both methods run on pure noise, where a block of the two models agrees after
-an iteration exactly if it was averaged in it.
+The picture is not drawn from a description: both methods run on pure noise, where a block of the two models agrees
+after an iteration exactly if it was averaged in it.
 """
 
 from __future__ import annotations
@@ -81,8 +81,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         "schema": 1,
         "title": "Periodic and partial averaging with two workers (Figure 1 of the partial averaging paper)",
         "caption": (
-            "The expected squared distance of the two workers' blocks from their average after each iteration, exact, where "
-            "there is no gradient and the noise of each block has variance 1 (step size 1): it is 0 exactly where a block has "
+            "The expected squared distance of the two workers' blocks from their average after each iteration, "
+            "exact, where "
+            "there is no gradient and the noise of each block has variance 1 (step size 1): it is 0 exactly where a "
+            "block has "
             "just been averaged. Both panels have one scale of shades."
         ),
         "findings": fd.judged("partial_averaging", "Figure 1", findings(found)),

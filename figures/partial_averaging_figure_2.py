@@ -41,11 +41,15 @@ def expected(kind: str, iterations: int, workers: int) -> c.Array:
     return curve.values["discrepancy"][None]
 
 
-def shape(values: c.Array) -> dict[str, c.Array]:
-    """Mean, peak and least value over whole periods, the first one left out, of curves (seeds, iterations + 1)."""
+def shape(values: c.Array) -> dict[str, Any]:
+    """Mean, peak and least value over whole periods, the first one left out, of curves (seeds, iterations + 1).
+
+    By seed; of one curve, which is exact, the numbers themselves.
+    """
     whole = (values.shape[1] - 1) // f.TAU * f.TAU
     late = values[:, f.TAU : whole]
-    return {"mean": late.mean(axis=1), "peak": late.max(axis=1), "least": late.min(axis=1)}
+    found = {"mean": late.mean(axis=1), "peak": late.max(axis=1), "least": late.min(axis=1)}
+    return {name: float(v[0]) for name, v in found.items()} if len(values) == 1 else found
 
 
 def flat(workers: int) -> float:
@@ -78,12 +82,18 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         for name, by_kind in found.items()
     ]
     spans = [
-        fd.Comparison(f"{name}, least over peak", *(by_kind[k]["least"] / by_kind[k]["peak"] for k in ("periodic", "partial")))
+        fd.Comparison(
+            f"{name}, least over peak", *(by_kind[k]["least"] / by_kind[k]["peak"] for k in ("periodic", "partial"))
+        )
         for name, by_kind in found.items()
     ]
-    decisions = {"peak": fd.ordered(peaks, ("partial", "periodic")), "stable": fd.ordered(spans, ("periodic", "partial"))}
+    decisions = {
+        "peak": fd.ordered(peaks, ("partial", "periodic")),
+        "stable": fd.ordered(spans, ("periodic", "partial")),
+    }
     notes = [
-        f"On the {name} periodic averaging has {(by_kind['periodic']['mean'] / by_kind['partial']['mean']).mean():.2f} times the mean "
+        f"On the {name} periodic averaging has "
+        f"{np.mean(by_kind['periodic']['mean'] / by_kind['partial']['mean']):.2f} times the mean "
         "of partial averaging: it is the peak that is lower, not the distance on average."
         for name, by_kind in found.items()
     ]
@@ -92,7 +102,8 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         f"{f.TAU}. Left: expectation, without sampling error, by the exact engine for {workers} alike quadratic "
         f"workers in dimension {DIM} (curvatures 1/4 to 2, noise of variance 1 in each coordinate, step {STEP}); "
         "dotted: the constant of partial averaging and the peak of periodic averaging if there were no gradient at "
-        f"all ({pretty(flat(workers))} and twice that). Right: mean (lines) and range (bands) over {f.SEEDS} runs of softmax regression on the "
+        f"all ({pretty(flat(workers))} and twice that). Right: mean (lines) and range (bands) over {f.SEEDS} runs of "
+        f"softmax regression on the "
         f"digits of scikit-learn, split at random over {f.DIGITS['clients']} workers, batches of {f.BATCH}, step "
         f"{f.DIGITS_STEP}. The paper has one network; configs/neural/partial_averaging.toml has a small one."
     )
@@ -100,7 +111,9 @@ def facts(exact: Mapping[str, c.Array], sampled: Mapping[str, c.Array], workers:
         "schema": 1,
         "title": "The model discrepancy by iteration (Figure 2 of the partial averaging paper)",
         "workers": workers,
-        "shapes": {n: {k: {w: float(v.mean()) for w, v in s.items()} for k, s in by.items()} for n, by in found.items()},
+        "shapes": {
+            n: {k: {w: float(np.mean(v)) for w, v in s.items()} for k, s in by.items()} for n, by in found.items()
+        },
         "pure_noise": flat(workers),
         "findings": fd.judged("partial_averaging", "Figure 2", decisions),
         "notes": notes,
@@ -122,7 +135,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     problem = f.digits()
     sampled = {
         kind: np.stack(
-            [f.trace(problem, f.on_digits(kind), chosen.iterations, s, losses=False).discrepancy for s in range(f.SEEDS)]
+            [
+                f.trace(problem, f.on_digits(kind), chosen.iterations, s, losses=False).discrepancy
+                for s in range(f.SEEDS)
+            ]
         )
         for kind in f.KINDS
     }

@@ -60,13 +60,15 @@ def facts(traces: Mapping[str, Sequence[f.Trace]]) -> dict[str, Any]:
     notes = []
     if min(float(v.min()) for v in ratio.values()) > 1:
         notes.append(
-            "With either method the averaged model is better than every local one in the mean: the loss is convex here, so "
+            "With either method the averaged model is better than every local one in the mean: the loss is convex "
+            "here, so "
             "that averaging models cannot raise it above their mean loss, as it can for a network."
         )
     caption = (
         "Training loss above its minimum, over all data, of the averaged model and of the best local model, one "
         f"iteration before the end of each round of {f.TAU}, when the models have been apart for longest. Mean "
-        f"(lines) and range (bands) over {f.SEEDS} runs of softmax regression (ridge {f.DIGITS['ridge']}) on the digits of scikit-learn, split at "
+        f"(lines) and range (bands) over {f.SEEDS} runs of softmax regression (ridge {f.DIGITS['ridge']}) on the "
+        f"digits of scikit-learn, split at "
         f"random over {f.DIGITS['clients']} workers, batches of {f.BATCH}, step {f.DIGITS_STEP}; it stands for the "
         "paper's ResNet20 on CIFAR-10 with 128 workers, which is in configs/neural/full."
     )
@@ -94,7 +96,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     out = files.folder_of(chosen.out, NAME)
     problem, iterations = f.digits(), f.TAU * chosen.rounds - 1
     traces = {
-        kind: [f.trace(problem, f.on_digits(kind), iterations, s, losses=True) for s in range(f.SEEDS)] for kind in f.KINDS
+        kind: [f.trace(problem, f.on_digits(kind), iterations, s, losses=True) for s in range(f.SEEDS)]
+        for kind in f.KINDS
     }
     figure, left, right = c.new_figure()
     for ax, kind in ((left, "periodic"), (right, "partial")):

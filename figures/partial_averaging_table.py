@@ -11,7 +11,7 @@ averaging c steps after an average.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import _files as files

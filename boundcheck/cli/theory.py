@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,7 +119,7 @@ def list_statements(
 def _without_evidence(without: list[dict[str, Any]], broken: list[str], as_json: bool) -> int:
     """Print the readings without evidence, with --json their ids; exit code 1 where there is one."""
     if as_json:
-        print_json({"statements": [r["id"] for r in without], "broken": broken})
+        line(json.dumps([r["id"] for r in without]))
     else:
         for r in without:
             line(f"{r['id']}: {r['belief']}")

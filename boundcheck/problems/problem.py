@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.certified.constant import Constant
+from boundcheck.certified.slopes import Slope
 from boundcheck.methods.clients import Clients, Repeated
 
 Floats = NDArray[np.float64]
@@ -173,6 +174,18 @@ class SteppedProblem(Protocol):
 
     def metric_of(self, name: str, x: Sequence[Any]) -> Any:
         """A metric at x (d,)."""
+        ...
+
+
+@runtime_checkable
+class SlopedProblem(Protocol):
+    """What a problem on the line offers whose samples are convex and piecewise quadratic, with bounded slopes."""
+
+    slopes: tuple[tuple[Slope, ...], ...]
+
+    @property
+    def client_slopes(self) -> tuple[Slope, ...]:
+        """The derivative of each client's objective, the mean over its samples."""
         ...
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -95,10 +96,11 @@ def _stated(claim: Mapping[str, Any]) -> Statement:
     return statement_from_dict(told["definition"]) if "definition" in told else statement(told["id"])
 
 
-def index_page(report: Mapping[str, Any], figures: Sequence[str] = ()) -> str:
+def index_page(report: Mapping[str, Any], figures: Sequence[str] = (), papers: str = "") -> str:
     """The index: counts by outcome and grade (zeros included), what does not scale, and all claims.
 
-    figures: pictures in the folder `figures` beside the page, to be linked.
+    figures: pictures in the folder `figures` beside the page, to be linked. papers: the page of the papers' figures and
+    tables, "" where there is none.
     """
     from markupsafe import Markup
 
@@ -106,8 +108,16 @@ def index_page(report: Mapping[str, Any], figures: Sequence[str] = ()) -> str:
     return (
         environment()
         .get_template("index.html.j2")
-        .render(report={**report, "claims": claims, "flagged": flagged(report)}, figures=figures)
+        .render(report={**report, "claims": claims, "flagged": flagged(report)}, figures=figures, papers=papers)
     )
+
+
+def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], figures: Sequence[str]) -> str:
+    """The papers' figures and tables: what is here, and the word of each finding with its statistic."""
+    counts = {kind: sum(row["here"] == kind for row in rows) for kind in ("full", "scaled", "absent")}
+    words = dict(Counter(f["word"] for row in rows for f in row["findings"]).most_common())
+    page = environment().get_template("papers.html.j2")
+    return page.render(report=report, rows=rows, figures=figures, counts=counts, words=words)
 
 
 def not_run_page(report: Mapping[str, Any], missing: Mapping[str, Any]) -> str:

@@ -70,7 +70,7 @@ def test_a_record_shows_what_new_runs_show(file: Path, spec_file: Path) -> None:
     assert shown.words[1:] == fresh.words
     assert shown.kind == "recorded"
     assert shown.name == "Recorded: Two step sizes"
-    assert shown.words[0].startswith(f"RECORDED, not run for this report: on {record.recorded} by `boundcheck record")
+    assert shown.words[0].startswith(f"RECORDED, not run for this report: on {record.recorded} by 'boundcheck record")
     assert record.code[:12] in shown.words[0]
     assert "is that of the code here" in shown.words[0]
     assert f"boundcheck rerun {file.name} --row '2 rounds'" in shown.words[0]

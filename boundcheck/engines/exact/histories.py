@@ -42,7 +42,8 @@ MAX_HISTORIES = 20_000  # kept at once
 VIRTUAL = ("virtual_gap", "virtual_grad2")  # metrics at the virtual models, see `virtual`
 
 Point = tuple[Any, ...]
-Path = tuple[Point, ...]  # the local points y^0, ..., y^K of a visit, or y^0 and y^K alone
+# y^k - y^0 of a visit for k = 0, ..., K, or for 0 and K alone; differences of balls would forget how these depend
+Path = tuple[Point, ...]
 KINDS: Mapping[Arithmetic, Any] = {
     Arithmetic.RATIONAL: Fraction(0),
     Arithmetic.BALL: arb(0),
@@ -177,7 +178,7 @@ class _Walk:
         found = list(x)
         for a, path in zip(shares, moves, strict=True):
             share = self._number(factor * a)
-            found = [v + share * (y - z) for v, y, z in zip(found, path[k], path[0], strict=True)]
+            found = [v + share * y for v, y in zip(found, path[k], strict=True)]
         return tuple(found)
 
     def _received(self, law: Law, cohort: Cohort, history: _History, x: Point) -> tuple[Point, ...]:
@@ -241,21 +242,24 @@ class _Walk:
         sizes = eta if isinstance(eta, tuple) else (eta,) * visit.steps
         batches = [0] * visit.steps if visit.sampling == "full" else batch_sizes(size, visit.batch, visit.steps)
         every = tuple(range(size))
-        states: list[tuple[Fraction, Path, tuple[int, ...]]] = [(Fraction(1), (start,), every)]
+        unmoved = (self._zero,) * len(start)
+        states: list[tuple[Fraction, Path, tuple[int, ...]]] = [(Fraction(1), (unmoved,), every)]
         for step, batch in zip(sizes, batches, strict=True):
             found: list[tuple[Fraction, Path, tuple[int, ...]]] = []
             for p, path, left in states:
                 for q, drawn, rest in _draws(visit.sampling, every, left, batch):
-                    y = self._step(client, visit, drawn, path[-1], start, step)
-                    found.append((p * q, (*path, y) if whole else (start, y), rest))
+                    moved = self._step(client, visit, drawn, path[-1], start, step)
+                    found.append((p * q, (*path, moved) if whole else (unmoved, moved), rest))
             if len(found) > MAX_HISTORIES:
                 raise Unsupported(self._too_many(f"more than {MAX_HISTORIES} draws of samples in one visit"))
             states = found
         return [(p, path) for p, path, _ in states]
 
     def _step(
-        self, client: int, visit: Visit, drawn: Mapping[int, int] | None, y: Point, start: Point, step: Fraction
+        self, client: int, visit: Visit, drawn: Mapping[int, int] | None, moved: Point, start: Point, step: Fraction
     ) -> Point:
+        """The displacement from the start of the visit after one more step."""
+        y = tuple(a + b for a, b in zip(start, moved, strict=True))
         data = self._data
         if drawn is None:
             self._count(self._clients.sizes[client])
@@ -267,9 +271,9 @@ class _Walk:
             slope = [self._sum((p, g[k]) for p, g in parts) for k in range(len(y))]
         if visit.prox:
             mu = self._number(visit.prox)
-            slope = [g + mu * (a - b) for g, a, b in zip(slope, y, start, strict=True)]
+            slope = [g + mu * a for g, a in zip(slope, moved, strict=True)]
         size = self._number(step * visit.scale)
-        found = tuple(a - size * g for a, g in zip(y, slope, strict=True))
+        found = tuple(a - size * g for a, g in zip(moved, slope, strict=True))
         exact = self._arithmetic is Arithmetic.RATIONAL
         if exact and any(v.denominator.bit_length() > 3.33 * MAX_DIGITS for v in found):
             raise Unsupported(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -107,11 +108,12 @@ def _data(record: Record) -> dict[str, Any]:
 
 def _words(record: Record, path: Path) -> Iterator[str]:
     with_what = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+    rerun = shlex.join(["boundcheck", "rerun", path.name, "--row", record.rows[0].case])
     fits = "is that of the code here" if record.code_now() == record.code else f"no longer fits: {CHANGED}"
     yield (
-        f"RECORDED, not run for this report: on {record.recorded} by `{record.command}`, in "
+        f"RECORDED, not run for this report: on {record.recorded} by '{record.command}', in "
         f"{_hours(record.processor_hours)} processor hours, with {with_what}. The digest of the code that computed it, "
-        f"{record.code[:12]}, {fits}. `boundcheck rerun {path.name} --row '{record.rows[0].case}'` runs a row again "
+        f"{record.code[:12]}, {fits}. {rerun} runs a row again "
         "and compares."
     )
     missing = [c.label for c in record.spec.all_cases if c.label not in [row.case for row in record.rows]]
@@ -149,23 +151,24 @@ def _hours(value: float) -> str:
     return format_short(value, 2) if math.isfinite(value) else "-"
 
 
-SUMMARY = ("table", "recorded", "rows", "seeds", "pairs", *OUTCOMES, "processor hours", "hours for the rest", "code")
+SUMMARY = ("table", "recorded", "rows", "seeds", "pairs", *OUTCOMES, "processor hours", "hours for the rest")
 
 
 def summary_row(record: Record) -> tuple[str, ...]:
     """A record in the columns of `SUMMARY`."""
     by_outcome = counts(record)
     hours, open_ended = price_of_rows(prices(record))
-    rest = _hours(hours) + (f", and {open_ended} without a price" if open_ended else "")
+    rest = " and ".join(
+        [*([_hours(hours)] if hours else []), *([f"{open_ended} without a price"] if open_ended else [])]
+    )
     cases = f"{len(record.rows)} of {len(record.spec.all_cases)}"
     numbers = (str(record.spec.seeds), str(sum(by_outcome.values())), *(str(by_outcome[name]) for name in OUTCOMES))
-    code = "as recorded" if record.code_now() == record.code else "changed since"
-    return (record.name, record.recorded, cases, *numbers, _hours(record.processor_hours), rest, code)
+    return (record.name, record.recorded, cases, *numbers, _hours(record.processor_hours), rest or "-")
 
 
 def summary_rows(records: Sequence[Record]) -> list[tuple[str, ...]]:
     """Table, rows, seeds, pairs, how many of them have each outcome, processor hours: what a change of code keeps."""
-    return [tuple(cell for k, cell in enumerate(summary_row(record)) if k not in (1, 9, 10)) for record in records]
+    return [tuple(cell for k, cell in enumerate(summary_row(record)) if k not in (1, 9)) for record in records]
 
 
 def summary_study(records: Sequence[Record]) -> Study:
@@ -175,13 +178,16 @@ def summary_study(records: Sequence[Record]) -> Study:
     for record in records:
         total.update(counts(record))
     hours = _hours(sum(record.processor_hours for record in records))
+    old = sum(record.code_now() != record.code for record in records)
     words = (
         f"RECORDED, not run for this report: {sum(total.values())} pairs of methods that a paper puts in an order, of "
         f"which {total['reproduced']} reproduced, {total['reversed']} reversed and {total['undecided']} undecided, in "
         f"{hours} processor hours. A reversal says that the order does not hold at our size, not that the paper is "
         "wrong at its own.",
+        f"The code that computed {old} of {len(records)} tables has changed since; boundcheck rerun runs a row again "
+        "and compares.",
         f"Hours for the rest: what would decide the undecided pairs with probability {POWER:g}, if the differences "
         f"seen so far are the true ones; a pair that would need more than {MOST_SEEDS} seeds has no price.",
     )
-    table = StudyTable("Recorded tables", SUMMARY, rows, tuple(range(3, len(SUMMARY) - 2)))
+    table = StudyTable("Recorded tables", SUMMARY, rows, tuple(range(3, len(SUMMARY) - 1)))
     return Study(STUDY_KIND, "Recorded: all tables of neural results", words, (table,), data={"pairs": dict(total)})

@@ -7,25 +7,17 @@ from fractions import Fraction
 import sympy as sp
 
 from boundcheck.papers.fedshuffle.definitions import PAPER, SYMBOLS, W, eta_g
-from boundcheck.theory.dimension import ONE, STEP
+from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
 WORK = Symbol("work", "E_i |D_i|, the local steps of client i", ONE, integer=True, low=Fraction(1), latex=r"E_i|D_i|")
 LARGEST = Symbol("largest", "the largest E_j |D_j|", ONE, integer=True, low=Fraction(1), latex=r"\max_j E_j|D_j|")
-TOP = Symbol(
-    "top",
-    "1/(4 beta L), the largest effective step of either method",
-    STEP,
-    low=Fraction(0),
-    low_open=True,
-    latex=r"\eta_{\max}",
-)
-work, largest, top = WORK.expr, LARGEST.expr, TOP.expr
-# both eta_l and W eta_g eta_l are at most top in Theorem E.1, per local step of client i; FedShuffle's W is 1
-own = sp.Min(top, top / eta_g) / work
-other = sp.Min(top, top / (W * eta_g)) / largest
+work, largest = WORK.expr, LARGEST.expr
+# Theorem E.1 bounds eta_l and W eta_g eta_l by 1/(4 beta L), the unit here; FedShuffle's W is 1. Per local step:
+own = sp.Min(1, 1 / eta_g) / work
+other = sp.Min(1, 1 / (W * eta_g)) / largest
 
 theorem = Theorem(
     source=Source(PAPER, "Remark E.2", "Appendix E.2, with the step condition of Theorem E.1"),
@@ -33,7 +25,6 @@ theorem = Theorem(
     symbols=(
         WORK,
         LARGEST,
-        TOP,
         SYMBOLS["W"].but(key="", high=Fraction(1), meaning="W of the other method; that of FedShuffle is 1"),
         SYMBOLS["eta_g"].but(low=Fraction(1), low_open=False),
     ),

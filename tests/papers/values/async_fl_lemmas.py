@@ -6,6 +6,7 @@ from values.async_fl import (
     CORRECTED,
     ONE_SERVER_STEP,
     OPEN_ALPHA,
+    PERIODIC,
     STEP_98,
     residual_1,
     share,
@@ -136,8 +137,15 @@ DELAYS = {
 }
 
 
+ALIKE = {"F0": lambda tau_0, tau_M: (tau_0, "==", tau_M)}
+
+
 def _gamma(alpha, d, q_i):
     return q_i * (d - alpha * q_i)
+
+
+ROUND_N = {"metric rounds": lambda n: n}
+INNER = {**ROUND_N, "metric scale": lambda: -2}
 
 
 def _constant(number):
@@ -211,59 +219,71 @@ VALUES = {
     "lemma_1_jensen/corrected": {"bound": lambda together, single: together - single},
     "lemma_1_jensen/as_printed": {"bound": lambda together, qt_max: (1 - qt_max) * together},
     "lemma_2/corrected": {
+        **ROUND_N,
         "bound": lambda K, eta_l, eta_g, alpha, beta, q, inner, Rn, Sn: (
             -2 * K * eta_g * eta_l * inner + (K * eta_g * eta_l) ** 2 * (alpha * q**2 * Rn + beta * q * Sn)
-        )
+        ),
     },
     "lemma_2/as_printed": {
+        **ROUND_N,
+        "metric scale": lambda K: q(1, 1) / K,
         "bound": lambda eta_l, eta_g, alpha, beta, q, inner, Rn, Sn: (
             -2 * eta_g * eta_l * inner + (eta_g * eta_l) ** 2 * alpha * q**2 * Rn + (eta_g * eta_l) ** 2 * beta * q * Sn
-        )
+        ),
     },
     "lemma_3/corrected": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1: (
             4 * tau * Qs + 4 * work(K, L, eta_l) / (L * q) * Z + 12 * eta_l**2 * (K - 1) ** 2 * sg1
         ),
     },
     "lemma_3/as_printed": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1: (
             4 * q * tau * Qs + 4 * work(K, L, eta_l) / (L * q) * Z + 6 * eta_l**2 * (K - 1) ** 2 * sg1
         ),
     },
     "lemma_3_gradients/corrected": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, tau, q, Qs, Z, sg1: 12 * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
     },
     "lemma_3_gradients/as_printed": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, tau, q, Qs, Z, sg1: 12 * q * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
     },
     "lemma_4/corrected": {
+        **INNER,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, Xi, sg1: (
             -2 * Xi + 4 * L * q * tau * Qs + 4 * work(K, L, eta_l) * Z + 12 * eta_l**2 * (K - 1) ** 2 * q * L * sg1
         ),
     },
     "lemma_4/as_printed": {
+        **INNER,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, Xi, sg1: (
             -2 * Xi + 4 * L * q * tau * Qs + 4 * work(K, L, eta_l) * Z + 6 * eta_l**2 * (K - 1) ** 2 * q * L * sg1
         ),
     },
     "lemma_5/corrected": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1, sg2: (
             12 * L**2 * tau * Qs + 24 * L * Z / q + 6 * work(K, L, eta_l) * sg1 + 6 * sg2 / K
         ),
     },
     "lemma_5/as_printed": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1, sg2: (
             12 * L**2 * tau * Qs + 24 * L * Z / q + 3 * work(K, L, eta_l) * sg1 + 6 * sg2
         ),
     },
     "lemma_6/corrected": {
+        **PERIODIC,
         **DRIFT,
         **DELAYS,
         "bound": lambda L, K, eta_l, eta_g, rho, alpha, beta, S1, S2, Z_mean: (
@@ -276,6 +296,7 @@ VALUES = {
         ),
     },
     "lemma_6/as_printed": {
+        **PERIODIC,
         **DELAYS,
         "bound": lambda L, K, eta_l, eta_g, rho, alpha, beta, S1, S2, Z_mean: (
             (K * eta_g * eta_l) ** 2
@@ -291,8 +312,17 @@ VALUES = {
     },
     "section_5_f80/as_printed_times": {"domain": ("X < 100",), "bound": lambda X: 1 / (1 - X / 100)},
     "section_5_f80/as_printed_slower": {"domain": ("X < 100",), "bound": lambda X: 1 + X / 100},
-    "section_5_fedfix_f0/corrected": {"bound": lambda eta_g, tau_M, dt: ceil(tau_M / dt) * eta_g},
-    "section_5_fedfix_f0/as_printed": {"bound": lambda eta_g: 2 * eta_g},
+    "section_5_fedfix_f0/corrected": {
+        **ALIKE,
+        "bound": lambda eta_g, tau_M, dt: ceil(tau_M / dt) * eta_g,
+        "metric scale": lambda eta_g: eta_g,
+    },
+    "section_5_fedfix_f0/as_printed": {
+        **ALIKE,
+        "FedFix-0.5": lambda dt, tau_M: (dt, "==", tau_M / 2),
+        "bound": lambda eta_g: 2 * eta_g,
+        "metric scale": lambda eta_g: eta_g,
+    },
     "table_2_async_alpha/as_printed": _constant(0),
     "table_2_async_beta/corrected": {"bound": lambda M, p_max, tau_M, tau_0: M * p_max * tau_M / tau_0},
     "table_2_async_beta/as_printed": {"bound": lambda tau_M, tau_0: tau_M / tau_0},
@@ -336,3 +366,79 @@ VALUES = {
     },
     "weights_time_based/as_printed": {"bound": lambda tau_i, p_i, rate_sum: rate_sum * tau_i * p_i},
 }
+
+# --- the other side of claims about numbers, and the data behind their symbols --------------------------------------
+
+
+def _three_steps(model, optimum, eta_l):
+    return optimum + (1 - eta_l) ** 3 * (model - optimum)
+
+
+def _next(eta_g, eta_l, theta_n, theta_n1, first, second):
+    went = _three_steps(theta_n, first, eta_l) + _three_steps(theta_n, second, eta_l) - 2 * theta_n
+    return theta_n1 + eta_g * went / 2
+
+
+def _modulus(t):
+    """Of the larger of two roots with the sum 1, a distance 2t apart, or conjugate with imaginary parts t."""
+    return q(1, 2) + t if t > 0 else sqrt(q(1, 4) + t**2)
+
+
+def _distance2(L, x, s_1, s_2, r_1, r_2, r_3, k_1, k_2, k_3, o_1, o_2, o_3):
+    ours = r_1 * k_1 * (x - o_1) + r_2 * k_2 * (x - o_2) + r_3 * k_3 * (x - o_3)
+    theirs = (s_1 * k_1 * (x - o_1) + s_2 * k_2 * (x - o_2)) / (s_1 + s_2)
+    return L**2 * (ours - theirs) ** 2
+
+
+def _least(L, s_1, s_2, k_1, k_2, o_1, o_2):
+    """The value at the minimiser of s_1 F_1 + s_2 F_2."""
+    at = (s_1 * k_1 * o_1 + s_2 * k_2 * o_2) / (s_1 * k_1 + s_2 * k_2)
+    return L * (s_1 * k_1 * (at - o_1) ** 2 + s_2 * k_2 * (at - o_2) ** 2) / 2
+
+
+NUMBERS = {
+    "example_1_radius/corrected": {
+        "value": _modulus,
+        "where eta_g": lambda K, eta_l, t: (q(1, 4) - (t * t if t > 0 else -t * t)) / (1 - (1 - eta_l) ** int(K)),
+    },
+    "example_1_recursion/corrected": {
+        "value": _next,
+        "where phi": lambda eta_l: 1 - (1 - eta_l) ** 3,
+        "where theta_opt": lambda first, second: (first + second) / 2,
+    },
+    "example_1_recursion/as_printed": {
+        "value": lambda eta_l, theta_n, theta_n1, first, second: _next(1, eta_l, theta_n, theta_n1, first, second),
+        "where phi": lambda eta_l: 1 - (1 - eta_l) ** 3,
+        "where theta_opt": lambda first, second: (first + second) / 2,
+    },
+    **{
+        f"lemma_1_gamma/{reading}": {
+            "value": lambda alpha, chance, d: chance * d * (d - alpha * chance * d),
+            "where q_i": lambda chance, d: chance * d,
+        }
+        for reading in ("corrected", "as_printed")
+    },
+    **{
+        f"lemma_1_jensen/{reading}": {
+            "value": lambda q_1, q_2, x_1, x_2: q_1 * q_2 * x_1 * x_2 + q_2 * q_1 * x_2 * x_1,
+            "where together": lambda q_1, q_2, x_1, x_2: (q_1 * x_1 + q_2 * x_2) ** 2,
+            "where single": lambda q_1, q_2, x_1, x_2: q_1**2 * x_1**2 + q_2**2 * x_2**2,
+            "where qt_max": lambda q_1, q_2: max(q_1 / (q_1 + q_2), q_2 / (q_1 + q_2)),
+        }
+        for reading in ("corrected", "as_printed")
+    },
+    "lemma_7/as_printed": {
+        "value": _distance2,
+        "where q": lambda s_1, s_2: s_1 + s_2,
+        "where chi2_n": lambda r_1, r_2, s_1, s_2: (
+            (r_1 - s_1 / (s_1 + s_2)) ** 2 / (s_1 / (s_1 + s_2)) + (r_2 - s_2 / (s_1 + s_2)) ** 2 / (s_2 / (s_1 + s_2))
+        ),
+        "where gap_n": lambda L, x, s_1, s_2, k_1, k_2, o_1, o_2: (
+            L * (s_1 * k_1 * (x - o_1) ** 2 + s_2 * k_2 * (x - o_2) ** 2) / 2 - _least(L, s_1, s_2, k_1, k_2, o_1, o_2)
+        ),
+        "where spread_n": _least,
+        "where absent": lambda L, x, r_3, k_3, o_3: r_3 * k_3 * L * (x - o_3) ** 2 / 2,
+    },
+}
+for _name, _parts in NUMBERS.items():
+    VALUES[_name] |= _parts
