@@ -62,7 +62,7 @@ def boundcheck(
 def whole_command() -> Any:
     """The command `boundcheck` as typer carries it out, with --load as an option of every command below it."""
     if "_BOUNDCHECK_COMPLETE" in os.environ:  # a shell asks what may follow
-        from typer.completion import completion_init
+        from typer._completion_classes import completion_init
 
         completion_init()
     command: Any = typer.main.get_command(app)
@@ -84,7 +84,7 @@ def completion(
     \b
     Example: boundcheck completion bash > ~/.local/share/bash-completion/completions/boundcheck
     """
-    from typer.completion import get_completion_script
+    from typer._completion_shared import get_completion_script
 
     from boundcheck.errors import UnknownName
 

@@ -50,7 +50,7 @@ def to_frame(curve: Curve, library: str = "") -> Any:
 def from_dict(cls: type[Curve], data: Mapping[str, Any]) -> Curve:
     """See `Curve.from_dict`."""
     try:
-        arrays = {
+        arrays: dict[str, Any] = {
             part: {name: np.array(v, dtype=np.float64) for name, v in data[part].items()}
             for part in ("values", "low", "high", "samples")
         }
