@@ -82,6 +82,8 @@ __all__ = [
     "task",
 ]
 
+for _name in ("discovery", "deserialize"):
+    providers.register(providers.STATEMENTS, _name, f"boundcheck.theory.{_name}")
 # What the room of trained networks contributes to those below it.
 providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
 providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")

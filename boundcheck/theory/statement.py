@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sympy as sp
 
+from boundcheck.core import providers
 from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
@@ -427,9 +428,7 @@ class Statement(Shown):
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Statement:
         """Inverse of `to_dict`. Raises BadInput for data that describe no statement."""
-        from boundcheck.theory.deserialize import statement_from_dict
-
-        return statement_from_dict(data)
+        return providers.load(providers.STATEMENTS, "deserialize").statement_from_dict(data)
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
+from boundcheck.core import providers
 from boundcheck.core.cards import Card
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput
@@ -235,8 +236,6 @@ def claim_text(statement: Statement) -> str:
 
 def statement_card(statement: Statement) -> Card:
     """What a notebook shows of a statement: formula, hypotheses, its readings and its symbols."""
-    from boundcheck.theory.discovery import readings
-
     facts = [("source", f"{statement.source.paper}, {statement.source.number} ({statement.source.where})")]
     facts.append(("claim", f"{statement.kind.value}, {statement.belief.value}"))
     facts += [(label, text) for label, text in (("replaces", statement.replaces), ("why", statement.why)) if text]
@@ -244,8 +243,9 @@ def statement_card(statement: Statement) -> Card:
     facts += [(f"condition '{c.name}'", relation_text(c.relation)) for c in statement.conditions]
     paper, _, rest = statement.id.partition("/")
     if rest:
+        discovery = providers.load(providers.STATEMENTS, "discovery")
         try:
-            own = readings(paper, rest.partition("/")[0])
+            own = discovery.readings(paper, rest.partition("/")[0])
         except (KeyError, BadInput):  # an object that no paper has
             own = ()
         facts.append(("readings", ", ".join(f"{s.reading} ({s.belief.value})" for s in own)))
