@@ -203,18 +203,12 @@ def compared(devices: Devices, size: Size, K: int | None, kept: Recorded) -> Pan
     return Panel(devices, size.grid, {line.label: line for line in lines}, {"all" if K is None else str(K): tried})
 
 
-def worse(panels: Sequence[Panel]) -> fd.Decision:
-    """Whether FedDANE ends above both FedAvg and FedProx on all of these sets."""
-    rivals = [(p, other) for p in panels for other in ("FedAvg", "FedProx")]
-    comparisons = [fd.Comparison("", p.lines[other].ends, p.lines["FedDANE"].ends) for p, other in rivals]
-    words = fd.decided(comparisons)
-    parts: list[str] = []
-    for k, p in enumerate(panels):
-        means = ", ".join(f"{name} {fd.mean_of(p.lines[name].ends)}" for name in ("FedDANE", "FedAvg", "FedProx"))
-        ours = dict(zip(("FedAvg", "FedProx"), words[2 * k : 2 * k + 2], strict=True))
-        told = "; ".join(f"against {name}: {word}" for name, word in ours.items() if word != fd.REPRODUCED)
-        parts.append(f"{p.devices.title}: {means}" + (f" [{told}]" if told else ""))
-    return fd.Decision(fd.together(words), "; ".join(parts))
+def worse(panels: Sequence[Panel], rival: str) -> fd.Decision:
+    """Whether FedDANE ends above the rival on all of these sets."""
+    return fd.ordered(
+        [fd.Comparison(p.devices.title, p.lines[rival].ends, p.lines["FedDANE"].ends) for p in panels],
+        (rival, "FedDANE"),
+    )
 
 
 def beyond(panels: Sequence[Panel]) -> list[str]:

@@ -91,7 +91,7 @@ def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     assert list(found["ends"]) == [d.title for d in f.four(f.Size(12, 1, 2, 1))]
     assert all(set(ends) >= {"FedAvg", "FedProx", "FedDANE"} for ends in found["ends"].values())
     assert all(Fraction(mu["FedDANE"]) in f.GRID for mu in found["mu"].values())
-    assert [f["key"] for f in found["findings"]] == ["worse", "iid"]
+    assert [f["key"] for f in found["findings"]] == ["worse_fedavg", "worse_fedprox", "iid"]
     assert "Scaled down: at most 12 samples a device" in found["caption"]
 
 

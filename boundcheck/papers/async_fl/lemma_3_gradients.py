@@ -47,7 +47,8 @@ theorem = Theorem(
             belief=Belief.FALSE,
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
-            remark="Too small for q(n) < 1 and for eta_g far from 1, as (61) is.",
+            remark="Too small for q(n) < 1/12 and a delay of one round: with K = 1 the left side can be L^2 Q(n-1), "
+            "the right one 12 q(n) L^2 Q(n-1). It also fails where samples are steeper than L, as in Lemma 5.",
         ),
     },
 )

@@ -52,7 +52,9 @@ theorem = Theorem(
             metric=of_a_round("virtual_mean_grad2", GRADIENT2),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
-            remark="Built on (61); here the paper drops the factor q(n) rightly.",
+            remark="Built on (61); here the paper drops the factor q(n) rightly. Assumption 1 limits the curvature of "
+            "the clients' objectives, not of their samples: one client with the samples (L +- a) theta^2/2 and K = 1 "
+            "has (L^2 + a^2) theta^2 on the left and 12 L^2 theta^2 on the right.",
         ),
     },
 )

@@ -59,7 +59,7 @@ theorem = Theorem(
             conditions=(DELAYS,),
             assumptions=PRINTED,
             symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
-            remark="Built on (61). D <= 1/2 is used and not said.",
+            remark="Built on (61). D <= 1/2 is used and not said. As in Lemma 5 the samples may be steeper than L.",
         ),
     },
 )

@@ -24,6 +24,9 @@ c = L * (B2 * ((1 + gamma) ** 2 + 1) + sp.Rational(1, 2))
 p = 2 * lam - gamma * (B2 + sp.Rational(1, 2)) * lam + L * B2 * (1 + gamma) ** 2 + L * (B2 + sp.Rational(1, 2))
 q = lam**2 + L * (B2 + sp.Rational(1, 2)) * lam
 
+g = gamma * (B2 + sp.Rational(1, 2))
+S = B2 * (1 + gamma) ** 2
+
 MARGIN = Symbol("m", "mu - lam", CURVATURE, low=Fraction(0), low_open=True)
 m = MARGIN.expr
 
@@ -62,6 +65,20 @@ theorem = Theorem(
             why="rho mu (mu - lam)^2 is a quadratic in mu. At mu = lam it is not positive, so that beyond lam it "
             "is positive exactly above its larger root.",
             remark="For lam >= 0.",
+        ),
+        "best_nonconvex": Reading(
+            source=Source(PAPER, "Theorem 5", "the largest rho over mu"),
+            title="Non-convex devices: the L for which mu = lam + m has the largest guaranteed decrease",
+            bound=m
+            * (m**2 - g * (lam + m) ** 2)
+            / (2 * S * (lam + m) ** 2 + (B2 + sp.Rational(1, 2)) * (lam + 2 * m) * m),
+            metric=Metric("none", CURVATURE, value=zero_in(sp.diff(theorem_5.rho, mu), L).subs(mu, lam + m)),
+            domain=(lam >= 0,),
+            replaces="mu = 5 L B^2 of Corollary 4 by the mu at which the derivative of rho vanishes",
+            why="The derivative times mu^2 m^3 is a cubic in m whose coefficients change sign once, so that one such "
+            "mu lies above lam; it is linear in L, which is given here as a function of mu. g = gamma (B^2 + 1/2) and "
+            "S = B^2 (1 + gamma)^2.",
+            remark="For lam >= 0. With lam = 0 it is mu = 2 c/a, solved for L.",
         ),
     },
 )

@@ -194,6 +194,16 @@ def _rest(p_i, p_j):
     return 1 - p_i - p_j
 
 
+def _best_lipschitz(lam, m, gamma, B2):
+    """Where -mu^2 m^3 rho' = m^3 - g mu^2 m - L (2 S mu^2 + (B2 + 1/2) (2 mu - lam) m) vanishes."""
+    mu, half = lam + m, B2 + q(1, 2)
+    return (m**3 - gamma * half * mu**2 * m) / (2 * B2 * (1 + gamma) ** 2 * mu**2 + half * (2 * mu - lam) * m)
+
+
+def _best_rho(lam, m, gamma, B2):
+    return rho_nonconvex(_best_lipschitz(lam, m, gamma, B2), lam, lam + m, gamma, B2)
+
+
 VALUES = {
     "corollary_4/corrected": _corollary(lambda L, B2: 3 / (25 * L * B2) - 1 / (50 * L * B2**2)),
     "corollary_4/as_printed": _corollary(lambda L, B2: 3 / (25 * L * B2)),
@@ -271,6 +281,23 @@ VALUES = {
         "where L": lambda lam, m, gamma, B2: (
             (m / (lam + m) - gamma * (B2 + q(1, 2))) / (B2 * (1 + gamma) ** 2 / m + (B2 + q(1, 2)) / (lam + m))
         ),
+    },
+    "feasibility_mu/best_nonconvex": {
+        "domain": ("lam >= 0",),
+        "small gamma": _small_gamma,
+        "bound": _best_lipschitz,
+        "value": _best_lipschitz,
+    },
+    "feasibility_decrease/convex": {
+        "small gamma": _small_gamma,
+        "bound": lambda L, gamma, B2: slope(gamma, B2) ** 2 / offset(L, gamma, B2) / 4,
+        "value": lambda L, gamma, B2: rho_convex(L, 2 * offset(L, gamma, B2) / slope(gamma, B2), gamma, B2),
+    },
+    "feasibility_decrease/nonconvex": {
+        "domain": ("lam >= 0",),
+        "small gamma": _small_gamma,
+        "bound": _best_rho,
+        "value": _best_rho,
     },
     "minibatch_gd/decrease": {
         **DISSIMILAR,
