@@ -343,7 +343,7 @@ def test_a_visit_that_does_not_fit_is_told_in_a_sentence(monkeypatch: pytest.Mon
 
 def test_a_visit_that_the_device_refuses_is_told_in_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     _limited(monkeypatch, 0, RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED\nmore"))
-    with pytest.raises(Unsupported, match="refuses .cuDNN error: CUDNN_STATUS_EXECUTION_FAILED. a single visit"):
+    with pytest.raises(Unsupported, match=r"refuses .cuDNN error: CUDNN_STATUS_EXECUTION_FAILED. a single visit"):
         trained(METHODS["fedavg"], classifier())
 
 
