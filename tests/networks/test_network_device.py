@@ -149,7 +149,7 @@ def test_arrays_go_to_a_gpu_through_pinned_memory(monkeypatch: pytest.MonkeyPatc
 
 LOOKED_AT: dict[str, dict[str, Any]] = {
     "server": {"kind": "fedavg_rr", "E": 2, "batch": 2, "eta_l": "1/10"},
-    "stale": {"kind": "fedavg_async", "times": [1, 2, 3, 4, 5], "K": 2, "batch": 2, "eta_l": "1/10"},
+    "stale": {"kind": "fedavg_async", "times": [1, 2, 3, 4, 5], "K": 2, "batch": 1, "eta_l": "1/10"},
     "averaging": {"kind": "partial_averaging", "tau": 2, "batch": 2, "eta": "1/10"},
 }
 
