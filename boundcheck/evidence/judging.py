@@ -148,14 +148,7 @@ def _upper_bound(points: Points, level: float) -> Judgement:
                 "At some compared round the expectation is above the bound, most clearly at "
                 f"{_name(points, at)}, where the mean over the seeds {sides}"
             )
-        return Judgement(
-            Outcome.VIOLATED,
-            Grade.EXACT,
-            reason,
-            at,
-            negligible,
-            statistics,
-        )
+        return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, at, negligible, statistics)
     if _vacuous(points):
         if not any(points.rounds) and points.statement.metric.value is None:
             reason = f"Only the start was compared, which decides nothing; compare at later {_indices(points)}."
