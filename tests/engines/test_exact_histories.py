@@ -210,3 +210,27 @@ def test_a_run_of_too_many_histories_is_refused(monkeypatch: pytest.MonkeyPatch)
 def test_other_methods_are_refused() -> None:
     with pytest.raises(Unsupported, match="plain steps from a point of the server's"):
         run(method({"kind": "heavy_ball", "momentum_g": "1/2", "eta": "1/3"}), problem(PROBLEM), rounds=2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "rounds"),
+    [
+        ({"kind": "fedavg_rr", "E": 2, "eta_l": "1/7"}, 2),
+        ({"kind": "fedavg_async", "times": [2, 3, 5], "K": 2, "eta_l": "1/50"}, 20),
+        ({"kind": "md_sampling", "m": 2, "K": 2, "eta_l": "1/7"}, 2),
+    ],
+)
+def test_between_the_knots_runs_are_those_of_quadratics(spec: dict[str, object], rounds: int) -> None:
+    def sample(curvature: int, centre: int) -> tuple[dict[str, object], dict[str, object]]:
+        wide = {"knots": [centre - 90, centre + 90], "slopes": [-90 * curvature, 90 * curvature]}
+        return wide, {"A": curvature, "b": curvature * centre}
+
+    parts = [[sample(1, 0)], [sample(2, 2)], [sample(1, 0), sample(3, 1)]]
+    both = [[{"components": [pair[side] for pair in own]} for own in parts] for side in range(2)]
+    wide = problem({"kind": "piecewise_quadratics", "clients": both[0], "start": 10})
+    plain = problem({"kind": "quadratics", "clients": both[1], "start": [10]})
+    names = ["gap", "dist2", "grad2"]
+    found = run(method(spec), wide, rounds=rounds, metrics=names, arithmetic="rational")
+    moments = run(method(spec), plain, rounds=rounds, metrics=names, arithmetic="rational")
+    assert found.exact == moments.exact
+    assert found.expectation == moments.expectation
