@@ -46,7 +46,8 @@ def compute(size: f.Size, kept: Recorded) -> list[f.Panel]:
 
 def compared(panels: Sequence[f.Panel], smaller: str, larger: str, factor: float = 1.0) -> fd.Decision:
     """The losses in the end of two numbers of devices, on the seeds that both have; undecided where one has none."""
-    names = (f"{smaller.removeprefix('K = ')} devices", f"{larger.removeprefix('K = ')} devices")
+    counts = [name.removeprefix("K = ") for name in (smaller, larger)]
+    names = (f"{counts[0]} devices", f"{counts[1]} device{'s' if counts[1] != '1' else ''}")
     there = [p for p in panels if smaller in p.lines and larger in p.lines]
     comparisons: list[fd.Comparison] = []
     for p in there:
