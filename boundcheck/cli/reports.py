@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from boundcheck.cli._output import line, print_json, table
 from boundcheck.errors import BadInput
+
+if TYPE_CHECKING:
+    from boundcheck.evidence.claim import ClaimResult
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -46,7 +51,8 @@ def report(
 
     HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
     that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
-    first. What needs a data set or an optional package that is not on this machine gets a page that says how to get it.
+    first. Beside the claims stand their statements with all that is known of them; without SPEC, all
+    statements. What needs a data set or an optional package that is not on this machine gets a page that says how to get it.
     Where DIR holds a report with other pages, nothing is written without --replace.
 
     \b
@@ -83,7 +89,13 @@ def report(
     found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
     not_run += found.not_run
     paths = write_report(
-        found.results, folder, title=title, limits=found.limits, studies=found.studies, not_run=not_run
+        found.results,
+        folder,
+        title=title,
+        limits=found.limits,
+        studies=found.studies,
+        not_run=not_run,
+        catalogue=_claimed(found.results) if specs else None,
     )
     counts = count_by(r.verdict for r in found.results)
     against = contradictions((), found.results)
@@ -107,6 +119,14 @@ def report(
         line(f"removed: {_pages(len(others))} of the report that was there")
     line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
     return 1 if against else 0
+
+
+def _claimed(results: Sequence[ClaimResult]) -> list[str]:
+    """The registered statements, `<paper>/<statement>`, that the claims are about."""
+    from boundcheck.theory.discovery import is_registered, statement
+
+    found = [statement(r.claim.statement) for r in results]
+    return sorted({s.id.rpartition("/")[0] for s in found if is_registered(s)})
 
 
 def _pages(count: int) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
-from boundcheck.report.evidence_kinds import KINDS, Evidence, Sources
-from boundcheck.report.formulas import claim_lines, relation_pieces, symbol_mathml
+from boundcheck.report.evidence_kinds import KINDS, Sources
+from boundcheck.report.formulas import claim_lines, markup, relation_pieces, symbol_mathml
 from boundcheck.report.graph import Node, graph_svg
 from boundcheck.report.names import CATALOGUE, paper_page_name, statement_page_name
 from boundcheck.report.pages import environment
@@ -143,11 +143,11 @@ class Catalogue:
         return {
             **told,
             "s": reading,
-            "lines": _markup(lines),
-            "plain": _markup(claim_lines(reading)),
+            "lines": markup(lines),
+            "plain": markup(claim_lines(reading)),
             "marked": any(f'class="{kind}"' in piece for line in lines for piece in line),
-            "conditions": [(c, _markup([relation_pieces(c.relation, reading)])) for c in reading.conditions],
-            "domain": [_markup([relation_pieces(r, reading)]) for r in reading.domain],
+            "conditions": [(c, markup([relation_pieces(c.relation, reading)])) for c in reading.conditions],
+            "domain": [markup([relation_pieces(r, reading)]) for r in reading.domain],
             "metric": _metric(reading),
             "evidence": [(kind, kind.of(reading, self.sources)) for kind in KINDS],
             "gaps": [(gap, self._linked([gap.id])[0]) for gap in self.known.gaps(reading.id)],
@@ -268,13 +268,6 @@ def _printed(reading: str) -> bool:
     return reading.startswith("as_printed")
 
 
-def _markup(lines: Sequence[Sequence[str]]) -> Any:
-    from markupsafe import Markup
-
-    rows = ("".join(f"<span>{piece}</span>" for piece in line) for line in lines)
-    return Markup("".join(f'<div class="line">{row}</div>' for row in rows))
-
-
 def _assumption(assumption: Assumption, statement: Statement) -> dict[str, Any]:
     from markupsafe import Markup
 
@@ -294,5 +287,3 @@ def _metric(statement: Statement) -> str:
     expected = "no expectation" + over[4:] if over.startswith("none") else f"expectation over {over}"
     return f"{scale}{metric.quantity}; {expected}"
 
-
-__all__ = ["Catalogue", "Evidence", "catalogue"]

@@ -16,6 +16,8 @@ from boundcheck.theory.mathml import latex_to_mathml
 from boundcheck.theory.typeset import expr_latex, metric_latex, symbol_latex
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from boundcheck.theory.statement import Statement
     from boundcheck.theory.symbols import Symbol
 
@@ -67,6 +69,20 @@ def _hypotheses(statement: Statement, other: Statement | None) -> Iterator[tuple
 def relation_pieces(relation: Any, statement: Statement) -> list[str]:
     """A condition as MathML pieces."""
     return [mathml(latex) for latex in _relation(relation, statement)]
+
+
+def metric_mathml(statement: Statement) -> str:
+    """The left side of the claim; "" for a formula that bounds nothing."""
+    latex = metric_latex(statement)
+    return latex_to_mathml(latex) if latex else ""
+
+
+def markup(lines: Sequence[Sequence[str]]) -> Markup:
+    """Lines of pieces as HTML that breaks between the pieces."""
+    from markupsafe import Markup
+
+    rows = ("".join(f"<span>{piece}</span>" for piece in line) for line in lines)
+    return Markup("".join(f'<div class="line">{row}</div>' for row in rows))
 
 
 def symbol_mathml(symbol: Symbol) -> str:

@@ -71,9 +71,18 @@ def environment() -> Environment:
     environment.filters["ratio"] = lambda value: ratio(plain_number(value))
     environment.filters["sentence"] = _sentence
     environment.filters["plain_spec"] = _plain_spec
+    environment.filters["command"] = _command
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
     environment.globals.update(words)
     return environment
+
+
+def _command(text: str) -> Markup:
+    """A command that breaks between its options only."""
+    from markupsafe import Markup, escape
+
+    words = text.replace(" --", "\n--").split("\n")
+    return Markup(" ").join(Markup("<span>{}</span>").format(escape(word)) for word in words)
 
 
 def _plain_spec(spec: Mapping[str, Any]) -> str:
@@ -119,7 +128,12 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     """The page of one claim out of `report["claims"]`."""
     from markupsafe import Markup
 
+    from boundcheck.report.formulas import claim_lines, metric_mathml, markup
+
     stated = _stated(claim)
+    place = [c["page"] for c in report["claims"]].index(claim["page"])
+    pages = {e["id"]: e["page"] for e in report.get("catalogue", ())}
+    id = claim["statement"]["id"]
     symbols, exact = _symbols(claim, stated)
     return (
         environment()
@@ -130,7 +144,13 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
             svg=Markup(claim_svg(claim)),
             caption=_caption(claim),
             rows=_rows(claim),
-            mathml=_formula(stated),
+            mathml=markup(claim_lines(stated)),
+            metric=Markup(metric_mathml(stated)),
+            before=report["claims"][place - 1] if place else None,
+            after=(*report["claims"], None)[place + 1],
+            page_of=lambda id: f"{pages[own]}#{id.rpartition('/')[2]}" if (own := id.rpartition("/")[0]) in pages else "",
+            siblings=[c for c in report["claims"] if c is not claim and c["statement"]["id"].split("/")[:2] == id.split("/")[:2]],
+            values=json.dumps(_hover(claim)).replace("<", "\\u003c"),
             conditions=_conditions(claim, stated),
             symbols=symbols,
             exact_values=exact,
@@ -142,22 +162,6 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
 def _sentence(text: str) -> str:
     """With a capital where it begins with a word, not where it begins with a symbol."""
     return text[:1].upper() + text[1:] if text[:2].isalpha() and text[:2].islower() else text
-
-
-def _formula(stated: Statement) -> Markup:
-    """The claim in MathML: hypotheses on a line of their own, so that it fits a page."""
-    from markupsafe import Markup
-
-    from boundcheck.theory.mathml import latex_to_mathml
-    from boundcheck.theory.typeset import claim_latex
-
-    latex = claim_latex(stated)
-    for arrow in (r"\Longrightarrow", r"\Longleftrightarrow"):
-        hypotheses, found, conclusion = latex.partition(rf" \quad {arrow} \quad ")
-        if found:
-            lines = (hypotheses, rf"{arrow} \quad {conclusion}")
-            return Markup("\n").join(Markup(latex_to_mathml(line, block=True)) for line in lines)
-    return Markup(latex_to_mathml(latex, block=True))
 
 
 def _pretty(value: Any, digits: int = 3) -> str:
@@ -194,6 +198,21 @@ def _caption(claim: Mapping[str, Any]) -> str:
         where = "the bound is drawn where it is not claimed." if drawn else "no bound is drawn."
         parts.append(f"The statement says nothing about this run: {where}")
     return " ".join(p for p in parts if p)
+
+
+def _hover(claim: Mapping[str, Any]) -> list[list[Any]]:
+    """For each point that the picture shows: its place along the axis from 0 to 1, and the words of its values."""
+    curve = claim["curve"]
+    log_x, _ = log_axes(claim) if curve["index"] else (False, False)
+    at = [float(parse_number(k, "the index", max_text=len(k))) for k in curve["index"]]
+    rows = _rows(claim)
+    name = claim["statement"]["metric"]["index"]
+    found: list[list[Any]] = []
+    for x, low, high, bound, row in zip(at, *(curve[k] for k in ("metric_low", "metric_high", "bound")), rows, strict=True):
+        if x > 0 or not log_x:
+            words = f"{name or 'round'} {row[0]}: metric {row[-3]}, bound {row[-2]}, ratio {row[-1]}"
+            found.append([x, low, high, bound, words])
+    return found
 
 
 def _rows(claim: Mapping[str, Any]) -> list[list[str]]:
