@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-# the longest first, except that those of SCGD are drawn while the first compiles what all others but them need
-FIGURES := feddane_figure_1 scgd_figure_1 scgd_figure_2 fedshuffle_figure_1 feddane_figure_3 \
-  feddane_figure_2 async_fl_figure_4 async_fl_figure_3 async_fl_figure_2 partial_averaging_figure_2 \
-  fedshuffle_figure_4 partial_averaging_figure_3 async_fl_gantt fedshuffle_table_1 \
+# the longest first; those of FedDANE and the asynchronous ones read what figures/results has
+FIGURES := scgd_figure_1 fedshuffle_figure_1 scgd_figure_2 partial_averaging_figure_3 partial_averaging_figure_2 \
+  fedshuffle_figure_4 feddane_figure_1 feddane_figure_2 feddane_figure_3 async_fl_figure_2 async_fl_figure_3 \
+  async_fl_figure_4 async_fl_gantt async_fl_table_1 feddane_table_1 fedshuffle_table_1 partial_averaging_figure_1 \
   partial_averaging_table
 
 # modules are parsed by the first process that imports them, not by each, whatever the surroundings say
@@ -42,9 +42,10 @@ derivations: export OMP_NUM_THREADS := 1
 derivations: $(READY)
 	$(BIN)/boundcheck derive --all --record
 
-## speed and memory against the rivals, as ratios in one run; fails at the end where a target was missed
+## speed and memory against the rivals, as ratios in one run; fails at the end where a target was missed, not where a
+## script refuses (exit code 2: there is no GPU)
 bench: $(READY)
-	missed=0; for script in benchmarks/*.py; do $(BIN)/python $$script || missed=1; done; exit $$missed
+	missed=0; for script in benchmarks/*.py; do $(BIN)/python $$script || [ $$? = 2 ] || missed=1; done; exit $$missed
 
 ## the tests against a sample of changes in the files that decide (MUTANTS="--number 0": at every place, for days)
 MUTATING := build/mutants/venv/bin/python

@@ -1,9 +1,16 @@
-"""The neural engine on a GPU: clients x local steps a second, beside a loop over clients and the roofline of the card.
+"""The neural engine on a GPU: that it is right there, a row of each full configuration, and its speed.
 
-    python benchmarks/neural_gpu.py                       all models and precisions; without a GPU: "no GPU"
+    python benchmarks/neural_gpu.py                       everything; without a GPU one sentence, and exit code 2
+    python benchmarks/neural_gpu.py -o rows.json          and the rows of the full configurations as a file
     python benchmarks/neural_gpu.py --compiled --graphs   with torch.compile and CUDA graphs
-    python benchmarks/neural_gpu.py --cpu                 the same on one CPU thread, fewer clients
+    python benchmarks/neural_gpu.py --cpu                 the speed on one CPU thread, fewer clients
     python benchmarks/neural_gpu.py --cpu --small         the same with small models: a test of this script
+
+No result of a GPU is in this repository: where this was written there was none. What is done first therefore is to hold
+the engine against torch's own layers on the card: steps of all clients at once against the same steps one after the
+other, and passes without gradients, in float64, eager and as CUDA graphs. Then one row of each file of
+`configs/neural/full` runs for some rounds (`neural_rows.py`), then comes the speed: clients x local steps a second,
+beside a loop over clients and the roofline of the card.
 
 Samples are random numbers in the shape of the data sets (MNIST, CIFAR-10, Shakespeare): time does not depend on them.
 Both contestants take the same steps of stochastic gradient descent; their results are compared in float64 first (in
@@ -12,7 +19,7 @@ float32 a ReLU that is 0 but for rounding may open in one and not in the other: 
 Rival: a loop over the clients, each loaded into one torch module (cuDNN's convolutions and LSTM), tau steps of
 torch.optim.SGD, and stored again.
 
-Roofline. `client_step` counts, from the Architecture alone, the operations of every layer of a local step (products:
+Roofline. `neural_roofline` counts, from the architecture alone, the operations of each layer of a local step (products:
 a multiplication and an addition each) and the least traffic, where each pass over a layer reads and writes each of its
 arrays once: forward, gradient of the weights, gradient of the inputs, and the update. No step that goes layer by
 layer is faster than the sum over layers of max(operations/ceiling of products, bytes/ceiling of copies); both
@@ -34,16 +41,18 @@ from a stretch of rounds, averaging included.
 from __future__ import annotations
 
 import argparse
-import math
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import neural_rows
 import numpy as np
+from neural_roofline import Work, client_step
 
 from boundcheck.methods.clients import Clients, Repeated
 from boundcheck.networks.architectures import zoo
@@ -61,7 +70,6 @@ from boundcheck.networks.architectures.layers import (
     MaxPool,
     Relu,
     Residual,
-    Tanh,
 )
 from boundcheck.networks.engine import local_step
 from boundcheck.networks.engine.batched import batched
@@ -73,14 +81,7 @@ SYMBOLS, LENGTH = 80, 80
 ETA = 0.01
 SAMPLES = 32  # of a step
 REPEATS = 5
-AGREEMENT = 1e-9  # of the update after two steps in float64
-
-
-class Work(NamedTuple):
-    """Operations and bytes of one pass over one layer."""
-
-    operations: float
-    bytes: float
+AGREEMENT = 1e-9  # of the update after three steps, and of the scores, in float64
 
 
 class Ceilings(NamedTuple):
@@ -107,72 +108,6 @@ def models(*, small: bool) -> dict[str, Architecture]:
         "ResNet-20": zoo.architecture("resnet20", (3, 32, 32), 10),
         "char-LSTM": zoo.architecture("char_lstm", (LENGTH,), SYMBOLS, SYMBOLS),
     }
-
-
-def client_step(model: Architecture, batch: int, width: int = 4) -> list[Work]:
-    """The passes of one local step of one client: operations and least traffic. width: bytes of a number."""
-    found, at, below = list[Work](), model.inputs, False
-    read = 8 if model.kind == "tokens" else width
-    found.append(Work(0, 2 * read * batch * math.prod(model.inputs)))  # the samples are gathered
-    for layer in model.layers:
-        found += _passes(layer, at, batch, width, below)
-        below = below or _size(layer) > 0
-        at = layer.shape(at)
-    found.append(Work(2 * model.dim, 3 * width * model.dim))  # the update
-    return found
-
-
-def _size(layer: Layer) -> int:
-    if isinstance(layer, Residual):
-        return sum(_size(inner) for inner in (*layer.body, *layer.shortcut))
-    return sum(math.prod(p.shape) for p in layer.parameters())
-
-
-def _passes(layer: Layer, given: tuple[int, ...], batch: int, width: int, below: bool) -> list[Work]:
-    """Forward and backward of a layer. below: whether its inputs need a gradient, for parameters below it."""
-    if isinstance(layer, Residual):
-        found = list[Work]()
-        for path in (layer.body, layer.shortcut):
-            at = given
-            for inner in path:
-                found += _passes(inner, at, batch, width, True)
-                at = inner.shape(at)
-        out = batch * math.prod(layer.shape(given))
-        return [*found, Work(out, 3 * width * out), Work(out, 3 * width * out)]  # the sum, and that of gradients
-    one, two, size = batch * math.prod(given), batch * math.prod(layer.shape(given)), _size(layer)
-    if isinstance(layer, Dense | Convolution):
-        reach = layer.inputs * (layer.kernel**2 if isinstance(layer, Convolution) else 1)
-        each = Work(2 * two * reach, width * (one + two + size))
-        return [each] * (3 if below else 2)
-    if isinstance(layer, LSTM):
-        return _recurrent(layer, batch * given[0], width)
-    if isinstance(layer, Embedding):  # numbers of symbols have 8 bytes
-        return [Work(0, 8 * one + 2 * width * two), Work(two, 8 * one + width * (two + size))]
-    if isinstance(layer, Flatten | Last):
-        return []
-    if isinstance(layer, GroupNorm):  # backward: from inputs and gradients
-        forward, backward = Work(5 * one, 2 * width * one), Work(10 * one, 3 * width * one)
-    elif isinstance(layer, Relu | Tanh):
-        forward, backward = Work(one, 2 * width * one), Work(one, 3 * width * one)
-    elif isinstance(layer, MaxPool | GlobalMean):
-        forward, backward = Work(one, width * (one + two)), Work(one, width * (one + two))
-    else:
-        raise TypeError(f"no count for the layer {layer}")
-    return [forward, backward] if below else [forward]
-
-
-def _recurrent(layer: LSTM, places: int, width: int) -> list[Work]:
-    """Weights read once a pass (they would have to stay on the chip); states and gates are kept for the way back."""
-    found, h = list[Work](), layer.hidden
-    for k in range(layer.layers):
-        given = layer.inputs if k == 0 else h * (2 if layer.both else 1)
-        for _ in range(2 if layer.both else 1):
-            operations, size = 2 * places * 4 * h * (given + h), 4 * h * (given + h + 2)
-            kept = 6 * h * places  # outputs, cells and four gates
-            forward = Work(operations, width * (places * given + kept + size))
-            backward = Work(2 * operations, width * (2 * places * given + kept + h * places + 2 * size))
-            found += [forward, backward]
-    return found
 
 
 def module(model: Architecture) -> Any:
@@ -349,14 +284,23 @@ def ceilings(device: str, precision: str, *, small: bool) -> Ceilings:
 
 
 def check(name: str, bench: Bench) -> None:
-    """Both contestants in float64. Raises SystemExit if they disagree."""
-    norm = library().linalg.vector_norm
-    settings = replace(bench.settings, precision="float64", compiled=False, graphs=False)
-    own = Bench(bench.model, bench.task.device.type, settings, 2, 4)
-    ours, theirs = own.together(2, 2), own.one_by_one(2, 2)
-    away = float(norm(ours - theirs) / norm(theirs - own.start))
-    if not away < AGREEMENT:
-        sys.exit(f"{name}: the contestants disagree: {away:.1e} of the update.")
+    """Steps and scores of both contestants in float64. Raises SystemExit if they disagree."""
+    torch = library()
+    norm = torch.linalg.vector_norm
+    for graphs in (False, True) if bench.device.type == "cuda" else (False,):
+        settings = replace(bench.settings, precision="float64", compiled=False, graphs=graphs)
+        own = Bench(bench.model, bench.task.device.type, settings, 3, 4)
+        ours, theirs = own.together(3, 2), own.one_by_one(3, 3)
+        away = float(norm(ours - theirs) / norm(theirs - own.start))
+        if not away < AGREEMENT:
+            sys.exit(f"{name}: the contestants disagree: {away:.1e} of the update{' with CUDA graphs' * graphs}.")
+        with torch.no_grad():
+            scores = own.task.network.scores(own.start.repeat(2, 1), own.task.inputs[None])
+            torch.nn.utils.vector_to_parameters(own.start, own.module.parameters())
+            wanted = own.module(own.task.inputs)
+        away = float((scores - wanted).abs().max() / wanted.abs().max())
+        if not away < AGREEMENT:
+            sys.exit(f"{name}: the contestants disagree: {away:.1e} of the scores.")
 
 
 def compare(name: str, bench: Bench, passes: Sequence[Work], top: Ceilings, options: argparse.Namespace) -> None:
@@ -398,6 +342,15 @@ def whole_run(bench: Bench, options: argparse.Namespace) -> None:
     )
 
 
+def right_on_the_card() -> None:
+    """Hold every model, small, against torch's own layers. Raises SystemExit if they disagree."""
+    settings = Settings("cuda", "float64")
+    with environment(settings, library().device("cuda")):
+        for name, model in models(small=True).items():
+            check(name, Bench(model, "cuda", settings, 3, 4))
+            print(f"{name}: as torch's own layers have it, eager and as CUDA graphs")
+
+
 def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="The neural engine against a loop over clients and the roofline.")
     parser.add_argument("--cpu", action="store_true", help="on one CPU thread")
@@ -410,18 +363,23 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--precision", nargs="+", choices=PRECISIONS, help="default: all but float64; CPU: float32")
     parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--graphs", action="store_true")
+    parser.add_argument("--rounds", type=int, default=neural_rows.ROUNDS, help="of the rows")
+    parser.add_argument("-o", "--out", type=Path, help="JSON file for the rows")
     options = parser.parse_args(given)
-    counts = (options.clients, options.loop, options.steps, options.batch, options.lanes)
+    counts = (options.clients, options.loop, options.steps, options.batch, options.lanes, options.rounds)
     if any(count is not None and count < 1 for count in counts):
-        parser.error("clients, loop, steps, batch and lanes are at least 1.")
+        parser.error("clients, loop, steps, batch, lanes and rounds are at least 1.")
     torch = library()
     if not options.cpu and not torch.cuda.is_available():
-        print("no GPU")
-        return 0
+        print("There is no GPU here (torch sees none), so nothing was run; --cpu measures the speed on a processor.")
+        return 2
     device = "cpu" if options.cpu else "cuda"
     clients = options.clients or (4 if options.cpu else CLIENTS)
     options.steps = options.steps or (2 if options.cpu else TAU)
     print(f"{'one CPU thread' if options.cpu else torch.cuda.get_device_name()}, torch {torch.__version__}")
+    if not options.cpu:
+        right_on_the_card()
+        neural_rows.report(neural_rows.FULL, device, options.rounds, graphs=options.graphs, out=options.out)
     print(
         f"{clients} clients, {options.steps} local steps, {options.batch} samples a step"
         + (", models of a fraction of their size" if options.small else "")

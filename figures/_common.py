@@ -15,12 +15,14 @@ import argparse
 import json
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import _files as files
+import _findings as fd
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -186,15 +188,17 @@ def set_caption(figure: Figure, text: str) -> None:
 
 
 def save(figure: Figure, facts: Mapping[str, Any], folder: Path, name: str) -> list[Path]:
-    """Writes the picture, its caption and its facts; all files appear as a whole or none does."""
-    caption = [facts["caption"], "Agrees with the paper: " + " ".join(facts["agrees"] or ["Nothing."])]
-    caption.append("Does not: " + " ".join(facts["differs"] or ["Nothing was found."]))
-    wrapped = "\n".join(textwrap.fill(part, 178) for part in caption)
-    set_caption(figure, wrapped)
-    lists = "".join(
-        f"\n## {head}\n\n" + "".join(f"- {s}\n" for s in facts[key] or ["Nothing found."])
-        for head, key in (("Agrees with the paper", "agrees"), ("Does not", "differs"))
-    )
+    """Writes the picture, its caption and its facts; all files appear as a whole or none does.
+
+    facts: "caption", "findings" (see `_findings.judged`) and "notes", sentences on what the figure shows beside them.
+    """
+    told = fd.lines(facts["findings"])
+    blocks = [(word.capitalize(), told[word]) for word in told] + [("Beside the paper", list(facts["notes"]))]
+    caption = [facts["caption"], *(f"{head}: {' '.join(those) or 'nothing.'}" for head, those in blocks[:-1])]
+    if facts["notes"]:
+        caption.append(f"{blocks[-1][0]}: {' '.join(facts['notes'])}")
+    set_caption(figure, "\n".join(textwrap.fill(part, 178) for part in caption))
+    lists = "".join(f"\n## {head}\n\n" + "".join(f"- {s}\n" for s in those or ["Nothing."]) for head, those in blocks)
     texts = {
         ".json": json.dumps(facts, indent=1, ensure_ascii=False) + "\n",
         ".md": f"# {facts['title']}\n\n![{facts['title']}]({name}.png)\n\n{facts['caption']}\n{lists}",
@@ -220,12 +224,19 @@ def plain(summary: Summary) -> dict[str, Any]:
     return asdict(summary)
 
 
-def judge_round(agrees: list[str], differs: list[str], name: str, summary: Summary, paper_round: int) -> None:
-    """Whether the 5 % percentile stays above 0 as early as the paper says, as a sentence in the right list."""
-    at = summary.positive_from
-    if at is not None and at <= paper_round:
-        earlier = f"; it does so from round {at} on, earlier than printed ({paper_round})" if at < paper_round else ""
-        agrees.append(f"With {name} the 5 % percentile stays above 0 in the end, as the paper says{earlier}.")
-    else:
-        since = "in no round" if at is None else f"only from round {at} on"
-        differs.append(f"With {name} the 5 % percentile stays above 0 {since}; the paper says from {paper_round} on.")
+def tuned(
+    grid: Sequence[Fraction], end: Callable[[Fraction], float], most: int = 8
+) -> tuple[Fraction, dict[str, float]]:
+    """The value of least `end`, and what each gave: the grid goes on, by the ratio of its last two, until the best lies
+    inside it. Raises ValueError where it does not after `most` more on a side.
+    """
+    values = sorted(grid)
+    found = {v: end(v) for v in values}
+    for _ in range(2 * most):
+        best = min(values, key=lambda v: found[v])
+        if best not in (values[0], values[-1]):
+            return best, {str(v): found[v] for v in values}
+        more = values[-1] ** 2 / values[-2] if best == values[-1] else values[0] ** 2 / values[1]
+        found[more] = end(more)
+        values = sorted(found)
+    raise ValueError(f"the best of {', '.join(map(str, values))} lies at the end of the grid.")

@@ -3,16 +3,19 @@
 Run: python figures/_every.py [-o DIR] [--workers N] NAME ...
 
 A process draws one figure after the other, so that what all of them import and compile is there from the second on.
+What they decided is written beside them as record.json, which `boundcheck report` shows as a page.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import _files as files
+import _record as record
 
 from boundcheck.core.executor import Lost, default_executor
 
@@ -43,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     lost = [f"{n}: {f.reason}" for n, f in zip(chosen.names, found, strict=True) if isinstance(f, Lost)]
     if lost:
         raise SystemExit("\n".join(lost))
+    table = record.rows(record.merged(record.known(), record.decided(out)))
+    (out / "record.json").write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,25 +1,26 @@
-"""What the figures of the FedDANE paper share: devices, methods, the training loss of sampled runs, drawing, judging.
+"""What the figures of the FedDANE paper share: devices, methods, the training loss of sampled runs, tuning, drawing.
 
 T. Li et al., "FedDANE: A Federated Newton-Type Method", Section V and Appendix V-G. The synthetic devices are those of
 the FedProx code (`boundcheck.problems.synthetic`). What the paper leaves to FedProx is taken from its code: local steps
-of 0.01 on batches of 10, epochs in a fresh order, mu = 1 for FedProx on synthetic devices. mu of FedDANE is tuned by
-the training loss over the paper's grid. The size at which `make report` draws is smaller than the paper's; --full takes
-the paper's own.
+of 0.01 on batches of 10, epochs in a fresh order, 200 rounds, mu = 1 for FedProx. mu of FedDANE is tuned by the
+training loss over the paper's grid; where the best is the grid's largest value, the grid goes on and that run is shown,
+too. The paper's size is recorded (`_recorded`); a small one is drawn where a size is named on the command line.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import _common as c
 import _files as files
+import _findings as fd
 import numpy as np
+from _recorded import NotRecorded, Recorded
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -31,42 +32,41 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.build import build as build_problem
 
-GRID = ("0", "1/1000", "1/100", "1/10", "1")  # of mu, Section V-A
+GRID = tuple(Fraction(v) for v in ("0", "1/1000", "1/100", "1/10", "1"))  # of mu, Section V-A
+BEYOND = (Fraction(10), Fraction(100))  # tried as well; the best of all is never the last
+PROX = Fraction(1)  # mu of FedProx on synthetic devices
 COLOURS = ("#1d67a8", "#2e9d4f", "#d1502f", "#7b45c3", "#c9a000")
+DASHES = ("-", (0, (5, 1.5)), "-", (0, (4, 2)), (0, (1, 1.2)))
 DEVICES = 30
-CLEARLY = 1.02  # a loss is called larger from this ratio on
+LEVEL = 1.02  # losses in the end within this ratio are level
 HIGHEST = 1e3  # a loss above this, or one that is not finite, is drawn here
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large the runs are. samples: the most of a device (None: as drawn); E epochs; points: recorded, at most."""
+    """How large the runs are. samples: the most of a device (None: as drawn); E epochs; points: recorded, at most;
+    tuning: how many of the seeds choose mu.
+    """
 
     samples: int | None
     E: int
     rounds: int
     seeds: int
     points: int = 40
+    tuning: int = 3
 
     @property
     def grid(self) -> list[int]:
         """The rounds that are recorded, the first and the last among them."""
         return sorted({round(v) for v in np.linspace(0, self.rounds, min(self.rounds, self.points) + 1)})
 
-    def words(self) -> str:
-        """For a caption."""
-        cut = "sizes as drawn" if self.samples is None else f"at most {self.samples} samples a device"
-        seeds = "1 seed" if self.seeds == 1 else f"{self.seeds} seeds"
-        return f"E = {self.E}, {self.rounds} rounds, {seeds}, {cut}"
-
 
 @dataclass(frozen=True)
 class Devices:
-    """Problem of a panel; eta: the local step size."""
+    """Problem of a panel."""
 
     title: str
     problem: Mapping[str, Any]
-    eta: str = "1/100"
 
 
 @dataclass(frozen=True)
@@ -74,35 +74,27 @@ class Line:
     """The training loss of a method: (seeds, recorded rounds). mu: its proximal weight."""
 
     label: str
-    mu: str
+    mu: Fraction
     loss: c.Array
 
     @property
-    def end(self) -> float:
-        """Mean over seeds and the last quarter of the recorded rounds; inf where some loss is not finite."""
-        return float(self.loss[:, -max(1, self.loss.shape[1] // 4) :].mean())
+    def ends(self) -> c.Array:
+        """By seed: the mean over the last quarter of the recorded rounds; inf where a loss is not finite."""
+        return self.loss[:, -max(1, self.loss.shape[1] // 4) :].mean(axis=1)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What was computed for one set of devices."""
+    """What was computed for one set of devices. tried: by number of devices a round, mu -> loss in the end."""
 
     devices: Devices
     rounds: Sequence[int]
-    lines: Sequence[Line]
-
-    def ends(self) -> dict[str, float]:
-        """Label -> loss in the end."""
-        return {line.label: line.end for line in self.lines}
+    lines: Mapping[str, Line]
+    tried: Mapping[str, Mapping[str, float]]
 
 
 class Measured(Classifier):
     """A classification problem with the training loss as its metric: no minimum has to be found for it."""
-
-    @cached_property
-    def known(self) -> dict[str, c.Array]:
-        """What `losses` found on this problem, by method and size: the losses of the first seeds."""
-        return {}
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -120,138 +112,172 @@ class Measured(Classifier):
         return np.array([found[x.tobytes()] for x in points])
 
 
-def synthetic(title: str, size: Size, **more: Any) -> Devices:
-    """Synthetic devices of the paper."""
-    cut = {} if size.samples is None else {"max_samples": size.samples}
-    return Devices(title, {"kind": "synthetic", "devices": DEVICES, **more, **cut})
-
-
 def four(size: Size) -> list[Devices]:
     """IID, (0, 0), (0.5, 0.5) and (1, 1), in the order of their heterogeneity."""
-    unequal = [synthetic(f"Synthetic ({v}, {v})", size, alpha=v, beta=v) for v in ("0", "0.5", "1")]
-    return [synthetic("Synthetic IID", size, iid=True), *unequal]
+    cut = {} if size.samples is None else {"max_samples": size.samples}
+    common = {"kind": "synthetic", "devices": DEVICES, **cut}
+    unequal = [Devices(f"Synthetic ({v}, {v})", {**common, "alpha": v, "beta": v}) for v in ("0", "0.5", "1")]
+    return [Devices("Synthetic IID", {**common, "iid": True}), *unequal]
 
 
 def measured(devices: Devices) -> Measured:
-    """The problem. Raises DataNotFetched where its data are not on this machine."""
+    """The problem."""
     built: Any = build_problem(devices.problem)
     names = ("name", "spec", "features", "labels", "offsets", "weights", "ridge", "loss")
     return Measured(**{name: getattr(built, name) for name in names})
 
 
-def method(name: str, devices: Devices, size: Size, mu: str, K: int | None) -> dict[str, Any]:
+def method(name: str, size: Size, mu: Fraction, K: int | None) -> dict[str, Any]:
     """FedAvg, FedProx or FedDANE with K draws by weight a cohort, or (None) all devices."""
     cohort: dict[str, Any] = {"participation": "full"} if K is None else {"participation": "with_replacement", "K": K}
-    steps = {"E": size.E, "eta": devices.eta, "batch": 10, "sampling": "reshuffled"}
+    steps = {"E": size.E, "eta": "1/100", "batch": 10, "sampling": "reshuffled"}
     if name == "FedDANE":
-        return {"kind": "feddane", "mu": mu, "solver": steps, **cohort}
-    return {"kind": "fedprox", "mu": "0" if name == "FedAvg" else mu, **steps, **cohort}
+        return {"kind": "feddane", "mu": str(mu), "solver": steps, **cohort}
+    return {"kind": "fedprox", "mu": str(mu), **steps, **cohort}
 
 
-def losses(spec: Mapping[str, Any], problem: Measured, size: Size, seeds: int) -> c.Array:
-    """The training loss (seeds, recorded rounds), inf where it is not finite."""
-    key = json.dumps([spec, size.rounds, size.grid])
-    known = problem.known.get(key, np.empty((0, len(size.grid))))
-    if len(known) < seeds:  # a seed's losses are the same, whoever runs beside it
-        more = range(len(known), seeds)
-        curve = run_sampled(build_method(spec), problem, size.rounds, more, ("loss",), size.grid)
-        known = problem.known[key] = np.concatenate([known, curve.samples["loss"]])
-    return known[:seeds]
+@dataclass
+class Runs:
+    """The runs on one set of devices. problem: built when a run is made, not when it is read."""
+
+    devices: Devices
+    size: Size
+    kept: Recorded
+    problem: Measured | None = None
+
+    def losses(self, name: str, mu: Fraction, K: int | None, seeds: int) -> c.Array:
+        """The training loss (seeds, recorded rounds)."""
+        spec = method(name, self.size, mu, K)
+
+        def one(seed: int) -> c.Array:
+            if self.problem is None:
+                self.problem = measured(self.devices)
+            seeded = range(seed, seed + 1)
+            found = run_sampled(
+                build_method(spec), self.problem, self.size.rounds, seeded, ("loss",), self.size.grid, threads=1
+            )
+            return found.samples["loss"][0]
+
+        return self.kept.row(self.devices.problem, spec, self.size.grid, range(seeds), one)
+
+    def line(self, label: str, name: str, mu: Fraction, K: int | None) -> Line:
+        """A method over all seeds."""
+        return Line(label, mu, self.losses(name, mu, K, self.size.seeds))
+
+    def tuned(self, K: int | None) -> tuple[Fraction, Fraction, dict[str, float]]:
+        """The mu of least loss in the end over the seeds that choose, on the paper's grid and on the longer one.
+
+        Raises ValueError where the latter is the largest that was tried; 0 is the least that there is.
+        """
+        chosen = min(self.size.tuning, self.size.seeds)
+        tried = {mu: float(Line("", mu, self.losses("FedDANE", mu, K, chosen)).ends.mean()) for mu in (*GRID, *BEYOND)}
+        best, further = (min(grid, key=lambda mu: tried[mu]) for grid in (GRID, (*GRID, *BEYOND)))
+        if further == BEYOND[-1] and self.size.seeds > 1:
+            raise ValueError(f"{self.devices.title}, K = {K}: the best mu lies at the end of the grid, {further}.")
+        return best, further, {str(mu): v for mu, v in tried.items()}
 
 
-def tuned(devices: Devices, problem: Measured, size: Size, K: int | None) -> str:
-    """The mu of the grid with which FedDANE's first seed has the least loss in the end."""
-    ends = {mu: Line("", mu, losses(method("FedDANE", devices, size, mu, K), problem, size, 1)).end for mu in GRID}
-    return min(GRID, key=lambda mu: ends[mu])
-
-
-def compared(devices: Devices, size: Size, K: int | None, prox: str = "1") -> Panel:
-    """FedAvg, FedProx (with mu = prox) and FedDANE (tuned) on one set of devices."""
-    problem = measured(devices)
-    weights = {"FedAvg": "0", "FedProx": prox, "FedDANE": tuned(devices, problem, size, K)}
+def compared(devices: Devices, size: Size, K: int | None, kept: Recorded) -> Panel:
+    """FedAvg, FedProx and FedDANE (tuned) on one set of devices; also with a mu beyond the grid where it is better."""
+    runs = Runs(devices, size, kept)
+    best, further, tried = runs.tuned(K)
     lines = [
-        Line(name, mu, losses(method(name, devices, size, mu, K), problem, size, size.seeds))
-        for name, mu in weights.items()
+        runs.line("FedAvg", "FedAvg", Fraction(0), K),
+        runs.line("FedProx", "FedProx", PROX, K),
+        runs.line("FedDANE", "FedDANE", best, K),
     ]
-    return Panel(devices, size.grid, lines)
+    if further not in GRID:
+        lines.append(runs.line("FedDANE beyond", "FedDANE", further, K))
+        lines.append(runs.line("FedProx beyond", "FedProx", further, K))
+    return Panel(devices, size.grid, {line.label: line for line in lines}, {"all" if K is None else str(K): tried})
+
+
+def worse(panels: Sequence[Panel]) -> fd.Decision:
+    """Whether FedDANE ends above both FedAvg and FedProx on all of these sets."""
+    rivals = [(p, other) for p in panels for other in ("FedAvg", "FedProx")]
+    comparisons = [fd.Comparison("", p.lines[other].ends, p.lines["FedDANE"].ends) for p, other in rivals]
+    words = fd.decided(comparisons)
+    parts: list[str] = []
+    for k, p in enumerate(panels):
+        means = ", ".join(f"{name} {fd.mean_of(p.lines[name].ends)}" for name in ("FedDANE", "FedAvg", "FedProx"))
+        ours = dict(zip(("FedAvg", "FedProx"), words[2 * k : 2 * k + 2], strict=True))
+        told = "; ".join(f"against {name}: {word}" for name, word in ours.items() if word != fd.REPRODUCED)
+        parts.append(f"{p.devices.title}: {means}" + (f" [{told}]" if told else ""))
+    return fd.Decision(fd.together(words), "; ".join(parts))
+
+
+def beyond(panels: Sequence[Panel]) -> list[str]:
+    """What a mu beyond the paper's grid does, where it is better than all of the grid."""
+    found: list[str] = []
+    for p in panels:
+        if "FedDANE beyond" in p.lines:
+            longer, prox = p.lines["FedDANE beyond"], p.lines["FedProx beyond"]
+            others = ", ".join(f"{name} {fd.mean_of(p.lines[name].ends)}" for name in ("FedAvg", "FedProx"))
+            found.append(
+                f"{p.devices.title}: the best mu of the paper's grid is its largest; with mu = {longer.mu} FedDANE "
+                f"ends at "
+                f"{fd.mean_of(longer.ends)} ({others}; FedProx with the same mu {fd.mean_of(prox.ends)})."
+            )
+    return found
 
 
 def draw(ax: Axes, panel: Panel) -> None:
     """Mean over seeds, and their range as a band, on a logarithmic axis."""
-    for k, line in enumerate(panel.lines):
+    for k, line in enumerate(line for line in panel.lines.values() if line.label != "FedProx beyond"):
         shown = np.minimum(np.where(np.isfinite(line.loss), line.loss, HIGHEST), HIGHEST)
         colour = COLOURS[k % len(COLOURS)]
         ax.fill_between(panel.rounds, shown.min(0), shown.max(0), color=colour, alpha=0.15, lw=0)
-        ax.plot(panel.rounds, shown.mean(0), color=colour, lw=1.6, label=f"{line.label}, mu = {_decimal(line.mu)}")
+        label = f"{line.label.removesuffix(' beyond')}, mu = {float(line.mu):g}"
+        ax.plot(panel.rounds, shown.mean(0), color=colour, lw=1.5, ls=DASHES[k % len(DASHES)], label=label)
     ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
-    low, high = ax.get_ylim()
-    ax.set_ylim(low, high * (high / low) ** (0.07 * len(panel.lines)))  # room for the names above the curves
     ax.set_title(panel.devices.title, loc="left", fontsize=9.5)
     ax.set_xlabel("updating round")
-    ax.legend(frameon=False, fontsize=7.2, loc="upper right")
     ax.tick_params(axis="y", which="both", labelsize=7.5)
     c.style(ax)
 
 
-def _decimal(mu: str) -> str:
-    top, _, bottom = mu.partition("/")
-    return f"{int(top) / int(bottom or 1):g}"
-
-
 def figure(panels: Sequence[Panel]) -> Figure:
-    """The panels side by side."""
+    """The panels side by side, on one range of losses."""
     made = Figure(figsize=(12, c.PANELS))
     FigureCanvasAgg(made)
     axes = made.subplots(1, len(panels), squeeze=False)[0]
     for ax, panel in zip(axes, panels, strict=True):
         draw(ax, panel)
+    low, high = (pick(v) for pick, v in zip((min, max), zip(*(ax.get_ylim() for ax in axes), strict=True), strict=True))
+    for ax, panel in zip(axes, panels, strict=True):
+        ax.set_ylim(low, high * (high / low) ** (0.07 * len(panel.lines)))  # room for the names above the curves
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.legend(frameon=False, fontsize=7.2, loc="upper right")
     axes[0].set_ylabel("training loss")
+    top = max(len(panel.lines) for panel in panels)
+    for ax in axes:
+        ax.set_ylim(low, high * (high / low) ** (0.07 * top))
     return made
 
 
-def larger(first: float, second: float) -> bool:
-    """Whether a loss is clearly larger than another."""
-    return not np.isfinite(first) or first > CLEARLY * second
-
-
-def listed(ends: Mapping[str, float]) -> str:
-    """Losses in words, from the least."""
-    order = sorted(ends, key=lambda name: ends[name])
-    return ", ".join(f"{name} {ends[name]:.3g}" for name in order)
-
-
-def judge_worst(panel: Panel, agrees: list[str], differs: list[str]) -> None:
-    """Whether FedDANE ends clearly above both others, as a sentence in the right list."""
-    ends = panel.ends()
-    worst = all(larger(ends["FedDANE"], ends[other]) for other in ("FedAvg", "FedProx"))
-    (agrees if worst else differs).append(
-        f"{panel.devices.title}: loss in the end {listed(ends)}; FedDANE is {'' if worst else 'not '}worse than both."
-    )
-
-
-def at_size(size: Size, paper: Size) -> str:
-    """What was made smaller than in the paper, for a caption."""
+def at_size(size: Size, paper: Size, kept: Recorded) -> str:
+    """Seeds, bands, tuning and what was made smaller than in the paper, for a caption."""
     changed: list[str] = []
     if size.samples != paper.samples:
         changed.append(f"at most {size.samples} samples a device (test set included) instead of all of them")
-    if size.E != paper.E:
-        changed.append(f"{size.E} epochs instead of {paper.E}")
     if size.rounds != paper.rounds:
         changed.append(f"{size.rounds} rounds instead of {paper.rounds}")
-    seeds = "one seed" if size.seeds == 1 else f"mean and range over {size.seeds} seeds"
-    scaled = (
-        f"Scaled down for speed: {', '.join(changed)}; --full takes the paper's size. Fewer local steps and rounds may "
-        "change an order. "
-    )
     epochs = "one epoch" if size.E == 1 else f"{size.E} epochs"
-    return f"E: {epochs} of SGD, batches of 10; {seeds}. {scaled if changed else ''}"
+    seeds = "one seed" if size.seeds == 1 else f"mean (lines) and range (bands) over {size.seeds} seeds"
+    if 1 < size.seeds < paper.seeds and not changed:
+        seeds += f" of {paper.seeds}, of which --full computes the rest"
+    scaled = f"Scaled down: {', '.join(changed)}, which may change an order. " if changed else ""
+    first = min(size.tuning, size.seeds)
+    return (
+        f"{epochs.capitalize()} of SGD, local steps of 0.01, batches of 10; {seeds}. {scaled}mu of FedDANE is the "
+        f"best of the "
+        f"paper's grid (0 to 1) by the loss in the end of the first {first} seed{'s'[: first - 1]}. {kept.words()}"
+    )
 
 
-TUNED = "mu of FedDANE is the best of the paper's grid by the loss of one seed in the end; FedProx has mu = 1. "
-END = "'In the end' is the mean over the last quarter of the rounds; 'worse' means by 2 % at least."
+END = "'In the end' is the mean over the last quarter of the rounds."
 
 
 def facts(title: str, panels: Sequence[Panel], size: Size, **more: Any) -> dict[str, Any]:
@@ -263,28 +289,46 @@ def facts(title: str, panels: Sequence[Panel], size: Size, **more: Any) -> dict[
         "rounds": size.rounds,
         "seeds": size.seeds,
         "samples": size.samples,
-        "ends": {p.devices.title: {k: v if np.isfinite(v) else "inf" for k, v in p.ends().items()} for p in panels},
-        "mu": {p.devices.title: {line.label: line.mu for line in p.lines} for p in panels},
+        "ends": {p.devices.title: {n: [_plain(v) for v in x.ends] for n, x in p.lines.items()} for p in panels},
+        "mu": {p.devices.title: {name: str(line.mu) for name, line in p.lines.items()} for p in panels},
+        "tried": {
+            p.devices.title: {K: {m: _plain(v) for m, v in t.items()} for K, t in p.tried.items()} for p in panels
+        },
         **more,
     }
 
 
-def size_from(doc: str, quick: Size, paper: Size, argv: Sequence[str] | None, name: str) -> tuple[Size, Path]:
-    """The size that is asked for on the command line, and the folder for the files of the figure of that name."""
+def _plain(value: float) -> float | str:
+    return float(value) if np.isfinite(value) else "inf"
+
+
+def drawn(
+    argv: Sequence[str] | None,
+    doc: str,
+    name: str,
+    paper: Size,
+    quick: Size,
+    compute: Callable[[Size, Recorded], list[Panel]],
+) -> tuple[list[Panel], Size, Recorded, Path]:
+    """What `compute` finds, at which size, from which record, and the folder for the files of the figure."""
     parser = argparse.ArgumentParser(description=doc.split("\n", 1)[0])
     files.add_folder(parser)
-    parser.add_argument("--full", action="store_true", help=f"the paper's size ({paper.words()}); hours")
-    parser.add_argument("--rounds", type=int, help=f"rounds (default {quick.rounds})")
-    parser.add_argument("--seeds", type=int, help=f"sampled runs (default {quick.seeds})")
-    parser.add_argument("--samples", type=int, help=f"the most samples of a device (default {quick.samples})")
+    parser.add_argument("--full", action="store_true", help="compute what figures/results lacks, and write it there")
+    parser.add_argument("--rounds", type=int, help=f"rounds (default {paper.rounds})")
+    parser.add_argument("--seeds", type=int, help=f"sampled runs (default {paper.seeds})")
+    parser.add_argument("--samples", type=int, help="the most samples of a device (default: as drawn)")
     chosen = parser.parse_args(argv)
-    size = paper if chosen.full else quick
     given = {k: v for k, v in vars(chosen).items() if k in ("rounds", "seeds", "samples") and v is not None}
     if any(v < 2 for k, v in given.items() if k != "seeds") or given.get("seeds", 1) < 1:
         parser.error("at least 2 rounds, 2 samples and 1 seed are needed.")
-    return replace(size, **given), files.folder_of(chosen.out, name)
-
-
-def each(devices: Iterable[Devices], of: Callable[[Devices], Panel]) -> list[Panel]:
-    """The panels, one after the other."""
-    return [of(one) for one in devices]
+    out = files.folder_of(chosen.out, name)
+    if not given:
+        kept = Recorded(name, "extend" if chosen.full else "read")
+        for seeds in range(paper.seeds, 1, -1):  # as many as all runs have
+            size = replace(paper, seeds=seeds)
+            try:
+                return compute(size, kept), size, kept, out
+            except NotRecorded:
+                pass
+    size, kept = replace(quick, **given), Recorded(name, "off")
+    return compute(size, kept), size, kept, out

@@ -28,6 +28,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 
 SEEDS = 200
+DASHES = ("-", "-", "-", (0, (3, 3)), "-", "-", (0, (2, 2)))  # those that others may lie under are dashed
 LOW, HIGH = 5, 95  # percentiles of the sampled band
 COLOURS = ("#1d67a8", "#d1502f", "#2e9d4f", "#7b45c3", "#c9a000", "#4a4f57", "#00a5b5", "#c2308a")
 
@@ -104,10 +105,10 @@ def draw(ax: Axes, panel: Panel, lines: Sequence[Drawn]) -> None:
     for k, drawn in enumerate(lines):
         colour = COLOURS[k % len(COLOURS)]
         ax.fill_between(shown, drawn.band[0], drawn.band[1], color=colour, alpha=0.12, lw=0)
-        ax.plot(shown, drawn.exact, color=colour, lw=1.6, label=drawn.line.label)
+        ax.plot(shown, drawn.exact, color=colour, lw=1.6, ls=DASHES[k % len(DASHES)], label=drawn.line.label)
         if drawn.bound is not None:
             rounds, bound, _, _ = drawn.bound
-            ax.plot(rounds, bound, color=colour, lw=1.1, ls=(0, (4, 2)))
+            ax.plot(rounds, bound, color=colour, lw=1.1, ls=(0, (6, 2, 1, 2)))
     ax.set_yscale("log")
     ax.set_xlabel("communication round")
     ax.set_title(panel.title, loc="left", fontsize=9.5)
@@ -117,12 +118,15 @@ def draw(ax: Axes, panel: Panel, lines: Sequence[Drawn]) -> None:
     c.style(ax)
 
 
-def figure(panels: Sequence[tuple[Panel, Sequence[Drawn]]], width: float) -> Figure:
-    """The panels side by side."""
+def figure(panels: Sequence[tuple[Panel, Sequence[Drawn]]], width: float, alike: int) -> Figure:
+    """The panels side by side; so many of the first share their axis of values."""
     made = Figure(figsize=(width, c.PANELS))
     FigureCanvasAgg(made)
     axes = made.subplots(1, len(panels), squeeze=False)[0]
     for ax, (panel, lines) in zip(axes, panels, strict=True):
         draw(ax, panel, lines)
+    low, high = zip(*(ax.get_ylim() for ax in axes[:alike]), strict=True)
+    for ax in axes[:alike]:
+        ax.set_ylim(min(low), max(high))
     axes[0].set_ylabel("E f(x) − f*")
     return made

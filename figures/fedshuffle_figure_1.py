@@ -13,6 +13,7 @@ from typing import Any
 import _common as c
 import _fedshuffle as f
 import _files as files
+import _findings as fd
 
 from boundcheck.engines.run import run
 from boundcheck.methods.build import build as build_method
@@ -105,11 +106,6 @@ def equal_steps() -> dict[str, dict[str, float]]:
     return found
 
 
-def reached(line: f.Drawn) -> int:
-    """The first round with an expected gap of at most twice its limit; the number after the last where none has."""
-    return next((r for r, v in enumerate(line.exact) if v <= 2 * line.floor), len(line.exact))
-
-
 def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[str, Any]:
     """Numbers and sentences, all computed from the results."""
     equal = equal_steps()
@@ -125,75 +121,96 @@ def facts(drawn: Sequence[Sequence[f.Drawn]], seeds: int, rounds: int) -> dict[s
         },
         "equal_step": {"eta_l": EQUAL_STEP, **equal},
     }
-    agrees, differs = _sentences(drawn, equal)
-    found |= {"agrees": agrees, "differs": differs}
+    found |= {"findings": fd.judged("fedshuffle", "Figure 1", findings(drawn)), "notes": notes(equal)}
     found["caption"] = (
         "Expected gap by round: exact expectation (solid lines), 5 to 95 % of "
         f"{seeds} sampled runs (bands), bound of Theorem 5.1, strongly convex, sharp reading, on the weighted average "
-        "of the gap (dashed, where the theorem speaks). Each method takes the largest step that Theorem E.1 allows "
-        "(the paper gives none), those that draw with replacement or take equal steps the one of their reshuffled "
+        "of the gap (dash-dotted, where the theorem speaks). Each method takes the largest step that Theorem E.1 "
+        "allows "
+        "(the paper gives none, so that nothing is tuned), those that draw with replacement or take equal steps the "
+        "one of their reshuffled "
         "relative; momentum weighs clients by w_i/p_i. "
         f"Verdicts, by panel: {', '.join(f'{k} {v}' for k, v in found['bounds'].items())}. "
+        "Curves that meet: FedAvgMin and FedAvgMean, FedNovaRR and FedShuffle in their limits (dashes show both). "
+        "Panels 1 "
+        "and 2 share their axis of values. "
         f"The sampled means lie within {found['largest_z']:.1f} standard errors of the exact curves, over all rounds."
     )
     return found
 
 
-def _sentences(
-    drawn: Sequence[Sequence[f.Drawn]], equal: Mapping[str, Mapping[str, float]]
-) -> tuple[list[str], list[str]]:
-    agrees: list[str] = []
-    differs: list[str] = []
+def findings(drawn: Sequence[Sequence[f.Drawn]]) -> dict[str, fd.Decision]:
+    """The paper's findings on the exact expectations, in which nothing is random."""
     left, moved, sums, right = ({d.line.label: d for d in lines} for lines in drawn)
-
-    def put(holds: bool, text: str) -> None:
-        (agrees if holds else differs).append(text)
-
     floors = {name: d.floor for name, d in left.items()}
-    order = sorted(floors, key=lambda name: floors[name])
-    put(
-        order[0] == "FedShuffle" and max(floors, key=lambda n: floors[n]) in ("FedAvgRR", "FedAvg"),
-        "All clients, no momentum: limits of the expected gap, from the best: "
-        + ", ".join(f"{n} {pretty(floors[n])}" for n in order)
-        + ". The paper: FedShuffle best, FedAvgRR saturates highest.",
-    )
-    fast = {name: reached(left[name]) for name in ("FedShuffle", "FedNovaRR")}
-    put(
-        fast["FedShuffle"] < fast["FedNovaRR"],
-        f"FedShuffle comes within twice its limit after {fast['FedShuffle']} rounds, FedNovaRR after "
-        f"{fast['FedNovaRR']}.",
-    )
     ends = {name: float(d.exact[-1]) for name, d in moved.items()}
-    order = sorted(ends, key=lambda name: ends[name])
-    put(
-        order[0] == "FedShuffle",
-        "With momentum, after the last round: "
-        + ", ".join(f"{n} {pretty(ends[n])}" for n in order)
-        + ". The paper: FedShuffle still best.",
-    )
-    worse = sums["FedShuffle, Sum-One"].floor > sums["FedShuffle"].floor
-    put(
-        worse,
-        f"Two of three clients: Sum-One ends at {pretty(sums['FedShuffle, Sum-One'].floor)}, the unbiased aggregation "
-        f"at "
-        f"{pretty(sums['FedShuffle'].floor)}.",
-    )
+    sound = [name for name in floors if name not in ("FedAvg", "FedAvgRR")]
+
+    def best(of: Mapping[str, f.Drawn], limit: Mapping[str, float]) -> fd.Decision:
+        """By the rounds that the picture's lower half takes, and by where the curve ends: see `level`."""
+        others = [n for n in of if n != "FedShuffle"]
+        target = 2 * max(limit["FedShuffle"], limit["FedNovaRR"])
+        rounds = {n: level(d, target) for n, d in of.items()}
+        fast = fd.ordered([fd.Comparison("", rounds["FedShuffle"], rounds[n]) for n in others])
+        low = fd.ordered([fd.Comparison("", limit["FedShuffle"], limit[n]) for n in others])
+        told = ", ".join(f"{n} {pretty(limit[n])}" for n in sorted(limit, key=lambda n: limit[n]))
+        reached = ", ".join(f"{n} {r:g}" for n, r in rounds.items() if r != float("inf"))
+        return fd.agreed(
+            fd.Decision(fast.word, f"rounds until the gap is at most {pretty(target)}: {reached}, the others never"),
+            fd.Decision(low.word, f"in the end: {told}"),
+        )
+
+    def limits(smaller: str, larger: Sequence[str]) -> fd.Decision:
+        return fd.ordered([fd.Comparison(f"limits of {smaller} and {n}", floors[smaller], floors[n]) for n in larger])
+
+    below = {n: float((left["FedAvgMin"].exact > left[n].exact)[1:].mean()) for n in sound if n != "FedAvgMin"}
+    helped = [fd.Comparison(n, ends[n], floors[n], margin=0.01) for n in sound]
+    better = fd.decided(helped)
     uniform, weighted = right["uniform"], right["by weight (IS)"]
-    better = weighted.floor < uniform.floor
-    put(
-        better,
-        "Importance sampling, each at its largest step: after round "
-        f"{EARLY} {pretty(float(weighted.exact[EARLY]))} against {pretty(float(uniform.exact[EARLY]))} of uniform "
-        f"sampling, in "
-        f"the limit {pretty(weighted.floor)} against {pretty(uniform.floor)}. "
-        + ("" if better else "The paper reports a substantial improvement; it is one in the first rounds only."),
-    )
-    put(
-        equal["weight"]["limit"] < equal["uniform"]["limit"],
-        f"At one step size ({EQUAL_STEP}) the limits are {pretty(equal['weight']['limit'])} (by weight) and "
-        f"{pretty(equal['uniform']['limit'])} (uniform): the gradient of the large client is small at the solution.",
-    )
-    return agrees, differs
+    sampling = ("by weight", "uniform")
+    early = fd.Comparison(f"round {EARLY}", float(weighted.exact[EARLY]), float(uniform.exact[EARLY]))
+    late = fd.Comparison("limit", weighted.floor, uniform.floor)
+    return {
+        "inconsistent": fd.ordered(
+            [fd.Comparison(f"limits of {n} and FedAvgRR", floors[n], floors["FedAvgRR"]) for n in sound]
+        ),
+        "min_dominated": fd.certain(
+            min(below.values()) > 0.5,
+            "share of rounds in which its expected gap is above that of "
+            + ", ".join(f"{n} {share:.0%}" for n, share in below.items()),
+        ),
+        "noise": limits("FedNovaRR", ("FedNova", "FedAvgMean")),
+        "best": best(left, floors),
+        "momentum_fedavg": fd.ordered(
+            [fd.Comparison("FedAvg", ends["FedAvg"], floors["FedAvg"])], ("with momentum", "limit without")
+        ),
+        "momentum_others": fd.Decision(
+            fd.together(better),
+            "with momentum in the last round over the limit without: "
+            + ", ".join(f"{c.label} {ends[c.label] / floors[c.label]:.2g}" for c in helped),
+        ),
+        "momentum_best": best(moved, ends),
+        "sum_one": fd.ordered(
+            [fd.Comparison("limits", sums["FedShuffle"].floor, sums["FedShuffle, Sum-One"].floor)],
+            ("unbiased", "Sum-One"),
+        ),
+        "importance": fd.agreed(fd.ordered([early], sampling), fd.ordered([late], sampling)),
+    }
+
+
+def level(line: f.Drawn, target: float) -> float:
+    """The first round with an expected gap of at most the target; inf where none has."""
+    return next((float(r) for r, v in enumerate(line.exact) if v <= target), float("inf"))
+
+
+def notes(equal: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """What the figure's problem shows beside the paper's findings."""
+    return [
+        f"At one step size ({EQUAL_STEP}) the limits of importance sampling and uniform sampling are "
+        f"{pretty(equal['weight']['limit'])} and {pretty(equal['uniform']['limit'])}: the gradient of the large "
+        f"client is "
+        "small at the solution."
+    ]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -209,7 +226,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     wanted = panels(chosen.rounds)
     drawn = [f.compute(panel, chosen.seeds) for panel in wanted]
     found = facts(drawn, chosen.seeds, chosen.rounds)
-    for path in c.save(f.figure(list(zip(wanted, drawn, strict=True)), 12), found, out, NAME):
+    for path in c.save(f.figure(list(zip(wanted, drawn, strict=True)), 12, alike=2), found, out, NAME):
         print(path)
 
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import _common as c
 import _files as files
+import _findings as fd
 import _partial_averaging as f
 import numpy as np
 from matplotlib.axes import Axes
-
-from boundcheck.report.words import pretty
 
 NAME = "partial_averaging_figure_3"
 ROUNDS = 60
@@ -26,11 +25,15 @@ def rises(values: c.Array) -> int:
     return int((np.diff(values) > 0).sum())
 
 
-def draw(ax: Axes, kind: str, found: f.Trace) -> None:
-    """One panel."""
-    rounds = np.arange(1, len(found.at) + 1)
-    ax.plot(rounds, found.whole, color=f.COLOURS[kind], lw=1.7, label="averaged model (global loss)")
-    ax.plot(rounds, found.least, color=c.GREY, lw=1.2, ls=(0, (4, 2)), label="least over the local models")
+def draw(ax: Axes, kind: str, runs: Sequence[f.Trace]) -> None:
+    """One panel: mean and range over the seeds."""
+    rounds = np.arange(1, len(runs[0].at) + 1)
+    for curves, colour, dashes, label in (
+        ([run.whole for run in runs], f.COLOURS[kind], "-", "averaged model (global loss)"),
+        ([run.least for run in runs], c.GREY, (0, (4, 2)), "least over the local models"),
+    ):
+        ax.fill_between(rounds, np.min(curves, 0), np.max(curves, 0), color=colour, alpha=0.2, lw=0)
+        ax.plot(rounds, np.mean(curves, 0), color=colour, lw=1.5, ls=dashes, label=label)
     ax.set_yscale("log")
     ax.set_xlabel(f"communication round ({f.TAU} iterations)")
     ax.set_title(f"{kind.capitalize()} averaging", loc="left", fontsize=9.5)
@@ -38,54 +41,46 @@ def draw(ax: Axes, kind: str, found: f.Trace) -> None:
     c.style(ax)
 
 
-def facts(traces: Mapping[str, f.Trace]) -> dict[str, Any]:
-    """Numbers and sentences, all computed from the results."""
-    ends = {kind: {"global": float(t.whole[-1]), "least_local": float(t.least[-1])} for kind, t in traces.items()}
-    up = {kind: rises(t.whole) for kind, t in traces.items()}
-    ratio = {kind: float((t.least / t.whole)[len(t.whole) // 2 :].mean()) for kind, t in traces.items()}
-    agrees: list[str] = []
-    differs: list[str] = []
+def facts(traces: Mapping[str, Sequence[f.Trace]]) -> dict[str, Any]:
+    """Numbers and findings, all computed from the results; those of random curves seed by seed."""
+    up = {kind: np.array([rises(t.whole) for t in runs], dtype=float) for kind, runs in traces.items()}
+    end = {kind: np.array([t.whole[-1] for t in runs]) for kind, runs in traces.items()}
+    ratio = {
+        kind: np.array([(t.least / t.whole)[len(t.whole) // 2 :].mean() for t in runs]) for kind, runs in traces.items()
+    }
 
-    def put(holds: bool, text: str) -> None:
-        (agrees if holds else differs).append(text)
+    def lower(label: str, values: Mapping[str, c.Array]) -> fd.Decision:
+        return fd.ordered([fd.Comparison(label, values["partial"], values["periodic"])], ("partial", "periodic"))
 
-    put(
-        up["periodic"] > up["partial"],
-        f"The global loss rises after {up['periodic']} rounds of periodic and {up['partial']} of partial averaging; "
-        "the paper has spikes for periodic averaging only.",
-    )
-    put(
-        ends["partial"]["global"] < ends["periodic"]["global"],
-        f"After the last round the global gap is {pretty(ends['partial']['global'])} with partial and "
-        f"{pretty(ends['periodic']['global'])} with periodic averaging; the paper: partial averaging is ahead.",
-    )
-    put(
-        ratio["partial"] < ratio["periodic"],
-        f"Over the last half of the rounds the least local gap is {ratio['partial']:.3g} times the global one with "
-        f"partial averaging and {ratio['periodic']:.3g} times with periodic; the paper: local and global loss go down "
-        "together with partial averaging.",
-    )
-    if min(ratio.values()) > 1:
-        differs.append(
+    decisions = {
+        "spikes": lower("rounds after which the global loss is higher", up),
+        "faster": lower("global gap in the end", end),
+        "together": lower("least local over global gap, last half", ratio),
+    }
+    notes = []
+    if min(float(v.min()) for v in ratio.values()) > 1:
+        notes.append(
             "With either method the averaged model is better than every local one in the mean: the loss is convex "
-            "here, so that averaging models cannot raise it above their mean loss, as it can for a network."
+            "here, so "
+            "that averaging models cannot raise it above their mean loss, as it can for a network."
         )
     caption = (
         "Training loss above its minimum, over all data, of the averaged model and of the best local model, one "
-        f"iteration before the end of each round of {f.TAU}, when the models have been apart for longest. One run "
-        f"(seed {f.SEED}) of softmax regression (ridge {f.DIGITS['ridge']}) on the digits of scikit-learn, split at "
+        f"iteration before the end of each round of {f.TAU}, when the models have been apart for longest. Mean "
+        f"(lines) and range (bands) over {f.SEEDS} runs of softmax regression (ridge {f.DIGITS['ridge']}) on the "
+        f"digits of scikit-learn, split at "
         f"random over {f.DIGITS['clients']} workers, batches of {f.BATCH}, step {f.DIGITS_STEP}; it stands for the "
         "paper's ResNet20 on CIFAR-10 with 128 workers, which is in configs/neural/full."
     )
     return {
         "schema": 1,
         "title": "Least local loss against global loss (Figure 3 of the partial averaging paper)",
-        "rounds": len(traces["partial"].at),
-        "ends": ends,
-        "rises": up,
-        "least_over_global": ratio,
-        "agrees": agrees,
-        "differs": differs,
+        "rounds": len(traces["partial"][0].at),
+        "ends": {kind: float(v.mean()) for kind, v in end.items()},
+        "rises": {kind: float(v.mean()) for kind, v in up.items()},
+        "least_over_global": {kind: float(v.mean()) for kind, v in ratio.items()},
+        "findings": fd.judged("partial_averaging", "Figure 3", decisions),
+        "notes": notes,
         "caption": caption,
     }
 
@@ -100,7 +95,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error("at least 2 rounds are needed.")
     out = files.folder_of(chosen.out, NAME)
     problem, iterations = f.digits(), f.TAU * chosen.rounds - 1
-    traces = {kind: f.trace(problem, f.on_digits(kind), iterations, losses=True) for kind in f.KINDS}
+    traces = {
+        kind: [f.trace(problem, f.on_digits(kind), iterations, s, losses=True) for s in range(f.SEEDS)]
+        for kind in f.KINDS
+    }
     figure, left, right = c.new_figure()
     for ax, kind in ((left, "periodic"), (right, "partial")):
         draw(ax, kind, traces[kind])

@@ -11,15 +11,11 @@ averaging c steps after an average.
 from __future__ import annotations
 
 import argparse
-import json
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import _files as files
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+import _tables as tables
 
 from boundcheck.engines.run import run
 from boundcheck.methods.build import build as build_method
@@ -67,40 +63,9 @@ CAPTION = (
 )
 
 
-def _markdown(rows: Mapping[str, Mapping[str, str]]) -> str:
-    lines = ["# The model discrepancy in pure noise", "", "| averaging | " + " | ".join(COLUMNS) + " |"]
-    lines.append("|---" * (len(COLUMNS) + 1) + "|")
-    lines += ["| " + " | ".join([name, *(_cell(cells[c]) for c in COLUMNS)]) + " |" for name, cells in rows.items()]
-    return "\n".join([*lines, "", CAPTION, ""])
-
-
 def _cell(value: str) -> str:
     exact = Fraction(value)
     return str(exact) if exact.denominator == 1 else f"{exact} = {pretty(exact, 7)}"
-
-
-def draw(rows: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """The table as a picture."""
-    figure = Figure(figsize=(11, 0.36 * len(rows) + 1.6))
-    FigureCanvasAgg(figure)
-    ax = figure.add_axes((0.01, 0.26, 0.98, 0.72))
-    ax.set_axis_off()
-    table = ax.table(
-        [[name, *(_cell(cells[c]) for c in COLUMNS)] for name, cells in rows.items()],
-        colLabels=["averaging", *COLUMNS],
-        colWidths=[0.25, *([0.15] * 5)],
-        cellLoc="center",
-        bbox=(0, 0, 1, 1),
-    )
-    table.auto_set_font_size(False)
-    table.set_fontsize(8.5)
-    for (line, column), cell in table.get_celld().items():
-        cell.set_edgecolor("#d5d9de")
-        cell.set_linewidth(0.6)
-        if line == 0 or column == 0:
-            cell.get_text().set_weight("bold")
-    figure.text(0.01, 0.21, textwrap.fill(CAPTION, 165), va="top", fontsize=8, color="#24282d")
-    return figure
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -109,9 +74,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     files.add_folder(parser)
     folder = files.folder_of(parser.parse_args(argv).out, NAME)
     rows = compute()
-    facts = {"schema": 1, "caption": CAPTION, "rows": rows}
-    texts = {".json": json.dumps(facts, indent=1) + "\n", ".md": _markdown(rows)}
-    for path in files.write_figure(draw(rows), texts, folder, NAME):
+    shown = {name: {column: _cell(cells[column]) for column in COLUMNS} for name, cells in rows.items()}
+    title = "The model discrepancy in pure noise"
+    for path in tables.write(shown, "averaging", title, CAPTION, [], folder, NAME, exact=rows):
         print(path)
 
 

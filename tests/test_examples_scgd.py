@@ -98,7 +98,14 @@ METHODS = {
     "a single local step": one_local_step,
     "a step that does not shrink": constant_step,
 }
+
+
+def minimisers_at_the_start(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {**spec, "clients": [{**client, "b": [0]} for client in spec["clients"]]}
+
+
 PROBLEMS = {
+    "minimisers at the start": minimisers_at_the_start,
     "another random split": other_seed,
     "a random split": random_split,
     "3x^2 for 3x^3": quadratic_instead,
@@ -117,17 +124,29 @@ MUTATIONS = [
     ("Theorem 3.3 on diabetes, sorted split", "a client skipped"),
     ("Theorem 3.3 on diabetes, sorted split", "a random split"),
     ("Theorem 3.3 on diabetes, conservative constant", "one local step more"),
+    ("Theorem 3.3 on diabetes, constant of the appendix", "half the step"),
+    ("Theorem 3.3 on diabetes, sharp", "half the step"),
     ("Lemma 3.1 on diabetes, one cycle", "the bound divided by 1.01"),
+    ("Lemma 3.1 on diabetes, constant of the appendix", "the bound divided by 1.01"),
+    ("Lemma 3.1 on two devices, sharp", "a lazy method"),
+    ("Lemma 3.1 on two devices, sharp", "half the step"),
+    ("Lemma 3.1 on Appendix B, conservative constant", "the bound divided by 1.01"),
     ("FedAvg with all devices on diabetes", "half the step"),
     ("FedAvg with all devices on diabetes", "a client absent"),
     ("Choice of E on diabetes", "a client skipped"),
     ("Rate of the horizon-dependent step on diabetes", "half the step of the horizon"),
+    ("Choice of E as printed, a start at the origin", "minimisers at the start"),
+    ("Rounds to a target", "half the step of the horizon"),
+    ("Rounds to a target as printed, without a logarithm", "half the step of the horizon"),
+    ("Rate of the horizon-dependent step, the printed rule for E", "half the step of the horizon"),
     ("Theorem 3.3 on Appendix B", "the bound divided by 1.01"),
     ("Theorem 3.3 on Appendix B", "a lazy method"),
     ("Appendix C's step size is outside Theorem 3.3", "the step condition dropped"),
     ("Appendix C, FedAvg as meant", "half the step"),
     ("Appendix C, FedAvg as printed, on the printed 3x^3", "3x^2 for 3x^3"),
     ("Appendix C, SCGD's factor", "a client skipped"),
+    ("Appendix C, SCGD as printed, on the printed 3x^3", "3x^2 for 3x^3"),
+    ("Appendix C, SCGD's factor above -1 at eta = 0.24", "a lazy method"),
     ("Appendix C, FedAvg's factor at eta = 0.09", "a client absent"),
     ("Appendix C, FedAvg's factor at eta = 0.092", "half the step"),
     ("Appendix C, FedAvg's factor below 1 at eta = 0.09", "a lazy method"),

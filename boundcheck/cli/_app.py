@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import conformance, data, new, power, proofs, reports, runs, schedule, theory, tune
+from boundcheck.cli import conformance, data, new, power, proofs, recorded, reports, runs, schedule, theory, tune
 
 app = typer.Typer(
     name="boundcheck",
@@ -74,6 +74,7 @@ tune.register(app)
 power.register(app)
 schedule.register(app)
 reports.register(app)
+recorded.register(app)
 proofs.register(app)
 conformance.register(app)
 data.register(app)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from boundcheck.cli._output import line
@@ -55,9 +55,13 @@ def evidence_words(
     return "; ".join(parts) or "none"
 
 
-def print_contradictions(found: Sequence[Contradiction]) -> None:
-    """Print one line for each contradiction and an empty line after them; print nothing without contradictions."""
-    for one in found:
-        line(str(one))
-    if found:
+def print_contradictions(found: Iterable[Contradiction | str]) -> None:
+    """Print one line for each contradiction and an empty line after them; print nothing without contradictions.
+
+    found: contradictions, or their sentences.
+    """
+    sentences = [str(one) for one in found]
+    for sentence in sentences:
+        line(sentence)
+    if sentences:
         line()

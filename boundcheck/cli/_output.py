@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Callable, Generator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -78,15 +79,14 @@ def table(
     styles: Sequence[str] = (),
     *,
     whole: bool = False,
-    dropped: Sequence[str] = (),
 ) -> None:
     """A table: drawn by rich on a terminal, in plain aligned columns elsewhere.
 
     styles: one rich style a column, or a word that colours the cell by its content ("outcome"). whole: the first
-    column holds ids, which are never broken; dropped: columns that a narrow terminal does without, the first first.
+    column holds ids, which are never broken; on a terminal too narrow for all columns each row is a paragraph.
     """
     if sys.stdout.isatty():
-        _rich_table(columns, rows, title, styles, whole, dropped)
+        _rich_table(columns, rows, title, styles, whole)
         return
     if title:
         line(title)
@@ -110,40 +110,37 @@ _COLOURS = {
 READABLE = 14  # characters that a cell of several words needs at least
 
 
-def _fitting(columns: Sequence[str], rows: Sequence[Row], width: int, dropped: Sequence[str]) -> list[int]:
-    """Which columns to draw in `width`: all where each has its need, else without the dropped ones, in that order.
-
-    The first column needs its full width, another one what its cells have, up to READABLE.
-    """
+def _fits(columns: Sequence[str], rows: Sequence[Row], width: int) -> bool:
+    """Whether a table is readable in `width`: its first column needs all its width, another one up to READABLE."""
     lengths = [max(map(len, (c, *(r[i] for r in rows)))) for i, c in enumerate(columns)]
-    needs = [lengths[0], *(min(n, READABLE) for n in lengths[1:])]
-    kept = list(range(len(columns)))
-    for name in dropped:
-        if sum(needs[i] + 2 for i in kept) - 2 <= width:
-            break
-        kept.remove(columns.index(name))
-    return kept
+    return lengths[0] + sum(min(n, READABLE) + 3 for n in lengths[1:]) <= width
 
 
-def _rich_table(
-    columns: Sequence[str], rows: Sequence[Row], title: str, styles: Sequence[str], whole: bool, dropped: Sequence[str]
-) -> None:
+def _paragraphs(columns: Sequence[str], rows: Sequence[Row], width: int) -> None:
+    """Each row as its first cell and the others below it with their names, so that no column is lost."""
+    for row in rows:
+        line(row[0])
+        rest = "; ".join(f"{name}: {cell}" for name, cell in zip(columns[1:], row[1:], strict=True) if cell)
+        for part in textwrap.wrap(rest, max(width - 2, 20), break_on_hyphens=False):
+            line(f"  {part}")
+
+
+def _rich_table(columns: Sequence[str], rows: Sequence[Row], title: str, styles: Sequence[str], whole: bool) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(file=sys.stdout)
+    if whole and rows and not _fits(columns, rows, console.width):
+        _paragraphs(columns, rows, console.width)
+        return
     drawn = Table(title=title or None, title_justify="left", show_edge=False, pad_edge=False)
-    kept = _fitting(columns, rows, console.width, dropped) if rows else range(len(columns))
-    for i in kept:
-        drawn.add_column(columns[i], style="cyan" if i == 0 else None, overflow="fold", no_wrap=whole and i == 0)
+    for i, name in enumerate(columns):
+        drawn.add_column(name, style="cyan" if i == 0 else None, overflow="fold", no_wrap=whole and i == 0)
     for row in rows:
-        styled = {i for i in kept if i < len(styles) and styles[i] == "outcome"}
-        drawn.add_row(*(Text(row[i], style=_COLOURS.get(row[i], "") if i in styled else "") for i in kept))
+        styled = {i for i, style in enumerate(styles) if style == "outcome"}
+        drawn.add_row(*(Text(c, style=_COLOURS.get(c, "") if i in styled else "") for i, c in enumerate(row)))
     console.print(drawn)
-    missing = [name for i, name in enumerate(columns) if i not in kept]
-    if missing:
-        line(f"(a wider terminal also shows: {', '.join(missing)})")
 
 
 @contextlib.contextmanager

@@ -159,6 +159,8 @@ def falsify(
 
 def _witness_text(witness: Witness) -> None:
     for label, spec in (("problem", witness.problem), ("method", witness.method), ("at", witness.at)):
+        if not spec:
+            continue
         line(f"  {label}: {json.dumps(dict(spec), default=str)}")
     line(f"  {witness.verdict.reason}")
 

@@ -14,6 +14,7 @@ from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
+    from boundcheck.evidence.studies import Study
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -33,7 +34,11 @@ def default_spec() -> Path:
 def report(
     specs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SPEC]...", help="TOML files of claims.", show_default="the shipped claims"),
+        typer.Argument(
+            metavar="[SPEC]...",
+            help="TOML files of claims, and JSON files of recorded training.",
+            show_default="the shipped claims and records",
+        ),
     ] = None,
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder for the pages.")] = "report",
     replace: Annotated[
@@ -51,9 +56,10 @@ def report(
 
     HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
     that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
-    first. Beside the claims stand their statements with all that is known of them; without SPEC, all
-    statements. What needs a data set or an optional package that is not on this machine gets a page that says how to get it.
-    Where DIR holds a report with other pages, nothing is written without --replace.
+    first. Beside the claims stand their statements with all that is known of them; without SPEC, all statements. What
+    needs a data set or an optional package that is not on this machine gets a page that says how to get it. Recorded
+    training (boundcheck record) is shown and not run again. Where DIR holds a report with other pages, nothing is
+    written without --replace.
 
     \b
     Example: boundcheck report examples/scgd.toml -o report
@@ -65,6 +71,7 @@ def report(
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.not_run import NotRun
+    from boundcheck.evidence.shipped_files import shipped_records
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
     from boundcheck.report import other_pages, write_report
@@ -73,13 +80,17 @@ def report(
 
     if any("\ud800" <= character <= "\udfff" for character in title):
         raise BadInput("--title has bytes that are not text in UTF-8.")
-    files = specs or [default_spec()]
+    given = specs or [default_spec(), *shipped_records()]
+    files = [path for path in given if path.suffix != ".json"]
+    recorded = _recorded([path for path in given if path.suffix == ".json"])
     not_run: list[NotRun] = []
     claims = [claim for spec in files for claim in load_claims(spec, need_claims=False, not_run=not_run)]
     wanted = [limits for spec in files for limits in load_limits(spec, not_run)]
     asked = [study for spec in files for study in load_studies(spec, not_run)]
     folder = probe_folder(out, "--out")
-    names = page_names([c.label() for c in claims], [limits.name for limits in wanted], [s.name for s in asked])
+    names = page_names(
+        [c.label() for c in claims], [limits.name for limits in wanted], [s.name for s in (*asked, *recorded)]
+    )
     others = other_pages(folder, names)
     if others and not replace:
         raise BadInput(
@@ -93,7 +104,7 @@ def report(
         folder,
         title=title,
         limits=found.limits,
-        studies=found.studies,
+        studies=[*found.studies, *recorded],
         not_run=not_run,
         catalogue=_claimed(found.results) if specs else None,
     )
@@ -127,6 +138,18 @@ def _claimed(results: Sequence[ClaimResult]) -> list[str]:
 
     found = [statement(r.claim.statement) for r in results]
     return sorted({s.id.rpartition("/")[0] for s in found if is_registered(s)})
+
+
+def _recorded(paths: Sequence[Path]) -> list[Study]:
+    """The pages of recorded tables, after one of all of them."""
+    if not paths:
+        return []
+    from boundcheck.networks.study.recorded import read
+    from boundcheck.networks.study.recorded_pages import recorded_study, summary_study
+
+    records = [read(path) for path in paths]
+    pages = [recorded_study(record, path) for record, path in zip(records, paths, strict=True)]
+    return [summary_study(records), *pages]
 
 
 def _pages(count: int) -> str:

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._evidence import (
-    derivation_record,
-    derivation_status,
-    evidence_words,
-    print_contradictions,
-    transcribed,
-)
+from boundcheck.cli._evidence import print_contradictions
 from boundcheck.cli._output import json_float, json_number, line, note_reading, print_json, short, table
 from boundcheck.cli._values import parse_values
 from boundcheck.core.numbers import format_exact
@@ -54,6 +48,10 @@ def _find(id: str) -> Statement:
 def list_statements(
     paper: Annotated[str, typer.Option("--paper", help="Only this paper.", show_default=False)] = "",
     reading: Annotated[str, typer.Option("--reading", help="Only this reading.", show_default=False)] = "",
+    false: Annotated[bool, typer.Option("--false", help="Only readings that are believed false.")] = False,
+    no_evidence: Annotated[
+        bool, typer.Option("--no-evidence", help="Only readings believed true or false without any evidence.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -66,71 +64,46 @@ def list_statements(
 
     A statement that is violated although its derivation is PROVED is stated first; exit code 1.
 
+    With --no-evidence: the readings that nothing bears out, one a line; exit code 1 if there is one. A false
+    reading needs a witness, a violated claim, a refuted derivation or a dimension clash; a true one a claim
+    that holds or a proved derivation. Open readings need none.
+
     \b
     Example: boundcheck list --paper scgd
+    Example: boundcheck list --false
     """
+    from boundcheck.cli._rows import statement_table
     from boundcheck.errors import UnknownName
-    from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
-    from boundcheck.theory.discovery import all_statements
 
-    broken: list[BadInput] = []
-    every = list(all_statements(paper or None, broken.append))
-    if broken and not every:
-        raise broken[0]
-    if reading and reading not in {s.reading for s in every}:
-        raise UnknownName("the reading", reading, sorted({s.reading for s in every}))
-    chosen = [s for s in every if reading in ("", s.reading)]
-    errors = {s.id: s.dimension_errors() for s in chosen}
-    derived = {s.id: derivation_record(s.id) for s in chosen}
-    witnesses, claims = shipped_witnesses(), claims_by_id()
-    against = contradictions(s.id for s in chosen)
+    found = statement_table(paper)
+    every, broken = found["statements"], found["broken"]
+    if reading and reading not in {r["reading"] for r in every}:
+        raise UnknownName("the reading", reading, sorted({r["reading"] for r in every}))
+    chosen = [r for r in every if reading in ("", r["reading"]) and (not false or r["belief"] == "false")]
+    without = [r for r in chosen if r["without_evidence"]]
+    if no_evidence:
+        return _without_evidence(without, broken, as_json)
+    ids = {r["id"] for r in chosen}
+    against = [c for c in found["contradictions"] if c["statement"] in ids]
     code = 1 if against else 2 if broken and paper else 0
     counts = {
         "readings": len(chosen),
-        "statements": len({s.id.rpartition("/")[0] for s in chosen}),
-        "dimensionally inconsistent": sum(bool(e) for e in errors.values()),
-        "without dimensions": sum(s.metric.dimension is None for s in chosen),
-        "with a proved derivation": sum(d is not None and d.proved for d in derived.values()),
-        "with a witness against them": sum(s.id in witnesses for s in chosen),
-        "with a shipped claim": sum(s.id in claims for s in chosen),
+        "statements": len({r["id"].rpartition("/")[0] for r in chosen}),
+        "dimensionally inconsistent": sum(bool(r["dimension_errors"]) for r in chosen),
+        "without dimensions": sum(r["dimensions"] == "none declared" for r in chosen),
+        "with a proved derivation": sum(r["derivation"] == "PROVED" for r in chosen),
+        "with a witness against them": sum(r["witness"] is not None for r in chosen),
+        "with a shipped claim": sum(bool(r["claims"]) for r in chosen),
+        "believed true or false without evidence": len(without),
     }
     if as_json:
-        rows = [
-            {
-                "id": s.id,
-                "title": s.title,
-                "reading": s.reading,
-                "kind": s.kind.value,
-                "belief": s.belief.value,
-                "dimensions": _dimensions(s, errors[s.id]),
-                "dimension_errors": errors[s.id],
-                "derivation": derivation_status(derived[s.id]),
-                "transcribed": transcribed(derived[s.id]),
-                "witness": str(witnesses[s.id]) if s.id in witnesses else None,
-                "claims": claims.get(s.id, {}),
-                "source": {"paper": str(s.source.paper), "number": s.source.number, "where": s.source.where},
-            }
-            for s in chosen
-        ]
-        said = [c.to_dict() for c in against]
-        faults = [str(error) for error in broken]
-        print_json({"contradictions": said, "statements": rows, "counts": counts, "broken": faults})
+        rows = [{k: v for k, v in r.items() if k not in ("words", "without_evidence")} for r in chosen]
+        print_json({"contradictions": against, "statements": rows, "counts": counts, "broken": broken})
         return code
-    print_contradictions(against)
-    cells = [
-        [
-            s.id,
-            s.title,
-            s.kind.value,
-            s.belief.value,
-            _dimensions(s, errors[s.id]),
-            evidence_words(s.id, derived[s.id], witnesses, claims),
-        ]
-        for s in chosen
-    ]
-    columns = ["statement", "title", "kind", "belief", "dimensions", "evidence"]
-    table(columns, cells, whole=True, dropped=("title", "kind", "dimensions", "belief"))
+    print_contradictions(c["sentence"] for c in against)
+    columns = {"statement": "id", "title": "title", "kind": "kind", "belief": "belief"}
+    columns |= {"dimensions": "dimensions", "evidence": "words"}
+    table(list(columns), [[str(r[key]) for key in columns.values()] for r in chosen], whole=True)
     line()
     rest = [f"{count} {what}" for what, count in counts.items() if what not in ("readings", "statements")]
     line(", ".join([f"{_many(counts, 'reading')} of {_many(counts, 'statement')}", *rest]) + ".")
@@ -139,12 +112,20 @@ def list_statements(
     return code
 
 
+def _without_evidence(without: list[dict[str, Any]], broken: list[str], as_json: bool) -> int:
+    """Print the readings without evidence, as JSON a list of their ids; exit code 1 where there is one."""
+    if as_json:
+        print_json([r["id"] for r in without])
+    else:
+        for r in without:
+            line(f"{r['id']}: {r['belief']}")
+        for error in broken:
+            line(f"left out: {error}")
+    return 1 if without else 2 if broken else 0
+
+
 def _many(counts: Mapping[str, int], what: str) -> str:
     return f"{counts[what + 's']} {what}{'' if counts[what + 's'] == 1 else 's'}"
-
-
-def _dimensions(statement: Statement, errors: list[str]) -> str:
-    return "INCONSISTENT" if errors else "none declared" if statement.metric.dimension is None else "consistent"
 
 
 def show(
@@ -159,32 +140,19 @@ def show(
     \b
     Example: boundcheck show scgd/theorem_3_3/corrected
     """
-    from boundcheck.evidence.contradictions import contradictions
-    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+    from boundcheck.cli._kept import is_loaded, kept
+    from boundcheck.cli._shown import print_shown, shown
 
-    found = _find(id)
+    found = None if is_loaded(id) else kept(f"show {id}", lambda: shown(id))
+    found = found or shown(id)
     if latex:
-        line(found.latex())
+        line(found["data"]["latex"])
         return 0
-    witnesses, claims, derived = shipped_witnesses(), claims_by_id(), derivation_record(found.id)
-    against = contradictions([found.id])
     if as_json:
-        own = {k: v for k, v in found.to_dict().items() if k != "schema"}
-        more = {
-            "contradictions": [c.to_dict() for c in against],
-            "latex": found.latex(),
-            "dimension_errors": found.dimension_errors(),
-            "derivation": derivation_status(derived),
-            "transcribed": transcribed(derived),
-            "witness": str(witnesses[found.id]) if found.id in witnesses else None,
-            "claims": claims.get(found.id, {}),
-        }
-        print_json({**own, **more})
-        return 1 if against else 0
-    print_contradictions(against)
-    note_reading(id, found.id)
-    _show_text(found, evidence_words(found.id, derived, witnesses, claims))
-    return 1 if against else 0
+        print_json(found["data"])
+    else:
+        print_shown(id, found)
+    return 1 if found["data"]["contradictions"] else 0
 
 
 def cite(id: Id) -> int:
@@ -198,70 +166,6 @@ def cite(id: Id) -> int:
     source = _find(id).source
     line(source.paper.bibtex(f"{source.number}; {source.where}"))
     return 0
-
-
-def _show_text(found: Statement, evidence: str) -> None:
-    import sympy as sp
-
-    from boundcheck.report.words import derivation_words
-    from boundcheck.theory.discovery import readings
-    from boundcheck.theory.quantities import PROOF_QUANTITIES
-    from boundcheck.theory.typeset import expr_text, relation_text
-
-    line(f"{found.id}: {found.title}")
-    line(f"  {found.source.paper}, {found.source.number} ({found.source.where})")
-    line(f"  {found.kind.value}, {found.belief.value}")
-    for label, text in (("replaces", found.replaces), ("why", found.why), ("remark", found.remark)):
-        if text:
-            line(f"  {label}: {text}")
-    line()
-    rows = [[s.name, s.meaning, str(s.dimension), s.allowed(), s.key] for s in found.symbols]
-    table(["symbol", "meaning", "dimension", "allowed", "constant"], rows)
-    line()
-    for assumption in found.assumptions:
-        line(f"assumption {assumption.name}: {assumption.meaning}")
-    for relation in found.domain:
-        line(f"needed to make sense: {relation_text(relation)}")
-    for c in found.conditions:
-        line(f"condition '{c.name}': {relation_text(c.relation)}" + (f"  ({c.meaning})" if c.meaning else ""))
-    for name, expr in found.choices:
-        line(f"prescribed: {name} = {expr_text(expr)}")
-    if found.algorithm is not None:
-        line(f"method: {found.algorithm.kind}")
-    if found.any_method:
-        line("method: every method that meets the assumptions")
-    metric = found.metric
-    if metric.quantity != "none":
-        scaled = "" if metric.scale == 1 else f"{metric.scale} * "
-        average = metric.average
-        if metric.weights is not None:
-            average = f"over r = 0, ..., {expr_text(metric.rounds - 1)} with the weights {expr_text(metric.weights)}"
-        whose = " (of the objective that the method minimises)" if metric.surrogate else ""
-        meaning = PROOF_QUANTITIES.get(metric.quantity)
-        if meaning is not None:
-            whose = f" ({meaning}; no run measures it)"
-        line(f"metric: {scaled}{metric.quantity}{whose}; average: {average}; expectation: {metric.expectation}")
-    line()
-    line(f"bound: {found.bound}")
-    line()
-    line(str(sp.pretty(found.bound, use_unicode=False, wrap_line=False)))
-    if found.printed_rate is not None:
-        line(f"printed order: {found.printed_rate}")
-    line()
-    errors = found.dimension_errors()
-    for error in errors:
-        line(f"DIMENSIONS INCONSISTENT: {error}")
-    if not errors:
-        declared = found.metric.dimension is not None
-        line("dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)")
-    line(f"evidence: {evidence}")
-    steps = derivation_words(found.id)
-    if steps:
-        line(f"derivation: {steps}")
-    paper, name, _ = found.id.split("/")
-    others = [s.id for s in readings(paper, name) if s.id != found.id]
-    if others:
-        line(f"other readings: {', '.join(others)}")
 
 
 def evaluate(

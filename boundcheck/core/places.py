@@ -1,7 +1,7 @@
-"""Where boundcheck keeps what it may throw away: the result store and the data cache.
+"""Where boundcheck keeps what it may throw away: the result store, the data cache and the index of statements.
 
-By default both lie under `$XDG_CACHE_HOME/boundcheck` (`~/.cache/boundcheck` where that is unset); the
-environment variables BOUNDCHECK_STORE and BOUNDCHECK_DATA name other folders. A folder is used, and
+By default they lie under `$XDG_CACHE_HOME/boundcheck` (`~/.cache/boundcheck` where that is unset); the environment
+variables BOUNDCHECK_STORE, BOUNDCHECK_DATA and BOUNDCHECK_INDEX name other folders. A folder is used, and
 emptied, only if it was empty at first use: the marker file says so, so that a variable that points
 at somebody's home folder costs nobody a file.
 """
@@ -17,6 +17,7 @@ from boundcheck.errors import BadInput, StoreError
 
 STORE_VARIABLE = "BOUNDCHECK_STORE"
 DATA_VARIABLE = "BOUNDCHECK_DATA"
+INDEX_VARIABLE = "BOUNDCHECK_INDEX"
 
 MARKER = ".boundcheck-cache"
 # The tag of the Cache Directory Tagging Specification: backup programs leave such folders out.
@@ -32,6 +33,11 @@ def store_dir() -> Path:
 def data_dir() -> Path:
     """The folder of the data cache (absolute; it need not exist yet)."""
     return _place(DATA_VARIABLE, "data")
+
+
+def index_dir() -> Path:
+    """The folder of what `boundcheck list` and `show` keep (absolute; it need not exist yet)."""
+    return _place(INDEX_VARIABLE, "index")
 
 
 def _place(variable: str, name: str) -> Path:

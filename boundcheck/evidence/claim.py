@@ -24,9 +24,9 @@ from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import check_algorithm, points_of, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
-from boundcheck.evidence.constant_claims import broken_assumption, constant_of, curve_of_constant
+from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, missing_quantity, needs_no_run
 from boundcheck.evidence.expectations import failures, measured_rate
-from boundcheck.evidence.open_step_sizes import START, placeholder, start_constants, with_start, with_steps
+from boundcheck.evidence.open_step_sizes import placeholder, start_constants, with_start, with_steps
 from boundcheck.evidence.outside import Source, at_rounds, compare_outside, describe_outside, read_curve, source_name
 from boundcheck.evidence.rate import Rate
 from boundcheck.evidence.readings import Reading, readings_beside
@@ -39,6 +39,7 @@ from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.user_constants import given_constants, is_library
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.free_data import about_numbers, freed, in_free_data, numbers_at
 from boundcheck.theory.largest import NothingAllowed
 from boundcheck.theory.quantities import check_measurable
 from boundcheck.theory.statement import Kind, Statement
@@ -77,7 +78,8 @@ class Claim:
 
     statement: id (a bare one takes the best reading), or a Statement, which need not be registered. problem, method:
     specifications by kind; a step size may be "c*largest" or "tuned" (see `open_step_sizes`). at: index symbol -> grid
-    (`core.numbers.parse_grid`); empty: a log grid up to where the bound has met its floor. constants: values that
+    (`core.numbers.parse_grid`); empty: a log grid up to where the bound has met its floor; of a claim about numbers
+    without a problem, the value of every symbol. constants: values that
     neither problem nor method knows, or weaker ones than the problem's (see `setting.user_constants`), by the
     statement's names. expect: the outcome that `check` asks for.
     tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
@@ -187,7 +189,12 @@ def run_claim(
     """
     if claim.curve is not None:
         return _compare_outside(claim, statement(claim.statement))
-    resolved = resolve(claim, statement(claim.statement))
+    claimed = statement(claim.statement)
+    if about_numbers(claimed):
+        if not claim.problem and not claim.method:
+            return _compare_numbers(claim, freed(claimed))
+        claimed = in_free_data(claimed)
+    resolved = resolve(claim, claimed)
     if isinstance(resolved, Verdict):
         result = ClaimResult(claim, resolved, dict(claim.method), ())
         return replace(result, failures=failures(claim, result))
@@ -208,7 +215,7 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
     check_engine(claim.engine, problem, claim.neural, claim.arithmetic)
     first = _first_setting(claim, claimed, problem)
     given_constants(claimed, _without_parameters(claimed, first), claim.constants)  # raises on contradictory values
-    missing = _missing_quantity(claim, claimed, first)
+    missing = missing_quantity(claimed, first, claim.constants)
     if missing is not None:
         return Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, missing)
     try:
@@ -235,8 +242,8 @@ def run(
     once. A claim about a constant needs no engine.
     """
     claimed, setting, rounds = resolved.claimed, resolved.setting, resolved.rounds
-    if constant_of(claimed) is not None:
-        return curve_of_constant(claimed, setting, resolved.asked)
+    if needs_no_run(claimed):
+        return curve_without_run(claimed, setting, resolved.asked)
     metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
     how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
     if claim.engine == "exact":
@@ -317,6 +324,14 @@ def _result(
     return replace(result, failures=failures(claim, result))
 
 
+def _compare_numbers(claim: Claim, claimed: Statement) -> ClaimResult:
+    """The result of a claim about numbers that are given alone, without a problem and a method."""
+    values = numbers_at(claimed, {**claim.constants, **claim.at})
+    curve = curve_of_numbers(claimed)
+    verdict = compare_curve(claimed, curve, values, level=claim.level)
+    return replace(_result(replace(claim, constants=values), claimed, curve, verdict, {}, None), claim=claim)
+
+
 def _compare_outside(claim: Claim, claimed: Statement) -> ClaimResult:
     """The result of a claim about a curve that was measured elsewhere."""
     check_measurable(claimed)
@@ -380,19 +395,6 @@ def _without_parameters(claimed: Statement, setting: Setting) -> dict[str, Const
     """The constants that the statement names, without the parameters of the method, whose sizes may be open."""
     parameters = claimed.known(setting.parameters)
     return {name: c for name, c in claimed.known(setting.constants()).items() if name not in parameters}
-
-
-def _missing_quantity(claim: Claim, claimed: Statement, setting: Setting) -> str | None:
-    """Which broken assumption explains that the metric or a constant does not exist; None where nothing is missing or
-    no assumption is known to be broken."""
-    known = {*claimed.known(dict.fromkeys(setting.constants())), *claim.constants, *claimed.parameters}
-    known.add(str(claimed.metric.index))
-    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
-    quantity = claimed.metric.quantity
-    if constant_of(claimed) is None and not setting.metric(quantity).source:
-        lacking.append(f"the metric {quantity}")
-    broken = broken_assumption(claimed, setting) if lacking else None
-    return None if broken is None else f"Out of scope: {broken}. There is no {', '.join(lacking)}."
 
 
 def _values(claim: Claim, claimed: Statement, setting: Setting) -> dict[str, Fraction]:

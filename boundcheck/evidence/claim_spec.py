@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, cast
 
@@ -11,9 +11,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from boundcheck.core.numbers import as_fraction
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import ENGINES
-from boundcheck.errors import nearest
+from boundcheck.errors import BoundcheckError, nearest
 from boundcheck.evidence.claim import Claim, RateClaim
 from boundcheck.evidence.outside import CurveFile
+from boundcheck.theory.discovery import statement
+from boundcheck.theory.free_data import about_numbers
 from boundcheck.verdict import Outcome
 
 MAX_CLAIMS = 10_000
@@ -36,6 +38,16 @@ def _one_of(known: tuple[str, ...], what: str) -> Callable[[Any], Any]:
 _ARITHMETICS = tuple(a.value for a in Arithmetic if a is not Arithmetic.SAMPLED)
 Number = Annotated[Fraction, BeforeValidator(_number)]
 Table = dict[str, Any]
+
+
+def numbers_alone(table: Mapping[str, Any]) -> bool:
+    """Whether a claim is about numbers, and its table gives them without problem and method."""
+    if "problem" in table or "method" in table or not isinstance(table.get("statement"), str):
+        return False
+    try:
+        return about_numbers(statement(table["statement"]))
+    except BoundcheckError:  # the statement is unknown, which is a mistake of its own
+        return False
 
 
 class _Model(BaseModel):
@@ -79,9 +91,9 @@ class ClaimSpec(_Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_a_curve(cls, table: Any) -> Any:
-        """A claim about a curve needs neither problem nor method."""
-        if isinstance(table, dict) and "curve" in table:
+    def _of_no_run(cls, table: Any) -> Any:
+        """A claim about a curve or about numbers needs neither problem nor method."""
+        if isinstance(table, dict) and ("curve" in table or numbers_alone(table)):
             return {"problem": {}, "method": {}, **cast("Table", table)}
         return table
 

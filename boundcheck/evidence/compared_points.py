@@ -30,7 +30,8 @@ class Points:
 
     rounds: finished rounds at each point; for an average those of the last iterate that enters it.
     slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
-    exact: the scaled metric where it is known exactly, else None. samples: (S, P) scaled, for random sampled runs;
+    exact: the scaled metric where it is known exactly, as a fraction or a SymPy expression in the statement's symbols,
+    else None. samples: (S, P) scaled, for random sampled runs;
     low and high are then the sample means. fixed: (P,) where nothing is random: all of a deterministic run, and round 0
     where all seeds agree (a metric of the round that begins there differs between them).
     envelope: (P,) certain upper limits of the scaled metric for every seed, infinite where none is known; None without
@@ -49,7 +50,7 @@ class Points:
     bound_low: Floats
     bound_high: Floats
     slack: float
-    exact: tuple[Fraction | None, ...]
+    exact: tuple[Any, ...]
     samples: Floats | None
     fixed: Mask
     trivial_low: Floats | None = None
@@ -106,6 +107,8 @@ def points_of(
     metric = statement.metric
     if statement.kind is Kind.FORMULA:
         raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; evaluate it instead.")
+    if metric.value is not None:
+        return _of_numbers(statement, values)
     name = metric.quantity
     if name not in curve.values:
         raise BadInput(
@@ -157,6 +160,30 @@ def points_of(
         rarest=curve.rarest,
         rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
         gap=_gap(curve, statement, values, at) if averaged else "",
+    )
+
+
+def _of_numbers(statement: Statement, values: Mapping[str, Fraction]) -> Points:
+    """The one point of a statement about numbers; its metric is known exactly, as an expression."""
+    at = [Fraction(0)]
+    trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, at)
+    low, high = _enclose(statement.metric.value, statement, values, at)
+    bound_low, bound_high = _enclose(statement.bound, statement, values, at)
+    return Points(
+        statement=statement,
+        values=values,
+        rounds=(0,),
+        index=(Fraction(0),),
+        low=low,
+        high=high,
+        bound_low=bound_low,
+        bound_high=bound_high,
+        slack=0.0,
+        exact=(statement.metric.value,),
+        samples=None,
+        fixed=np.ones(1, dtype=bool),
+        trivial_low=trivial[0],
+        trivial_high=trivial[1],
     )
 
 

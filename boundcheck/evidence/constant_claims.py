@@ -1,8 +1,11 @@
-"""Claims about a constant of a method on a problem: a formula against its exact value, without a run.
+"""Claims without a run: about a constant of a method on a problem, or about numbers.
 
-A statement is one where its metric's quantity is "constant:<key>", such as "constant:participation/M". It is compared
-at one point, as a curve that was measured at round 0 only, so that scope, hypotheses and grades are those of every
-claim. A constant that is known from one side only decides what that side decides.
+A statement is about a constant where its metric's quantity is "constant:<key>", such as "constant:participation/M". It
+is compared at one point, as a curve that was measured at round 0 only, so that scope, hypotheses and grades are those
+of every claim. A constant that is known from one side only decides what that side decides.
+
+A statement is about numbers where its metric has a value (`theory.statement.Metric`). Both sides are then expressions
+in its symbols, and are compared exactly: at the constants of a method on a problem, or at numbers that are given alone.
 """
 
 from __future__ import annotations
@@ -20,9 +23,11 @@ from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compare import DECIDED_HERE
+from boundcheck.evidence.open_step_sizes import START
 from boundcheck.setting.constants import key_of_name
 from boundcheck.setting.participation import HYPOTHESES
 from boundcheck.setting.user_constants import is_library, key_of
+from boundcheck.theory.free_data import about_numbers
 
 if TYPE_CHECKING:
     from boundcheck.setting import Setting
@@ -35,6 +40,30 @@ def constant_of(claimed: Statement) -> str | None:
     """The key of the constant that the statement is about; None where it is about a run, or a formula alone."""
     quantity = claimed.metric.quantity
     return key_of_name(quantity.removeprefix(PREFIX)) if quantity.startswith(PREFIX) else None
+
+
+def needs_no_run(claimed: Statement) -> bool:
+    """Whether a claim is about a constant or about numbers, which no engine measures."""
+    return constant_of(claimed) is not None or about_numbers(claimed)
+
+
+def curve_without_run(claimed: Statement, setting: Setting, asked: Iterable[str] = ()) -> Curve:
+    """What `compare` needs of method and problem for a claim about a constant or about numbers.
+
+    asked: hypotheses that the problem is to answer. Raises BadInput where method and problem have no such constant.
+    """
+    if constant_of(claimed) is not None:
+        return curve_of_constant(claimed, setting, asked)
+    curve = replace(describe(curve_of_numbers(claimed), setting, asked), rounded_steps=False, step_sizes=None)
+    return _with_hypotheses(curve, claimed, setting)
+
+
+def curve_of_numbers(claimed: Statement) -> Curve:
+    """A curve of one round without a value, for a claim about numbers: its metric is computed from the expression."""
+    unknown = {claimed.metric.quantity: np.array([0.0])}
+    low, high = ({name: np.array([end]) for name in unknown} for end in (-math.inf, math.inf))
+    rounds = np.array([0], dtype=np.int64)
+    return Curve(rounds, unknown, Arithmetic.BALL, low=low, high=high, info={"engine": "none"})
 
 
 def curve_of_constant(claimed: Statement, setting: Setting, asked: Iterable[str] = ()) -> Curve:
@@ -75,6 +104,18 @@ def broken_assumption(claimed: Statement, setting: Setting) -> str | None:
         if answer.holds is False:
             return f"assumption {assumption.name} fails: {answer.why.rstrip('.')}"
     return None
+
+
+def missing_quantity(claimed: Statement, setting: Setting, given: Iterable[str]) -> str | None:
+    """Which broken assumption explains that the metric or a constant does not exist; None where nothing is missing or
+    no assumption is known to be broken. given: names of the symbols that a claim gives a value."""
+    known = {*claimed.known(dict.fromkeys(setting.constants())), *given, *claimed.parameters, str(claimed.metric.index)}
+    lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
+    quantity = claimed.metric.quantity
+    if not needs_no_run(claimed) and not setting.metric(quantity).source:
+        lacking.append(f"the metric {quantity}")
+    broken = broken_assumption(claimed, setting) if lacking else None
+    return None if broken is None else f"Out of scope: {broken}. There is no {', '.join(lacking)}."
 
 
 def _sides(constant: Constant) -> tuple[float, float, Arithmetic]:

@@ -73,6 +73,8 @@ def _judged(points: Points, level: float, limit: Fraction | NoLimit | None) -> J
     kind = points.statement.kind
     if kind is Kind.UPPER_BOUND:
         return _upper_bound(points, level)
+    if kind is Kind.LOWER_BOUND:
+        return _lower_bound(points)
     if kind is Kind.LIMIT and limit is not None:
         found = _known_limit(points, limit)
         if found is not None:
@@ -87,6 +89,8 @@ def _judged(points: Points, level: float, limit: Fraction | NoLimit | None) -> J
 
 
 def _name(points: Points, at: int) -> str:
+    if points.statement.metric.value is not None:
+        return "these numbers"
     return f"{index_name(points.statement)} = {format_short(points.index[at])}"
 
 
@@ -120,7 +124,7 @@ def _apart(points: Points, at: int, metric: Fraction | float, bound: float, digi
 def _measured(points: Points, at: int) -> Fraction | float:
     """The metric at one point, exactly where it is known exactly."""
     exact = points.exact[at]
-    return float(points.low[at]) if exact is None else exact
+    return exact if isinstance(exact, Fraction) else float(points.low[at])
 
 
 # --- upper bounds -----------------------------------------------------------------------------------------
@@ -154,7 +158,7 @@ def _upper_bound(points: Points, level: float) -> Judgement:
             statistics,
         )
     if _vacuous(points):
-        if not any(points.rounds):
+        if not any(points.rounds) and points.statement.metric.value is None:
             reason = f"Only the start was compared, which decides nothing; compare at later {_indices(points)}."
             return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, None, negligible, statistics)
         reason = "The bound is nowhere in the compared range below its trivial value."
@@ -185,6 +189,18 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     if statistics:
         reason += f" {_missed(points, statistics)}"
     return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)
+
+
+def _lower_bound(points: Points) -> Judgement:
+    """The order of two numbers, decided exactly."""
+    sign = points.sign_of(points.statement.bound - points.exact[0], 0)
+    if sign is None:
+        return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, "Metric and bound are too close to decide.", 0)
+    metric, bound = _apart(points, 0, float(points.high[0]), float(points.bound_low[0]))
+    if sign > 0:
+        reason = f"At {_name(points, 0)} the metric is {metric}, below the bound {bound}."
+        return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, 0)
+    return Judgement(Outcome.HOLDS, Grade.EXACT, f"The metric {metric} is at least the bound {bound}.", 0)
 
 
 def _order(points: Points) -> tuple[Mask, Mask]:
@@ -425,7 +441,10 @@ def tightness_of(points: Points) -> Tightness:
     return Tightness(float(ratio.min()), float(ratio.max()), decrease)
 
 
-def _rational(value: Fraction) -> Any:
+def _rational(value: Any) -> Any:
+    """A fraction as a SymPy number; an expression as it is."""
     import sympy as sp
 
+    if not isinstance(value, Fraction):
+        return value
     return sp.Rational(value.numerator, value.denominator)

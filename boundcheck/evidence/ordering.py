@@ -155,3 +155,17 @@ def half_width(values: Array, confidence: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(len(values) - 1, (1 + confidence) / 2) * values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def seeds_needed(gain: Array, level: float, power: float = 0.8) -> float:
+    """How many seeds a one-sided t test at this level needs, so that it decides with this power; inf: no number does.
+
+    gain: (S,) differences of the seeds so far, whose mean and deviation stand in for the true ones: an estimate, and a
+    rough one where they are few. The quantiles are the normal ones, and at least 2 seeds are needed.
+    """
+    if len(gain) < 2 or not np.isfinite(gain).all() or float(gain.mean()) == 0:
+        return math.inf
+    from scipy.special import ndtri
+
+    reach = float(ndtri(1 - level) + ndtri(power))
+    return float(max(2, math.ceil((reach * gain.std(ddof=1) / gain.mean()) ** 2)))

@@ -1,4 +1,4 @@
-"""Where the witnesses and claims that come with boundcheck lie, and what the claims expect."""
+"""Where the witnesses, claims and recorded results that come with boundcheck lie, and what the claims expect."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from pathlib import Path
 
 from boundcheck.errors import BadInput
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def _folder(inside: str, beside: str) -> Path:
+def shipped_folder(inside: str, beside: str) -> Path:
     """A folder of an installed package, or the one beside it in a checkout that it is made of."""
-    installed = _PACKAGE / inside
-    return installed if installed.is_dir() else _PACKAGE.parent / beside
+    installed = PACKAGE / inside
+    return installed if installed.is_dir() else PACKAGE.parent / beside
 
 
 def shipped_witnesses() -> dict[str, Path]:
     """Statement id -> witness file: inside an installed package, or `examples/witnesses` beside it in a checkout."""
-    found = sorted(_folder("_witnesses", "examples/witnesses").glob("*.json"))
+    found = sorted(shipped_folder("_witnesses", "examples/witnesses").glob("*.json"))
     return {str(json.loads(path.read_text())["statement"]): path for path in found}
+
+
+def shipped_records() -> list[Path]:
+    """The recorded tables of training: inside an installed package, or `configs/neural/recorded` in a checkout."""
+    return sorted(shipped_folder("_recorded", "configs/neural/recorded").glob("*.json"))
 
 
 def shipped_claims() -> dict[str, Mapping[str, int]]:
@@ -32,7 +37,7 @@ def shipped_claims() -> dict[str, Mapping[str, int]]:
     installed package, or in `examples` beside it in a checkout.
     """
     found: dict[str, Counter[str]] = {}
-    for path in sorted(_folder("_claims", "examples").glob("*.toml")):
+    for path in sorted(shipped_folder("_claims", "examples").glob("*.toml")):
         for claim in tomllib.loads(path.read_text(encoding="utf-8")).get("claim", ()):
             if "expect" in claim:
                 found.setdefault(str(claim["statement"]), Counter())[str(claim["expect"])] += 1

@@ -24,7 +24,7 @@ from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
-from boundcheck.evidence.claim_spec import SpecFile
+from boundcheck.evidence.claim_spec import SpecFile, numbers_alone
 from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -41,6 +41,7 @@ from boundcheck.setting.missing_constants import reason_missing
 from boundcheck.setting.user_constants import check_parameters, given_constants
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
+from boundcheck.theory.free_data import freed, in_free_data, numbers_at
 from boundcheck.theory.quantities import check_measurable
 from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Statement
@@ -165,7 +166,11 @@ class _Checker:
                     check_parameters(claimed, parameters)
             own = self._own(claimed, problem, method)
             given = self._constants(claimed, own, parameters)
-            self._at(claimed)
+            if numbers_alone(self.raw):
+                with self._noting("at", names=self._table("at")):
+                    numbers_at(freed(claimed), self._table("at"))
+            else:
+                self._at(claimed)
             whole = all(isinstance(self.raw.get(part), Mapping) for part in ("problem", "method"))
             if (whole or "curve" in self.raw) and not self.problems:
                 values = {name: c.value for name, c in own.items()} | parameters | given
@@ -234,7 +239,7 @@ class _Checker:
             found = statement(id)
             check_measurable(found)
             check_algorithm(found)
-            return found
+            return in_free_data(found)
         return None
 
     def _problem(self) -> Problem | None:

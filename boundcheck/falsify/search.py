@@ -21,10 +21,12 @@ from boundcheck.falsify.float_statement import PROMISING
 from boundcheck.falsify.generator import Generator
 from boundcheck.falsify.generators.averaged_blocks import AveragedBlocks
 from boundcheck.falsify.generators.fixed_cycles import FixedCycles
+from boundcheck.falsify.generators.free_numbers import FreeNumbers
 from boundcheck.falsify.generators.proximal_devices import ProximalDevices
 from boundcheck.falsify.generators.reshuffled_samples import ReshuffledSamples
 from boundcheck.falsify.generators.sampled_clients import SampledClients
 from boundcheck.falsify.shrinking import shrink
+from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.statement import Statement
 
 BATCH = 512  # instances of a generation
@@ -53,7 +55,9 @@ class FalsifyResult:
 
 
 def generator_for(statement: Statement) -> Generator:
-    """The generator for the statement's kind of method. Raises Unsupported if no instance fits the statement."""
+    """The generator for the statement's numbers or kind of method. Raises Unsupported if no instance fits."""
+    if about_numbers(statement):
+        return FreeNumbers(statement)
     kind = "" if statement.algorithm is None else statement.algorithm.kind
     return next((g for g in GENERATORS if kind in g.kinds), FixedCycles)(statement)
 

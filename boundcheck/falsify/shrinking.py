@@ -22,7 +22,7 @@ from boundcheck.evidence.open_step_sizes import TUNED
 from boundcheck.evidence.witness import Witness, witness_of
 from boundcheck.falsify.float_statement import EDGE, PROMISING
 from boundcheck.falsify.generator import Generator, Instance, Numbers
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import Grade, Outcome
 
 VISIBLE = 0.05  # the least excess that shrinking leaves, or half of the excess that was found if that is smaller
@@ -154,10 +154,16 @@ def _never_vacuous(statement: Statement) -> Statement:
 
 
 def excess(result: ClaimResult | None) -> float:
-    """How far the metric is above the bound, relative to the larger of the two; -1 if nothing is violated."""
+    """How far the metric is above the bound relative to the larger of both (equality: from it; lower bound: below).
+
+    -1 if nothing is violated.
+    """
     if result is None:
         return -1.0
     metric, bound = result.metric_low[0], result.bound[0]
+    claimed = result.claim.statement
+    if isinstance(claimed, Statement) and claimed.kind in (Kind.EQUALITY, Kind.LOWER_BOUND):
+        return abs(metric - bound) / max(abs(metric), abs(bound))  # only violations come here
     return (metric - bound) / max(abs(metric), abs(bound))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.certified.constant import Constant
+from boundcheck.certified.slopes import Slope
 from boundcheck.methods.clients import Clients, Repeated
 
 Floats = NDArray[np.float64]
@@ -154,6 +155,37 @@ class ComponentProblem(Protocol):
 
         They are those of the samples themselves: a client may be their mean or their sum.
         """
+        ...
+
+
+@runtime_checkable
+class SteppedProblem(Protocol):
+    """What a problem that is not quadratic offers where gradients and metrics are known without an unknown error.
+
+    arithmetics: those in which they are. Numbers in and out are of one kind: Fraction ("rational"), arb at flint's
+    working precision ("ball", enclosures) or float ("float64").
+    """
+
+    arithmetics: tuple[str, ...]
+
+    def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
+        """The gradient (d,) of sample j of a client, or of the client for None."""
+        ...
+
+    def metric_of(self, name: str, x: Sequence[Any]) -> Any:
+        """A metric at x (d,)."""
+        ...
+
+
+@runtime_checkable
+class SlopedProblem(Protocol):
+    """What a problem on the line offers whose samples are convex and piecewise quadratic, with bounded slopes."""
+
+    slopes: tuple[tuple[Slope, ...], ...]
+
+    @property
+    def client_slopes(self) -> tuple[Slope, ...]:
+        """The derivative of each client's objective, the mean over its samples."""
         ...
 
 

@@ -19,7 +19,6 @@ from boundcheck.theory.discovery import all_statements, readings
 from boundcheck.theory.typeset import expr_text
 
 if TYPE_CHECKING:
-    from boundcheck.evidence.standing import Known
     from boundcheck.theory.assumptions import Assumption
     from boundcheck.theory.statement import Statement
 
@@ -120,7 +119,10 @@ class Catalogue:
         own = self.readings[entry["id"]]
         printed = next((s for s in own if _printed(s.reading)), None)
         amended = next((s for s in own if not _printed(s.reading)), None)
-        shown = [self._shown(s, printed if s is not printed else amended, r) for s, r in zip(own, entry["readings"], strict=True)]
+        shown = [
+            self._shown(s, printed if s is not printed else amended, r)
+            for s, r in zip(own, entry["readings"], strict=True)
+        ]
         best = own[0]
         ids = {s.id for s in own}
         return {
@@ -286,4 +288,3 @@ def _metric(statement: Statement) -> str:
     over = metric.expectation
     expected = "no expectation" + over[4:] if over.startswith("none") else f"expectation over {over}"
     return f"{scale}{metric.quantity}; {expected}"
-

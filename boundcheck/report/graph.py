@@ -38,8 +38,7 @@ def graph_svg(centre: str, down: Mapping[str, Sequence[str]], nodes: Callable[[s
         for other in others:
             up.setdefault(other, []).append(id)
     below, above = (neighbours(centre, lambda id, t=t: t.get(id, ())) for t in (down, up))
-    columns = [column for column in (*reversed(below), [centre], *above)]
-    columns = [[id for id in column] for column in columns if column]
+    columns = [column for column in (*reversed(below), [centre], *above) if column]
     if len(columns) == 1:
         return ""
     tallest = max(map(len, columns))

@@ -17,7 +17,7 @@ def claim_names(labels: Iterable[str]) -> list[str]:
 
 
 def statement_page_name(name: str) -> str:
-    """The page of a statement, `<paper>/<statement>`: its permanent address in every report; "#" and a reading follow."""
+    """The page of a statement, `<paper>/<statement>`: the permanent address; "#" and a reading may follow."""
     return f"statement.{name.replace('/', '.')}.html"
 
 

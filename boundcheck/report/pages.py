@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -29,6 +30,13 @@ OUTCOMES: Mapping[str, str] = {
     "VACUOUS": "the bound nowhere beats its trivial value",
     "UNDECIDED": "the evidence does not decide",
     "HOLDS": "true at every compared point",
+}
+_FIRST = ("VIOLATED", "FAILED", "UNDECIDED", "VACUOUS", "HOLDS", "OUT_OF_SCOPE")  # the order of the index
+_BAR = {  # outcome or grade -> its tone in a bar of counts
+    **dict.fromkeys(("VIOLATED", "FAILED"), "bad"),
+    **dict.fromkeys(("HOLDS", "PROVED", "EXACT"), "good"),
+    **dict.fromkeys(("UNDECIDED", "VACUOUS", "SUPPORTED"), "open"),
+    **dict.fromkeys(("OUT_OF_SCOPE", "none"), "none"),
 }
 GRADES: Mapping[str, str] = {
     "PROVED": "an exact certificate covers all instances",
@@ -104,19 +112,40 @@ def _stated(claim: Mapping[str, Any]) -> Statement:
     return statement_from_dict(told["definition"]) if "definition" in told else statement(told["id"])
 
 
-def index_page(report: Mapping[str, Any], figures: Sequence[str] = ()) -> str:
+def index_page(report: Mapping[str, Any], figures: Sequence[str] = (), papers: str = "") -> str:
     """The index: counts by outcome and grade (zeros included), what does not scale, and all claims.
 
-    figures: pictures in the folder `figures` beside the page, to be linked.
+    figures: pictures in the folder `figures` beside the page, to be linked. papers: the page of the papers' figures and
+    tables, "" where there is none.
     """
     from markupsafe import Markup
 
     claims = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
+    claims.sort(key=lambda c: _FIRST.index(c["verdict"]["outcome"]))
+    pages = {e["id"]: e["page"] for e in report.get("catalogue", ())}
+    outcomes, grades = (
+        {name: count for name, count in report["counts"][of].items() if count} for of in ("outcome", "grade")
+    )
+    shown = {
+        "outcomes": dict(sorted(outcomes.items(), key=lambda item: _FIRST.index(item[0]))),
+        "grades": grades,
+        "papers": sorted({c["statement"]["id"].partition("/")[0] for c in claims}),
+        "tones": _BAR,
+    }
+    whole = {"catalogue": [], **report, "claims": claims, "flagged": flagged(report), "shown": shown}
     return (
         environment()
         .get_template("index.html.j2")
-        .render(report={**report, "claims": claims, "flagged": flagged(report)}, figures=figures)
+        .render(report=whole, figures=figures, papers=papers, page_of=lambda id: _statement_link(id, pages))
     )
+
+
+def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], figures: Sequence[str]) -> str:
+    """The papers' figures and tables: what is here, and the word of each finding with its statistic."""
+    counts = {kind: sum(row["here"] == kind for row in rows) for kind in ("full", "scaled", "absent")}
+    words = dict(Counter(f["word"] for row in rows for f in row["findings"]).most_common())
+    page = environment().get_template("papers.html.j2")
+    return page.render(report=report, rows=rows, figures=figures, counts=counts, words=words)
 
 
 def not_run_page(report: Mapping[str, Any], missing: Mapping[str, Any]) -> str:
@@ -128,12 +157,11 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     """The page of one claim out of `report["claims"]`."""
     from markupsafe import Markup
 
-    from boundcheck.report.formulas import claim_lines, metric_mathml, markup
+    from boundcheck.report.formulas import claim_lines, markup, metric_mathml
 
     stated = _stated(claim)
     place = [c["page"] for c in report["claims"]].index(claim["page"])
     pages = {e["id"]: e["page"] for e in report.get("catalogue", ())}
-    id = claim["statement"]["id"]
     symbols, exact = _symbols(claim, stated)
     return (
         environment()
@@ -148,15 +176,26 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
             metric=Markup(metric_mathml(stated)),
             before=report["claims"][place - 1] if place else None,
             after=(*report["claims"], None)[place + 1],
-            page_of=lambda id: f"{pages[own]}#{id.rpartition('/')[2]}" if (own := id.rpartition("/")[0]) in pages else "",
-            siblings=[c for c in report["claims"] if c is not claim and c["statement"]["id"].split("/")[:2] == id.split("/")[:2]],
-            values=json.dumps(_hover(claim)).replace("<", "\\u003c"),
+            page_of=lambda id: _statement_link(id, pages),
+            siblings=[c for c in report["claims"] if c is not claim and _numbered(c) == _numbered(claim)],
+            linear=Markup(claim_svg(claim, linear=True)) if claim["curve"]["index"] and log_axes(claim)[1] else "",
             conditions=_conditions(claim, stated),
             symbols=symbols,
             exact_values=exact,
             witness=_witness(claim["verdict"]["witness"]),
         )
     )
+
+
+def _numbered(claim: Mapping[str, Any]) -> str:
+    """The numbered statement of a claim, without the reading."""
+    return str(claim["statement"]["id"]).rpartition("/")[0]
+
+
+def _statement_link(id: str, pages: Mapping[str, str]) -> str:
+    """The place of a reading in the catalogue; "" where it has none. pages: numbered statement -> its page."""
+    name, _, reading = id.rpartition("/")
+    return f"{pages[name]}#{reading}" if name in pages else ""
 
 
 def _sentence(text: str) -> str:
@@ -198,21 +237,6 @@ def _caption(claim: Mapping[str, Any]) -> str:
         where = "the bound is drawn where it is not claimed." if drawn else "no bound is drawn."
         parts.append(f"The statement says nothing about this run: {where}")
     return " ".join(p for p in parts if p)
-
-
-def _hover(claim: Mapping[str, Any]) -> list[list[Any]]:
-    """For each point that the picture shows: its place along the axis from 0 to 1, and the words of its values."""
-    curve = claim["curve"]
-    log_x, _ = log_axes(claim) if curve["index"] else (False, False)
-    at = [float(parse_number(k, "the index", max_text=len(k))) for k in curve["index"]]
-    rows = _rows(claim)
-    name = claim["statement"]["metric"]["index"]
-    found: list[list[Any]] = []
-    for x, low, high, bound, row in zip(at, *(curve[k] for k in ("metric_low", "metric_high", "bound")), rows, strict=True):
-        if x > 0 or not log_x:
-            words = f"{name or 'round'} {row[0]}: metric {row[-3]}, bound {row[-2]}, ratio {row[-1]}"
-            found.append([x, low, high, bound, words])
-    return found
 
 
 def _rows(claim: Mapping[str, Any]) -> list[list[str]]:

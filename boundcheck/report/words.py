@@ -5,11 +5,26 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import format_short
+from boundcheck.evidence.derivation_words import derivation_words, transcribed_words
+
+__all__ = [
+    "derivation_words",
+    "json_number",
+    "plain_number",
+    "power_of_ten",
+    "pretty",
+    "prose",
+    "ratio",
+    "shortened",
+    "slug",
+    "tightness",
+    "transcribed_words",
+]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -89,36 +104,6 @@ def prose(text: str) -> str:
     text = re.sub(r"(?<![\w)^-])-(?=\d)", "−", text)
     text = re.sub(r"(?<=[\w)⁰¹²³⁴⁵⁶⁷⁸⁹])\*(?=[\w(])", "·", text)
     return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")
-
-
-def derivation_words(id: str) -> str:
-    """What the record of a statement's derivation says, such as "PROVED, 37 steps ..."; "" without a derivation."""
-    from boundcheck.proof.records import NOT_CHECKED, record
-
-    found = record(id)
-    if found is None:
-        return ""
-    if found.status == NOT_CHECKED:
-        return f"{NOT_CHECKED}: {found.reason}"
-    count = sum(found.counts.values())
-    if found.proved:
-        return f"{found.status}, {count} steps; {transcribed_words(found.transcribed, found.cites)}"
-    named = ", ".join(f"{status} at {step}" for step, status in found.failing.items())
-    if not named:
-        named = f"{found.status}, its conclusion is not shown to be the bound"
-    elif len(named) > 200:
-        named = f"{found.status}, {len(found.failing)} of {count} steps are not proved"
-    return f"not proved: {named}; {transcribed_words(found.transcribed, found.cites)}"
-
-
-def transcribed_words(transcribed: Mapping[str, int], cites: Sequence[str] = ()) -> str:
-    """What a derivation takes over unchecked, counted by kind, and the derivations on which it rests besides."""
-    total = sum(transcribed.values())
-    kinds = ", ".join(f"{kind}: {count}" for kind, count in transcribed.items())
-    text = f"rests on {total} transcribed {'fact' if total == 1 else 'facts'} ({kinds})"
-    if not cites:
-        return text
-    return f"{text} and on the derivation{'' if len(cites) == 1 else 's'} of {', '.join(cites)}"
 
 
 def shortened(text: str, limit: int = 60) -> str:

@@ -16,7 +16,7 @@ from boundcheck.report.data import KIND, report_data
 from boundcheck.report.limits import limits_page
 from boundcheck.report.markdown import markdown
 from boundcheck.report.names import CATALOGUE, NOT_RUN, paper_page_name
-from boundcheck.report.pages import claim_page, index_page, not_run_page
+from boundcheck.report.pages import claim_page, index_page, not_run_page, papers_page
 from boundcheck.report.studies import study_page
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 PICTURES = (".png", ".svg")
+PAPERS = "papers.html"
 _OF_CATALOGUE = ("statement.", "paper.", CATALOGUE)
 PAGE = re.compile(r"\w[\w.-]*\.(html|toml)", re.ASCII)
 
@@ -47,11 +48,13 @@ def write_report(
     For each claim `<name>.html` and `<name>.toml`, for each limit study `limits-<name>.html`, for
     each other study `study-<name>.html`, for each table that cannot be run on this machine
     `not-run-<name>.html`; for each statement of the catalogue `statement.<paper>.<statement>.html`, for each paper
-    `paper.<paper>.html` and `catalogue.html`; `report.json` (schema 1: everything, curves included), `report.md` (a summary for CI)
+    `paper.<paper>.html` and `catalogue.html`; `report.json` (schema 1: everything, curves included), `report.md` (a
+    summary for CI)
     and, last, `index.html`. Each file is there as a whole or not at all; files of an older report in the folder
     are replaced, the pages that only its report.json lists are removed, others left alone.
     catalogue: the statements, `<paper>/<statement>`, that get a page with those on which they rest; None for all.
-    Pictures in a folder `figures` beside them are linked by the index. Raises StoreError where the folder cannot be
+    Pictures in a folder `figures` beside them are linked by the index, and what `record.json` there says of the papers'
+    figures and tables is the page `papers.html`. Raises StoreError where the folder cannot be
     written.
     """
     report = report_data(results, title, limits, studies, not_run)
@@ -76,7 +79,10 @@ def write_report(
     texts["report.md"] = markdown(report)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        texts["index.html"] = index_page(report, _figures(folder))  # last: it names the others
+        figures, papers = _figures(folder), _papers(folder)
+        if papers:
+            texts[PAPERS] = papers_page(report, papers, figures)
+        texts["index.html"] = index_page(report, figures, PAPERS if papers else "")  # last: it names the others
         stale = _listed(folder / "report.json") - set(texts)
         written = [_write(folder / name, text) for name, text in texts.items()]
         for name in stale:
@@ -99,6 +105,17 @@ def other_pages(folder: Path, pages: set[str]) -> list[str]:
 def _figures(folder: Path) -> list[str]:
     there = folder / "figures"
     return sorted(p.name for p in there.iterdir() if p.suffix in PICTURES) if there.is_dir() else []
+
+
+def _papers(folder: Path) -> list[dict[str, Any]]:
+    """The rows of the record beside the pictures; none where it is not there, or is not such a record."""
+    try:
+        rows: Any = json.loads((folder / "figures" / "record.json").read_text(encoding="utf-8"))
+        return [
+            dict(row) for row in rows if set(row) >= {"name", "shows", "here", "how", "made_by", "picture", "findings"}
+        ]
+    except (OSError, ValueError, TypeError):
+        return []
 
 
 def _listed(path: Path) -> set[str]:

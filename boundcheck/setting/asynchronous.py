@@ -21,8 +21,9 @@ with the minimiser thb (the nearest to the start, where there are several):
 
 Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
 are over the other rounds. E is over the samples of a local step: one draw, or as many as its batch has. The constants
-with L are known for quadratics with convex clients, exactly; a value too long to keep is rounded up to 13 digits. The
-bound B on gradients (Assumption 7) is never there: no quadratic with a positive Hessian has one.
+with L are known exactly for quadratics with convex clients and on the line for piecewise quadratic ones (`objectives`);
+a value too long to keep is rounded up to 13 digits. The bound B on gradients (Assumption 7) is the problem's own: no
+quadratic with a positive Hessian has one.
 
 The hypotheses are Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, Examples 1 and 2, and what
 Section 4 says of update times.
@@ -38,17 +39,14 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.certified.certify import from_above
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.certified.forms import Form, gap, square, weighted
-from boundcheck.core.linalg import column, range_projector, rational, solve_any
 from boundcheck.methods.parts import GradientSteps, StochasticSteps
 from boundcheck.problems.problem import QuadraticProblem, clients_of
 from boundcheck.setting.alternation import alternation_hypotheses, alternation_makers
 from boundcheck.setting.expected_weights import DataKinds, Expected, data_kinds, expected_weights
+from boundcheck.setting.objectives import Objectives, objectives_of
 from boundcheck.setting.update_times import participation_makers, time_hypotheses, time_makers
 
 if TYPE_CHECKING:
-    from flint import fmpq_mat
-
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
@@ -116,15 +114,12 @@ def _of_rounds(method: Method, expected: Expected, data: DataKinds) -> Makers:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """The objectives that the rounds of a method follow, for quadratics with convex clients.
+    """The objectives that the rounds of a method follow.
 
-    maps: (A_i, b_i) of each client. second: E|g_i(x)|^2 of each client as a form. start: (d, 1). p: client weights.
-    data: which clients have the same kind of data.
+    objectives: of the clients, exactly. p: client weights. data: which clients have the same kind of data.
     """
 
-    maps: tuple[tuple[Any, Any], ...]
-    second: tuple[Form, ...]
-    start: fmpq_mat
+    objectives: Objectives
     p: tuple[Fraction, ...]
     data: DataKinds
     expected: Expected
@@ -136,58 +131,39 @@ class Losses:
             "S1": lambda: from_above(self.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),
             "S2": lambda: from_above(self.noise[1], "mean of sum qt_i(n)^2 E|g_i|^2 at the minimiser of L^n"),
             "Sigma": lambda: from_above(self.sigma, "sum of q_i E|g_i|^2 at the minimiser of Lbar"),
-            "dist2_surrogate_0": lambda: from_above(self.distance2, "squared distance of the start to argmin Lbar"),
+            "dist2_surrogate_0": lambda: from_above(
+                self.objectives.squared_distance(self.surrogate), "squared distance of the start to argmin Lbar"
+            ),
         }
         if None not in self.client_minimisers:
             found["F_het"] = lambda: from_above(self.heterogeneity, "Lbar(thb) - sum of q_i L_i*")
             found["P_loss"] = lambda: from_above(self.participation_loss, "mean of chi_n^2 [L^n(thb^n) - ...]/q(n)")
         return found
 
-    def gradient_map(self, q: Mapping[int, Fraction]) -> tuple[Any, Any]:
-        """(A, b) of sum q_i L_i."""
-        d = self.start.nrows()
-        a, b = self.maps[0][0] * 0, self.start * 0
-        assert a.nrows() == d
-        for i, v in q.items():
-            a, b = a + self.maps[i][0] * rational(v), b + self.maps[i][1] * rational(v)
-        return a, b
-
-    def minimiser(self, q: Mapping[int, Fraction]) -> fmpq_mat | None:
-        """The minimiser of sum q_i L_i nearest to the start; None where there is none."""
-        a, b = self.gradient_map(q)
-        x = solve_any(a, b)
-        if x is None or a.rank() == a.nrows():
-            return x
-        return self.start + range_projector(a) * (x - self.start)
-
     @cached_property
-    def surrogate(self) -> fmpq_mat | None:
+    def surrogate(self) -> Any:
         """thb."""
-        return self.minimiser(self.expected.mean)
+        return self.objectives.minimiser(self.expected.mean)
 
     @cached_property
-    def minimisers(self) -> tuple[fmpq_mat | None, ...]:
+    def minimisers(self) -> tuple[Any, ...]:
         """thb^n of each kind of round with clients."""
-        return tuple(self.minimiser(kind.q) for kind in self.expected.full_kinds)
+        return tuple(self.objectives.minimiser(kind.q) for kind in self.expected.full_kinds)
 
     @cached_property
     def client_minimisers(self) -> tuple[Any, ...]:
         """A minimiser of each client's objective, or None."""
-        return tuple(solve_any(a, b) for a, b in self.maps)
+        return tuple(self.objectives.minimiser({i: Fraction(1)}) for i in range(len(self.p)))
 
     def above(self, i: int, x: Any) -> Fraction:
         """L_i(x) - L_i*."""
-        a, b = self.maps[i]
-        return gap(a, b, self.client_minimisers[i]).at(x)
+        return self.objectives.excess({i: Fraction(1)}, x, self.client_minimisers[i])
 
     @cached_property
     def residual(self) -> Fraction:
         """R, the mean of L^n(thb) - L^n(thb^n)."""
-        total = Fraction(0)
-        for kind, x in zip(self.expected.full_kinds, self.minimisers, strict=True):
-            a, b = self.gradient_map(kind.q)
-            total += kind.share * gap(a, b, x).at(self.surrogate)  # pyright: ignore[reportArgumentType]
-        return total
+        pairs = zip(self.expected.full_kinds, self.minimisers, strict=True)
+        return sum((k.share * self.objectives.excess(k.q, self.surrogate, x) for k, x in pairs), Fraction(0))
 
     @cached_property
     def noise(self) -> tuple[Fraction, Fraction]:
@@ -195,7 +171,7 @@ class Losses:
         first = second = Fraction(0)
         for kind, x in zip(self.expected.full_kinds, self.minimisers, strict=True):
             for i, v in kind.q.items():
-                own = self.second[i].at(x)  # pyright: ignore[reportArgumentType]
+                own = self.objectives.second_moment(i, x)
                 first += kind.share * v / kind.total * own
                 second += kind.share * (v / kind.total) ** 2 * own
         return first, second
@@ -203,14 +179,8 @@ class Losses:
     @cached_property
     def sigma(self) -> Fraction:
         """Sigma (11)."""
-        x: Any = self.surrogate
-        return sum((v * self.second[i].at(x) for i, v in self.expected.mean.items()), Fraction(0))
-
-    @cached_property
-    def distance2(self) -> Fraction:
-        """|x_0 - thb|^2."""
-        difference: Any = self.start - self.surrogate  # pyright: ignore[reportOperatorIssue]
-        return sum((Fraction(int(v.p), int(v.q)) ** 2 for v in difference.entries()), Fraction(0))
+        own = ((v, self.objectives.second_moment(i, self.surrogate)) for i, v in self.expected.mean.items())
+        return sum((v * second for v, second in own), Fraction(0))
 
     @cached_property
     def heterogeneity(self) -> Fraction:
@@ -226,43 +196,27 @@ class Losses:
             total += kind.share * self.data.chi_square(kind.q) * inside
         return total
 
+    @cached_property
+    def federated_spread(self) -> Fraction | None:
+        """(1/M) sum of L_i(theta*) - L_i(theta_i*) (37), theta* the minimiser of F; None where one has none."""
+        optimum = self.objectives.minimiser(dict(enumerate(self.p)))
+        if optimum is None or None in self.client_minimisers:
+            return None
+        return sum((self.above(i, optimum) for i in range(len(self.p))), Fraction(0)) / len(self.p)
+
 
 def losses_of(method: Method, problem: Problem, expected: Expected) -> Losses | None:
-    """The objectives of a quadratic problem with convex clients and a minimiser in every round; None for others."""
-    if not isinstance(problem, QuadraticProblem) or len(expected.full_kinds) > MAX_MINIMISERS:
+    """The objectives of a problem that `objectives_of` knows, with a minimiser in every round; None for others."""
+    if len(expected.full_kinds) > MAX_MINIMISERS:
         return None
-    if problem.violations("convex_clients") is not None:  # pyright: ignore[reportAttributeAccessIssue]
+    objectives = objectives_of(method, problem)
+    if objectives is None:
         return None
-    maps = problem.forms().maps
-    second = _second_moments(method, problem, maps)
-    if second is None:
-        return None
-    found = Losses(maps, second, column(problem.start), tuple(problem.weights), data_kinds(problem), expected)
-    # a sum of convex quadratics that are bounded below is; only where some are not, each sum is looked at
+    found = Losses(objectives, tuple(problem.weights), data_kinds(problem), expected)
+    # a sum of convex objectives that are bounded below is; only where some are not, each sum is looked at
     if None in found.client_minimisers and (found.surrogate is None or None in found.minimisers):
         return None
     return found
-
-
-def _second_moments(method: Method, problem: Any, maps: tuple[tuple[Any, Any], ...]) -> tuple[Form, ...] | None:
-    """E|g_i(x)|^2 of one local step; None where the samples are not known."""
-    means = tuple(square(a, b) for a, b in maps)
-    if not isinstance(method.local, StochasticSteps):
-        return means
-    samples = getattr(problem, "samples", None)
-    if samples is None:
-        return None
-    sizes = clients_of(problem).sizes
-    found: list[Form] = []
-    for (a, b), whole, own, size in zip(maps, means, samples(), sizes, strict=True):
-        batch = min(method.local.batch, size)
-        # a client that is the sum of its samples takes steps along their number times a sample's gradient
-        factor = 1 if own.mean() == (a, b) else own.count
-        if own.mean() != (a / factor, b / factor):
-            return None
-        one = own.moment().times(Fraction(factor**2))
-        found.append(weighted([(Fraction(1, batch), one), (1 - Fraction(1, batch), whole)]))
-    return tuple(found)
 
 
 def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts import Stale, Timed, first_repeated
-from boundcheck.problems.problem import QuadraticProblem
+from boundcheck.problems.problem import QuadraticProblem, SlopedProblem
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -120,11 +120,13 @@ class DataKinds:
 
 
 def data_kinds(problem: Problem) -> DataKinds:
-    """Clients with the same quadratic objective have one kind of data; any other client has a kind of its own."""
+    """Clients with the same quadratic or piecewise quadratic objective have one kind of data, any other its own."""
     n, weights = problem.clients, problem.weights
     labels: list[Any] = list(range(n))
     if isinstance(problem, QuadraticProblem) and n * problem.dim**2 <= MAX_NUMBERS:
         labels = [(tuple(a.entries()), tuple(b.entries())) for a, b in problem.forms().maps]
+    elif isinstance(problem, SlopedProblem):
+        labels = list(problem.client_slopes)
     known: dict[Any, int] = {}
     of = tuple(known.setdefault(label, len(known)) for label in labels)
     shares = [Fraction(0)] * len(known)

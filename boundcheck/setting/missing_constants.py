@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from boundcheck.methods.parts import Blocks, Timed
 from boundcheck.methods.schedules import Exponential
-from boundcheck.problems.problem import QuadraticProblem, clients_of
+from boundcheck.problems.problem import QuadraticProblem, SlopedProblem, clients_of
 from boundcheck.setting.expected_weights import expected_weights, is_asynchronous, refusal
 
 if TYPE_CHECKING:
@@ -33,6 +33,6 @@ def reason_missing(method: Method, problem: Problem) -> str | None:
         if expected is not None and not expected.full_kinds:
             return "no client ever takes part"
     of_a_theory = is_asynchronous(method) or isinstance(method.exchange, Blocks)
-    if of_a_theory and not isinstance(problem, QuadraticProblem):
-        return "some constants of this theory are computed for quadratic problems only"
+    if of_a_theory and not isinstance(problem, QuadraticProblem | SlopedProblem):
+        return "some constants of this theory are computed for quadratic and piecewise quadratic problems only"
     return None

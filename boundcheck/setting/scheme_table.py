@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from boundcheck.core.linalg import solve_any
 from boundcheck.errors import Unsupported
 from boundcheck.methods.parts import Timed
 from boundcheck.methods.schedules import FirstToArrive, Fixed, Plan, Policy, WaitForAll, Window
 from boundcheck.methods.schedules.merge import common_unit
 from boundcheck.problems.problem import clients_of
-from boundcheck.setting.asynchronous import Losses, losses_of
+from boundcheck.setting.asynchronous import losses_of
 from boundcheck.setting.expected_weights import expected_weights
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def scheme_table(method: Method, problem: Problem) -> tuple[Entry, ...]:
         "W": None if expected.window is None else Fraction(expected.window),
         "R": residual,
     }
-    printed = _printed(plan, tuple(problem.weights), None if losses is None else _heterogeneity(losses))
+    printed = _printed(plan, tuple(problem.weights), None if losses is None else losses.federated_spread)
     return tuple(Entry(name, *printed[name], exact[name]) for name in exact)
 
 
@@ -139,12 +138,3 @@ def _printed(plan: Plan, p: Sequence[Fraction], spread: Fraction | None) -> Prin
 
 def _no_column(policy: Policy) -> str:
     return f"Table 2 has no column for a server that {policy.words}."
-
-
-def _heterogeneity(losses: Losses) -> Fraction | None:
-    """(1/M) sum of L_i(theta*) - L_i(theta_i*) (37), theta* the minimiser of the federated objective."""
-    weights = dict(enumerate(losses.p))
-    optimum = losses.minimiser(weights)
-    if optimum is None or any(solve_any(a, b) is None for a, b in losses.maps):
-        return None
-    return sum((losses.above(i, optimum) for i in weights), Fraction(0)) / len(weights)

@@ -7,6 +7,8 @@ Heterogeneous Clients Updates", Section 4 and Table 2. With the fixed update tim
     time_lcm      the least common multiple of the times, where they are whole numbers
     updates_of_slowest           sum of ceil(tau_M/tau_j) over the clients other than M
     visit_rounds, visits_lcm     ceil(tau_M/dt), and the least common multiple of the ceil(tau_i/dt): windows dt alone
+    time_1, d_1, mean_q_1        update time, aggregation weight and mean expected weight of the first client
+    period_time, rounds_in_time  how long a period takes, and how many rounds end in that time, counted in the timetable
     d_i, chance   the aggregation weight of a client and the probability that it takes part in a round, where both are
                   the same for all clients and cohorts are drawn
     U_loss        mean of the sum over the kinds of data absent from a round of r_j [F_j - F_j*] at the iterates (18): 0
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.errors import BadInput
 from boundcheck.methods.parts import Timed
-from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Window
+from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Plan, Window, plan_of
 
 if TYPE_CHECKING:
     from boundcheck.methods.clients import Clients
@@ -63,6 +65,7 @@ def time_makers(method: Method, clients: Clients) -> Makers:
         "time_slowest": _exact(slowest, "largest update time"),
         "time_fastest": _exact(fastest, "smallest update time"),
         "time_ratio": _exact(slowest / fastest, "largest over smallest update time"),
+        "time_1": _exact(own[0], "update time of the first client"),
         "time_rates": _exact(sum((1 / t for t in own), Fraction(0)), "sum of 1/tau_i"),
         "updates_of_slowest": _exact(
             sum(math.ceil(slowest / t) for t in others), "sum of ceil(tau_M/tau_j) over the other clients"
@@ -71,6 +74,10 @@ def time_makers(method: Method, clients: Clients) -> Makers:
     if all(t.denominator == 1 for t in own):
         found["time_lcm"] = _exact(math.lcm(*(int(t) for t in own)), "least common multiple of the update times")
     policy = method.participation.policy if isinstance(method.participation, Timed) else None
+    if policy is not None and not isinstance(policy, Buffer):  # full buffers may repeat from a later round on only
+        plan = plan_of(times, policy)
+        found["period_time"] = _exact(plan.length, "how long a period of the schedule takes")
+        found["rounds_in_time"] = partial(_rounds_in_time, plan)
     if isinstance(policy, Window):
         visits = [math.ceil(t / policy.dt) for t in own]
         found["visit_rounds"] = _exact(max(visits), "ceil(tau_M/dt)")
@@ -78,14 +85,23 @@ def time_makers(method: Method, clients: Clients) -> Makers:
     return found
 
 
+def _rounds_in_time(plan: Plan) -> Constant:
+    """The rounds that end within the time of a period, counted. Raises BadInput for a timetable that is too long."""
+    table = plan.timetable(plan.period + 1)
+    ended = sum(table.end(n) <= plan.length for n in range(table.rounds))
+    return Constant(Fraction(ended), Known.EXACT, "exact", "rounds that end in the time of a period, counted")
+
+
 def participation_makers(method: Method, clients: Clients, expected: Expected, data: DataKinds) -> Makers:
-    """d_i, chance and U_loss, as far as they are known."""
-    found: Makers = {}
+    """d_i, chance, the first client's d_1 and mean_q_1, and U_loss, as far as they are known."""
+    found: Makers = {"mean_q_1": _exact(expected.mean.get(0, Fraction(0)), "mean expected weight of the first client")}
     # W_n, the kinds present in round n, are those of a positive expected weight: s_j(n) > 0
     if all(kind.q and data.complete(kind.q) for kind in expected.kinds):
         found["U_loss"] = _exact(0, "every kind of data has a positive expected weight in every round")
     drawing = method.participation.drawing(clients)
     own = method.aggregation.by_client(method.context(clients))
+    if own is not None:
+        found["d_1"] = _exact(own(0), "aggregation weight of the first client")
     if drawing is None or own is None or drawing.kind == "replacement":
         return found
     weights = {own(i) for i in range(clients.count)}

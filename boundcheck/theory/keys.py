@@ -23,7 +23,7 @@ COMMON = "standard"
 
 PLAIN = "every problem with certified constants"
 QUADRATIC = "quadratic problems"
-CONVEX_QUADRATIC = "quadratic problems with convex clients"
+CONVEX_QUADRATIC = "quadratic problems with convex clients, and piecewise quadratic ones"
 DRAWN = "methods whose cohorts are alike in all rounds"
 GENERAL = "methods of the FedShuffleGen family"
 PROXIMAL = "methods with proximal subproblems"
@@ -112,7 +112,7 @@ _TABLE = (
     _key("clients/sigma2", "mean over the clients of the squared gradient norm at a minimiser",
          "(1/n) sum |grad f_i(x*)|^2", GRADIENT2, SCGD, PLAIN, "sigma2"),
     _key("clients/gradient_bound", "bound on the norm of the clients' gradients",
-         "|grad f_i(x)| <= B at every x", _GRADIENT, ASYNC, "the Huber function", "B_grad"),
+         "|grad f_i(x)| <= B at every x", _GRADIENT, ASYNC, "piecewise quadratic problems", "B_grad"),
     _key("clients/sum_p2", "sum of the squared weights of the clients", "sum p_i^2", ONE, BLOCKS, AVERAGED, "sum_p2"),
     _key("clients/m", "number of workers, each with a model", "m", ONE, BLOCKS, AVERAGED),
     _key("clients/w_min", "smallest weight of a client", "min_i w_i", ONE, COMMON, "claims about a constant"),
@@ -178,6 +178,10 @@ _TABLE = (
     _key("participation/rounds_share", "share of the rounds in which a client takes part", "share of n with q(n) > 0",
          ONE, ASYNC, SCHEDULED, "rounds_share"),
     _key("participation/weight", "aggregation weight of a client, the same for all", "d_i", ONE, ASYNC, TIMED, "d_i"),
+    _key("participation/d_1", "aggregation weight of the first client, the same in all rounds", "d_1", ONE, ASYNC,
+         SCHEDULED),
+    _key("participation/mean_q_1", "mean over all rounds of the expected weight of the first client",
+         "mean_n q_1(n)", ONE, ASYNC, SCHEDULED),
     _key("participation/chance", "probability that a client takes part in a round, the same for all", "P(i in S_n)",
          ONE, ASYNC, TIMED),
     _key("participation/q_1", "weight of client 1, in even rounds", "q_1", ONE, ASYNC, "two clients in turn"),
@@ -199,6 +203,9 @@ _TABLE = (
     _key("schedule/time_fastest", "update time of the fastest client", "min_i tau_i", ONE, ASYNC, TIMED),
     _key("schedule/time_ratio", "update time of the slowest client over that of the fastest",
          "max_i tau_i/min_i tau_i", ONE, ASYNC, TIMED),
+    _key("schedule/time_1", "update time of the first client", "tau_1", ONE, ASYNC, TIMED),
+    _key("schedule/period_time", "how long a period of the schedule takes", "T", ONE, ASYNC, TIMED),
+    _key("schedule/rounds_in_time", "rounds that end in the time of a period", "N", ONE, ASYNC, TIMED),
     _key("schedule/time_rates", "sum over the clients of the inverse update times", "sum_i 1/tau_i", ONE, ASYNC, TIMED),
     _key("schedule/time_lcm", "least common multiple of the update times", "lcm_i tau_i", ONE, ASYNC, TIMED),
     _key("schedule/updates_of_slowest", "contributions of the other clients while the slowest makes one",

@@ -9,7 +9,7 @@ from boundcheck.errors import BadInput
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[0-9]+(?:\.[0-9]+)?|\s+|.", re.DOTALL)
 
-_LETTERS = {
+LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "varepsilon": "ε", "zeta": "ζ",
     "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "varpi": "ϖ",
     "rho": "ρ",
@@ -140,8 +140,8 @@ class _Parser:
         return f"<mo{plain}>{html.escape({'-': '−', '*': '∗'}.get(token, token))}</mo>"
 
     def _command(self, name: str) -> str:
-        if name in _LETTERS:
-            return f"<mi>{_LETTERS[name]}</mi>"
+        if name in LETTERS:
+            return f"<mi>{LETTERS[name]}</mi>"
         if name in _OPERATORS:
             return f"<mo>{html.escape(_OPERATORS[name])}</mo>"
         if name in _SPACES:

@@ -40,7 +40,7 @@ def check_measurable(statement: Statement) -> None:
     if statement.kind is Kind.FORMULA:
         raise BadInput(f"{statement.best_id} is a formula, not a claim about a run; use `boundcheck evaluate`.")
     quantity = statement.metric.quantity
-    if quantity in PROOF_QUANTITIES:
+    if quantity in PROOF_QUANTITIES and statement.metric.value is None:
         raise BadInput(
             f"{statement.best_id} is about '{quantity}', a quantity of its proof that no run measures "
             f"({PROOF_QUANTITIES[quantity]}); use `boundcheck evaluate` for its bound."
@@ -48,7 +48,9 @@ def check_measurable(statement: Statement) -> None:
 
 
 def is_measured(statement: Statement) -> bool:
-    """Whether a statement bounds what a run measures, and neither a formula, a constant nor a quantity of a proof."""
+    """Whether a statement bounds what a run measures, and neither numbers, a constant nor a quantity of a proof."""
     quantity = statement.metric.quantity
+    if statement.metric.value is not None:
+        return False
     about_runs = quantity not in PROOF_QUANTITIES and not quantity.startswith("constant:")
     return about_runs and statement.kind.value != "formula"

@@ -35,14 +35,17 @@ class Kind(StrEnum):
     """What sort of claim it is; it decides how a curve is compared."""
 
     UPPER_BOUND = "upper bound"  # metric <= bound at every index
+    LOWER_BOUND = "lower bound"  # metric >= bound; of numbers alone (`Metric.value`)
     EQUALITY = "equality"  # metric == bound at every index
     LIMSUP = "limsup"  # limsup of scaled metric <= bound
     LIMIT = "limit"  # the metric tends to the bound exactly when the conditions hold
-    FORMULA = "formula"  # a derived quantity (a rounds count, a multiplier); evaluated, not compared
+    FORMULA = "formula"  # a derived quantity without another side; evaluated, not compared
 
     @property
     def sign(self) -> str:
-        """The relation of the metric to the bound, "<=" or "="."""
+        """The relation of the metric to the bound, "<=", ">=" or "="."""
+        if self is Kind.LOWER_BOUND:
+            return ">="
         return "<=" if self in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
 
     @property
@@ -105,6 +108,10 @@ class Metric:
     rounds, weighted in proportion to this SymPy expression in `ROUND` and the statement's symbols (1: the plain mean).
     surrogate: the quantity is that of the objective which the method really minimises (fhat of FedShuffleGen), the
     constants of the objective too.
+    value: None, or the metric itself as a SymPy expression in the statement's symbols; such a claim is about numbers
+    and compared without a run. where: with a value, what symbols of the statement are in terms of others (a squared
+    norm, of the entries of the vector), as pairs of a name and a SymPy expression: free data, at one small size. meets:
+    names of those assumptions of the statement that all such data satisfy.
     """
 
     quantity: str
@@ -116,6 +123,9 @@ class Metric:
     expectation: str = "none: the method is deterministic"
     weights: Any = None
     surrogate: bool = False
+    value: Any = None
+    where: tuple[tuple[str, Any], ...] = ()
+    meets: tuple[str, ...] = ()
 
 
 def _counters(where: str) -> tuple[Any, ...]:
@@ -205,6 +215,11 @@ class Statement:
             if name not in names:
                 raise UnknownName(f"{label}: a choice, symbol", name, names)
             used.add(name)
+        for name, _ in self.metric.where:
+            if name not in names:
+                raise UnknownName(f"{label}: the data of the metric, symbol", name, names)
+            used.add(name)
+        self._check_value(label)
         for where, expr in self._expressions():
             if isinstance(expr, bool) or expr is sp.true or expr is sp.false:
                 raise BadInput(f"{label}: {where} is already decided ({expr}); it must depend on the symbols.")
@@ -230,11 +245,30 @@ class Statement:
         if not self.reading.startswith("as_printed") and not (self.replaces and self.why):
             raise BadInput(f"{label}: a reading other than as printed must say what it replaces and why.")
 
+    def _check_value(self, label: str) -> None:
+        metric = self.metric
+        if (metric.where or metric.meets) and metric.value is None:
+            raise BadInput(f"{label}: the metric has data under where, but no value that is computed from them.")
+        for name in metric.meets:
+            if name not in [a.name for a in self.assumptions]:
+                raise UnknownName(f"{label}: the data meet the assumption", name, [a.name for a in self.assumptions])
+        if metric.value is None:
+            if self.kind is Kind.LOWER_BOUND:
+                raise BadInput(f"{label}: a lower bound needs a metric with a value; runs are not compared with one.")
+            return
+        if self.kind not in (Kind.UPPER_BOUND, Kind.LOWER_BOUND, Kind.EQUALITY) or self.algorithm is not None:
+            raise BadInput(f"{label}: a claim about a value names no algorithm and is a bound or an equality.")
+        if metric.index is not None or metric.weights is not None or metric.rounds != 0 or metric.scale != 1:
+            raise BadInput(f"{label}: a metric with a value has no index, rounds, weights or scale.")
+
     def _expressions(self) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = [("the bound", self.bound), ("the metric's scale", self.metric.scale)]
         found.append(("the metric's rounds", self.metric.rounds))
         if self.metric.weights is not None:
             found.append(("the metric's weights", self.metric.weights))
+        if self.metric.value is not None:
+            found.append(("the metric's value", self.metric.value))
+        found += [(f"the data behind {name}", expr) for name, expr in self.metric.where]
         if self.algorithm is not None:
             found += [(f"the step size {name} of the algorithm", expr) for name, expr in self.algorithm.steps]
         found += [(f"the choice of {name}", expr) for name, expr in self.choices]
@@ -323,6 +357,10 @@ class Statement:
             table.pop(ROUND.name)
         for name, expr in self.choices:
             sides(f"the choice of {name}", expr, target=table[name])
+        if metric.value is not None:
+            sides("the metric's value", metric.value, target=metric.dimension)
+        for name, expr in metric.where:
+            sides(f"the data behind {name}", expr, target=table[name])
         sides("the bound", self.bound, target=metric.dimension)
         for c in self.conditions:
             sides(f"condition '{c.name}'", *c.relation.args)

@@ -114,9 +114,10 @@ def _names(parts: Mapping[str, Any]) -> set[str]:
     """The names of all symbols that a statement of these parts has."""
     metric, algorithm = parts["metric"], parts["algorithm"]
     expressions = [parts["bound"], metric.scale, metric.rounds, metric.weights, parts["trivial"], parts["printed_rate"]]
+    expressions += [metric.value, *(expr for _, expr in metric.where)]
     expressions += [*parts["domain"], *(c.relation for c in parts["conditions"])]
     expressions += [expr for _, expr in parts["choices"]]
-    found = {name for name, _ in parts["choices"]} | ({metric.index} if metric.index else set())
+    found = {name for name, _ in (*parts["choices"], *metric.where)} | ({metric.index} if metric.index else set())
     steps = () if algorithm is None else algorithm.steps
     if algorithm is not None:
         found |= set(algorithm.parameters)

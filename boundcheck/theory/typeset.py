@@ -99,6 +99,8 @@ def condition_latex(condition: Condition, statement: Statement) -> str:
 def metric_latex(statement: Statement) -> str:
     """LaTeX of the left side: the quantity at the index, scaled, averaged and under its expectation."""
     metric = statement.metric
+    if metric.value is not None:
+        return expr_latex(metric.value, statement)
     if metric.quantity == "none":
         return ""
     index = "" if metric.index is None else symbol_latex(statement.symbol(metric.index))
@@ -170,7 +172,7 @@ def claim_latex(statement: Statement) -> str:
     index = None if statement.metric.index is None else statement.symbol(statement.metric.index)
     if statement.kind.limit and index is not None:
         left = rf"\{statement.kind.limit}_{{{symbol_latex(index)} \to \infty}} {_grouped(left)}"
-    sign = r"\leq" if statement.kind.sign == "<=" else "="
+    sign = {"<=": r"\leq", ">=": r"\geq"}.get(statement.kind.sign, "=")
     claim = f"{left} {sign} {bound}" if left else bound
     if index is not None and statement.kind.at_every_index:
         claim += rf" \quad \text{{for all }} {_domain_latex(index)}"
@@ -188,17 +190,23 @@ def claim_mathml(statement: Statement) -> str:
     return latex_to_mathml(claim_latex(statement), block=True)
 
 
-def claim_text(statement: Statement) -> str:
-    """The whole claim on one line, for terminals."""
+def left_text(statement: Statement) -> str:
+    """The left side of the claim on one line; empty for a formula."""
     metric, index = statement.metric, statement.metric.index
     left = "" if metric.quantity == "none" else metric.quantity + (f"_{index}" if index else "")
     if metric.weights is not None:
         weights = "" if not metric.weights.free_symbols else f", weights {expr_text(metric.weights)}"
         left = f"mean of {metric.quantity} over r < {expr_text(metric.rounds)}{weights}"
+    if metric.value is not None:
+        left = expr_text(metric.value)
     if metric.scale != 1 and left:
         left = f"{expr_text(metric.scale)} * {left}"
-    if statement.kind.limit and left:
-        left = f"{statement.kind.limit} {left}"
+    return f"{statement.kind.limit} {left}" if statement.kind.limit and left else left
+
+
+def claim_text(statement: Statement) -> str:
+    """The whole claim on one line, for terminals."""
+    left = left_text(statement)
     claim = f"{left} {statement.kind.sign} {expr_text(statement.bound)}" if left else expr_text(statement.bound)
     hypotheses = [relation_text(c.relation) for c in statement.conditions]
     hypotheses += [f"{name} = {expr_text(expr)}" for name, expr in statement.choices]

@@ -8,7 +8,8 @@ minimiser nearest to the start x of the cycle:
     slope  gradient of F at x                            phi(t) F(ts + t (x - ts))
 
 The readings share every step up to the display that combines the bounds (E9), and differ in the constant C of the
-step condition, which is the statement's, and in how the display becomes the contraction.
+step condition, which is the statement's, and in how the display becomes the contraction. The sharp one ends there; it
+needs 2 L^2 s^2 < 1 in place of the step condition.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
 from boundcheck.theory.assumptions import finite_gradient_noise, smooth_clients, strong_quasi_convexity
 
-READINGS = ("corrected", "as_printed_main", "as_printed_appendix", "conservative")
+READINGS = ("corrected", "as_printed_main", "as_printed_appendix", "conservative", "sharp")
 
 
 def _symbols(names: str) -> Any:
@@ -124,10 +125,14 @@ SCOPE = (
     Step("s = P eta", sp.Eq(s, P * eta), ("s", "P"), Identity(), "the total step in terms of P"),
 )
 
-REQUIREMENTS = (
-    Step("requirement 1", 1 - mu * s / 2 >= half, ("s <= C", *POSITIVE), Decide(), "from the step condition, with (4)"),
-    Step("requirement 2", 1 - 2 * L**2 * s**2 >= half, ("s <= C", *POSITIVE), Decide(), "from the step condition"),
-)
+
+def _requirements(limit: str, solvable: Any) -> tuple[Step, ...]:
+    why = "from the step condition"
+    return (
+        Step("requirement 1", 1 - mu * s / 2 >= half, (limit, *POSITIVE), Decide(), f"{why}, with (4)"),
+        Step("requirement 2", solvable, (limit, *POSITIVE), Decide(), why),
+    )
+
 
 GROWTH = (  # E0: quadratic growth, and mu <= L
     Step(
@@ -376,6 +381,15 @@ def _requirement(kappa: int) -> Step:
     )
 
 
+SHARP = Step(
+    "E13",
+    sp.Le(dist2_1, bracket * dist2_0 + noise * sigma2),
+    ("end", "E9", "requirement 1", "requirement 2", "domain mu"),
+    Combine({"end": 1, "E9": 1}),
+    "the distance to the solution set is at most that to ts",
+)
+
+
 def _ending(factor: str) -> tuple[Step, ...]:
     return (
         NOISE,
@@ -420,19 +434,19 @@ def _contraction(reading: str) -> tuple[Step, ...]:
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading of Lemma 3.1; the step condition is the statement's."""
-    condition = next(c.relation for c in statement.conditions)
-    limit = Step(
-        "s <= C",
-        sp.Le(s, condition.rhs, evaluate=False),
-        ("s", "condition step size", "domain mu", "domain L", "domain 1", "domain n", "domain E", "domain eta"),
-        Decide(),
-        "the step condition in terms of s",
-    )
-    steps = (*SCOPE, limit, *REQUIREMENTS, *GRADIENT, *GROWTH, *CHAIN, *_contraction(statement.reading))
+    (condition,) = statement.conditions
+    sharp = statement.reading == "sharp"
+    in_s = 2 * L**2 * s**2 < 1 if sharp else sp.Le(s, condition.relation.rhs, evaluate=False)
+    sizes = ("domain mu", "domain L", "domain 1", "domain n", "domain E", "domain eta")
+    name = "summable" if sharp else "s <= C"
+    uses = ("s", f"condition {condition.name}", *sizes)
+    limit = Step(name, in_s, uses, Decide(), "the step condition in terms of s")
+    requirements = _requirements(name, 1 - 2 * L**2 * s**2 > 0 if sharp else 1 - 2 * L**2 * s**2 >= half)
+    ending = (SHARP,) if sharp else _contraction(statement.reading)
     return Derivation(
         statement,
         (*scope_facts(statement), *FACTS),
-        steps,
+        (*SCOPE, limit, *requirements, *GRADIENT, *GROWTH, *CHAIN, *ending),
         conclusion="E13",
         target=dist2_1,
         quantities=frozenset({"T1", "T2", "S", "sigma2", "dist2_0"}),

@@ -15,6 +15,7 @@ from boundcheck.cli import main
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("BOUNDCHECK_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("BOUNDCHECK_INDEX", str(tmp_path / "index"))
 
 
 @pytest.fixture

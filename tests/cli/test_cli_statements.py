@@ -74,6 +74,7 @@ def test_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         def isatty(self) -> bool:
             return True
 
+    monkeypatch.setenv("COLUMNS", "160")
     shown = Terminal()
     monkeypatch.setattr(sys, "stdout", shown)
     assert main(["list", "--reading", "conservative"]) == 0

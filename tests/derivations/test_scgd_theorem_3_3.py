@@ -22,7 +22,9 @@ mu, L, s, c, sigma2, dist2_0, K, k = (
 )
 
 
-CHECKED = tuple(ID + reading for reading in ("corrected", "conservative", "as_printed_main", "as_printed_appendix"))
+CHECKED = tuple(
+    ID + reading for reading in ("corrected", "conservative", "sharp", "as_printed_main", "as_printed_appendix")
+)
 
 
 def report(reading):
@@ -38,13 +40,13 @@ def swapped(original, name, **changes):
     return replace(original, steps=tuple(replace(found, **changes) if st is found else st for st in original.steps))
 
 
-@pytest.mark.parametrize("reading", ["corrected", "conservative"])
+@pytest.mark.parametrize("reading", ["corrected", "conservative", "sharp"])
 def test_true_readings_are_proved(reading):
     found = report(reading)
     assert found.status is Status.PROVED
     assert found.bound_matches
     assert all(r.status is Status.PROVED and r.depends_on == () for r in found.results)
-    assert found.conditions == ("condition step size",)
+    assert found.conditions == ("condition contraction" if reading == "sharp" else "condition step size",)
     cited = found.result("lemma").finding
     assert cited.certificate["statement"] == LEMMA + reading
     assert cited.certificate["PROVED"] > 30
@@ -74,6 +76,7 @@ def test_every_reading_of_the_statement_is_derived_and_reported_as_json():
     assert set(derived_readings("scgd", "theorem_3_3")) == {
         "corrected",
         "conservative",
+        "sharp",
         "as_printed_main",
         "as_printed_appendix",
     }

@@ -11,7 +11,7 @@ from boundcheck.theory.discovery import statement
 REFUSED = {
     "async_fl/equation_38/corrected": "bounds gap; the search covers dist2 for this method",
     "async_fl/table_2_async_beta/corrected": "is about the constant participation/beta",
-    "async_fl/equation_98_constraints/corrected": "is about 'largest_constraint', a quantity of its proof",
+    "fedshuffle/lemma_d_1/as_printed": "is about 'epoch_error2', a quantity of its proof",
     "async_fl/example_1/corrected": "is of the kind 'limit'",
     "async_fl/equation_33/corrected": "bounds gap in another form; the search covers gap, .* as a mean over the rounds",
     "fedshuffle/theorem_5_2/corrected": "bounds epoch_grad2; the search covers dist2",

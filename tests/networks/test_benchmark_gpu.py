@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,11 +22,13 @@ from boundcheck.networks.architectures.layers import Convolution, Dense, Flatten
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
     path = Path(__file__).parents[2] / "benchmarks" / "neural_gpu.py"
+    sys.path.insert(0, str(path.parent))  # as where it is run as a script
     spec = importlib.util.spec_from_file_location("neural_gpu", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    sys.path.remove(str(path.parent))
     return module
 
 
@@ -37,8 +41,8 @@ def test_without_a_gpu_it_says_so(
     benchmark: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert benchmark.main([]) == 0
-    assert capsys.readouterr().out == "no GPU\n"
+    assert benchmark.main([]) == 2
+    assert capsys.readouterr().out.startswith("There is no GPU here (torch sees none), so nothing was run;")
 
 
 def test_the_work_of_a_small_network_by_hand(benchmark: ModuleType) -> None:
@@ -74,14 +78,15 @@ def test_products_are_those_that_torch_counts(benchmark: ModuleType, name: str) 
 
 def _without_products(benchmark: ModuleType, model: Architecture, batch: int) -> float:
     """The operations of the passes of layers that are no products."""
-    inner = benchmark._passes
+    roofline = sys.modules["neural_roofline"]
+    inner = roofline._passes
 
     def only(layer: Any, given: Any, samples: int, width: int, below: bool) -> Any:
         found = inner(layer, given, samples, width, below)
         return [] if isinstance(layer, Dense | Convolution) else found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(benchmark, "_passes", only)
+        patch.setattr(roofline, "_passes", only)
         return sum(w.operations for w in benchmark.client_step(model, batch))
 
 
@@ -134,3 +139,39 @@ def test_impossible_options_are_refused(
         benchmark.main(["--cpu", "--small", *given])
     assert stopped.value.code == 2
     assert "at least 1" in (told := capsys.readouterr().err) or "invalid choice: 'float16'" in told
+
+
+FULL = """schema = 1
+[[training]]
+name = "Digits"
+source = "a test"
+neural = { device = "cuda", precision = "float64" }
+problem = { kind = "neural", data = DATA, model = "softmax", clients = 4, samples = 60 }
+rounds = 100
+points = 3
+seeds = 5
+compare = { metric = "f" }
+methods = [{ label = "FedAvg", method = { kind = "fedavg_rr", batch = 5 }, grid = { eta_l = ["1/5", "1/10"] } }]
+"""
+
+
+def test_a_row_of_each_file_runs_for_some_rounds(
+    benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.toml").write_text(FULL.replace("DATA", '"digits"'))
+    out = tmp_path / "rows.json"
+    (row,) = benchmark.neural_rows.report(tmp_path, "cpu", 3, graphs=False, out=out)
+    assert (row.file, row.method, row.device, row.rounds) == ("a.toml", "FedAvg", "cpu", 3)
+    assert row.last_loss < row.first_loss
+    assert row.hours == pytest.approx(row.seconds_a_round * 100 * (5 + 2) / 3600)
+    assert json.loads(out.read_text())[0]["table"] == "Digits"
+    assert "after 3 rounds" in capsys.readouterr().out
+
+
+def test_a_row_without_its_data_says_so(
+    benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BOUNDCHECK_DATA", str(tmp_path / "data"))
+    (tmp_path / "a.toml").write_text(FULL.replace("DATA", '"imdb"').replace("softmax", "sentiment_lstm"))
+    assert benchmark.neural_rows.report(tmp_path, "cpu", 3, graphs=False) == []
+    assert "boundcheck data fetch imdb" in capsys.readouterr().out

@@ -125,3 +125,20 @@ def test_what_is_made_for_a_gpu_is_made_for_the_chosen_one(monkeypatch: pytest.M
     with device.environment(Settings(), torch.device("cpu")):
         pass
     assert len(seen) == 2
+
+
+def test_arrays_go_to_a_gpu_through_pinned_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain copy waits for all work that is queued on the GPU."""
+    asked = list[Any]()
+
+    class Pinned:
+        def to(self, device: torch.device, **how: Any) -> str:
+            asked.append((device.type, how))
+            return "there"
+
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: Pinned())
+    assert device.placed(np.arange(3), torch.device("cuda")) == "there"
+    assert asked == [("cuda", {"non_blocking": True})]
+    here = device.placed(np.arange(3), torch.device("cpu"), torch.float32)
+    assert here.dtype == torch.float32
+    assert here.tolist() == [0.0, 1.0, 2.0]

@@ -313,3 +313,39 @@ def test_peak_memory_sees_an_array() -> None:
     assert after["bytes"] >= before + size
     assert after["of"] == "the process since it began, resident"
     del held
+
+
+def test_fewer_models_use_the_graph_of_more() -> None:
+    """Lanes end one after the other: eight to one of them need three graphs, and give the eager numbers."""
+    task, tape = task_of("cnn", "float64"), Tape()
+    step = local_step.prepare(task, Settings(graphs=True), tape)
+    y, mask = points(task, "cnn"), masked(BATCH)
+    for lanes in range(LANES, 0, -1):
+        for own in (None, mask[:lanes]):
+            found = step.gradients(task, y[:lanes] * lanes, rows(lanes)[:lanes], own)
+            wanted = losses.gradients(task, y[:lanes] * lanes, rows(lanes)[:lanes], own)
+            for ours, theirs in zip(found, wanted, strict=True):
+                assert ours.shape == theirs.shape
+                assert torch.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+    assert tape.recorded == 2 * 3  # for 8 to 4 models, 3 to 2, and 1; with a mask and without
+
+
+def test_a_step_scatters_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`scatter_add_`, deterministic on a GPU, copies from the host and lays out an index for each number."""
+    own = zoo.architecture("char_lstm", (5,), 7, 7, {"embedding": 3, "hidden": 4})
+    tokens = torch.randint(7, (12, 5), generator=torch.Generator().manual_seed(0))
+    task = replace(task_of("mlp"), network=batched(own), inputs=tokens, labels=tokens[:, 0])
+    y = torch.from_numpy(own.start(0)).float().repeat(3, 1)
+    used = list[str]()
+    for name in ("scatter_add_", "scatter_add", "scatter_", "scatter", "gather", "index_put_"):
+        real = getattr(torch.Tensor, name)
+
+        def noted(self: torch.Tensor, *given: Any, name: str = name, real: Any = real, **more: Any) -> Any:
+            used.append(name)
+            return real(self, *given, **more)
+
+        monkeypatch.setattr(torch.Tensor, name, noted)
+    losses.gradients(task, y, torch.arange(12).view(3, 4), None)
+    losses.descend(task, y, torch.arange(12).view(3, 4), None, torch.full((3, 1), 0.1))
+    assert used.count("index_put_") == 2 * 2  # of the embedding and of the labels
+    assert not [name for name in used if name.startswith("scatter")]

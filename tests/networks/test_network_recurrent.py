@@ -194,3 +194,18 @@ def test_an_embedding_of_one_model_is_that_of_many() -> None:
     both = BatchedEmbedding()(x, [weight])
     for k in range(2):
         assert torch.equal(BatchedEmbedding()(x[k : k + 1], [weight[k : k + 1]])[0], both[k])
+
+
+@pytest.mark.parametrize("layer", [LSTM(3, 5, layers=2), LSTM(3, 5, both=True)], ids=str)
+@pytest.mark.parametrize("shared", [False, True])
+def test_passes_without_gradients_go_through_the_layer_of_torch(layer: LSTM, shared: bool) -> None:
+    """It gives what the loop over time gives, also for parameters that are views with gaps."""
+    lanes = 3
+    rows = zip(*(parameters(layer, seed) for seed in range(lanes)), strict=True)
+    given = [torch.stack((torch.stack(some), torch.stack(some)), dim=-1)[..., 0] for some in rows]
+    x = torch.randn(1 if shared else lanes, 4, 6, 3, generator=source(3), dtype=torch.float64)
+    by_loop = BatchedLSTM(layer)(x, given)
+    with torch.no_grad():
+        found = BatchedLSTM(layer)(x, given)
+    assert found.shape == by_loop.shape
+    assert near(found, by_loop, 1e-12)

@@ -135,6 +135,7 @@ def metric(s: Statement) -> Any:
         "average": m.average,
         "weights": tree(m.weights),
         "surrogate": m.surrogate,
+        **({} if m.value is None else {"value": tree(m.value), "where": {n: tree(e) for n, e in m.where}}),
     }
 
 

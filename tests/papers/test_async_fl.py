@@ -223,7 +223,7 @@ def test_97_is_just_enough() -> None:
     K = symbol("K")
     at = {symbol("eta_l"): sp.sqrt(sp.Rational(1, 48)) / (K - 1)}
     at |= {symbol("eta_g"): sp.Rational(1, 144) / (K * at[symbol("eta_l")]), symbol("tau"): sp.Rational(htau / h)}
-    limit = s.bound.subs({symbol(k): v for k, v in tight.items()}).subs(at)
+    limit = s.metric.value.subs({symbol(k): v for k, v in tight.items()}).subs(at)
     assert sp.simplify(limit.subs(symbol("beta"), 1)) == 1
     assert sp.simplify(limit.subs(symbol("beta"), 2)) > 1
 
@@ -260,7 +260,7 @@ def _names(s: Statement) -> set[str]:
 
 
 def test_how_large_beta_may_be() -> None:
-    printed, corrected = get("equation_97", "as_printed").bound, get("equation_97").bound
+    printed, corrected = get("equation_97", "as_printed").metric.value, get("equation_97").metric.value
 
     def left(expr: Any, K: int, factor: int) -> Fraction:
         at = {**cap(K, 0, F(1), F(1)), "beta": factor}

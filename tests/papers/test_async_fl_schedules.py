@@ -158,8 +158,9 @@ def test_f80_and_f0() -> None:
     two = [F(5, 6), F(1, 6)]
     assert sum(((F(1, 2) - v) ** 2 / v for v in two), F(0)) == F(4, 5)
     # F0: FedFix-0.5 has d_i = 2 p_i in every other round, and no delay: FedAvg with eta_g = 2
-    assert value("section_5_fedfix_f0", eta_g=1, tau_M=1, dt=F(1, 2)) == 2
-    assert value("section_5_fedfix_f0", "as_printed", eta_g=1) == 2
+    alike = {"eta_g": 1, "tau_M": 1, "tau_0": 1, "dt": F(1, 2)}
+    assert value("section_5_fedfix_f0", **alike) == 2
+    assert value("section_5_fedfix_f0", "as_printed", **alike) == 2
     fast = [F(1, 5) + F(4, 45) * i for i in range(10)]
     visits = [math.ceil(t / F(1, 2)) for t in fast]
     assert visits == [1] * 4 + [2] * 6

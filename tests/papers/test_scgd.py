@@ -46,6 +46,48 @@ def test_lemma_and_theorem_at_s_of_six_hundredths(reading: str) -> None:
     assert theorem.evaluate(**step, K=0).exact == 5 + Fraction("1.2096")
 
 
+def test_the_sharp_lemma_and_theorem_by_hand() -> None:
+    # s = 6/100: factor (1 - 0.06 + 4*0.0036)/(1 - 0.03) + 4*16*0.000216/(1 - 8*0.0036), noise 8*0.000216/(1 - 8*0.0036)
+    step = {**CONSTANTS, "eta": "1/100"}
+    factor = Fraction(9544, 9700) + Fraction(13824, 971200)
+    noise = Fraction(1728, 971200) * 7
+    assert statement("scgd/lemma_3_1/sharp").evaluate(**step).exact == factor * 5 + noise
+    theorem = statement("scgd/theorem_3_3/sharp")
+    assert [theorem.evaluate(**step, K=K).exact for K in (0, 1, 2)] == [
+        5,
+        factor * 5 + noise,
+        factor * (factor * 5 + noise) + noise,
+    ]
+
+
+def test_the_sharp_factor_is_one_exactly_at_the_edge() -> None:
+    """s = mu/(4 L^2) = 1/16: 0.953125/0.96875 + 0.015625/0.96875; a larger step does not contract."""
+    at = {"mu": 1, "L": 2, "n": 1, "E": 1, "sigma2": 0, "dist2_0": 1}
+    lemma, theorem = statement("scgd/lemma_3_1/sharp"), statement("scgd/theorem_3_3/sharp")
+    assert lemma.evaluate(**at, eta="1/16").exact == 1
+    assert lemma.evaluate(**at, eta="17/256").exact > 1
+    scopes = [theorem.scope(**at, eta=eta).in_scope for eta in ("16/257", "1/16")]
+    assert scopes == [True, False]
+    assert [lemma.scope(**at, eta=eta).in_scope for eta in ("35355/100000", "35356/100000")] == [True, False]
+    for mu in ("1/1000", 1, 2):  # how much larger than the constant of the appendix the step may be
+        factor = float(Fraction(mu) / 16) / C("as_printed_appendix", mu, 2)
+        assert 2.78 < factor < 3.44
+
+
+def test_the_sharp_factor_makes_the_printed_rule_for_e_of_the_order_of_the_noise() -> None:
+    """E = 4/(mu ell): T^2 times the sharp contraction of T/n cycles tends to 1; the rounded one only gives T^(-4/3)."""
+    theorem = statement("scgd/theorem_3_3/sharp")
+    at: dict[str, Any] = {"mu": 1, "L": 1, "n": 2, "E": 4, "sigma2": 0, "dist2_0": 1}
+    excess = []
+    for power in (4, 6, 8):
+        T = 10**power
+        eta = Fraction(math.log(T) / T)
+        excess.append(theorem.evaluate(**at, eta=eta, K=T // 2).value * T**2)
+        assert value("scgd/epsilon_rate/as_printed", **at, ell=1, T=T) == pytest.approx(T ** (-4 / 3), rel=1e-12)
+    assert excess == sorted(excess, reverse=True)
+    assert excess[-1] == pytest.approx(1, abs=1e-3)
+
+
 def test_full_participation_has_the_same_bound_with_n_times_smaller_s() -> None:
     # s = 3/100: contraction 0.99, floor 12*4*0.03^2*7 = 0.3024
     at = {k: v for k, v in CONSTANTS.items() if k != "n"}
@@ -127,6 +169,7 @@ def test_readings_and_beliefs() -> None:
         "as_printed_main": Belief.FALSE,
         "as_printed_appendix": Belief.TRUE,
         "conservative": Belief.TRUE,
+        "sharp": Belief.TRUE,
     }
     with pytest.raises(BadInput, match="mu <= L is needed"):
         statement("scgd/theorem_3_3").scope(mu=2, L=1, n=1, E=1, eta=1)

@@ -4,37 +4,34 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from flint import arb
-
-from boundcheck.core.linalg import float_down, float_up, fraction, nearest_float, outward, precision
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact import congruent
 from boundcheck.engines.exact.budget import check_visits, composing_is_cheaper
 from boundcheck.engines.exact.dynamics import Dynamics
+from boundcheck.engines.exact.histories import VIRTUAL, run_histories
 from boundcheck.engines.exact.oracle import run_oracle
+from boundcheck.engines.exact.results import curve_of
 from boundcheck.engines.exact.rings import BallRing, FloatRing, RationalRing, Ring
 from boundcheck.engines.exact.state import Exact, lower, repeats
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Blocks, Visit
-from boundcheck.problems.problem import Problem, QuadraticProblem
+from boundcheck.problems.problem import Problem, QuadraticProblem, SteppedProblem
 from boundcheck.setting.metrics import ROUND_METRICS, is_round_metric, needed_for
-
-# Balls: the precision is doubled until every value is known to a relative 2^-GOOD_BITS (1e-12), or MAX_BITS.
-FIRST_BITS = 128
-MAX_BITS = 8192
-GOOD_BITS = 41
-NEGLIGIBLE = arb(10) ** -300
 
 # Step by step (schedules that are not constant): client visits that are carried out at most.
 MAX_VISITS: Mapping[Arithmetic, int] = {
     Arithmetic.FLOAT64: 40_000_000,
     Arithmetic.BALL: 2_000_000,
     Arithmetic.RATIONAL: 100_000,
+}
+
+RINGS: Mapping[Arithmetic, Callable[[], Ring]] = {
+    Arithmetic.FLOAT64: FloatRing,
+    Arithmetic.BALL: BallRing,
+    Arithmetic.RATIONAL: RationalRing,
 }
 
 # Constant steps: the powers of a round's map are kept in at most so many bytes, else rounds go one by one.
@@ -55,13 +52,14 @@ def run_exact(
 
     Quadratic problems: a method without randomness gives the run itself, any other the expectations of the metrics over
     cohorts, samples and epochs (second moments). A constant step size takes any number of rounds at once; other
-    schedules, and states too large to compose maps, go round by round up to `MAX_VISITS` client visits. Other
-    problems are carried out step by step from their gradient oracle (`oracle.run_oracle`).
+    schedules, and states too large to compose maps, go round by round up to `MAX_VISITS` client visits. A
+    `SteppedProblem` is carried out history by history (`histories`), any other problem step by step from its gradient
+    oracle (`oracle`).
 
     grid: increasing rounds, 0 is the start. metrics: default all of the problem; on quadratic problems also those of
-    `setting.metrics.ROUND_METRICS` (what they mean: `readers`). arithmetic: BALL encloses
-    rigorously, with the precision raised until each value is known to a relative 1e-12 (info["accuracy"] says
-    what was reached); RATIONAL gives the fractions themselves; FLOAT64 has no rounding bound.
+    `setting.metrics.ROUND_METRICS` (what they mean: `readers`), on a `SteppedProblem` those at the virtual models.
+    arithmetic: BALL encloses rigorously, with the precision raised until each value is known to a relative 1e-12
+    (info["accuracy"] says what was reached); RATIONAL gives the fractions themselves; FLOAT64 has no rounding bound.
 
     Raises Unsupported (local work or sizes it cannot carry), BadInput (grid), UnknownName (metric).
     """
@@ -77,25 +75,23 @@ def run_exact(
         if on_progress is not None:
             on_progress(share)
 
-    if not isinstance(problem, QuadraticProblem):
-        return run_oracle(method, problem, rounds, names, arithmetic, progress)
-    run = _Run(method, lower(method, problem, names), rounds, progress)
-    if arithmetic is Arithmetic.BALL:
-        return run.balls()
-    return run.rationals() if arithmetic is Arithmetic.RATIONAL else run.floats()
+    carry_out = next(engine for fits, engine in ENGINES if fits(problem, arithmetic))
+    return carry_out(method, problem, rounds, names, arithmetic, progress)
 
 
 def check_metrics(names: Iterable[str], problem: Problem, method: Method) -> None:
-    """Raise UnknownName for a metric that neither the problem nor (on quadratic problems) the method's rounds have."""
+    """Raise UnknownName for a metric that neither the problem nor, as far as it allows, the method's rounds have."""
     quadratic = isinstance(problem, QuadraticProblem)
-    own = [name for name in ROUND_METRICS if quadratic and needed_for(name, method) is None]
+    of_rounds = ROUND_METRICS if quadratic else VIRTUAL if isinstance(problem, SteppedProblem) else ()
+    own = [name for name in of_rounds if needed_for(name, method) is None]
     for name in names:
         if name in problem.metrics:
             continue
-        lacking = needed_for(name, method) if quadratic and is_round_metric(name) else None
+        known = is_round_metric(name) if quadratic else name in of_rounds
+        lacking = needed_for(name, method) if known else None
         if lacking is not None:
             raise UnknownName(f"'{method.name}' has no {lacking}, so that the metric", name, [*problem.metrics, *own])
-        if not quadratic or not is_round_metric(name):
+        if not known:
             raise UnknownName(f"the problem '{problem.name}': metric", name, [*problem.metrics, *own])
 
 
@@ -151,67 +147,26 @@ class _Run:
         cohort = self._members()
         return [(i, v) for i in cohort for _, v in self.method.local.visits(i, cohort, self.clients)]
 
-    def _curve(self, arithmetic: Arithmetic, values: Mapping[str, Any], info: Mapping[str, Any], **more: Any) -> Curve:
-        return Curve(
-            rounds=np.array(self.grid, dtype=np.int64),
-            values={k: np.array(v, dtype=np.float64) for k, v in values.items()},
-            arithmetic=arithmetic,
-            expectation=self.random,
-            info={"engine": "exact", **info},
-            **more,
-        )
-
-    def floats(self) -> Curve:
-        """Double precision."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            columns = self._columns(FloatRing())
-        values = {k: [float(v) for v in columns[k]] for k in self.names}
-        # inf - inf on the way of a diverging run is not a number; the run is infinite all the same
-        return self._curve(
-            Arithmetic.FLOAT64, {k: [np.inf if np.isnan(x) else x for x in v] for k, v in values.items()}, {}
-        )
-
-    def rationals(self) -> Curve:
-        """Exact fractions."""
-        columns = self._columns(RationalRing())
-        exact = {k: tuple(fraction(v) for v in columns[k]) for k in self.names}
-        return self._curve(Arithmetic.RATIONAL, _nearest(exact), {}, exact=exact, **_bounds(exact))
-
-    def balls(self) -> Curve:
-        """Rigorous enclosures at a precision that is raised as needed."""
-        bits = FIRST_BITS
-        while True:
-            with precision(bits):
-                columns = self._columns(BallRing())
-                # a number below 1e-300 is as good as known: its enclosure in doubles is [0, tiny]
-                good = min((_good(v) for k in self.names for v in columns[k]), default=GOOD_BITS)
-                if good >= GOOD_BITS or bits >= MAX_BITS:
-                    return self._enclosures(columns, bits, good)
-            bits *= 2
-
-    def _enclosures(self, columns: Mapping[str, Sequence[Any]], bits: int, good: int) -> Curve:
-        low: dict[str, Any] = {}
-        high: dict[str, Any] = {}
-        values: dict[str, Any] = {}
-        for k in self.names:
-            triples = [outward(v, nonnegative=k != "x") for v in columns[k]]
-            low[k], values[k], high[k] = (np.array(column, dtype=np.float64) for column in zip(*triples, strict=True))
-        info = {"bits": bits, "accuracy": "relative 1e-12" if good >= GOOD_BITS else f"relative 2^{-max(good, 0)}"}
-        return self._curve(Arithmetic.BALL, values, info, low=low, high=high)
+    def curve(self, arithmetic: Arithmetic) -> Curve:
+        """The curve in one arithmetic."""
+        return curve_of(lambda asked: self._columns(RINGS[asked]()), arithmetic, self.grid, self.random)
 
 
-def _good(value: arb) -> int:
-    """Correct bits of a ball, at most GOOD_BITS; all of them where it is below 1e-300."""
-    if value.is_zero() or value.abs_upper() < NEGLIGIBLE:
-        return GOOD_BITS
-    return min(GOOD_BITS, int(value.rel_accuracy_bits()))
+def run_moments(
+    method: Method,
+    problem: Problem,
+    grid: list[int],
+    metrics: Sequence[str],
+    arithmetic: Arithmetic,
+    progress: Callable[[float], None],
+) -> Curve:
+    """A run on a quadratic problem, by linear maps of the state or of its second moments."""
+    return _Run(method, lower(method, problem, metrics), grid, progress).curve(arithmetic)
 
 
-def _nearest(exact: Mapping[str, Sequence[Fraction]]) -> dict[str, list[float]]:
-    return {k: [nearest_float(x) for x in v] for k, v in exact.items()}
-
-
-def _bounds(exact: Mapping[str, Sequence[Fraction]]) -> dict[str, Any]:
-    low = {k: np.array([float_down(x) for x in v], dtype=np.float64) for k, v in exact.items()}
-    high = {k: np.array([float_up(x) for x in v], dtype=np.float64) for k, v in exact.items()}
-    return {"low": low, "high": high}
+# The engine of a problem in an arithmetic is the first that fits.
+ENGINES: Sequence[tuple[Callable[[Problem, Arithmetic], bool], Callable[..., Curve]]] = (
+    (lambda problem, _: isinstance(problem, QuadraticProblem), run_moments),
+    (lambda problem, asked: isinstance(problem, SteppedProblem) and asked in problem.arithmetics, run_histories),
+    (lambda *_: True, run_oracle),
+)

@@ -12,6 +12,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
+from numpy.typing import NDArray
+
 from boundcheck.core.digest import package_version
 from boundcheck.errors import BadInput, MissingExtra, UnknownName, Unsupported, shown
 from boundcheck.networks.engine.network import Tensor
@@ -153,6 +155,15 @@ def environment(settings: Settings, device: Tensor) -> Generator[None]:
         torch.set_deterministic_debug_mode(strict)
         memory.fill_uninitialized_memory = fills
         torch.set_num_threads(threads)
+
+
+def placed(values: NDArray[Any], device: Tensor, dtype: Tensor = None) -> Tensor:
+    """NumPy's array as a tensor on the device, in a dtype if one is given.
+
+    To a GPU it goes through pinned memory: a plain copy would wait for all work that is queued there.
+    """
+    here = library().as_tensor(values, dtype=dtype)
+    return here.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else here.to(device)
 
 
 def reset_peak_memory(device: Tensor) -> None:

@@ -280,13 +280,17 @@ class BatchedLast:
 
 
 class BatchedEmbedding:
-    """A vector for each symbol; parameter weight (N, symbols, width), x (N or 1, B, length) of int64."""
+    """A vector for each symbol; parameter weight (N, symbols, width), x (N or 1, B, length) of int64.
+
+    Vectors are taken and added up by one index a vector, not one a number: deterministic sums on a GPU sort the indices
+    and lay them out beside the numbers, and `scatter_add_` copies from the host for it, which no CUDA graph can record.
+    """
 
     def __call__(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         weight = parameters[0]
         if len(weight) == 1:  # several times as fast as a batch of one
             return weight[0].index_select(0, x.reshape(-1)).view(*x.shape, -1)
-        return weight.gather(1, self._places(x, weight)).unflatten(1, x.shape[1:])
+        return weight[self._places(x, weight)].unflatten(1, x.shape[1:])
 
     def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Backward]:
         """The gradients of a symbol are added up; the symbols themselves have none."""
@@ -296,10 +300,12 @@ class BatchedEmbedding:
         def backward(gy: Tensor, into: Sequence[Tensor], wanted: bool, adding: bool) -> Tensor:
             if not adding:
                 into[0].zero_()
-            into[0].scatter_add_(1, places, gy.reshape(places.shape))
+            into[0].index_put_(places, gy.flatten(1, -2), accumulate=True)
 
         return self(x, parameters), backward
 
     @staticmethod
-    def _places(x: Tensor, weight: Tensor) -> Tensor:
-        return x.flatten(1).unsqueeze(-1).expand(weight.shape[0], -1, weight.shape[2])
+    def _places(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """Model (N, 1) and symbol (N, B * length) of every vector."""
+        lanes = len(weight)
+        return library().arange(lanes, device=weight.device).unsqueeze(1), x.flatten(1).expand(lanes, -1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from boundcheck.errors import BadInput
 from boundcheck.networks.engine import losses
@@ -18,7 +17,8 @@ from boundcheck.networks.engine.memory import is_memory_error
 from boundcheck.networks.engine.network import Network, Tensor
 from boundcheck.networks.engine.task import Task
 
-GRAPHS = 16  # shapes of steps that are kept as graphs, each with memory of its own; further shapes run without
+GRAPHS = 16  # steps that are kept as graphs; those that fit none of them run without
+SPARE = 2  # a graph is used for as many models as it was recorded with, down to this part of them
 WARM_UP = 3  # steps before a graph is recorded
 
 # Carries out some work once, so that it can be repeated in place: gives the function that repeats it, and its results,
@@ -45,7 +45,10 @@ class _Compiled:
 
 @dataclass(frozen=True, eq=False)
 class _Graph:
-    """A recorded step: what it reads, what repeats it, what it leaves."""
+    """A recorded step: what it reads, what repeats it, what it leaves.
+
+    A step of fewer models leaves those in the last places as they are; no model touches another.
+    """
 
     given: tuple[Tensor, ...]
     again: Callable[[], None]
@@ -63,7 +66,7 @@ class LocalStep:
     compiled: Task | None = None
     recorder: Recorder | None = None
     notices: list[str] = field(default_factory=list[str])
-    _graphs: dict[tuple[Any, ...], _Graph] = field(default_factory=dict[tuple[Any, ...], _Graph])
+    _graphs: list[_Graph] = field(default_factory=list[_Graph])
 
     def gradients(self, task: Task, parameters: Tensor, rows: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         """See `losses.gradients`; another task than the prepared one is computed eagerly."""
@@ -96,10 +99,8 @@ class LocalStep:
         self, recorder: Recorder, parameters: Tensor, rows: Tensor, mask: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         given = (parameters, rows) if mask is None else (parameters, rows, mask)
-        key = tuple(tuple(v.shape) for v in given)
-        if key not in self._graphs:
-            if len(self._graphs) >= GRAPHS:
-                return self._eager(parameters, rows, mask)
+        graph = self._graph(given)
+        if graph is None and len(self._graphs) < GRAPHS:
             own = tuple(v.detach().clone() for v in given)
             try:
                 again, found = recorder(lambda: self._eager(own[0], own[1], own[2] if len(own) > 2 else None))
@@ -110,13 +111,33 @@ class LocalStep:
                 self.recorder = None
                 said = (str(error).strip().splitlines() or [type(error).__name__])[0]
                 self.notices.append(f"the local step was not recorded as a CUDA graph: {said}")
-                return self._eager(parameters, rows, mask)
-            self._graphs[key] = _Graph(own, again, found)
-        graph = self._graphs[key]
+            else:
+                graph = _Graph(own, again, found)
+                self._graphs.append(graph)
+        if graph is None:
+            return self._eager(parameters, rows, mask)
         for place, value in zip(graph.given, given, strict=True):
-            place.copy_(value)
+            place[: len(value)].copy_(value)
         graph.again()
-        return graph.found[0].clone(), graph.found[1].clone()
+        lanes = len(parameters)
+        return graph.found[0][:lanes].clone(), graph.found[1][:lanes].clone()
+
+    def _graph(self, given: tuple[Tensor, ...]) -> _Graph | None:
+        """The smallest graph that holds a step: of these widths, and for as many models or up to `SPARE` times as many.
+
+        Lanes end one after the other, so that a graph for each number of them would soon be too many.
+        """
+        lanes = len(given[0])
+
+        def holds(graph: _Graph) -> bool:
+            most = len(graph.given[0])
+            if len(graph.given) != len(given) or not lanes <= most <= SPARE * lanes:
+                return False
+            each = zip(graph.given, given, strict=True)
+            # rows of their own for each model in both, or the same ones for all models in both
+            return all(a.shape[1:] == b.shape[1:] and (len(a) == most) == (len(b) == lanes) for a, b in each)
+
+        return min(filter(holds, self._graphs), key=lambda graph: len(graph.given[0]), default=None)
 
 
 def prepare(task: Task, settings: Settings, recorder: Recorder | None = None) -> LocalStep:
@@ -129,7 +150,7 @@ def prepare(task: Task, settings: Settings, recorder: Recorder | None = None) ->
     if settings.graphs and recorder is None:
         if task.device.type != "cuda":
             raise BadInput(f"graphs = true needs a GPU; the device of this run is '{task.device}'.")
-        recorder = record
+        recorder = recording()
     compiled = replace(task, network=_compiled(task.network)) if settings.compiled else None
     return LocalStep(task, compiled, recorder if settings.graphs else None)
 
@@ -140,16 +161,25 @@ def _compiled(network: Network) -> Network:
     return _Compiled(network, library().compile(network.scores, dynamic=False))
 
 
-def record(work: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Callable[[], None], tuple[Tensor, Tensor]]:
-    """Record work as a CUDA graph, see `Recorder`."""
+def recording() -> Recorder:
+    """A recorder of CUDA graphs, see `Recorder`.
+
+    The graphs share the memory of what they compute on the way: they are replayed one after the other, and what each
+    leaves is copied before the next.
+    """
     torch = library()
-    side, here = torch.cuda.Stream(), torch.cuda.current_stream()
-    side.wait_stream(here)
-    with torch.cuda.stream(side):
-        for _ in range(WARM_UP):
-            work()
-    here.wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        found = work()
-    return graph.replay, found
+    pool = torch.cuda.graph_pool_handle()
+
+    def record(work: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Callable[[], None], tuple[Tensor, Tensor]]:
+        side, here = torch.cuda.Stream(), torch.cuda.current_stream()
+        side.wait_stream(here)
+        with torch.cuda.stream(side):
+            for _ in range(WARM_UP):
+                work()
+        here.wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=pool):
+            found = work()
+        return graph.replay, found
+
+    return record

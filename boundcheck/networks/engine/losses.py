@@ -114,7 +114,9 @@ def _traced(
     if task.loss == "cross_entropy":
         logs, place = scores.log_softmax(dim=-1), labels.unsqueeze(-1)
         each, slope = logs.gather(2, place).squeeze(-1).neg_(), logs.exp()
-        slope.scatter_add_(2, place, slope.new_full((), -1.0).expand(place.shape))
+        across, down = (torch.arange(count, device=slope.device) for count in (lanes, width))
+        # `scatter_add_` would do, but deterministic on a GPU it copies from the host, which no CUDA graph can record
+        slope.index_put_((across[:, None], down, labels), slope.new_full((), -1.0), accumulate=True)
     else:
         signs = labels.to(scores.dtype)
         margins = signs * scores.squeeze(-1)

@@ -18,6 +18,15 @@ from boundcheck.problems.problem import Problem
 _SAID = ("out of memory", "can't allocate memory", "not enough memory", "_ALLOC_FAILED", "alloc_cpu")
 
 
+# What cuDNN, cuBLAS and torch say of a convolution or product that they have no algorithm for at its size: hundreds of
+# models are hundreds of groups of one convolution, and some kernels count in 32 bits.
+_TOO_LARGE = (
+    *("CUDNN_STATUS_", "CUBLAS_STATUS_", "unable to find an engine", "no deterministic convolution algorithm"),
+    *("canUse32BitIndexMath", "invalid configuration argument", "integer out of range", "too large"),
+)
+COUNTED = 2**31 - 1  # numbers of one array that a kernel of 32 bits counts
+
+
 @dataclass
 class Tally:
     """How many samples were computed, and how many of them were padding."""
@@ -43,9 +52,14 @@ def is_memory_error(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(text in str(error) for text in _SAID)
 
 
+def is_too_large(error: BaseException) -> bool:
+    """Whether an error may go away with fewer models at once: of the memory, or of a kernel's size."""
+    return is_memory_error(error) or any(text in str(error) for text in _TOO_LARGE)
+
+
 @dataclass
 class Lanes:
-    """How many visits are worked on at once; halved where the memory ends.
+    """How many visits are worked on at once; halved where the memory ends or a kernel does not take as many.
 
     limit: the number of visits. notices: one sentence for each time that it was halved. tally: of the finished chunks.
     """
@@ -57,8 +71,8 @@ class Lanes:
     def run(self, count: int, work: Callable[[slice, Tally], None]) -> None:
         """Carry out work(part, tally) for all parts of range(count), in order.
 
-        Work that meets the end of the memory is begun again with half as many lanes, so that it must keep nothing
-        before its end. Raises Unsupported where a single lane does not fit.
+        Work that meets the end of the memory, or of what a kernel takes, is begun again with half as many lanes, so
+        that it must keep nothing before its end. Raises Unsupported where a single lane does not fit.
         """
         at = 0
         while at < count:
@@ -73,17 +87,20 @@ class Lanes:
         try:
             work(part, tally)
         except (RuntimeError, MemoryError) as error:
-            if not is_memory_error(error):
+            if not is_too_large(error):
                 raise
+            full = is_memory_error(error)
+            said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
             if lanes == 1:
+                what = "the memory does not hold" if full else f"the device refuses ({said})"
                 raise Unsupported(
-                    "the memory does not hold a single visit of a client; take a smaller batch, a smaller model or "
-                    "another device."
+                    f"{what} a single visit of a client; take a smaller batch, a smaller model or another device."
                 ) from None
         else:
             return True
         self.limit = max(1, lanes // 2)
-        self.notices.append(f"the memory ended at {lanes} visits at once; {self.limit} were taken from there on.")
+        why = "the memory ended" if full else f"the device refused ({said})"
+        self.notices.append(f"{why} at {lanes} visits at once; {self.limit} were taken from there on.")
         torch = library()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -130,5 +147,7 @@ def lanes_that_fit(task: Task, problem: Problem, lowered: Lowered, seeds: int) -
     batch = min(task.known.largest, max(lowered.batch, AT_ONCE if whole else 1))
     held = (COPIES + (lowered.rho > 0)) * task.network.dim  # a buffer of the local momentum besides
     each = (8 if task.dtype == library().float64 else 4) * (held + KEPT * width * batch)
-    memory = ON_CPU if task.device.type == "cpu" else int(SHARE * (_memory(task) or 0))
-    return max(1, min(memory // each, seeds * max(1, lowered.largest)))
+    most = seeds * max(1, lowered.largest)
+    if task.device.type == "cpu":
+        return max(1, min(ON_CPU // each, most))
+    return max(1, min(int(SHARE * (_memory(task) or 0)) // each, COUNTED // max(width * batch, task.network.dim), most))

@@ -41,6 +41,7 @@ from boundcheck.engines.sampled.metrics import (
 )
 from boundcheck.errors import BadInput, UnknownName, Unsupported
 from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.memory import is_too_large
 from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.passes import Passes, width_of
 from boundcheck.networks.engine.task import Task
@@ -155,13 +156,15 @@ class Metrics:
         found[EPOCH_GRAD2] /= self.epochs
 
     def _through(self, points: Tensor, measure: Callable[[Tensor], T]) -> Iterator[tuple[slice, T]]:
-        """What is measured at the points, group by group; in smaller ones where the memory ends."""
+        """What is measured at the points, group by group; in smaller ones where the memory or a kernel ends."""
         torch, begin = library(), 0
         while begin < len(points):
             part, group = next(self.passes.parts(points[begin:]))
             try:
                 values = measure(group)
-            except torch.OutOfMemoryError:
+            except (RuntimeError, MemoryError) as error:
+                if not is_too_large(error):
+                    raise
                 del group
                 if torch.cuda.is_available():
                     torch.cuda.empty_cache()

@@ -1,4 +1,8 @@
-"""Long short-term memory of many models: all of them in one loop over time, with its backward pass written out."""
+"""Long short-term memory of many models: all of them in one loop over time, with its backward pass written out.
+
+Where no gradient is wanted, as in passes over all samples, each model goes through torch's own layer, which has no loop
+in Python; on a GPU it is cuDNN's. It cannot be differentiated twice there, and has no batch of models.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +28,25 @@ class BatchedLSTM:
 
     def __call__(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
         torch = library()
+        if not torch.is_grad_enabled():
+            return self._by_torch(x, parameters)
         x = x.transpose(1, 2)
         for k in range(self.layer.layers):
             ways = [_forward(x, some, reverse) for reverse, some in self._of_layer(parameters, k)]
             x = ways[0] if len(ways) == 1 else torch.cat(ways, dim=-1)
         return x.transpose(1, 2)
+
+    def _by_torch(self, x: Tensor, parameters: Sequence[Tensor]) -> Tensor:
+        """Each model by torch's own layer; cuDNN wants parameters of their own, not views of a row."""
+        torch, layer = library(), self.layer
+        ways = 2 if layer.both else 1
+        found: list[Tensor] = []
+        for lane in range(len(parameters[0])):
+            own = x[lane if len(x) > 1 else 0]
+            start = own.new_zeros(layer.layers * ways, len(own), layer.hidden)
+            weights = [p[lane].contiguous() for p in parameters]
+            found.append(torch.lstm(own, (start, start), weights, True, layer.layers, 0.0, False, layer.both, True)[0])
+        return torch.stack(found)
 
     def traced(self, x: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, Backward]:
         """Backpropagation through time; the products with the weights are one for all times."""

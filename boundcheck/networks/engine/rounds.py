@@ -20,19 +20,23 @@ from boundcheck.engines.sampled.cohorts import Cohorts
 from boundcheck.engines.sampled.lowering import Lowered
 from boundcheck.engines.sampled.planning import draw_warm_up
 from boundcheck.methods.parts import Blocks
-from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.device import library, placed
 from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import Lanes, Tally, check_state
 from boundcheck.networks.engine.network import Tensor
 from boundcheck.networks.engine.training import Direction, Work, column, train, train_whole, whole_gradients
 from boundcheck.networks.engine.visits import Visits, gradient_visits, visits_of
 
+# Rounds between two looks at which seeds have diverged. On a GPU each look waits for all work that is queued there;
+# until then the rounds of a seed that has diverged are computed to no purpose, and change nothing that is recorded.
+LOOK_EVERY = {"cpu": 1, "cuda": 16}
+
 
 class Rounds:
     """The rounds of a method on a task, for some seeds.
 
     state: see above. buffers: (S, models, dim), or None if none is kept between rounds. alive: the seeds that
-    continue; one whose point is no longer finite has diverged and costs no work.
+    continue, as far as `look` has seen; one whose point is no longer finite has diverged and costs no work.
     returned: the models (S, n, dim) of the clients at the end of the last round, before they were averaged, if
     `advance` kept them.
     """
@@ -48,6 +52,7 @@ class Rounds:
         self.returned: Tensor | None = None
         self._upto: int | None = None  # epochs of a round that is only looked into, and what its visits end with
         self._ends: Tensor | None = None
+        self._finite: Tensor | None = None  # the seeds (S,) whose points were finite since the last look
         self.state = self._begin()
         self.buffers = library().zeros_like(self.state[:, 1:]) if lowered.buffers else None
 
@@ -94,7 +99,7 @@ class Rounds:
         self.lanes.run(len(order), work)
 
     def _numbers(self, values: Ints) -> Tensor:
-        return library().from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(self.task.device)
+        return placed(np.ascontiguousarray(values, dtype=np.int64), self.task.device)
 
     def _mean_gradients(self, cohorts: Cohorts, round_index: int, live: Ints) -> Tensor:
         """The mean gradient (S, dim) at the server's points over each seed's cohort, weighed as the correction says."""
@@ -109,6 +114,7 @@ class Rounds:
         The state stays as it is. Every epoch is gone to from the round's start, so that E epochs cost E (E - 1)/2; a
         step with a whole gradient counts as an epoch. What has diverged is nan.
         """
+        self.look()
         kept = self.state, self.alive, self.buffers, self.returned
         found = self.state.new_full((len(self.seeds), epochs - 1, self.state.shape[-1]), float("nan"))
         try:
@@ -119,7 +125,7 @@ class Rounds:
                 self.advance(round_index)
         finally:
             self.state, self.alive, self.buffers, self.returned = kept
-            self._upto = self._ends = None
+            self._upto = self._ends = self._finite = None
         return found
 
     def _cut(self, visits: Visits, epochs: int) -> Visits:
@@ -175,7 +181,9 @@ class Rounds:
         state[:, 0] = moved
         if lowered.stale:
             self._receive(visits, seed)
-        self.alive &= self._finite()
+        self._note_finite()
+        if (round_index + 1) % LOOK_EVERY.get(self.task.device.type, 1) == 0:
+            self.look()
 
     def _shift(self, round_index: int, live: Ints) -> tuple[float, Tensor] | None:
         """c_t and the mean gradient that corrects the round's local work; None without a correction."""
@@ -256,14 +264,22 @@ class Rounds:
 
         self.lanes.run(len(visits), work)
 
-    def _finite(self) -> np.ndarray:
-        return library().isfinite(self.state[:, 0]).all(dim=1).cpu().numpy()
+    def _note_finite(self) -> None:
+        finite = library().isfinite(self.state[:, 0]).all(dim=1)
+        self._finite = finite if self._finite is None else self._finite & finite
+
+    def look(self) -> None:
+        """Bring `alive` up to date."""
+        if self._finite is not None:
+            self.alive &= self._finite.cpu().numpy()
+            self._finite = None
 
     def settle(self) -> None:
-        """Bring the server's points and `alive` up to date, where clients average their models among themselves."""
+        """Bring `alive` up to date, and the server's points where clients average their models among themselves."""
         if self.averaging is not None:
             self.state[:, 0] = self.averaging.mean(self.state[:, 1:])
-            self.alive &= self._finite()
+            self._note_finite()
+        self.look()
 
 
 Place = slice | Tensor

@@ -238,6 +238,7 @@ class Record:
 
 def saved(rounds: Rounds, record: Record) -> dict[str, NDArray[Any]]:
     """Everything after `record.reached` rounds."""
+    rounds.look()
     lanes = rounds.lanes
     facts = {
         "reached": record.reached,

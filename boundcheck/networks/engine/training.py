@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.engines.curve import Floats, Ints
-from boundcheck.networks.engine.device import library
+from boundcheck.networks.engine.device import library, placed
 from boundcheck.networks.engine.local_step import LocalStep
 from boundcheck.networks.engine.memory import AT_ONCE, Tally
 from boundcheck.networks.engine.network import Tensor
@@ -82,8 +82,7 @@ class _Step:
 
 def column(task: Task, values: Floats) -> Tensor:
     """Numbers (N,) as a column (N, 1) beside the lanes."""
-    torch = library()
-    return torch.as_tensor(values, dtype=task.dtype).to(task.device).unsqueeze(1)
+    return placed(values, task.device, task.dtype).unsqueeze(1)
 
 
 def _groups(widths: Ints) -> list[Ints]:
@@ -103,7 +102,7 @@ def _cut(rows: Tensor, mask: Tensor | None, widths: Ints, tally: Tally) -> Itera
     """One step in groups of lanes of similar widths. rows, mask: (lanes, at least the largest width)."""
     for lanes in _groups(widths):
         own = widths[lanes]
-        at = library().from_numpy(lanes).to(rows.device)
+        at = placed(lanes, rows.device)
         masked = None if mask is None else mask[at]
         yield _group(at, lanes, rows[at], masked, own, int(own.max()), int(own.sum()), tally)
 
@@ -120,7 +119,6 @@ def _group(
 
 def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
     """The steps of the lanes, one after the other, each in groups of lanes."""
-    torch = library()
     last = int(work.steps[0]) if len(work.steps) else 0
     per_epoch = -(-work.size // work.batch)
     widest = int(np.minimum(work.size, work.batch).max(initial=1))
@@ -137,9 +135,9 @@ def _steps(task: Task, work: Work, tally: Tally) -> Iterator[list[_Step]]:
         rows = np.where(counted, (work.first[:lanes] + t // each * size + within)[..., None] + places, 0)
         if work.samples is not None:
             rows = work.samples[rows]
-        rows_there = torch.from_numpy(rows.astype(np.int64)).to(task.device)
+        rows_there = placed(rows.astype(np.int64), task.device)
         uneven = bool((widths[active] < len(places)).any())
-        mask = torch.from_numpy(counted).to(task.device) if uneven else None
+        mask = placed(counted, task.device) if uneven else None
         sums = zip(active.sum(axis=1).tolist(), widths.max(axis=1).tolist(), widths.sum(axis=1).tolist(), strict=True)
         for k, (count, most, samples) in enumerate(sums):
             own, place = widths[k, :count], rows_there[k, :count]
@@ -221,7 +219,7 @@ def whole_gradients(local: LocalStep, clients: Ints, points: Tensor, tally: Tall
     size = task.offsets[clients + 1] - task.offsets[clients]
     order = np.argsort(-size, kind="stable")
     plain = bool((order == np.arange(len(order))).all())
-    where = None if plain else torch.from_numpy(order).to(task.device)
+    where = None if plain else placed(order, task.device)
     at = points if where is None else points.index_select(0, where)
     size = size[order]
     total = torch.zeros_like(at)

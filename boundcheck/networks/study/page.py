@@ -15,7 +15,7 @@ from boundcheck.errors import BadInput
 from boundcheck.evidence.ordering import Pair, half_width, judge
 from boundcheck.evidence.studies.study import Panel, Series, Study, StudyTable
 from boundcheck.networks.study.estimates import Along, estimate_data, estimate_tables, estimate_words
-from boundcheck.networks.study.runs import CaseRuns, Ran, value_of
+from boundcheck.networks.study.runs import CaseOutcome, CaseRuns, Ran, value_of
 from boundcheck.networks.study.spec import Comparison, Spec
 from boundcheck.networks.study.theory import surrogate_knowledge, theory_data, theory_tables
 
@@ -42,14 +42,15 @@ SIGNED = ("f", "surrogate_f")
 ROUNDING = 1e-6  # of the largest value: what is smaller may be rounding, and does not stretch an axis
 
 
-def page(spec: Spec, found: Sequence[CaseRuns], measured: Sequence[Along] = ()) -> Study:
+def page(spec: Spec, found: Sequence[CaseOutcome], measured: Sequence[Along] = ()) -> Study:
     """The study of the runs of a table. measured: constants along some of them."""
     judged = [(case, number, pairs(spec, case, number)) for case in found for number in range(len(spec.comparisons))]
     tables = [_results(spec, found)]
     if any(p for _, _, p in judged):
         tables.append(_orders(spec, judged))
-    known = surrogate_knowledge(found)
-    tables += theory_tables(found, known)
+    here = [case for case in found if isinstance(case, CaseRuns)]
+    known = surrogate_knowledge(here)
+    tables += theory_tables(here, known)
     tables += estimate_tables(measured)
     if any(case.tried for case in found):
         tables.append(_tried(spec, found))
@@ -68,7 +69,7 @@ def page(spec: Spec, found: Sequence[CaseRuns], measured: Sequence[Along] = ()) 
     )
 
 
-def pairs(spec: Spec, case: CaseRuns, number: int) -> tuple[Pair, ...]:
+def pairs(spec: Spec, case: CaseOutcome, number: int) -> tuple[Pair, ...]:
     """The pairs of the expected order of a case, for one of the comparisons; none without an order."""
     comparison = spec.comparisons[number]
     order = spec.order_of(number, case.case)
@@ -82,7 +83,7 @@ def _by_rounds(spec: Spec) -> bool:
     return all(spec.length(case)[1] is None for case in spec.all_cases)
 
 
-def _words(spec: Spec, tuned: bool, judged: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> Iterator[str]:
+def _words(spec: Spec, tuned: bool, judged: Sequence[tuple[CaseOutcome, int, tuple[Pair, ...]]]) -> Iterator[str]:
     yield f"After {spec.source}. {_setting(spec, tuned)}"
     level = f"{float(spec.confidence):.4g}"
     counts = Counter(p.outcome for _, _, own in judged for p in own)
@@ -176,7 +177,7 @@ def _reached(comparison: Comparison, run: Ran) -> str:
     return f"{run.x[int(np.argmax(there))]:g}" if there.any() else "never"
 
 
-def _results(spec: Spec, found: Sequence[CaseRuns]) -> StudyTable:
+def _results(spec: Spec, found: Sequence[CaseOutcome]) -> StudyTable:
     cases, tuned = bool(spec.cases), any(m.grid for m in spec.methods)
     paper = any(case.paper for case in spec.all_cases)
     goals = [c for c in spec.comparisons if c.target is not None]
@@ -209,7 +210,7 @@ def _plain(value: Any) -> str:
         return str(value)
 
 
-def _orders(spec: Spec, judged: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]) -> StudyTable:
+def _orders(spec: Spec, judged: Sequence[tuple[CaseOutcome, int, tuple[Pair, ...]]]) -> StudyTable:
     cases, several = bool(spec.cases), len(spec.comparisons) > 1
     columns = [*(["case"] if cases else []), *(["by"] if several else []), "the paper's order", "better by", "p value"]
     rows: list[tuple[str, ...]] = []
@@ -224,7 +225,7 @@ def _orders(spec: Spec, judged: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]
     return StudyTable("The paper's order of methods", (*columns, "outcome"), tuple(rows))
 
 
-def _tried(spec: Spec, found: Sequence[CaseRuns]) -> StudyTable:
+def _tried(spec: Spec, found: Sequence[CaseOutcome]) -> StudyTable:
     comparison = spec.comparisons[0]
     rows: list[tuple[str, ...]] = []
     for case in found:
@@ -237,7 +238,7 @@ def _tried(spec: Spec, found: Sequence[CaseRuns]) -> StudyTable:
     return StudyTable("Settings that were tried out", columns, tuple(rows))
 
 
-def _at_an_end(case: CaseRuns) -> Iterator[str]:
+def _at_an_end(case: CaseOutcome) -> Iterator[str]:
     """Methods whose chosen setting has the largest or least of several values of a parameter."""
     for run in case.runs:
         tried = [t.values for t in case.tried if t.label == run.label]
@@ -251,7 +252,7 @@ def _at_an_end(case: CaseRuns) -> Iterator[str]:
                 break
 
 
-def _pictures(spec: Spec, found: Sequence[CaseRuns]) -> tuple[list[Panel], list[Series]]:
+def _pictures(spec: Spec, found: Sequence[CaseOutcome]) -> tuple[list[Panel], list[Series]]:
     """A panel for each case and metric, as many as the table allows."""
     panels: list[Panel] = []
     series: list[Series] = []
@@ -291,7 +292,7 @@ def _as_data(value: Any) -> Any:
 
 
 def _data(
-    spec: Spec, found: Sequence[CaseRuns], judged: Sequence[tuple[CaseRuns, int, tuple[Pair, ...]]]
+    spec: Spec, found: Sequence[CaseOutcome], judged: Sequence[tuple[CaseOutcome, int, tuple[Pair, ...]]]
 ) -> dict[str, Any]:
     cases: list[dict[str, Any]] = []
     for case in found:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,19 @@ class Tried:
     value: float
 
 
+class CaseOutcome(Protocol):
+    """What a page shows of a case: its runs, new or recorded, and what was tried out before."""
+
+    @property
+    def case(self) -> Case: ...
+
+    @property
+    def runs(self) -> tuple[Ran, ...]: ...
+
+    @property
+    def tried(self) -> tuple[Tried, ...]: ...
+
+
 @dataclass(frozen=True)
 class CaseRuns:
     """A case: its problem, the runs in the order of the table's methods, and what was tried out before."""
@@ -96,6 +109,17 @@ def carry_out(
     return [work.case(case) for case in spec.all_cases]
 
 
+def carry_out_case(
+    spec: Spec,
+    case: Case,
+    store: Store | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    chosen: Mapping[str, Trained] | None = None,
+) -> CaseRuns:
+    """One case. chosen: by method, the setting that is run; by default settings are tuned."""
+    return _Work(spec.model_copy(update={"cases": [case] if spec.cases else []}), store, on_progress).case(case, chosen)
+
+
 class _Work:
     """What the runs share: problems that are built once, the store, and how much of the work is done."""
 
@@ -112,7 +136,7 @@ class _Work:
         share = 1.0 if rounds is None or self.spec.tuning.rounds is None else self.spec.tuning.rounds / rounds
         return (rounds or 1) * (self.spec.seeds + (count > 1) * count * self.spec.tuning.seeds * share)
 
-    def case(self, case: Case) -> CaseRuns:
+    def case(self, case: Case, chosen: Mapping[str, Trained] | None = None) -> CaseRuns:
         wanted = problem_spec(self.spec, case)
         key = canonical(wanted)
         if key not in self.problems:
@@ -126,9 +150,12 @@ class _Work:
         runs: list[Ran] = []
         tried: list[Tried] = []
         for method in self.spec.methods:
-            found, chosen = self._tuned(case, method, problem, watched)
-            tried += found
-            runs.append(self._run(chosen, problem, watched))
+            if chosen is None:
+                found, one = self._tuned(case, method, problem, watched)
+                tried += found
+            else:
+                one = chosen[method.label]
+            runs.append(self._run(one, problem, watched))
         return CaseRuns(case, problem, watched, tuple(runs), tuple(tried))
 
     def _tuned(

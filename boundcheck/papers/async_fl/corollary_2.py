@@ -1,4 +1,7 @@
-"""Corollary 2: for which delays and windows a step size makes the bound of Theorem 3 vanish."""
+"""Corollary 2: for which delays and windows a step size makes the bound of Theorem 3 vanish.
+
+The order is compared with the largest of the terms that its proof lists, at W = N^a, tau = N^b and eta_l = N^(-c).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
 a, b, c = sp.symbols("a b c", real=True)
+window, delay, eta = N**a, N**b, N ** (-c)  # the orders of W, tau and eta_l, with the constant 1
 
 theorem = Theorem(
     source=Source(PAPER, "Corollary 2", "Section 3.4, (31)"),
@@ -21,8 +25,8 @@ theorem = Theorem(
         nonnegative("b", "the delay tau is of order N^b"),
         Symbol("c", "the local step size is of order N^(-c)", ONE),
     ),
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    metric=Metric("none", ONE, value=sp.Max(eta * window, 1 / (eta * N), delay * eta, eta)),
+    kind=Kind.EQUALITY,
     conditions=(
         Condition("window", a < c),
         Condition("delay", b < c),
@@ -36,6 +40,7 @@ theorem = Theorem(
             remark="From eta_l W, 1/(eta_l N), tau eta_l and eta_l, as in its proof.",
         ),
         "sharp": Reading(
+            metric=Metric("none", ONE, value=sp.Max(eta * window, 1 / (eta * N), (delay * eta) ** 2)),
             bound=N ** sp.Max(a - c, c - 1, 2 * (b - c)),
             belief=Belief.TRUE,
             replaces="tau eta_l by (tau eta_l)^2",

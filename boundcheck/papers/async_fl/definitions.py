@@ -142,14 +142,14 @@ _THEOREMS = (
     count("s", "finished periods of the schedule", index=True),
 )
 _SCHEDULES = (  # update times in units in which they are whole numbers
-    positive("tau_i", "update time of the client"),
+    positive("tau_i", "update time of the client", key="schedule/time_1"),
     positive("tau_M", "update time of the slowest client", key="schedule/time_slowest"),
     positive("tau_0", "update time of the fastest client", key="schedule/time_fastest"),
-    share("p_i", "importance of the client in the federated problem"),
+    share("p_i", "importance of the client in the federated problem", key="clients/w_1"),
     positive("rate_sum", "sum over the clients of 1/tau_j", key="schedule/time_rates"),
     count("nu", "least common multiple of the update times", key="schedule/time_lcm", latex=r"\nu"),
     positive("dt", "time between two aggregations", latex=r"\Delta t", key="method/dt"),
-    positive("T", "time that the clocks have run"),
+    positive("T", "time that the clocks have run", key="schedule/period_time"),
     count("M", "number of clients", key="clients/n"),
     share("p_max", "largest importance of a client", key="clients/w_max"),
     count("m", "clients in a round", key="method/size"),
@@ -199,6 +199,25 @@ et = eta_g * eta_l  # the effective step
 h = K * et  # the step of a round
 e = eta_l**2 * (K - 1) ** 2
 D = 6 * e * L**2
+
+
+def contraction(step: Any) -> Any:
+    """c of (92), the share of the mean gap that comes back; step: et as printed, h where it is for whole rounds."""
+    return 4 * D + 12 * rho * (2 * alpha + beta) * L * (step + 16 * rho * L * (h * tau) ** 2)
+
+
+def largest_constraint(step: Any) -> Any:
+    """The largest left side of the constraints of Appendix A.5, each scaled so that its right side is 1."""
+    movement = (h * tau * L) ** 2
+    return sp.Max(
+        2 * D,
+        24 * rho**2 * (alpha + beta) * movement,
+        3 * rho * (alpha + beta) * step * L,
+        contraction(step),
+        3 * rho**2 * step * L,
+        48 * rho**3 * movement,
+    )
+
 
 PRINTED = (smooth_clients, convex_clients, unbiased_gradients, covariance_of_weights)
 CORRECTED = (smooth_samples, convex_samples, unbiased_gradients, covariance_of_weights, independent_weights)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, dt, p_i, tau_i
-from boundcheck.theory.assumptions import fixed_times
+from boundcheck.theory.assumptions import fixed_times, time_based
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "(40)", "Section 4.4; Table 2, 'd_i', FedFix"),
     title="Aggregation weight d_i of FedFix",
     symbols=NOTATION,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
-    assumptions=(fixed_times,),
+    metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
+    kind=Kind.EQUALITY,
+    algorithm=Algorithm("fedfix"),
+    assumptions=(fixed_times, time_based),
     bound=sp.ceiling(tau_i / dt) * p_i,
     readings={
         "as_printed": Reading(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, D, L, alpha, beta, e, et, h, rho, tau
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, L, beta, contraction, e, et, h, rho, tau
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 LOCAL_WORK = Condition("local work", 48 * e * L**2 <= 1)
@@ -16,12 +16,11 @@ theorem = Theorem(
     source=Source(PAPER, "(97)", "Appendix A.5; the left side is c of (92), which must be at most 1"),
     title="What comes back of the mean gap, under simplified step conditions",
     symbols=NOTATION,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
-    trivial=sp.S.One,
+    metric=Metric("none", ONE, value=contraction(et)),
+    bound=sp.S.One,
     readings={
         "corrected": Reading(
-            bound=4 * D + 12 * rho * (2 * alpha + beta) * L * (h + 16 * rho * L * (h * tau) ** 2),
+            metric=Metric("none", ONE, value=contraction(h)),
             belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,
@@ -34,7 +33,6 @@ theorem = Theorem(
             "enough; at rho = alpha = beta = 1 and the limits of all three conditions c = 1.",
         ),
         "as_printed": Reading(
-            bound=4 * D + 12 * rho * (2 * alpha + beta) * L * (et + 16 * rho * L * (h * tau) ** 2),
             belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,

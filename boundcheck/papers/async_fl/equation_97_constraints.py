@@ -13,23 +13,38 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl.definitions import ALPHA_OR_MORE, NOTATION, PAPER, L, alpha, beta, e, et, h, rho, tau
+from boundcheck.papers.async_fl.definitions import (
+    ALPHA_OR_MORE,
+    NOTATION,
+    PAPER,
+    L,
+    alpha,
+    beta,
+    e,
+    et,
+    h,
+    largest_constraint,
+    rho,
+    tau,
+)
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 LOCAL_WORK = Condition("local work", 48 * e * L**2 <= 1)
 DELAY = Condition("delay", 2304 * rho**3 * (h * tau * L) ** 2 <= 1)
+NUMBERS = "none: the constraints are about numbers"
 ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
 theorem = Theorem(
     source=Source(PAPER, "(97)", "Appendix A.5, the constraints before it"),
     title="The constraints on the step of the proof of Theorem 1, from simpler ones",
     symbols=(*NOTATION, ALPHA_OR_MORE),
-    metric=Metric("largest_constraint", ONE, expectation="none: the constraints are about numbers"),
+    metric=Metric("largest_constraint", ONE, expectation=NUMBERS, value=largest_constraint(et)),
     bound=sp.S.One,
     readings={
         "corrected": Reading(
+            metric=Metric("largest_constraint", ONE, expectation=NUMBERS, value=largest_constraint(h)),
             belief=Belief.TRUE,
             conditions=(
                 LOCAL_WORK,

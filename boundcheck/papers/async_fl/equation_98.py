@@ -1,22 +1,49 @@
-"""(98): the largest local step size of Theorem 1."""
+"""(98): the largest local step size of Theorem 1.
+
+It is compared with the largest step that the constraints of the proof allow (the list of Appendix A.5, as in
+`equation_98_constraints`): each constraint is solved for eta_l, the one on c of (92) as a quadratic equation.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, L, beta, eta_g, rho, tau
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, L, alpha, beta, eta_g, rho, tau
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
+
+
+def largest_step(steps: Any) -> Any:
+    """The largest eta_l within all constraints, for an effective step of steps*eta_g*eta_l."""
+    move = K * eta_g * tau * L
+    square = (
+        24 * (K - 1) ** 2 * L**2 + 192 * rho**2 * (2 * alpha + beta) * move**2
+    )  # c of (92) as a polynomial in eta_l
+    linear = 12 * rho * (2 * alpha + beta) * steps * eta_g * L
+    return 1 / sp.Max(
+        sp.sqrt(12) * (K - 1) * L,
+        sp.sqrt(24 * rho**2 * (alpha + beta)) * move,
+        3 * rho * (alpha + beta) * steps * eta_g * L,
+        (linear + sp.sqrt(linear**2 + 4 * square)) / 2,
+        3 * rho**2 * steps * eta_g * L,
+        sp.sqrt(48 * rho**3) * move,
+    )
+
+
+ROUNDS = Metric("none", STEP, value=largest_step(K))
 
 theorem = Theorem(
     source=Source(PAPER, "(98)", "Appendix A.5; the step condition of Theorem 1"),
     title="Largest local step size",
     symbols=NOTATION,
-    metric=Metric("none", STEP),
-    kind=Kind.FORMULA,
+    metric=Metric("none", STEP, value=largest_step(1)),
+    kind=Kind.LOWER_BOUND,
     readings={
         "corrected": Reading(
+            metric=ROUNDS,
             bound=sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
             belief=Belief.TRUE,
             conditions=(
@@ -37,6 +64,7 @@ theorem = Theorem(
             remark="beta is not limited, but c of (92) is at most 1 only for beta <= 10 rho. (98) is far from tight.",
         ),
         "sharp": Reading(
+            metric=ROUNDS,
             bound=1
             / (
                 L

@@ -21,8 +21,11 @@ from boundcheck.papers.async_fl.definitions import (
     L,
     alpha,
     beta,
+    et,
     eta_g,
     eta_l,
+    h,
+    largest_constraint,
     rho,
     tau,
 )
@@ -35,16 +38,18 @@ STEP_SIZE = Condition(
     eta_l <= sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))) / (48 * K * L),
     "small against the local work, the delay and the weights",
 )
+NUMBERS = "none: the constraints are about numbers"
 ALPHA = Condition("alpha", alpha <= 1, "the paper notes it of every scheme")
 
 theorem = Theorem(
     source=Source(PAPER, "(98)", "Appendix A.5, the constraints that it is to simplify"),
     title="The constraints on the step of the proof of Theorem 1, from simpler ones",
     symbols=(*NOTATION, ALPHA_OR_MORE),
-    metric=Metric("largest_constraint", ONE, expectation="none: the constraints are about numbers"),
+    metric=Metric("largest_constraint", ONE, expectation=NUMBERS, value=largest_constraint(et)),
     bound=sp.S.One,
     readings={
         "corrected": Reading(
+            metric=Metric("largest_constraint", ONE, expectation=NUMBERS, value=largest_constraint(h)),
             belief=Belief.TRUE,
             conditions=(
                 STEP_SIZE,

@@ -6,17 +6,33 @@ import sympy as sp
 
 from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, K, eta_g, eta_l, positive
 from boundcheck.theory.assumptions import four_alternating_clients
+from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
+t = sp.Symbol("t", real=True)
 phi = 1 - (1 - eta_l) ** K  # the share of the way to its minimiser that a client goes
+HALF = sp.Rational(1, 2)
+apart, turn = sp.Max(0, t), sp.Max(0, -t)
 
 theorem = Theorem(
     source=Source(PAPER, "Example 1", "Section 3.3, from (22)"),
     title="Spectral radius of the recursion",
-    symbols=(*NOTATION, positive("eta_l", "local step size; L = 1", latex=r"\eta_l", key="method/eta_l")),
-    metric=Metric("none", None),
-    kind=Kind.FORMULA,
+    symbols=(
+        *NOTATION,
+        positive("eta_l", "local step size; L = 1", latex=r"\eta_l", key="method/eta_l"),
+        Symbol("t", "half the distance of the two roots; below 0 that of conjugate ones", ONE),
+    ),
+    # the polynomial r^2 - r + eta_g phi from its roots 1/2 +- (apart + i turn), one of which terms is 0
+    metric=Metric(
+        "none",
+        None,
+        value=sp.Max(sp.sqrt((HALF + apart) ** 2 + turn**2), sp.sqrt((HALF - apart) ** 2 + turn**2)),
+        where=(("eta_g", (sp.Rational(1, 4) - apart**2 + turn**2) / phi),),
+        meets=("four_alternating_clients",),
+    ),
+    kind=Kind.EQUALITY,
     assumptions=(four_alternating_clients,),
     readings={
         "corrected": Reading(

@@ -10,7 +10,14 @@ from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
-d, q_i = sp.symbols("d q_i", real=True)
+d, q_i, chance = sp.symbols("d q_i chance", real=True)
+GAMMA = Metric(  # the weight is d with the probability `chance`, else 0
+    "none",
+    ONE,
+    value=chance * d**2 - alpha * (chance * d) ** 2,
+    where=(("q_i", chance * d),),
+    meets=("covariance_of_weights",),
+)
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 1", "Appendix A.3, after (51)"),
@@ -20,12 +27,12 @@ theorem = Theorem(
         positive("d", "weight d_i(n) of a client when it takes part"),
         nonnegative("q_i", "expected weight q_i(n) of the client"),
     ),
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    metric=GAMMA,
     domain=(q_i <= d,),
     assumptions=(covariance_of_weights,),
     readings={
         "corrected": Reading(
+            kind=Kind.EQUALITY,
             bound=q_i * (d - alpha * q_i),
             belief=Belief.TRUE,
             replaces="the bound beta q_i, beta the largest d_i - alpha q_i over all clients",

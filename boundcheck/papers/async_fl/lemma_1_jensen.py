@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
-from boundcheck.papers.async_fl.definitions import PAPER, nonnegative, share
+from boundcheck.papers.async_fl.definitions import PAPER, nonnegative, positive, share
 from boundcheck.theory.dimension import FREE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
+ROOT = FREE.power(Fraction(1, 2))
 together, single, qt_max = sp.symbols("together single qt_max", real=True)
+q_1, q_2, x_1, x_2 = sp.symbols("q_1 q_2 x_1 x_2", real=True)
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 1, remark", "Appendix A.3, (55)"),
@@ -18,11 +23,25 @@ theorem = Theorem(
         nonnegative("together", "|sum of q_i x_i|^2", FREE),
         nonnegative("single", "sum of q_i^2 |x_i|^2", FREE),
         share("qt_max", "largest normalised expected weight q_i(n)/q(n) of the round"),
+        positive("q_1", "expected weight of client 1"),
+        positive("q_2", "expected weight of client 2"),
+        Symbol("x_1", "vector of client 1, a number", ROOT),
+        Symbol("x_2", "vector of client 2, a number", ROOT),
     ),
-    metric=Metric("none", FREE),
-    kind=Kind.FORMULA,
+    metric=Metric(
+        "none",
+        FREE,
+        value=2 * q_1 * x_1 * q_2 * x_2,
+        where=(
+            ("together", (q_1 * x_1 + q_2 * x_2) ** 2),
+            ("single", (q_1 * x_1) ** 2 + (q_2 * x_2) ** 2),
+            ("qt_max", sp.Max(q_1, q_2) / (q_1 + q_2)),
+        ),
+    ),
+    kind=Kind.LOWER_BOUND,
     readings={
         "corrected": Reading(
+            kind=Kind.EQUALITY,
             bound=together - single,
             belief=Belief.TRUE,
             replaces="the bound by (54) itself",

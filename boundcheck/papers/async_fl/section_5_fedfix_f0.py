@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, dt, eta_g, slowest
+from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, dt, eta_g, fastest, slowest
+from boundcheck.theory.assumptions import fixed_times, time_based
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
+
+ALIKE = Condition("F0", sp.Eq(fastest, slowest), "all clients have the same update time")
 
 theorem = Theorem(
     source=Source(PAPER, "Section 5.2.3", "the last paragraph, on F0"),
     title="Server step size of the method that FedFix is, all clients alike",
     symbols=NOTATION,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    # the weights of FedAvg sum to 1, those of a full round of FedFix to rho
+    metric=Metric("constant:participation/rho", ONE, scale=eta_g, expectation="none: a constant of the schedule"),
+    kind=Kind.EQUALITY,
+    algorithm=Algorithm("fedfix"),
+    conditions=(ALIKE,),
+    assumptions=(fixed_times, time_based),
     readings={
         "corrected": Reading(
             bound=eta_g * sp.ceiling(slowest / dt),
@@ -26,8 +33,10 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=2 * eta_g,
-            belief=Belief.FALSE,
-            remark="The rate 2 is right; the method is synchronous, not asynchronous.",
+            belief=Belief.TRUE,
+            conditions=(ALIKE, Condition("FedFix-0.5", sp.Eq(dt, slowest / 2), "half the update time")),
+            remark="The rate 2 is right. 'Asynchronous FL' is synchronous FedAvg here: clients that are alike finish "
+            "together, and form one round in Algorithm 1.",
         ),
     },
 )

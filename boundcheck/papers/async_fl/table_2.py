@@ -261,7 +261,7 @@ TABLE = {
         ),
     },
 }
-# column -> row N: the rounds within a time T, a formula
+# column -> row N: the rounds within a time T, compared where T is the time of a period
 ROUNDS = {
     "sync": Reading(T / slowest, TRUE, assumptions=(fixed_times,)),
     "async": Reading(  # (39)
@@ -292,13 +292,14 @@ def _constant(column: str, row: str) -> Theorem:
 
 
 def _rounds(column: str) -> Theorem:
-    _, scheme, where, assumptions = COLUMNS[column]
+    method, scheme, where, assumptions = COLUMNS[column]
     return Theorem(
         source=Source(PAPER, "Table 2", f"{where}, row N"),
         title=f"Rounds of {scheme} within a time T",
         symbols=NOTATION,
-        metric=Metric("none", ONE),
-        kind=Kind.FORMULA,
+        metric=Metric("constant:schedule/rounds_in_time", ONE, expectation=CONSTANT),
+        kind=Kind.EQUALITY,
+        algorithm=Algorithm(method),
         assumptions=assumptions,
         readings={"as_printed": ROUNDS[column]},
     )

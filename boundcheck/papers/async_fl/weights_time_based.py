@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from boundcheck.papers.async_fl.definitions import NOTATION, PAPER, p_i, rate_sum, tau_i
+from boundcheck.theory.assumptions import fixed_times, one_by_one, time_based
 from boundcheck.theory.dimension import ONE
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.statement import Algorithm, Belief, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "(36)", "Section 4.3; Table 2, 'd_i', asynchronous"),
     title="Time-based aggregation weight d_i",
     symbols=NOTATION,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
+    kind=Kind.EQUALITY,
+    algorithm=Algorithm("fedavg_async"),
+    assumptions=(fixed_times, one_by_one, time_based),
     bound=rate_sum * tau_i * p_i,
     readings={
         "as_printed": Reading(

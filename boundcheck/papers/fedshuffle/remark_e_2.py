@@ -15,6 +15,9 @@ from boundcheck.theory.theorem import Reading, Theorem
 WORK = Symbol("work", "E_i |D_i|, the local steps of client i", ONE, integer=True, low=Fraction(1), latex=r"E_i|D_i|")
 LARGEST = Symbol("largest", "the largest E_j |D_j|", ONE, integer=True, low=Fraction(1), latex=r"\max_j E_j|D_j|")
 work, largest = WORK.expr, LARGEST.expr
+# Theorem E.1 bounds eta_l and W eta_g eta_l by 1/(4 beta L), the unit here; FedShuffle's W is 1. Per local step:
+own = sp.Min(1, 1 / eta_g) / work
+other = sp.Min(1, 1 / (W * eta_g)) / largest
 
 theorem = Theorem(
     source=Source(PAPER, "Remark E.2", "Appendix E.2, with the step condition of Theorem E.1"),
@@ -22,11 +25,11 @@ theorem = Theorem(
     symbols=(
         WORK,
         LARGEST,
-        SYMBOLS["W"].but(key="", meaning="W of the other method; that of FedShuffle is 1"),
+        SYMBOLS["W"].but(key="", high=Fraction(1), meaning="W of the other method; that of FedShuffle is 1"),
         SYMBOLS["eta_g"].but(low=Fraction(1), low_open=False),
     ),
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    metric=Metric("none", ONE, value=own / other),
+    kind=Kind.EQUALITY,
     domain=(work <= largest,),
     readings={
         "corrected": Reading(

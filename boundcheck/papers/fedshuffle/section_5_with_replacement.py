@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 import sympy as sp
 
 from boundcheck.papers.fedshuffle.definitions import HORIZON, PAPER, R
-from boundcheck.theory.dimension import ONE
+from boundcheck.theory.dimension import GRADIENT2, LENGTH2, ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
+
+d, c1 = sp.symbols("d c1", real=True)
+BALANCED = (
+    Symbol("d", "squared distance of the start", LENGTH2, low=Fraction(0), low_open=True),
+    Symbol("c1", "coefficient of the step in the noise", GRADIENT2, low=Fraction(0), low_open=True),
+)
+
+
+def noise(rounds: Any) -> Any:
+    """The term c1 et at the step et that makes d/(et R) + c1 et least, where both are equal."""
+    return c1 * sp.sqrt(d / (c1 * rounds))
+
 
 theorem = Theorem(
     source=Source(PAPER, "Section 5", "the remarks after Theorem 5.1: 'this would be R and R^(1/3)'"),
     title="Order in R of the noise term of unbiased local steps, general convex and non-convex",
-    symbols=(HORIZON,),
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    symbols=(HORIZON, *BALANCED),
+    metric=Metric("none", ONE, value=noise(R) / noise(1)),
+    kind=Kind.EQUALITY,
     printed_rate=1 / sp.cbrt(R),
     readings={
         "corrected": Reading(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sympy as sp
+
 from boundcheck.papers.partial_averaging.definitions import PAPER
 from boundcheck.theory.dimension import LENGTH
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
@@ -13,13 +15,15 @@ OWN = (
     Symbol("x_10", "first number of block 0 of worker 1", LENGTH, latex=r"x^{(1,0)}"),
 )
 x_00, x_10 = (symbol.expr for symbol in OWN)
+x_01, x_11 = sp.symbols("x_01 x_11", real=True)  # the second numbers of the block
+AVERAGING = sp.kronecker_product(sp.ones(2, 2) / 2, sp.eye(2))  # P_(0,k): the mean of two workers, number by number
 
 theorem = Theorem(
     source=Source(PAPER, "equation (12)", "Appendix A"),
     title="The first number of both workers' block 0 after it was averaged",
     symbols=OWN,
-    metric=Metric("none", LENGTH),
-    kind=Kind.FORMULA,
+    metric=Metric("none", LENGTH, value=(AVERAGING * sp.Matrix([x_00, x_01, x_10, x_11]))[0]),
+    kind=Kind.EQUALITY,
     bound=(x_00 + x_10) / 2,
     belief=Belief.TRUE,
     readings={"as_printed": Reading(remark="The second number, x_01 and x_11, likewise.")},

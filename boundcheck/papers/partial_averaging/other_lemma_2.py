@@ -1,8 +1,13 @@
-"""Lemma 2 of "Proof of Other Lemmas": the deviation from the average is no longer than the vector, (67)."""
+"""Lemma 2 of "Proof of Other Lemmas": the deviation from the average is no longer than the vector, (67).
+
+It is compared for three workers and blocks of one number.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
+
+import sympy as sp
 
 from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, m
 from boundcheck.theory.dimension import FREE
@@ -15,12 +20,21 @@ OWN = (
     Symbol("norm2_mean", "squared norm of their mean", FREE, low=Fraction(0), latex=r"\|\bar x\|^2"),
 )
 norm2_x, norm2_mean = (symbol.expr for symbol in OWN)
+BLOCKS = tuple(Symbol(f"x_{i}", f"block of worker {i}, a number", FREE.power(Fraction(1, 2))) for i in (1, 2, 3))
+blocks = [symbol.expr for symbol in BLOCKS]
+mean = sum(blocks) / 3
 
 theorem = Theorem(
     source=Source(PAPER, "Other lemmas, Lemma 2", "Appendix B, (67)"),
     title="Squared norm of the blocks' deviation from their mean",
-    symbols=(*NOTATION, *OWN),
-    metric=Metric("norm2_of_deviation", FREE, expectation="none: the lemma is about any vector"),
+    symbols=(*NOTATION, *OWN, *BLOCKS),
+    metric=Metric(
+        "norm2_of_deviation",
+        FREE,
+        expectation="none: the lemma is about any vector",
+        value=sum((x - mean) ** 2 for x in blocks),
+        where=(("m", sp.Integer(3)), ("norm2_x", sum(x**2 for x in blocks)), ("norm2_mean", mean**2)),
+    ),
     belief=Belief.TRUE,
     best="as_printed",
     readings={

@@ -279,7 +279,18 @@ VALUES = {
             L, K, eta_unit / sqrt(K * N), 1, N, 1, 1, 0, 0, 0, Sigma, Sigma / M, dist2_0
         ),
     },
-    "equation_33/as_printed": {"bound": order_33, "rate": order_33},
+    "equation_33/as_printed": {
+        "bound": lambda K, L, M, N, Sigma, dist2_0, eta_unit: (
+            max(1 / eta_unit, 6 * eta_unit, 36 * eta_unit**2 * L) * order_33(K, M, N, Sigma, dist2_0)
+        ),
+        "rate": order_33,
+        "more points": ("eta_unit=1/10", "eta_unit=1/2 L=1/10"),
+        "value": lambda K, L, M, N, Sigma, dist2_0, eta_unit: (
+            dist2_0 / (eta_unit * sqrt(K * N))
+            + 36 * L * Sigma * eta_unit**2 * (K - 1) ** 2 / (K * N)
+            + 6 * eta_unit * Sigma / (M * sqrt(K * N))
+        ),
+    },
     "equation_38/corrected": {**HORIZON, **BETA, **WHOLE, **SCALED, "bound": _at_horizon},
     "equation_38/as_printed": {"bound": order_38, "rate": order_38},
     "equation_42/corrected": {
@@ -400,4 +411,12 @@ VALUES = {
     "theorem_3/as_printed": {**SURROGATE, **PRINTED, "bound": printed_surrogate},
     "theorem_3_gradient/corrected": {**PERIODIC, **CORRECTED, "bound": surrogate_gradient},
     "theorem_3_gradient/as_printed": {**PERIODIC, **PRINTED, "bound": printed_surrogate_gradient},
+}
+
+# the other side of claims about numbers
+VALUES["corollary_2/as_printed"] |= {
+    "value": lambda N, a, b, c: max(power(N, a - c), power(N, c - 1), power(N, b - c), power(N, -c))
+}
+VALUES["corollary_2/sharp"] |= {
+    "value": lambda N, a, b, c: max(power(N, a - c), power(N, c - 1), power(N, 2 * (b - c)))
 }

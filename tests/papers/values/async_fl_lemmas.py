@@ -47,6 +47,48 @@ def printed_share(K, L, alpha, beta, eta_g, eta_l, rho, tau):
     return 24 * eta_l**2 * (K - 1) ** 2 * L**2 + 12 * rho * (2 * alpha + beta) * bracket * L
 
 
+def whole_share(K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    """The same with the step of a round."""
+    return share(L, K, eta_l, K * eta_g * eta_l, rho, alpha, beta, tau)
+
+
+def _worst(steps, drift, back, K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    """The list of Appendix A.5, every right side 1; steps: how many of them the single powers of the step count."""
+    once = steps * eta_g * eta_l * L
+    moved = (K * eta_g * eta_l * tau * L) ** 2
+    pair = alpha + beta
+    return max(
+        2 * drift, 24 * rho**2 * pair * moved, 3 * rho * pair * once, back, 3 * rho**2 * once, 48 * rho**3 * moved
+    )
+
+
+def worst_of_a_round(K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    back = whole_share(K, L, alpha, beta, eta_g, eta_l, rho, tau)
+    return _worst(K, work(K, L, eta_l), back, K, L, alpha, beta, eta_g, eta_l, rho, tau)
+
+
+def worst_as_printed(K, L, alpha, beta, eta_g, eta_l, rho, tau):
+    back = printed_share(K, L, alpha, beta, eta_g, eta_l, rho, tau)
+    return _worst(1, work(K, L, eta_l), back, K, L, alpha, beta, eta_g, eta_l, rho, tau)
+
+
+def _allowed(steps, K, L, alpha, beta, eta_g, rho, tau):
+    """The list solved for eta_l; (92) is a*x^2 + b*x <= 1 in x = eta_l."""
+    a = 24 * (K - 1) ** 2 * L**2 + 12 * rho * (2 * alpha + beta) * L * 16 * rho * L * (K * eta_g * tau) ** 2
+    b = 12 * rho * (2 * alpha + beta) * L * steps * eta_g
+    ends = [2 / (b + sqrt(b**2 + 4 * a)), 1 / (3 * rho**2 * steps * eta_g * L)]
+    ends += [1 / (3 * rho * (alpha + beta) * steps * eta_g * L), 1 / (sqrt(48) * rho * sqrt(rho) * K * eta_g * tau * L)]
+    return min(*ends, 1 / (sqrt(12) * (K - 1) * L), 1 / (sqrt(24 * (alpha + beta)) * rho * K * eta_g * tau * L))
+
+
+def allowed_of_a_round(K, L, alpha, beta, eta_g, rho, tau):
+    return _allowed(K, K, L, alpha, beta, eta_g, rho, tau)
+
+
+def allowed_as_printed(K, L, alpha, beta, eta_g, rho, tau):
+    return _allowed(1, K, L, alpha, beta, eta_g, rho, tau)
+
+
 def step_97(K, L, eta_g, rho, tau):
     """The three conditions of (97), for whole rounds, solved for eta_l."""
     return min(
@@ -94,6 +136,9 @@ DELAYS = {
 }
 
 
+ALIKE = {"F0": lambda tau_0, tau_M: (tau_0, "==", tau_M)}
+
+
 def _gamma(alpha, d, q_i):
     return q_i * (d - alpha * q_i)
 
@@ -112,25 +157,24 @@ VALUES = {
         "bound": lambda L, R, Sigma, q_max, q_min: min(1, q_max / q_min) * residual_1(L, R, Sigma, q_min)
     },
     "equation_96_second/as_printed": {"bound": lambda L, R, Sigma, q_max: q_max * (4 * L * R + 2 * Sigma)},
-    "equation_97/corrected": {
-        **_simple(True),
-        "trivial": lambda: 1,
-        "bound": lambda K, L, alpha, beta, eta_g, eta_l, rho, tau: share(
-            L, K, eta_l, K * eta_g * eta_l, rho, alpha, beta, tau
-        ),
+    "equation_97/corrected": {**_simple(True), **_constant(1), "value": whole_share},
+    "equation_97/as_printed": {**_simple(False), **_constant(1), "value": printed_share},
+    "equation_97_constraints/corrected": {**_simple(True), **ALPHA, **_constant(1), "value": worst_of_a_round},
+    "equation_97_constraints/as_printed": {**_simple(False), **ALPHA, **_constant(1), "value": worst_as_printed},
+    "equation_98/corrected": {**BETA, "bound": step_98, "value": allowed_of_a_round},
+    "equation_98/as_printed": {"bound": step_98, "value": allowed_as_printed},
+    "equation_98/sharp": {
+        "beta": lambda beta, rho: (beta, "<=", rho),
+        "bound": step_97,
+        "value": allowed_of_a_round,
     },
-    "equation_97/as_printed": {**_simple(False), "trivial": lambda: 1, "bound": printed_share},
-    "equation_97_constraints/corrected": {**_simple(True), **ALPHA, **_constant(1)},
-    "equation_97_constraints/as_printed": {**_simple(False), **ALPHA, **_constant(1)},
-    "equation_98/corrected": {**BETA, "bound": step_98},
-    "equation_98/as_printed": {"bound": step_98},
-    "equation_98/sharp": {"beta": lambda beta, rho: (beta, "<=", rho), "bound": step_97},
-    "equation_98_constraints/corrected": {**CORRECTED, **ALPHA, **_constant(1)},
+    "equation_98_constraints/corrected": {**CORRECTED, **ALPHA, **_constant(1), "value": worst_of_a_round},
     "equation_98_constraints/as_printed": {
         **STEP_98,
         **ALPHA,
         "beta": lambda beta: (beta, ">=", 0),
         **_constant(1),
+        "value": worst_as_printed,
     },
     "example_1/corrected": {
         "metric rounds": lambda n: n,
@@ -250,8 +294,17 @@ VALUES = {
     },
     "section_5_f80/as_printed_times": {"domain": ("X < 100",), "bound": lambda X: 1 / (1 - X / 100)},
     "section_5_f80/as_printed_slower": {"domain": ("X < 100",), "bound": lambda X: 1 + X / 100},
-    "section_5_fedfix_f0/corrected": {"bound": lambda eta_g, tau_M, dt: ceil(tau_M / dt) * eta_g},
-    "section_5_fedfix_f0/as_printed": {"bound": lambda eta_g: 2 * eta_g},
+    "section_5_fedfix_f0/corrected": {
+        **ALIKE,
+        "bound": lambda eta_g, tau_M, dt: ceil(tau_M / dt) * eta_g,
+        "metric scale": lambda eta_g: eta_g,
+    },
+    "section_5_fedfix_f0/as_printed": {
+        **ALIKE,
+        "FedFix-0.5": lambda dt, tau_M: (dt, "==", tau_M / 2),
+        "bound": lambda eta_g: 2 * eta_g,
+        "metric scale": lambda eta_g: eta_g,
+    },
     "table_2_async_alpha/as_printed": _constant(0),
     "table_2_async_beta/corrected": {"bound": lambda M, p_max, tau_M, tau_0: M * p_max * tau_M / tau_0},
     "table_2_async_beta/as_printed": {"bound": lambda tau_M, tau_0: tau_M / tau_0},
@@ -295,3 +348,79 @@ VALUES = {
     },
     "weights_time_based/as_printed": {"bound": lambda tau_i, p_i, rate_sum: rate_sum * tau_i * p_i},
 }
+
+# --- the other side of claims about numbers, and the data behind their symbols --------------------------------------
+
+
+def _three_steps(model, optimum, eta_l):
+    return optimum + (1 - eta_l) ** 3 * (model - optimum)
+
+
+def _next(eta_g, eta_l, theta_n, theta_n1, first, second):
+    went = _three_steps(theta_n, first, eta_l) + _three_steps(theta_n, second, eta_l) - 2 * theta_n
+    return theta_n1 + eta_g * went / 2
+
+
+def _modulus(t):
+    """Of the larger of two roots with the sum 1, a distance 2t apart, or conjugate with imaginary parts t."""
+    return q(1, 2) + t if t > 0 else sqrt(q(1, 4) + t**2)
+
+
+def _distance2(L, x, s_1, s_2, r_1, r_2, r_3, k_1, k_2, k_3, o_1, o_2, o_3):
+    ours = r_1 * k_1 * (x - o_1) + r_2 * k_2 * (x - o_2) + r_3 * k_3 * (x - o_3)
+    theirs = (s_1 * k_1 * (x - o_1) + s_2 * k_2 * (x - o_2)) / (s_1 + s_2)
+    return L**2 * (ours - theirs) ** 2
+
+
+def _least(L, s_1, s_2, k_1, k_2, o_1, o_2):
+    """The value at the minimiser of s_1 F_1 + s_2 F_2."""
+    at = (s_1 * k_1 * o_1 + s_2 * k_2 * o_2) / (s_1 * k_1 + s_2 * k_2)
+    return L * (s_1 * k_1 * (at - o_1) ** 2 + s_2 * k_2 * (at - o_2) ** 2) / 2
+
+
+NUMBERS = {
+    "example_1_radius/corrected": {
+        "value": _modulus,
+        "where eta_g": lambda K, eta_l, t: (q(1, 4) - (t * t if t > 0 else -t * t)) / (1 - (1 - eta_l) ** int(K)),
+    },
+    "example_1_recursion/corrected": {
+        "value": _next,
+        "where phi": lambda eta_l: 1 - (1 - eta_l) ** 3,
+        "where theta_opt": lambda first, second: (first + second) / 2,
+    },
+    "example_1_recursion/as_printed": {
+        "value": lambda eta_l, theta_n, theta_n1, first, second: _next(1, eta_l, theta_n, theta_n1, first, second),
+        "where phi": lambda eta_l: 1 - (1 - eta_l) ** 3,
+        "where theta_opt": lambda first, second: (first + second) / 2,
+    },
+    **{
+        f"lemma_1_gamma/{reading}": {
+            "value": lambda alpha, chance, d: chance * d * (d - alpha * chance * d),
+            "where q_i": lambda chance, d: chance * d,
+        }
+        for reading in ("corrected", "as_printed")
+    },
+    **{
+        f"lemma_1_jensen/{reading}": {
+            "value": lambda q_1, q_2, x_1, x_2: q_1 * q_2 * x_1 * x_2 + q_2 * q_1 * x_2 * x_1,
+            "where together": lambda q_1, q_2, x_1, x_2: (q_1 * x_1 + q_2 * x_2) ** 2,
+            "where single": lambda q_1, q_2, x_1, x_2: q_1**2 * x_1**2 + q_2**2 * x_2**2,
+            "where qt_max": lambda q_1, q_2: max(q_1 / (q_1 + q_2), q_2 / (q_1 + q_2)),
+        }
+        for reading in ("corrected", "as_printed")
+    },
+    "lemma_7/as_printed": {
+        "value": _distance2,
+        "where q": lambda s_1, s_2: s_1 + s_2,
+        "where chi2_n": lambda r_1, r_2, s_1, s_2: (
+            (r_1 - s_1 / (s_1 + s_2)) ** 2 / (s_1 / (s_1 + s_2)) + (r_2 - s_2 / (s_1 + s_2)) ** 2 / (s_2 / (s_1 + s_2))
+        ),
+        "where gap_n": lambda L, x, s_1, s_2, k_1, k_2, o_1, o_2: (
+            L * (s_1 * k_1 * (x - o_1) ** 2 + s_2 * k_2 * (x - o_2) ** 2) / 2 - _least(L, s_1, s_2, k_1, k_2, o_1, o_2)
+        ),
+        "where spread_n": _least,
+        "where absent": lambda L, x, r_3, k_3, o_3: r_3 * k_3 * L * (x - o_3) ** 2 / 2,
+    },
+}
+for _name, _parts in NUMBERS.items():
+    VALUES[_name] |= _parts

@@ -238,3 +238,14 @@ VALUES = {
         ),
     },
 }
+
+# the other side of claims about numbers
+for _reading in ("corrected", "as_printed"):
+    VALUES[f"remark_e_2/{_reading}"] |= {
+        "value": lambda work, largest, W, eta_g: (
+            min(q(1, 1), 1 / eta_g) * largest / (work * min(q(1, 1), 1 / (W * eta_g)))
+        )
+    }
+    VALUES[f"section_5_with_replacement/{_reading}"] |= {
+        "value": lambda c1, d, R: c1 * sqrt(d / (c1 * R)) / (c1 * sqrt(d / c1))
+    }

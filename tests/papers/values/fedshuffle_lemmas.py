@@ -1,6 +1,6 @@
 """Values of FedShuffle's lemmas of Appendices B, C and D, from the paper's text."""
 
-from values.arithmetic import exp, q, sqrt
+from values.arithmetic import exp, log, q, sqrt
 from values.fedshuffle import (
     FACTOR,
     MEAN,
@@ -277,3 +277,18 @@ VALUES = {
     "lemma_d_5/corrected": LEMMA_D_5,
     "lemma_d_5/as_printed": LEMMA_D_5,
 }
+
+# --- the other side of claims about numbers ---------------------------------------------------------------------------
+
+
+def _psi(mu, eta_max, d0, d1, d2, d3, c1, c2):
+    """The weighted mean of three increments, at the step of the lemma for three terms."""
+    noise = max(c1, c2 / (3 * mu), 3 * mu**2 * d0 * exp(-3 * mu * eta_max))
+    eta = min(eta_max, max(q(1, 2), log(max(q(1, 1), 3 * mu**2 * d0 / noise))) / (3 * mu))
+    rest = 1 - mu * eta
+    terms = [(rest * before - after) / eta for before, after in ((d0, d1), (d1, d2), (d2, d3))]
+    mean = (terms[0] + terms[1] / rest + terms[2] / rest**2) / (1 + 1 / rest + 1 / rest**2)
+    return mean + c1 * eta + c2 * eta**2
+
+
+VALUES["lemma_b_2/corrected"] |= {"value": _psi, "where K": lambda: 3}

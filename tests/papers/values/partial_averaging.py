@@ -261,3 +261,39 @@ VALUES = {
     "theorem_2/as_printed_appendix": THEOREM_2_APPENDIX,
     "theorem_2/as_printed_appendix_separable": THEOREM_2_APPENDIX,
 }
+
+# the other side of claims about numbers, and the data behind their symbols
+VALUES["equation_12/as_printed"] |= {"value": lambda x_00, x_10: x_10 / 2 + x_00 / 2}
+VALUES["matched_interval/as_printed"] |= {
+    "value": lambda interval: interval,
+    "where tau": lambda interval: 10 * interval / 11,
+}
+VALUES["matched_interval/as_printed_iterations"] |= {
+    "value": lambda interval: 10 * interval,
+    "where tau": lambda interval: 10 * interval / 11,
+}
+VALUES["matched_interval/general"] |= {
+    "value": lambda interval: interval,
+    "where tau": lambda rounds, interval: rounds * interval / (rounds + 1),
+}
+
+
+def _norm_A(a_11, a_12, a_21, a_22):
+    """The root of the larger eigenvalue of A'A = [[u, v], [v, w]]."""
+    u, v, w = a_11**2 + a_21**2, a_11 * a_12 + a_21 * a_22, a_12**2 + a_22**2
+    return sqrt((u + w + sqrt((u - w) ** 2 + 4 * v**2)) / 2)
+
+
+VALUES["other_lemma_1/as_printed"] |= {
+    "value": lambda a_11, a_12, a_21, a_22, b_1, b_2: (a_11 * b_1 + a_12 * b_2) ** 2 + (a_21 * b_1 + a_22 * b_2) ** 2,
+    "where norm_A": _norm_A,
+    "where norm2_b": lambda b_1, b_2: b_1**2 + b_2**2,
+}
+_TWO = {
+    "value": lambda x_1, x_2, x_3: ((x_1 - x_2) ** 2 + (x_2 - x_3) ** 2 + (x_3 - x_1) ** 2) / 3,
+    "where norm2_x": lambda x_1, x_2, x_3: x_1**2 + x_2**2 + x_3**2,
+    "where norm2_mean": lambda x_1, x_2, x_3: (x_1 + x_2 + x_3) ** 2 / 9,
+    "where m": lambda: 3,
+}
+VALUES["other_lemma_2/as_printed"] |= _TWO
+VALUES["other_lemma_2/sharp"] |= _TWO

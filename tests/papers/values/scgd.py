@@ -47,6 +47,16 @@ def _idle(constant):
     return {} if constant is c_main else ROOT_DECIDES
 
 
+def cycle_factor(mu, L, s):
+    """The factor of the squared distance in the display that combines the bounds on T1 and T2."""
+    return (1 - mu * s + (L * s) ** 2) / (1 - mu * s / 2) + 4 * L * (L * s) ** 3 / mu / (1 - 2 * (L * s) ** 2)
+
+
+def cycle_noise(mu, L, s):
+    """The factor of the mean noise in the same display."""
+    return 2 * L**2 * s**3 / mu / (1 - 2 * (L * s) ** 2)
+
+
 def _start(dist2_0):
     return dist2_0
 
@@ -203,6 +213,27 @@ VALUES = {
             ),
         }
         for reading, constant in CONSTANTS.items()
+    },
+    "lemma_3_1/sharp": {
+        "domain": ("mu <= L",),
+        "trivial": _start,
+        "metric rounds": lambda n: n,
+        "summable steps": lambda L, n, E, eta: (2 * (L * n * E * eta) ** 2, "<", 1),
+        "bound": lambda mu, L, n, E, eta, sigma2, dist2_0: (
+            cycle_factor(mu, L, n * E * eta) * dist2_0 + cycle_noise(mu, L, n * E * eta) * sigma2
+        ),
+    },
+    "theorem_3_3/sharp": {
+        "domain": ("mu <= L",),
+        "trivial": _start,
+        "metric rounds": lambda n, K: n * K,
+        "contraction": lambda L, n, E, eta, mu: (4 * L**2 * n * E * eta, "<", mu),
+        "bound": lambda mu, L, n, E, eta, sigma2, dist2_0, K: (
+            cycle_factor(mu, L, n * E * eta) ** int(K) * dist2_0
+            + cycle_noise(mu, L, n * E * eta)
+            * sigma2
+            * sum(cycle_factor(mu, L, n * E * eta) ** k for k in range(int(K)))
+        ),
     },
     **{
         f"lemma_3_2/{reading}": {

@@ -1,0 +1,182 @@
+"""What `boundcheck show` prints of one statement, as data that the cache keeps."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.cli._evidence import (
+    derivation_record,
+    derivation_status,
+    evidence_words,
+    print_contradictions,
+    transcribed,
+)
+from boundcheck.cli._output import line, note_reading, table
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Metric, Statement
+
+WIDTH = 110  # characters of a formula where the output is no terminal
+
+
+def shown(id: str) -> dict[str, Any]:
+    """The statement of an id, JSON-able.
+
+    data: what --json prints. before, after: lines of text around the table of symbols (rows). left: the left
+    side of the claim. blocks, base: the bound, `theory.pretty.formula_blocks`.
+    Raises UnknownName where there is no such statement.
+    """
+    from boundcheck.evidence.contradictions import contradictions
+    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+    from boundcheck.theory.discovery import statement
+    from boundcheck.theory.pretty import formula_blocks, symbol_unicode
+    from boundcheck.theory.typeset import left_text, symbol_latex
+
+    found = statement(id)
+    witnesses, claims, derived = shipped_witnesses(), claims_by_id(), derivation_record(found.id)
+    data = {
+        **{k: v for k, v in found.to_dict().items() if k != "schema"},
+        "contradictions": [c.to_dict() for c in contradictions([found.id])],
+        "latex": found.latex(),
+        "dimension_errors": found.dimension_errors(),
+        "derivation": derivation_status(derived),
+        "transcribed": transcribed(derived),
+        "witness": str(witnesses[found.id]) if found.id in witnesses else None,
+        "claims": claims.get(found.id, {}),
+    }
+    blocks, base = formula_blocks(found.bound, found)
+    signs = {s.name: symbol_unicode(symbol_latex(s), s.name) for s in found.symbols}
+    return {
+        "data": data,
+        "before": _head(found),
+        "rows": [[s.name, signs[s.name], s.meaning, str(s.dimension), s.allowed(), s.key] for s in found.symbols],
+        "facts": _facts(found),
+        "left": f"{left_text(found)} {'≤' if found.kind.sign == '<=' else '='} " if left_text(found) else "",
+        "blocks": blocks,
+        "base": base,
+        "after": _tail(found, evidence_words(found.id, derived, witnesses, claims)),
+    }
+
+
+def print_shown(asked: str, found: dict[str, Any]) -> None:
+    """The text of `shown`; asked: the id as it was typed."""
+    print_contradictions(c["sentence"] for c in found["data"]["contradictions"])
+    note_reading(asked, found["data"]["id"])
+    for text in found["before"]:
+        line(text)
+    line()
+    table(["symbol", "printed", "meaning", "dimension", "allowed", "constant"], found["rows"])
+    line()
+    for text in found["facts"]:
+        _wrapped(text)
+    line()
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
+    for text in formula_lines(found["left"], found["blocks"], found["base"], width):
+        line(text)
+    line()
+    for text in found["after"]:
+        _wrapped(text)
+
+
+def formula_lines(left: str, blocks: list[list[str]], base: int, width: int) -> list[str]:
+    """A formula in at most `width` columns: as many summands side by side as fit, the next ones below them.
+
+    A summand that is wider by itself is cut where the line ends and goes on below.
+    """
+    beside = len(left) <= width // 3  # else the left side has a line of its own
+    margin = len(left) if beside else min(4, width // 2)
+    room = max(width - margin, 1)
+    groups: list[list[str]] = []
+    for block in blocks:
+        if groups and len(groups[-1][0]) + len(block[0]) <= room:
+            groups[-1] = [a + b for a, b in zip(groups[-1], block, strict=True)]
+        else:
+            groups += [[row[k : k + room] for row in block] for k in range(0, max(len(block[0]), 1), room)]
+    lines = [] if beside else [left.rstrip()]
+    for k, group in enumerate(groups):
+        lines += [""] * bool(k)
+        for number, row in enumerate(group):
+            start = left if beside and k == 0 and number == base else " " * margin
+            if row.strip() or number == base:
+                lines.append((start + row).rstrip())
+    return lines
+
+
+def _wrapped(text: str) -> None:
+    """A line, broken between words on a terminal that is too narrow for it."""
+    if not sys.stdout.isatty():
+        line(text)
+        return
+    indent = " " * (len(text) - len(text.lstrip()) + 2)
+    width = max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
+    for part in textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False) or [""]:
+        line(part)
+
+
+def _head(found: Statement) -> list[str]:
+    texts = [f"{found.id}: {found.title}", f"  {found.source.paper}, {found.source.number} ({found.source.where})"]
+    texts.append(f"  {found.kind.value}, {found.belief.value}")
+    named = (("replaces", found.replaces), ("why", found.why), ("remark", found.remark))
+    return texts + [f"  {label}: {text}" for label, text in named if text]
+
+
+def _facts(found: Statement) -> list[str]:
+    """Assumptions, conditions, method and metric."""
+    from boundcheck.theory.typeset import expr_text, relation_text
+
+    texts = [f"assumption {a.name}: {a.meaning}" for a in found.assumptions]
+    texts += [f"needed to make sense: {relation_text(relation)}" for relation in found.domain]
+    for c in found.conditions:
+        texts.append(f"condition '{c.name}': {relation_text(c.relation)}" + (f"  ({c.meaning})" if c.meaning else ""))
+    texts += [f"prescribed: {name} = {expr_text(expr)}" for name, expr in found.choices]
+    if found.algorithm is not None:
+        texts.append(f"method: {found.algorithm.kind}")
+    if found.any_method:
+        texts.append("method: every method that meets the assumptions")
+    return texts + _metric(found.metric) + [f"bound: {found.bound}"]
+
+
+def _metric(metric: Metric) -> list[str]:
+    from boundcheck.theory.quantities import PROOF_QUANTITIES
+    from boundcheck.theory.typeset import expr_text
+
+    if metric.value is not None:
+        texts = [f"metric: {expr_text(metric.value)} (numbers alone; no run measures it)"]
+        texts += [f"  where {name} = {expr_text(expr)}" for name, expr in metric.where]
+        return texts + ([f"  all such numbers meet: {', '.join(metric.meets)}"] if metric.meets else [])
+    if metric.quantity == "none":
+        return []
+    scaled = "" if metric.scale == 1 else f"{metric.scale} * "
+    average = metric.average
+    if metric.weights is not None:
+        average = f"over r = 0, ..., {expr_text(metric.rounds - 1)} with the weights {expr_text(metric.weights)}"
+    whose = " (of the objective that the method minimises)" if metric.surrogate else ""
+    meaning = PROOF_QUANTITIES.get(metric.quantity)
+    if meaning is not None:
+        whose = f" ({meaning}; no run measures it)"
+    return [f"metric: {scaled}{metric.quantity}{whose}; average: {average}; expectation: {metric.expectation}"]
+
+
+def _tail(found: Statement, evidence: str) -> list[str]:
+    """Dimensions, evidence and the other readings."""
+    from boundcheck.evidence.derivation_words import derivation_words
+    from boundcheck.theory.discovery import readings
+
+    texts = [] if found.printed_rate is None else [f"printed order: {found.printed_rate}"]
+    errors = found.dimension_errors()
+    texts += [f"DIMENSIONS INCONSISTENT: {error}" for error in errors]
+    if not errors:
+        declared = found.metric.dimension is not None
+        texts.append(
+            "dimensions: all sides scale alike" if declared else "dimensions: none declared (a numeric example)"
+        )
+    texts.append(f"evidence: {evidence}")
+    steps = derivation_words(found.id)
+    if steps:
+        texts.append(f"derivation: {steps}")
+    paper, name, _ = found.id.split("/")
+    others = [s.id for s in readings(paper, name) if s.id != found.id]
+    return texts + ([f"other readings: {', '.join(others)}"] if others else [])

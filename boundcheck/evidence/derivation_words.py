@@ -1,0 +1,35 @@
+"""What the record of a derivation says, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from boundcheck.proof.records import NOT_CHECKED, record
+
+
+def derivation_words(id: str) -> str:
+    """What the record of a statement's derivation says, such as "PROVED, 37 steps ..."; "" without a derivation."""
+    found = record(id)
+    if found is None:
+        return ""
+    if found.status == NOT_CHECKED:
+        return f"{NOT_CHECKED}: {found.reason}"
+    count = sum(found.counts.values())
+    if found.proved:
+        return f"{found.status}, {count} steps; {transcribed_words(found.transcribed, found.cites)}"
+    named = ", ".join(f"{status} at {step}" for step, status in found.failing.items())
+    if not named:
+        named = f"{found.status}, its conclusion is not shown to be the bound"
+    elif len(named) > 200:
+        named = f"{found.status}, {len(found.failing)} of {count} steps are not proved"
+    return f"not proved: {named}; {transcribed_words(found.transcribed, found.cites)}"
+
+
+def transcribed_words(transcribed: Mapping[str, int], cites: Sequence[str] = ()) -> str:
+    """What a derivation takes over unchecked, counted by kind, and the derivations on which it rests besides."""
+    total = sum(transcribed.values())
+    kinds = ", ".join(f"{kind}: {count}" for kind, count in transcribed.items())
+    text = f"rests on {total} transcribed {'fact' if total == 1 else 'facts'} ({kinds})"
+    if not cites:
+        return text
+    return f"{text} and on the derivation{'' if len(cites) == 1 else 's'} of {', '.join(cites)}"

@@ -1,0 +1,172 @@
+"""The record of the papers' figures and tables as a table: what is here, and what became of each finding.
+
+Run: python figures/_record.py [--collect FOLDER]
+
+Without an option it prints figures/README.md as the files say now. --collect takes what the scripts decided from the
+facts in FOLDER (as `make report` writes them to report/figures) and what the recorded trainings of
+configs/neural/recorded say, and writes figures/outcomes.json and figures/README.md. No word is typed in: record.toml
+has the sentences alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import _files as files
+import _findings as fd
+
+HERE = Path(__file__).parent
+TRAINED = HERE.parent / "configs" / "neural"
+OUTCOMES, TABLE = HERE / "outcomes.json", HERE / "README.md"
+NAMES = {
+    "fedshuffle": "FedShuffle",
+    "feddane": "FedDANE",
+    "async_fl": "Asynchronous FL",
+    "scgd": "SCGD",
+    "partial_averaging": "Partial averaging",
+}
+MISSING = "not recorded"
+Outcomes = Mapping[str, Mapping[str, Mapping[str, str]]]
+
+
+def title(entry: Mapping[str, Any]) -> str:
+    """Paper and number of an entry, which name it."""
+    return f"{NAMES[entry['paper']]}, {entry['number']}"
+
+
+def picture(entry: Mapping[str, Any]) -> str:
+    """The name of an entry's files, without a suffix; "" where no script makes it."""
+    return entry.get("picture", entry.get("script", ""))
+
+
+def decided(facts: Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Entry -> finding -> word and statistic, from the facts in a folder; entries without facts there are left out."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for entry in fd.entries():
+        path = facts / f"{picture(entry)}.json"
+        if entry.get("findings") and path.is_file():
+            told = json.loads(path.read_text(encoding="utf-8"))["findings"]
+            found[title(entry)] = {f["key"]: {"word": f["word"], "statistic": f["statistic"]} for f in told}
+    return found
+
+
+def trained() -> dict[str, dict[str, dict[str, str]]]:
+    """The same for the orders of methods of recorded trainings, where all tables of an entry are recorded."""
+    from boundcheck.networks.study.page import pairs
+    from boundcheck.networks.study.recorded import read
+
+    records = [read(path) for path in sorted((TRAINED / "recorded").glob("*.json"))]
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for entry in (e for e in fd.entries() if "order" in e):
+        words: list[str] = []
+        chosen = [[r for r in records if r.name.startswith(study["table"])] for study in entry["studies"]]
+        if not all(chosen):
+            continue
+        for study, own in zip(entry["studies"], chosen, strict=True):
+            record = own[0]
+            for number, comparison in enumerate(record.spec.comparisons):
+                if comparison.metric != study.get("metric", comparison.metric):
+                    continue
+                for case in record.cases:
+                    if study.get("cases", "") in case.case.label:
+                        words += [pair.outcome for pair in pairs(record.spec, case, number)]
+        counts = Counter(words)
+        statistic = f"{len(words)} pairs of methods: " + ", ".join(f"{counts[word]} {word}" for word in fd.OUTCOMES)
+        found[title(entry)] = {"order": {"word": fd.together(words) if words else fd.UNDECIDED, "statistic": statistic}}
+    return found
+
+
+def merged(*parts: Outcomes) -> dict[str, dict[str, Mapping[str, str]]]:
+    """Outcomes of several sources, in the record's order."""
+    return {
+        name: found
+        for name in map(title, fd.entries())
+        if (found := {key: own for part in parts for key, own in part.get(name, {}).items()})
+    }
+
+
+def rows(outcomes: Outcomes) -> list[dict[str, Any]]:
+    """The table: one row an entry, its findings with their words in it."""
+    table: list[dict[str, Any]] = []
+    for entry in fd.entries():
+        says = {**entry.get("findings", {}), **({"order": entry["order"]} if "order" in entry else {})}
+        known = outcomes.get(title(entry), {})
+        made = [f"figures/{entry['script']}.py"] if "script" in entry else []
+        made += sorted({f"configs/neural/{study['file']}.toml" for study in entry.get("studies", [])})
+        table.append(
+            {
+                "name": title(entry),
+                "shows": entry["shows"],
+                "here": entry["here"],
+                "how": entry["how"],
+                "made_by": made,
+                "picture": f"{picture(entry)}.png" if "script" in entry else "",
+                "findings": [
+                    {"says": sentence, **known.get(key, {"word": MISSING, "statistic": ""})}
+                    for key, sentence in says.items()
+                ],
+            }
+        )
+    return table
+
+
+def markdown(table: Sequence[Mapping[str, Any]]) -> str:
+    """The table as Markdown."""
+    here = Counter(row["here"] for row in table)
+    words = Counter(f["word"] for row in table for f in row["findings"])
+    lines = [
+        "# The papers' figures and tables",
+        "",
+        f"Of {len(table)}, {here['full']} are here at full size, {here['scaled']} scaled and {here['absent']} "
+        f"absent. Of "
+        f"{sum(words.values())} findings that the papers state, "
+        + ", ".join(f"{words[w]} are {w}" for w in (*fd.OUTCOMES, MISSING) if words[w])
+        + " at the sizes that are here. Written by `python figures/_record.py --collect FOLDER` from `record.toml` "
+        "and the "
+        "facts of the figures; `make report` draws the pictures.",
+        "",
+        "| figure or table | here | what was changed, or why it is absent | made by | findings of the paper |",
+        "|---|---|---|---|---|",
+    ]
+    for row in table:
+        told = "<br>".join(
+            f"**{f['word']}**: {f['says']}" + (f" ({f['statistic']})" if f["statistic"] else "")
+            for f in row["findings"]
+        )
+        made = "<br>".join(f"`{path}`" for path in row["made_by"])
+        cells = (f"**{row['name']}**: {row['shows']}", row["here"], row["how"], made, told or "none stated")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def known() -> dict[str, Any]:
+    """What outcomes.json has."""
+    return json.loads(OUTCOMES.read_text(encoding="utf-8")) if OUTCOMES.is_file() else {}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Prints the table, or collects what was decided."""
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
+    parser.add_argument(
+        "--collect", type=Path, metavar="FOLDER", help="take the findings from the facts in this folder"
+    )
+    chosen = parser.parse_args(argv)
+    if chosen.collect is None:
+        print(markdown(rows(known())), end="")
+        return
+    found = decided(chosen.collect)
+    lacking = [title(e) for e in fd.entries() if e.get("findings") and title(e) not in found]
+    if lacking:
+        parser.error(f"{chosen.collect} lacks the facts of {', '.join(lacking)}; 'make report' writes them.")
+    outcomes = merged(found, trained())
+    OUTCOMES.write_text(json.dumps(outcomes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    TABLE.write_text(markdown(rows(outcomes)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    files.start(main)
