@@ -194,17 +194,17 @@ def marked(expr: Any, other: Any, statement: Statement) -> Any:
 def _compared(expr: Any, other: Any, statement: Statement, *, inside: bool) -> Any:
     if other is not None and expr == other:
         return expr
+    alike: Any = other if other is not None and expr.func == other.func and expr.args else None
     if getattr(expr, "is_Relational", False):
-        same = other is not None and getattr(other, "rel_op", None) == expr.rel_op
-        sides = ((expr.lhs, other.lhs), (expr.rhs, other.rhs)) if same else ((expr.lhs, None), (expr.rhs, None))
-        return expr.func(*(_compared(a, b, statement, inside=False) for a, b in sides), evaluate=False)
-    alike = other is not None and expr.func == other.func and bool(expr.args)
-    if alike and (expr.is_Add or expr.is_Mul):
-        return _of_many(expr, other, statement)
-    if alike and expr.is_Pow and expr.exp == other.exp:
-        return sp.Pow(_compared(expr.base, other.base, statement, inside=True), expr.exp, evaluate=False)
-    if alike and not expr.is_Pow and len(expr.args) == len(other.args) and expr.is_Function:
-        parts = [_compared(a, b, statement, inside=False) for a, b in zip(expr.args, other.args, strict=True)]
+        theirs = (None, None) if alike is None else (alike.lhs, alike.rhs)
+        own = zip((expr.lhs, expr.rhs), theirs, strict=True)
+        return expr.func(*(_compared(a, b, statement, inside=False) for a, b in own), evaluate=False)
+    if alike is not None and (expr.is_Add or expr.is_Mul):
+        return _of_many(expr, alike, statement)
+    if alike is not None and expr.is_Pow and expr.exp == alike.exp:
+        return sp.Pow(_compared(expr.base, alike.base, statement, inside=True), expr.exp, evaluate=False)
+    if alike is not None and expr.is_Function and len(expr.args) == len(alike.args):
+        parts = [_compared(a, b, statement, inside=False) for a, b in zip(expr.args, alike.args, strict=True)]
         return expr.func(*parts, evaluate=False)
     latex = expr_latex(expr, statement)
     return sp.Symbol(_mark(rf"\left( {latex} \right)" if inside and expr.is_Add else latex))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -31,6 +32,7 @@ OUTCOMES: Mapping[str, str] = {
     "UNDECIDED": "the evidence does not decide",
     "HOLDS": "true at every compared point",
 }
+_ID = re.compile(r"\b[a-z]\w*/[a-z]\w*(?:/[a-z]\w*)?", re.ASCII)  # what may be the id of a statement
 _FIRST = ("VIOLATED", "FAILED", "UNDECIDED", "VACUOUS", "HOLDS", "OUT_OF_SCOPE")  # the order of the index
 _BAR = {  # outcome or grade -> its tone in a bar of counts
     **dict.fromkeys(("VIOLATED", "FAILED"), "bad"),
@@ -80,6 +82,7 @@ def environment() -> Environment:
     environment.filters["sentence"] = _sentence
     environment.filters["plain_spec"] = _plain_spec
     environment.filters["command"] = _command
+    environment.filters["ids"] = link_ids
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
     environment.globals.update(words)
     return environment
@@ -120,9 +123,9 @@ def index_page(report: Mapping[str, Any], figures: Sequence[str] = (), papers: s
     """
     from markupsafe import Markup
 
-    claims = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
+    claims: list[dict[str, Any]] = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
     claims.sort(key=lambda c: _FIRST.index(c["verdict"]["outcome"]))
-    pages = {e["id"]: e["page"] for e in report.get("catalogue", ())}
+    pages = statement_pages(report)
     outcomes, grades = (
         {name: count for name, count in report["counts"][of].items() if count} for of in ("outcome", "grade")
     )
@@ -161,7 +164,7 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
 
     stated = _stated(claim)
     place = [c["page"] for c in report["claims"]].index(claim["page"])
-    pages = {e["id"]: e["page"] for e in report.get("catalogue", ())}
+    pages = statement_pages(report)
     symbols, exact = _symbols(claim, stated)
     return (
         environment()
@@ -190,6 +193,27 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
 def _numbered(claim: Mapping[str, Any]) -> str:
     """The numbered statement of a claim, without the reading."""
     return str(claim["statement"]["id"]).rpartition("/")[0]
+
+
+def statement_pages(report: Mapping[str, Any]) -> dict[str, str]:
+    """Numbered statement -> its page, for those in the report's catalogue."""
+    entries: Sequence[Mapping[str, str]] = report.get("catalogue", ())
+    return {e["id"]: e["page"] for e in entries}
+
+
+def link_ids(text: str, report: Mapping[str, Any]) -> Markup:
+    """The text as HTML, with every id of a statement of the catalogue as a link to its page."""
+    from markupsafe import Markup, escape
+
+    pages = statement_pages(report)
+
+    def linked(match: re.Match[str]) -> str:
+        id = match[0]
+        name = "/".join(id.split("/")[:2])
+        there = f"{pages[name]}#{id.split('/')[2]}" if id.count("/") == 2 and name in pages else pages.get(name, "")
+        return f'<a href="{escape(there)}">{id}</a>' if there else id
+
+    return Markup(_ID.sub(linked, str(escape(text)))) if pages else escape(text)
 
 
 def _statement_link(id: str, pages: Mapping[str, str]) -> str:
