@@ -82,7 +82,8 @@ def environment() -> Environment:
     environment.filters["sentence"] = _sentence
     environment.filters["plain_spec"] = _plain_spec
     environment.filters["command"] = _command
-    environment.filters["ids"] = link_ids
+    own: dict[str, Any] = {"ids": link_ids}
+    environment.filters.update(own)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
     environment.globals.update(words)
     return environment

@@ -20,6 +20,7 @@ from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import carry_out_study, kinds, load_studies
 from boundcheck.report import write_report
+from boundcheck.report.bars import compared
 from boundcheck.report.data import report_data
 from boundcheck.report.pages import claim_page, index_page
 from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes
@@ -349,3 +350,21 @@ def test_a_start_that_a_log_axis_leaves_out_sets_no_floor() -> None:
     data = {**data, "curve": {**data["curve"], "trivial": []}}
     assert drawn_floor(data) == 0
     assert claim_svg(data).startswith("<svg")
+
+
+def test_the_result_of_a_comparison_comes_first() -> None:
+    rows = [
+        {"method": "slow", "statement": "p/a/x", "promised": 1000, "needed": 10},
+        {"method": "fast", "statement": "p/b/x", "promised": 40, "needed": 20},
+        {"method": "open", "statement": "p/c/x", "promised": 500, "needed": None},
+        {"method": "mute", "statement": "p/d/x", "why": "out of scope"},
+    ]
+    words, bars = compared({"data": {"rows": rows}})
+    assert words.startswith("p/b/x promises the target soonest: after 40 rounds of fast, where 20 are needed.")
+    assert "promise 2 to 100 times the rounds" in words
+    assert bars.index("fast") < bars.index("open") < bars.index("slow")
+    assert "mute" not in bars
+    assert bars.count("not reached") == 1
+    # 65 of 66 % is the longest bar: log 40 / log 1000 of it, plus 1
+    assert 'class="promised" style="width:35.7%"' in bars
+    assert compared({"data": {"rows": rows[3:]}}) == ("", "")
