@@ -48,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise SystemExit("\n".join(lost))
     table = record.rows(record.merged(record.known(), record.decided(out)))
     (out / "record.json").write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(out / "record.json")
 
 
 if __name__ == "__main__":

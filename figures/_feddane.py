@@ -33,7 +33,8 @@ from boundcheck.problems._classifier import Classifier
 from boundcheck.problems.build import build as build_problem
 
 GRID = tuple(Fraction(v) for v in ("0", "1/1000", "1/100", "1/10", "1"))  # of mu, Section V-A
-BEYOND = (Fraction(10), Fraction(100))  # tried as well; the best of all is never the last
+BEYOND = (Fraction(10), Fraction(100))  # tried as well, and further while the last is the best of all
+MOST = 10**6
 PROX = Fraction(1)  # mu of FedProx on synthetic devices
 COLOURS = ("#1d67a8", "#2e9d4f", "#d1502f", "#7b45c3", "#c9a000")
 DASHES = ("-", (0, (5, 1.5)), "-", (0, (4, 2)), (0, (1, 1.2)))
@@ -160,21 +161,31 @@ class Runs:
 
         return self.kept.row(self.devices.problem, spec, self.size.grid, range(seeds), one)
 
-    def line(self, label: str, name: str, mu: Fraction, K: int | None) -> Line:
-        """A method over all seeds."""
-        return Line(label, mu, self.losses(name, mu, K, self.size.seeds))
+    def line(self, label: str, name: str, mu: Fraction, K: int | None, least: int | None = None) -> Line:
+        """A method over all seeds; of a record also over fewer, where `least` of them are enough."""
+        seeds = self.size.seeds
+        if least is not None and self.kept.mode == "read":
+            spec = method(name, self.size, mu, K)
+            seeds = max(least, min(seeds, self.kept.complete(self.devices.problem, spec, self.size.grid)))
+        return Line(label, mu, self.losses(name, mu, K, seeds))
 
     def tuned(self, K: int | None) -> tuple[Fraction, Fraction, dict[str, float]]:
         """The mu of least loss in the end over the seeds that choose, on the paper's grid and on the longer one.
 
-        Raises ValueError where the latter is the largest that was tried; 0 is the least that there is.
+        The longer one goes on until the best lies inside it; 0 is the least mu that there is. Raises ValueError where
+        it does not up to `MOST`.
         """
         chosen = min(self.size.tuning, self.size.seeds)
-        tried = {mu: float(Line("", mu, self.losses("FedDANE", mu, K, chosen)).ends.mean()) for mu in (*GRID, *BEYOND)}
-        best, further = (min(grid, key=lambda mu: tried[mu]) for grid in (GRID, (*GRID, *BEYOND)))
-        if further == BEYOND[-1] and self.size.seeds > 1:
-            raise ValueError(f"{self.devices.title}, K = {K}: the best mu lies at the end of the grid, {further}.")
-        return best, further, {str(mu): v for mu, v in tried.items()}
+
+        def end(mu: Fraction) -> float:
+            return float(Line("", mu, self.losses("FedDANE", mu, K, chosen)).ends.mean())
+
+        tried = {mu: end(mu) for mu in (*GRID, *BEYOND)}
+        while (further := min(tried, key=lambda mu: tried[mu])) == max(tried):
+            if further >= MOST:
+                raise ValueError(f"{self.devices.title}, K = {K}: the best mu lies at the end of the grid, {further}.")
+            tried[10 * further] = end(10 * further)
+        return min(GRID, key=lambda mu: tried[mu]), further, {str(mu): v for mu, v in tried.items()}
 
 
 def compared(devices: Devices, size: Size, K: int | None, kept: Recorded) -> Panel:
@@ -192,18 +203,12 @@ def compared(devices: Devices, size: Size, K: int | None, kept: Recorded) -> Pan
     return Panel(devices, size.grid, {line.label: line for line in lines}, {"all" if K is None else str(K): tried})
 
 
-def worse(panels: Sequence[Panel]) -> fd.Decision:
-    """Whether FedDANE ends above both FedAvg and FedProx on all of these sets."""
-    rivals = [(p, other) for p in panels for other in ("FedAvg", "FedProx")]
-    comparisons = [fd.Comparison("", p.lines[other].ends, p.lines["FedDANE"].ends) for p, other in rivals]
-    words = fd.decided(comparisons)
-    parts: list[str] = []
-    for k, p in enumerate(panels):
-        means = ", ".join(f"{name} {fd.mean_of(p.lines[name].ends)}" for name in ("FedDANE", "FedAvg", "FedProx"))
-        ours = dict(zip(("FedAvg", "FedProx"), words[2 * k : 2 * k + 2], strict=True))
-        told = "; ".join(f"against {name}: {word}" for name, word in ours.items() if word != fd.REPRODUCED)
-        parts.append(f"{p.devices.title}: {means}" + (f" [{told}]" if told else ""))
-    return fd.Decision(fd.together(words), "; ".join(parts))
+def worse(panels: Sequence[Panel], rival: str) -> fd.Decision:
+    """Whether FedDANE ends above the rival on all of these sets."""
+    return fd.ordered(
+        [fd.Comparison(p.devices.title, p.lines[rival].ends, p.lines["FedDANE"].ends) for p in panels],
+        (rival, "FedDANE"),
+    )
 
 
 def beyond(panels: Sequence[Panel]) -> list[str]:
@@ -266,8 +271,6 @@ def at_size(size: Size, paper: Size, kept: Recorded) -> str:
         changed.append(f"{size.rounds} rounds instead of {paper.rounds}")
     epochs = "one epoch" if size.E == 1 else f"{size.E} epochs"
     seeds = "one seed" if size.seeds == 1 else f"mean (lines) and range (bands) over {size.seeds} seeds"
-    if 1 < size.seeds < paper.seeds and not changed:
-        seeds += f" of {paper.seeds}, of which --full computes the rest"
     scaled = f"Scaled down: {', '.join(changed)}, which may change an order. " if changed else ""
     first = min(size.tuning, size.seeds)
     return (
@@ -324,11 +327,9 @@ def drawn(
     out = files.folder_of(chosen.out, name)
     if not given:
         kept = Recorded(name, "extend" if chosen.full else "read")
-        for seeds in range(paper.seeds, 1, -1):  # as many as all runs have
-            size = replace(paper, seeds=seeds)
-            try:
-                return compute(size, kept), size, kept, out
-            except NotRecorded:
-                pass
+        try:
+            return compute(paper, kept), paper, kept, out
+        except NotRecorded:
+            pass
     size, kept = replace(quick, **given), Recorded(name, "off")
     return compute(size, kept), size, kept, out

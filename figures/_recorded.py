@@ -60,6 +60,11 @@ class Recorded:
             return None
         return np.array([[np.inf if v is None else v for v in row["seeds"][str(s)]] for s in seeds], dtype=np.float64)
 
+    def complete(self, problem: Mapping[str, Any], method: Mapping[str, Any], grid: Sequence[int]) -> int:
+        """How many seeds, from 0 on, the file has of these specifications."""
+        row = self.find(problem, method, grid)
+        return 0 if row is None else next(s for s in range(len(row["seeds"]) + 1) if str(s) not in row["seeds"])
+
     def row(
         self,
         problem: Mapping[str, Any],

@@ -30,7 +30,11 @@ def findings(panels: Sequence[f.Panel]) -> dict[str, fd.Decision]:
     best = min(("FedAvg", "FedProx"), key=lambda name: float(ends[name].mean()))
     level = fd.Comparison("", ends["FedDANE"], ends[best], 1 / f.LEVEL)
     told = f"FedDANE {fd.mean_of(ends['FedDANE'])}, {best} {fd.mean_of(ends[best])}; within {f.LEVEL - 1:.0%} is level"
-    return {"worse": f.worse(unlike), "iid": fd.Decision(fd.decided([level])[0], told)}
+    return {
+        "worse_fedavg": f.worse(unlike, "FedAvg"),
+        "worse_fedprox": f.worse(unlike, "FedProx"),
+        "iid": fd.Decision(fd.decided([level])[0], told),
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> None:

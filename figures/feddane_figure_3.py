@@ -26,7 +26,11 @@ def findings(panels: Sequence[f.Panel]) -> dict[str, fd.Decision]:
     """The paper's findings on the loss in the end, seed by seed."""
     over = [p.lines["FedDANE"].ends / p.lines["FedAvg"].ends - 1 for p in (panels[0], panels[-1])]
     names = (panels[0].devices.title, panels[-1].devices.title)
-    return {"worse": f.worse(panels), "especially": fd.ordered([fd.Comparison("excess over FedAvg", *over)], names)}
+    return {
+        "worse_fedavg": f.worse(panels, "FedAvg"),
+        "worse_fedprox": f.worse(panels, "FedProx"),
+        "especially": fd.ordered([fd.Comparison("excess over FedAvg", *over)], names),
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> None:

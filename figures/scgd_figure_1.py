@@ -120,8 +120,8 @@ def notes(r: Results, found: dict[str, Any]) -> list[str]:
     late = [int((v[:, PAPER_ROUND:] > 0).all(axis=1).sum()) for v in (r.fresh, r.shared)]
     at, ahead = small.positive_from, r.all_devices_end < 0
     return [
-        f"Taken as a statement about each single run, from round {PAPER_ROUND} on: {late[0]} of {len(r.fresh)} runs with "
-        f"fresh data and {late[1]} of {len(r.shared)} with one data set have the smaller error in all rounds.",
+        f"Taken as a statement about each single run, from round {PAPER_ROUND} on: {late[0]} of {len(r.fresh)} runs "
+        f"with fresh data and {late[1]} of {len(r.shared)} with one data set have the smaller error in all rounds.",
         f"With device-specific coefficients the median difference after the last round is {pretty(device.end[1])}, "
         f"with "
         f"common ones {pretty(shared.end[1])} (one data set).",

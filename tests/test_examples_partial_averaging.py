@@ -200,11 +200,11 @@ MUTATIONS = [
     ("Messages of partial averaging", "no averages"),
     ("Messages of periodic averaging", "all averaged after every step"),
     ("Remark 1, corrected", "half the step"),
-    ("Remark 1 as printed: no finite range refutes a limit", "the corrected reading"),
+    ("Remark 1 as printed is false: the exact limit on four coupled blocks", "the corrected reading"),
     ("Remark 2, corrected", "half the step"),
     ("Remark 2 as printed is false", "the blocks uncoupled"),
     ("Remark 3, corrected", "half the step"),
-    ("Remark 3 as printed: no finite range refutes a limit", "the corrected reading"),
+    ("Remark 3 as printed is false: the exact limit of plain averages at unequal weights", "equal weights"),
     ("Remark 4, corrected", "half the step"),
     ("Remark 4 as printed is false", "the blocks uncoupled"),
 ]

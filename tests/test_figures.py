@@ -98,7 +98,8 @@ def test_caption_facts_against_a_plain_loop(
     scgd = loop([[t % DEVICES] for t in range(ROUNDS)], steps, 0)
     assert facts["all_devices_minus_scgd_end"] == pytest.approx(every[-1] - scgd[-1], rel=1e-6)
     text = (tmp_path / f"{name}.md").read_text()
-    assert all(sentence in text for sentence in [*facts["agrees"], *facts["differs"]])
+    assert all(finding["says"] in text and finding["statistic"] in text for finding in facts["findings"])
+    assert all(note in text for note in facts["notes"])
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"{name}.json", f"{name}.md", f"{name}.png"]
 
@@ -115,7 +116,8 @@ def test_figure_1_says_out_of_scope_at_the_papers_step(figures: dict[str, Module
     limit = (mu**2 / (24 * lipschitz**4) + (a * mu) ** 2) ** 0.5 - a * mu
     assert facts["largest_step"]["eta"] == pytest.approx(limit / 80, rel=1e-9)
     assert facts["paper_over_largest"] == pytest.approx(80e-5 / limit, rel=1e-9)
-    assert any("OUT_OF_SCOPE" in sentence for sentence in facts["differs"])
+    assert any("OUT_OF_SCOPE" in sentence for sentence in facts["notes"])
+    assert facts["findings"][0]["word"] == "undecided"  # 40 rounds say nothing about those after 6000
 
 
 @pytest.mark.parametrize(
@@ -128,13 +130,14 @@ def test_first_round_from_which_all_are_positive(
     assert figures["_common"].stays_positive_from(np.array(values, dtype=float)) == at
 
 
-def test_sentences_follow_the_numbers(figures: dict[str, ModuleType]) -> None:
-    common = figures["_common"]
-    for at, agreed in ((100, True), (6000, True), (6001, False), (None, False)):
-        agrees: list[str] = []
-        differs: list[str] = []
-        common.judge_round(agrees, differs, "one data set", common.Summary(at, (0.0, 0.0, 0.0), 0.5), 6000)
-        assert bool(agrees) == agreed == (not differs)
+@pytest.mark.parametrize(("since", "word"), [(100, "reproduced"), (6000, "reproduced"), (6001, "undecided")])
+def test_the_word_follows_the_percentile(figures: dict[str, ModuleType], since: int, word: str) -> None:
+    module = figures["scgd_figure_1"]
+    values = np.where(np.arange(6101) >= since, 1.0, -1.0) * np.ones((100, 1))
+    results = module.Results(values, values, values, values, None, None, 0.0)
+    assert module.always(results).word == word
+    below = module.Results(-values, -values, values, values, None, None, 0.0)
+    assert module.always(below).word == "reversed"
 
 
 def test_figure_2_sets_the_two_step_conditions_against_each_other(figures: dict[str, ModuleType]) -> None:

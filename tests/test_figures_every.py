@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,11 @@ def drawn(script: str, out: Path, *more: str) -> dict[str, bytes]:
 def test_two_processes_draw_what_the_scripts_draw(tmp_path: Path) -> None:
     names = ("partial_averaging_table", "async_fl_gantt")
     alone = {k: v for name in names for k, v in drawn(name, tmp_path / name).items()}
-    assert drawn("_every", tmp_path / "every", "--workers", "2", *names) == alone
+    together = drawn("_every", tmp_path / "every", "--workers", "2", *names)
+    record = {row["name"]: row for row in json.loads(together.pop("record.json"))}
+    assert together == alone
+    assert [f["word"] for f in record["Asynchronous FL, Figure 1"]["findings"]] == ["reproduced", "reproduced"]
+    assert len(record) == 43
     assert {Path(k).stem for k in alone} == set(names)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundcheck.errors import DataNotFetched
+from boundcheck.engines.sampled import run_sampled
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.problem import clients_of
 
 FIGURES = Path(__file__).parents[1] / "figures"
-NAMES = ("_common", "_feddane", "feddane_figure_1", "feddane_figure_2", "feddane_figure_3")
+NAMES = ("_common", "_feddane", "_recorded", "feddane_figure_1", "feddane_figure_2", "feddane_figure_3")
 TINY = ("--rounds", "4", "--seeds", "2", "--samples", "12")
 
 
@@ -36,12 +37,17 @@ def made(module: ModuleType, tmp_path: Path, *more: str) -> dict[str, Any]:
     return json.loads((tmp_path / f"{module.NAME}.json").read_text())
 
 
+def tiny(figures: dict[str, ModuleType], **more: Any) -> Any:
+    """Unlike devices of few samples."""
+    f = figures["_feddane"]
+    return f.Devices("tiny", {"kind": "synthetic", "devices": 30, "max_samples": 12, "alpha": 1, "beta": 1, **more})
+
+
 def test_the_loss_is_that_of_all_samples(figures: dict[str, ModuleType]) -> None:
     f = figures["_feddane"]
-    size = f.Size(12, 2, 3, 2)
-    devices = f.synthetic("tiny", size, alpha=1, beta=1)
+    size, devices = f.Size(12, 2, 3, 2), tiny(figures)
     problem = f.measured(devices)
-    loss = f.losses(f.method("FedDANE", devices, size, "1/10", 5), problem, size, 2)
+    loss = f.Runs(devices, size, off(figures)).losses("FedDANE", Fraction(1, 10), 5, 2)
     assert loss.shape == (2, 4)
     assert loss[:, 0] == pytest.approx([np.log(10)] * 2)  # at 0 all ten classes are alike
     x = np.random.default_rng(0).standard_normal(problem.dim) / 10
@@ -51,84 +57,94 @@ def test_the_loss_is_that_of_all_samples(figures: dict[str, ModuleType]) -> None
     assert problem.metric("loss", x) == pytest.approx(shares @ own + float(problem.ridge) / 2 * x @ x)
 
 
+def off(figures: dict[str, ModuleType]) -> Any:
+    return figures["_recorded"].Recorded("none", "off")
+
+
 def test_methods_are_those_of_the_paper(figures: dict[str, ModuleType]) -> None:
     f = figures["_feddane"]
     size = f.Size(None, 20, 200, 5)
     devices = f.four(size)
     assert devices[0].title == "Synthetic IID"
     assert [d.problem.get("alpha") for d in devices[1:]] == ["0", "0.5", "1"]
+    clients = clients_of(f.measured(tiny(figures)))
     for name, kind in (("FedAvg", "fedprox"), ("FedProx", "fedprox"), ("FedDANE", "feddane")):
-        spec = f.method(name, devices[1], size, "1", 10)
-        built = build_method(spec)
+        built = build_method(f.method(name, size, Fraction(name != "FedAvg"), 10))
         assert built.name == kind
         assert (built.correction is not None) == (name == "FedDANE")
-        weight = built.local.visits(
-            0, (0,), clients_of(f.measured(f.synthetic("tiny", f.Size(12, 1, 2, 1), iid=True)))
-        )[0][1].prox
-        assert weight == (0 if name == "FedAvg" else 1)
+        assert built.local.visits(0, (0,), clients)[0][1].prox == (0 if name == "FedAvg" else 1)
 
 
 def test_mu_is_tuned_by_the_loss_in_the_end(figures: dict[str, ModuleType]) -> None:
     f = figures["_feddane"]
-    size = f.Size(40, 5, 6, 1)
-    devices = f.synthetic("some", size, alpha=1, beta=1)
-    problem = f.measured(devices)
-    chosen = f.tuned(devices, problem, size, 5)
-    ends = [f.Line("", mu, f.losses(f.method("FedDANE", devices, size, mu, 5), problem, size, 1)).end for mu in f.GRID]
-    assert f.GRID.index(chosen) == int(np.argmin(ends))
+    size, devices = f.Size(40, 5, 6, 2), tiny(figures, max_samples=40)
+    runs = f.Runs(devices, size, off(figures))
+    best, further, tried = runs.tuned(5)
+    ends = {mu: f.Line("", mu, runs.losses("FedDANE", mu, 5, 2)).ends.mean() for mu in map(Fraction, tried)}
+    assert best == min(f.GRID, key=lambda mu: ends[mu])
+    assert further == min(ends, key=lambda mu: ends[mu]) < max(ends)
 
 
-def test_worse_is_two_per_cent(figures: dict[str, ModuleType]) -> None:
-    f = figures["_feddane"]
-    assert f.larger(1.03, 1.0)
-    assert not f.larger(1.01, 1.0)
-    assert f.larger(float("inf"), 1.0)
-
-
-def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without MNIST, whose panel takes long at any size."""
-    f = figures["_feddane"]
-    whole = f.compared
-
-    def compared(devices: Any, *more: Any) -> Any:
-        if devices.problem.get("data") == "mnist":
-            raise DataNotFetched("not here")
-        return whole(devices, *more)
-
-    monkeypatch.setattr(f, "compared", compared)
+def test_figure_1(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     found = made(figures["feddane_figure_1"], tmp_path, *TINY)
-    assert list(found["ends"]) == [*(d.title for d in f.four(f.Size(12, 1, 2, 1))), "Digits, shards"]
-    assert all(set(ends) == {"FedAvg", "FedProx", "FedDANE"} for ends in found["ends"].values())
-    assert all(mu["FedDANE"] in f.GRID for mu in found["mu"].values())
-    assert len(found["agrees"]) + len(found["differs"]) == len(found["ends"])
-    assert "Scaled down for speed: at most 12 samples a device" in found["caption"]
-    assert "MNIST is not on this machine" in found["caption"]
-
-
-def test_the_mnist_panel(figures: dict[str, ModuleType]) -> None:
-    f, first = figures["_feddane"], figures["feddane_figure_1"]
-    try:
-        problem = f.measured(first.MNIST)
-    except DataNotFetched as missing:
-        pytest.skip(f"MNIST is not on this machine: {missing}")
-    assert (problem.clients, problem.dim) == (1000, 7850)
-    size = f.Size(None, 1, 2, 1, points=1)
-    loss = f.losses(f.method("FedAvg", first.MNIST, size, "0", 10), problem, size, 1)
-    assert loss[0, 0] == pytest.approx(np.log(10))
-    assert np.isfinite(loss[0, 1])
+    f = figures["_feddane"]
+    assert list(found["ends"]) == [d.title for d in f.four(f.Size(12, 1, 2, 1))]
+    assert all(set(ends) >= {"FedAvg", "FedProx", "FedDANE"} for ends in found["ends"].values())
+    assert all(Fraction(mu["FedDANE"]) in f.GRID for mu in found["mu"].values())
+    assert [f["key"] for f in found["findings"]] == ["worse_fedavg", "worse_fedprox", "iid"]
+    assert "Scaled down: at most 12 samples a device" in found["caption"]
 
 
 def test_figure_2(figures: dict[str, ModuleType], tmp_path: Path) -> None:
     found = made(figures["feddane_figure_2"], tmp_path, *TINY)
-    assert [list(ends) for ends in found["ends"].values()] == [["K = 1", "K = 5", "K = 10", "K = 30"]] * 3
-    assert len(found["agrees"]) + len(found["differs"]) == 4
+    shown = [[name for name in ends if "beyond" not in name] for ends in found["ends"].values()]
+    assert shown == [["K = 1", "K = 5", "K = 10", "K = 30"]] * 3
 
 
-def test_figure_3(figures: dict[str, ModuleType], tmp_path: Path) -> None:
-    found = made(figures["feddane_figure_3"], tmp_path, *TINY)
-    assert found["E"] == 1
-    assert len(found["agrees"]) + len(found["differs"]) == 4
-    assert "epochs instead of" not in found["caption"]
+def test_figure_3_reads_its_record(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    found = made(figures["feddane_figure_3"], tmp_path)
+    assert (found["E"], found["rounds"], found["seeds"], found["samples"]) == (1, 200, 10, None)
+    assert "Recorded in figures/results/feddane_figure_3.json" in found["caption"]
+    # with one epoch and all (1, 1) devices FedDANE ends below FedAvg in every run
+    ends = found["ends"]["Synthetic (1, 1)"]
+    assert all(own < other for own, other in zip(ends["FedDANE"], ends["FedAvg"], strict=True))
+    assert found["findings"][0]["word"] == "reversed"
+
+
+def test_a_recorded_run_comes_out_again(figures: dict[str, ModuleType]) -> None:
+    """The first recorded rounds of one row, run anew."""
+    f, three = figures["_feddane"], figures["feddane_figure_3"]
+    kept = figures["_recorded"].Recorded(three.NAME, "read")
+    devices = f.four(three.PAPER)[3]
+    spec = f.method("FedDANE", three.PAPER, Fraction(0), None)
+    recorded = kept.known(devices.problem, spec, three.PAPER.grid, [7])
+    assert recorded is not None
+    again = run_sampled(build_method(spec), f.measured(devices), 10, range(7, 8), ("loss",), [0, 5, 10])
+    assert again.samples["loss"][0] == pytest.approx(recorded[0, :3], rel=1e-6)
+
+
+def test_runs_are_kept_one_by_one_and_taken_up_again(figures: dict[str, ModuleType], tmp_path: Path) -> None:
+    recorded = figures["_recorded"]
+    problem, method, grid = {"kind": "p"}, {"kind": "m"}, [0, 1]
+    asked: list[int] = []
+
+    def compute(seed: int) -> np.ndarray:
+        asked.append(seed)
+        if seed == 2:
+            raise KeyboardInterrupt
+        return np.array([1.0, np.inf])
+
+    kept = recorded.Recorded("some", "extend", tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        kept.row(problem, method, grid, range(4), compute)
+    again = recorded.Recorded("some", "extend", tmp_path)
+    assert again.known(problem, method, grid, [0, 1]) == pytest.approx(np.array([[1.0, np.inf]] * 2))
+    assert {"command", "code", "versions", "processor_hours"} <= set(again.provenance)
+    asked.clear()
+    again.row(problem, method, grid, [0, 1, 3], compute)
+    assert asked == [3]
+    with pytest.raises(recorded.NotRecorded):
+        recorded.Recorded("some", "read", tmp_path).row(problem, {"kind": "other"}, grid, [0], compute)
 
 
 def test_sizes_are_refused(figures: dict[str, ModuleType], capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from flint import arb
+from flint import arb, ctx
 
 from boundcheck.core.linalg import nearest_float, rational
 from boundcheck.errors import BadInput
@@ -73,16 +73,28 @@ class Slope:
             found.append(found[-1] + (c + d) / 2 * (b - a))
         return found
 
+    def _numbers(self, like: Any) -> tuple[Any, Any, Any, Any]:
+        """Knots, values, rates and areas as numbers of the kind of `like`, kept for each kind and precision."""
+        if isinstance(like, Fraction):
+            return self.knots, self.values, self.rates, self._areas
+        key = ctx.prec if isinstance(like, arb) else 0
+        if key not in self._lifted:
+            parts = (self.knots, self.values, self.rates, self._areas)
+            self._lifted[key] = tuple([number(v, like) for v in part] for part in parts)  # pyright: ignore
+        return self._lifted[key]
+
+    @cached_property
+    def _lifted(self) -> dict[int, tuple[Any, Any, Any, Any]]:
+        return {}
+
     def _piece(self, x: Any) -> int | None:
         """The piece that x lies in, counted from 0 on the left; None for a ball that may meet several."""
         if isinstance(x, Fraction):
             return bisect_right(self.knots, x)
         k = bisect_right(self._floats, float(x))
         if isinstance(x, arb):
-            inside = (k == 0 or x >= rational(self.knots[k - 1])) and (
-                k == len(self.knots) or x <= rational(self.knots[k])
-            )
-            return k if inside else None
+            knots = self._numbers(x)[0]
+            return k if (k == 0 or x >= knots[k - 1]) and (k == len(knots) or x <= knots[k]) else None
         return k
 
     def at(self, x: Any) -> Any:
@@ -92,9 +104,8 @@ class Slope:
             low, high = ends(x)
             return number(self.at(low), x).union(number(self.at(high), x))
         j = max(k - 1, 0)
-        if not self.rates[k]:
-            return number(self.values[j], x)
-        return number(self.values[j], x) + number(self.rates[k], x) * (x - number(self.knots[j], x))
+        knots, values, rates, _ = self._numbers(x)
+        return values[j] + rates[k] * (x - knots[j]) if self.rates[k] else values[j]
 
     def area(self, x: Any) -> Any:
         """The integral of the slope from the first knot to x; of a ball, an enclosure."""
@@ -104,9 +115,10 @@ class Slope:
             middle = (low + high) / 2
             return number(self.area(middle), x) + self.at(x) * (x - number(middle, x))
         j = max(k - 1, 0)
-        step = x - number(self.knots[j], x)
-        linear = number(self._areas[j], x) + number(self.values[j], x) * step
-        return linear + number(self.rates[k] / 2, x) * step * step if self.rates[k] else linear
+        knots, values, rates, areas = self._numbers(x)
+        step = x - knots[j]
+        linear = areas[j] + values[j] * step
+        return linear + rates[k] * step * step / 2 if self.rates[k] else linear
 
     @property
     def steepest(self) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,7 +116,7 @@ def list_statements(
 def _without_evidence(without: list[dict[str, Any]], broken: list[str], as_json: bool) -> int:
     """Print the readings without evidence, as JSON a list of their ids; exit code 1 where there is one."""
     if as_json:
-        print_json([r["id"] for r in without])
+        line(json.dumps([r["id"] for r in without]))
     else:
         for r in without:
             line(f"{r['id']}: {r['belief']}")

@@ -30,6 +30,7 @@ from boundcheck.evidence.open_step_sizes import placeholder, start_constants, wi
 from boundcheck.evidence.outside import Source, at_rounds, compare_outside, describe_outside, read_curve, source_name
 from boundcheck.evidence.rate import Rate
 from boundcheck.evidence.readings import Reading, readings_beside
+from boundcheck.evidence.round_values import check_fits, metrics_of
 from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
 from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.methods.build import build as build_method
@@ -41,8 +42,8 @@ from boundcheck.setting.user_constants import given_constants, is_library
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import about_numbers, freed, in_free_data, numbers_at
 from boundcheck.theory.largest import NothingAllowed
-from boundcheck.theory.quantities import check_measurable
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.quantities import check_measurable, round_symbols
+from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Grade, Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -209,6 +210,7 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
     """
     check_measurable(claimed)
     check_algorithm(claimed)
+    check_fits(claimed, claim.engine, claim.arithmetic, claim.constants)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
     problem = build_problem(claim.problem)
@@ -244,10 +246,11 @@ def run(
     claimed, setting, rounds = resolved.claimed, resolved.setting, resolved.rounds
     if needs_no_run(claimed):
         return curve_without_run(claimed, setting, resolved.asked)
-    metrics = sorted({claimed.metric.quantity} | ({claim.rate.metric} if claim.rate else set()))
-    how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": metrics}
+    metrics = {claimed.metric.quantity, *metrics_of(claimed)} | ({claim.rate.metric} if claim.rate else set())
+    how: dict[str, Any] = {"rounds": rounds, "engine": claim.engine, "metrics": sorted(metrics)}
     if claim.engine == "exact":
-        how["arithmetic"] = Arithmetic(claim.arithmetic or Arithmetic.BALL).value
+        usual = Arithmetic.RATIONAL if round_symbols(claimed) else Arithmetic.BALL
+        how["arithmetic"] = Arithmetic(claim.arithmetic or usual).value
 
     def recalled(**more: Any) -> Curve:
         from boundcheck.evidence.stored import run_or_recall
@@ -298,7 +301,7 @@ def compare(claim: Claim, resolved: Resolved, curve: Curve) -> ClaimResult:
     claimed, index = resolved.claimed, resolved.index or None
     curve = with_assumptions(curve, claim.constants, claimed, resolved.setting.problem)
     limit = None
-    if claimed.kind is Kind.LIMIT and curve.arithmetic is Arithmetic.RATIONAL:
+    if claimed.kind.limit and curve.arithmetic is Arithmetic.RATIONAL:
         from boundcheck.evidence.limits import exact_limit
 
         limit = exact_limit(claimed, resolved.setting.method, resolved.setting.problem)

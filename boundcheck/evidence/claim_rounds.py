@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.core.numbers import as_fraction, format_short, parse_grid
 from boundcheck.errors import BadInput
 from boundcheck.evidence.averages import check_rounds
+from boundcheck.evidence.round_values import FIRST_ROUNDS, rounds_before
+from boundcheck.theory.quantities import round_symbols
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
@@ -23,6 +25,9 @@ LAST_AVERAGE = 10_000  # nor, for an average over rounds, beyond so many of them
 def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fraction]:
     """0, 1 and a log grid up to where the bound has come within 1 % of its floor (or 10^12)."""
     symbol = claimed.symbol(str(claimed.metric.index))
+    if round_symbols(claimed):
+        whole = claimed.metric.weights is not None
+        return [Fraction(k) for k in range(int(whole), FIRST_ROUNDS // (4 if whole else 1) + 1)]
     first = symbol.low if symbol.low is not None else Fraction(1)
     if symbol.high is not None:
         return parse_grid([first, symbol.high] if first < symbol.high else [first], symbol.name)
@@ -80,4 +85,6 @@ def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str
         if claimed.metric.weights is not None:
             check_rounds(claimed, int(done), done if symbol is None else k)
         rounds.append(int(done))
-    return sorted(set(rounds)) if claimed.metric.weights is None else list(range(max(rounds)))
+    if claimed.metric.weights is not None:
+        return list(range(max(rounds)))
+    return rounds_before(claimed, rounds, values) if round_symbols(claimed) else sorted(set(rounds))

@@ -35,6 +35,7 @@ from boundcheck.setting.user_constants import (
 )
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
+from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.theory.typeset import relation_text
@@ -77,7 +78,8 @@ def symbol_values(
             known[symbol.name] = given[symbol.name]
         elif symbol.name in own:
             known[symbol.name] = own[symbol.name]
-    missing = [s.name for s in statement.symbols if s.name not in known and s.name != statement.metric.index]
+    changing = round_symbols(statement)
+    missing = [s.name for s in statement.symbols if s.name not in {*known, *changing, statement.metric.index}]
     if missing:
         raise BadInput(
             f"{statement.best_id}: no value for {', '.join(missing)}; neither the problem nor the method has "
@@ -308,7 +310,7 @@ def _compared(
     if found.outcome is Outcome.VACUOUS and any(points.rounds):
         told = told_nearest(statement, _at_last(statement, points, values), details)
         found = replace(found, reason=f"{found.reason.rstrip('.')}{told}.")
-    if statement.kind is Kind.LIMIT and limit is not None:
+    if limit is not None:
         details["limit"] = limit.why if isinstance(limit, NoLimit) else format_exact(limit)
     if found.statistics:
         details["statistics"] = plain(found.statistics)

@@ -14,6 +14,8 @@ from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.errors import BadInput
 from boundcheck.evidence.averages import averages, exact_averages, sampled_averages, weights_of
+from boundcheck.evidence.round_values import exists, values_of_rounds
+from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.verdict import plain
@@ -39,6 +41,7 @@ class Points:
     trivial_low, trivial_high: around the statement's trivial value, None where it declares none.
     rational: whether a run in rational arithmetic would give exact numbers where these are not.
     gap: a sentence about rounds that the average needs and the curve has not; '' where none is missing.
+    own: values of the symbols that change along the run (`round_values`), one table a point; empty without any.
     """
 
     statement: Statement
@@ -60,6 +63,7 @@ class Points:
     envelope_how: str = ""
     rarest: Rarest | None = None
     gap: str = ""
+    own: Sequence[Mapping[str, Fraction]] = ()
 
     def __len__(self) -> int:
         return len(self.index)
@@ -68,13 +72,18 @@ class Points:
         """Sign of an expression in the statement's symbols at one point, decided exactly; None where undecided."""
         from boundcheck.theory.decide import sign
 
-        return sign(expr, {**self.values, index_name(self.statement): self.index[at]})
+        return sign(expr, self.here(at))
+
+    def here(self, at: int) -> dict[str, Fraction]:
+        """The values of all symbols at one point, the index among them."""
+        return {**self.values, index_name(self.statement): self.index[at], **(self.own[at] if self.own else {})}
 
     def witness(self, at: int) -> dict[str, Any]:
         """The numbers of one point, JSON-able."""
         return plain(
             {
                 "constants": {k: format_exact(v) for k, v in self.values.items()},
+                **({"quantities": {k: format_exact(v) for k, v in self.own[at].items()}} if self.own else {}),
                 "index": {index_name(self.statement): format_exact(self.index[at])},
                 "round": self.rounds[at],
                 "metric": [float(self.low[at]), float(self.high[at])],
@@ -99,9 +108,9 @@ def points_of(
     """The curve's rounds that fall on an index of the statement, with both sides enclosed.
 
     at: for a metric that is an average over rounds, the values of the index to compare at, of those whose rounds the
-    curve holds from 0 on (None: all of them up to 100, fewer and fewer beyond). Other metrics are compared wherever the
-    curve was measured. every_index: also where a condition on the index itself fails, of which the statement does not
-    speak.
+    curve holds from 0 on (None: all of them up to 100, fewer and fewer beyond), and for a lemma with quantities of a
+    round those to compare at. Other metrics are compared wherever the curve was measured. every_index: also where a
+    condition on the index itself fails, of which the statement does not speak.
     Raises BadInput where the curve has not the metric or the statement is a formula.
     """
     metric = statement.metric
@@ -115,11 +124,13 @@ def points_of(
             f"{statement.best_id} is about the metric '{name}', which the curve does not hold "
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
-    averaged = metric.weights is not None
+    averaged, changing = metric.weights is not None, bool(round_symbols(statement))
+    own: list[dict[str, Fraction]] = []
     if averaged:
         ends, index = _averaged_indices(statement, curve, values, at)
         if not every_index:
             ends, index = _spoken_of(statement, values, ends, index)
+        own = values_of_rounds(statement, curve, values, ends) if changing else []
         rounds = tuple(end - 1 for end in ends)
         low, high, samples, exact = _averaged(statement, curve, values, ends)
         envelope = _averaged_envelope(statement, curve, values, ends)
@@ -127,6 +138,11 @@ def points_of(
         chosen, index = _indices(statement, curve, values)
         if not every_index:
             chosen, index = _spoken_of(statement, values, chosen, index)
+        if changing:  # the curve has more rounds than are compared
+            kept = [(p, k) for p, k in zip(chosen, index, strict=True) if at is None or k in at]
+            own = values_of_rounds(statement, curve, values, [p for p, _ in kept])
+            kept = [(p, k, v) for (p, k), v in zip(kept, own, strict=True) if exists(statement, v)]
+            chosen, index, own = [p for p, _, _ in kept], [k for _, k, _ in kept], [v for _, _, v in kept]
         rounds = tuple(int(curve.rounds[i]) for i in chosen)
         low, high, samples, exact = _measured(curve, name, chosen, rounds)
         envelope = _envelope(curve, name, chosen)
@@ -138,8 +154,8 @@ def points_of(
             with np.errstate(invalid="ignore", over="ignore"):
                 samples = np.where(scale_high == 0, 0.0, samples * scale_high)
                 envelope = np.where(scale_high == 0, 0.0, np.where(scale_high > 0, envelope * scale_high, np.inf))
-    bound_low, bound_high = _enclose(statement.bound, statement, values, index)
-    trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, index)
+    bound_low, bound_high = _enclose(statement.bound, statement, values, index, own)
+    trivial = (None, None) if statement.trivial is None else _enclose(statement.trivial, statement, values, index, own)
     return Points(
         statement=statement,
         values=values,
@@ -160,6 +176,7 @@ def points_of(
         rarest=curve.rarest,
         rational=curve.arithmetic in (Arithmetic.BALL, Arithmetic.FLOAT64) and name in curve.start,
         gap=_gap(curve, statement, values, at) if averaged else "",
+        own=own,
     )
 
 
@@ -336,10 +353,18 @@ def _indices(statement: Statement, curve: Curve, values: Mapping[str, Fraction])
 
 
 def _enclose(
-    expr: Any, statement: Statement, values: Mapping[str, Fraction], index: Sequence[Fraction]
+    expr: Any,
+    statement: Statement,
+    values: Mapping[str, Fraction],
+    index: Sequence[Fraction],
+    own: Sequence[Mapping[str, Fraction]] = (),
 ) -> tuple[Floats, Floats]:
     from boundcheck.theory.evaluation import enclose_along
 
+    if own:
+        name = index_name(statement)
+        ends = [enclose_along(expr, {**values, **v}, name, [k]) for v, k in zip(own, index, strict=True)]
+        return np.concatenate([low for low, _ in ends]), np.concatenate([high for _, high in ends])
     return enclose_along(expr, values, index_name(statement), index)
 
 

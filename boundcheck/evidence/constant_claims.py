@@ -28,6 +28,7 @@ from boundcheck.setting.constants import key_of_name
 from boundcheck.setting.participation import HYPOTHESES
 from boundcheck.setting.user_constants import is_library, key_of
 from boundcheck.theory.free_data import about_numbers
+from boundcheck.theory.quantities import round_symbols
 
 if TYPE_CHECKING:
     from boundcheck.setting import Setting
@@ -110,6 +111,7 @@ def missing_quantity(claimed: Statement, setting: Setting, given: Iterable[str])
     """Which broken assumption explains that the metric or a constant does not exist; None where nothing is missing or
     no assumption is known to be broken. given: names of the symbols that a claim gives a value."""
     known = {*claimed.known(dict.fromkeys(setting.constants())), *given, *claimed.parameters, str(claimed.metric.index)}
+    known |= set(round_symbols(claimed))
     lacking = [s.name for s in claimed.symbols if s.name not in known and s.key not in START]
     quantity = claimed.metric.quantity
     if not needs_no_run(claimed) and not setting.metric(quantity).source:

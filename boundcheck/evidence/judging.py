@@ -75,7 +75,7 @@ def _judged(points: Points, level: float, limit: Fraction | NoLimit | None) -> J
         return _upper_bound(points, level)
     if kind is Kind.LOWER_BOUND:
         return _lower_bound(points)
-    if kind is Kind.LIMIT and limit is not None:
+    if kind.limit and limit is not None:
         found = _known_limit(points, limit)
         if found is not None:
             return found
@@ -113,8 +113,7 @@ def _apart(points: Points, at: int, metric: Fraction | float, bound: float, digi
     if isinstance(metric, Fraction):
         near = math.isfinite(bound) and abs(metric - Fraction(bound)) <= NEAR * abs(metric)
         if near:  # doubles may not tell them apart
-            here = {**points.values, index_name(points.statement): points.index[at]}
-            claimed = Point(points.statement.bound, here).enclose(200)[0]
+            claimed = Point(points.statement.bound, points.here(at)).enclose(200)[0]
         else:
             metric = to_float(metric)
     first, second = format_apart(metric, claimed, digits=digits)
@@ -380,11 +379,13 @@ def _known_limit(points: Points, limit: Fraction | NoLimit) -> Judgement | None:
     sign = points.sign_of(points.statement.bound - _rational(limit), last)
     if sign is None:
         return None
-    if sign == 0:
-        reason = f"The exact limit of the metric is {format_short(limit)}, as claimed."
+    superior = points.statement.kind is Kind.LIMSUP
+    if sign == 0 or (superior and sign > 0):
+        how = "at most what is claimed" if superior else "as claimed"
+        reason = f"The exact limit of the metric is {format_short(limit)}, {how}."
         return Judgement(Outcome.HOLDS, Grade.EXACT, reason, last)
     found, claimed = _apart(points, last, limit, float(points.bound_low[last]), 10)
-    reason = f"The exact limit of the metric is {found}, not {claimed}."
+    reason = f"The exact limit of the metric is {found}, {'above' if superior else 'not'} {claimed}."
     return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, last)
 
 

@@ -162,16 +162,21 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
     """The exact limit, as the rounds go on, of the expected metric that the statement says a limit of, or that it has
     none: it runs through a cycle, or the models that it says tend to a point do not (`engines.exact.growing`).
 
-    None where it is not known: its step sizes are rounded or change, the problem is not quadratic, the metric is
-    scaled, averaged, or none of the problem's, or what it should tend to changes with the index.
+    Of a plain mean over all rounds, the mean over the cycle that the metric ends in is the limit. None where it is not
+    known: the step sizes are rounded or change, the problem is not quadratic, the metric is scaled, averaged otherwise,
+    or none of the problem's, what it should tend to changes with the index, or a limit superior is not of such a mean.
     """
     metric = claimed.metric
     moving = {s.name for s in claimed.bound.free_symbols} & {index_name(claimed)}
-    if claimed.kind is not Kind.LIMIT or moving or metric.scale != 1 or metric.weights is not None:
+    if not claimed.kind.limit or moving or metric.scale != 1 or metric.weights not in (None, 1):
         return None
     if not isinstance(problem, QuadraticProblem) or metric.quantity not in problem.metrics:
         return None
     if not method.exact_steps():
+        return None
+    if metric.weights is not None:
+        return _limit_of_mean(metric.quantity, method, problem)
+    if claimed.kind is Kind.LIMSUP:
         return None
     if isinstance(method.exchange, Blocks) and method.exchange.tau > 1:  # the rounds of a period differ
         return None
@@ -184,6 +189,15 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
         return _no_limit(claimed, method, problem)
     assert isinstance(value, Fraction)  # the arithmetic is rational
     return value
+
+
+def _limit_of_mean(quantity: str, method: Method, problem: Problem) -> Fraction | None:
+    """The limit of the plain mean over all rounds; None where the method does not contract."""
+    try:
+        values = limit_cycle(method, problem, (quantity,)).values[quantity]
+    except (BadInput, Unsupported):
+        return None
+    return sum((v for v in values if isinstance(v, Fraction)), Fraction(0)) / len(values)  # all: rational arithmetic
 
 
 def _limit_in_cycle(claimed: Statement, method: Method, problem: Problem) -> Fraction | NoLimit | None:

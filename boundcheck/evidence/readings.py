@@ -9,7 +9,9 @@ from fractions import Fraction
 from boundcheck.engines.curve import Curve
 from boundcheck.evidence.compare import objection_of
 from boundcheck.evidence.compared_points import Points, points_of
+from boundcheck.evidence.round_values import metrics_of
 from boundcheck.theory.discovery import readings
+from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Statement
 
@@ -33,10 +35,10 @@ def readings_beside(
     paper, _, rest = claimed.id.partition("/")
     beside: list[Reading] = []
     for other in readings(paper, rest.partition("/")[0]) if rest else ():
-        if other.id == claimed.id or other.metric != claimed.metric:
+        if other.id == claimed.id or other.metric != claimed.metric or not metrics_of(other) <= set(curve.values):
             continue
         at = _constants_of(other, claimed, values, curve)
-        if {s.name for s in other.symbols} - set(at) - {str(other.metric.index)}:
+        if {s.name for s in other.symbols} - set(at) - {str(other.metric.index), *round_symbols(other)}:
             continue
         if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not speak of these values
             continue

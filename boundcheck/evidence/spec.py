@@ -42,7 +42,7 @@ from boundcheck.setting.user_constants import check_parameters, given_constants
 from boundcheck.theory.decide import sign
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import freed, in_free_data, numbers_at
-from boundcheck.theory.quantities import check_measurable
+from boundcheck.theory.quantities import check_measurable, round_symbols
 from boundcheck.theory.scope import difference
 from boundcheck.theory.statement import Statement
 from boundcheck.verdict import Outcome
@@ -364,7 +364,7 @@ class _Checker:
     def _missing(self, claimed: Statement, known: Mapping[str, Any], instance: tuple[Problem, Method] | None) -> None:
         if self.raw.get("estimate") is True or self._table("estimate"):
             return  # they are measured
-        found = {*known, claimed.metric.index}
+        found = {*known, claimed.metric.index, *round_symbols(claimed)}
         lacking = [s for s in claimed.symbols if s.name not in found and s.key not in START]
         if not lacking:
             return

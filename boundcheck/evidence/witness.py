@@ -17,7 +17,7 @@ from boundcheck.errors import BadInput, StoreError, shown
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import is_registered, statement
-from boundcheck.theory.statement import Kind
+from boundcheck.theory.quantities import round_symbols
 from boundcheck.verdict import Grade, Outcome, Verdict, entry, plain
 
 SCHEMA = 1
@@ -44,12 +44,13 @@ class Witness:
 
     def claim(self) -> Claim:
         """The claim that runs it again."""
-        # a claim about a limit is decided in fractions alone
+        # a claim about a limit, or about quantities of a round on both sides, is decided in fractions alone
         if self.loaded and not self.digest():
             paper = self.statement.partition("/")[0]
             raise BadInput(f"the witness is about {self.statement}, of a file that was loaded; give --load {paper}.py.")
         claimed = statement_from_dict(self.definition) if self.definition else statement(self.statement)
-        arithmetic = "rational" if claimed.kind is Kind.LIMIT else "ball"
+        exact = claimed.kind.limit or round_symbols(claimed)
+        arithmetic = "rational" if exact else "ball"
         return Claim(claimed, self.problem, self.method, at=self.at, arithmetic=arithmetic, expect=Outcome.VIOLATED)
 
     def digest(self) -> str:

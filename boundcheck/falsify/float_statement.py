@@ -11,6 +11,7 @@ import sympy as sp
 
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import Unsupported
+from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import difference, index_conditions
 from boundcheck.theory.statement import ROUND, Condition, Statement
 
@@ -44,6 +45,7 @@ class FloatStatement:
         self._bound, self._scale = self._function(statement.bound), self._function(metric.scale)
         self._trivial = self._function(sp.nan if statement.trivial is None else statement.trivial)
         self._rounds = self._function(metric.rounds)
+        self._lemma = bool(round_symbols(statement))
         self._weights = self._function(sp.Integer(1) if metric.weights is None else metric.weights, ROUND)
 
     def _function(self, expression: Any, *more: sp.Symbol) -> Callable[..., Any]:
@@ -108,12 +110,22 @@ class FloatStatement:
         ones = np.ones(len(step))
         return np.stack([self._weights(known, step, 1.0, r) * ones for r in range(rounds)], 1)
 
+    def _excess(self, known: Known, step: Any, index: float, metric: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            metric = metric * self._scale(known, step, index)
+            bound = self._bound(known, step, index) * np.ones_like(metric)
+            found = (metric - bound) / (np.abs(metric) + np.abs(bound) + known.get("rounding", 0.0))
+            return np.where(np.isnan(found), -np.inf, found)
+
     def score(self, known: Known, step: Any, index: float, metric: Floats) -> Floats:
         """How far the metric (without its scale) is above the bound, (B,): positive for a violation, -inf out of scope.
 
         log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1. So a step size
-        near 0 scores by the ratio of actual to promised decrease.
+        near 0 scores by the ratio of actual to promised decrease. A lemma promises no decrease, and its sides may be
+        negative: its score is (metric - bound)/(|metric| + |bound| + known["rounding"]).
         """
+        if self._lemma:
+            return self._excess(known, step, index, metric)
         with np.errstate(all="ignore"):
             trivial = self._trivial(known, step, index)
             bound = self._bound(known, step, index) * np.ones_like(metric)

@@ -75,10 +75,12 @@ class Generator(ABC):
         return {}
 
     @abstractmethod
-    def curve(self, shape: Any, numbers: Numbers, known: Known, step: Any) -> Iterable[tuple[int, Floats]]:
+    def curve(
+        self, shape: Any, numbers: Numbers, known: Known, step: Any
+    ) -> Iterable[tuple[int, Floats] | tuple[int, Floats, Known]]:
         """(index, the statement's metric without its scale (B,)) at some values of the index, in rising order.
 
-        Values within rounding of 0 are 0.
+        Values within rounding of 0 are 0. A third entry has the constants that change with the index.
         """
 
     @abstractmethod
@@ -106,10 +108,11 @@ class Generator(ABC):
                 usable = np.isfinite(step)
                 step = np.where(usable, step, 1e-3 * unit)
             known = {**known, **self.constants_of_step(shape, numbers, step)}
-            return [
-                (index, np.where(usable, self.claimed.score(known, step, index, metric), -np.inf))
-                for index, metric in self.curve(shape, numbers, known, step)
-            ]
+            found: list[tuple[int, Floats]] = []
+            for index, metric, *own in self.curve(shape, numbers, known, step):
+                here = {**known, **own[0]} if own else known
+                found.append((index, np.where(usable, self.claimed.score(here, step, index, metric), -np.inf)))
+            return found
 
     def claim(self, instance: Instance) -> Claim:
         """The claim that an exact instance makes about the statement."""

@@ -22,11 +22,13 @@ from boundcheck.falsify.generator import Generator
 from boundcheck.falsify.generators.averaged_blocks import AveragedBlocks
 from boundcheck.falsify.generators.fixed_cycles import FixedCycles
 from boundcheck.falsify.generators.free_numbers import FreeNumbers
+from boundcheck.falsify.generators.lemma_rounds import LemmaRounds
 from boundcheck.falsify.generators.proximal_devices import ProximalDevices
 from boundcheck.falsify.generators.reshuffled_samples import ReshuffledSamples
 from boundcheck.falsify.generators.sampled_clients import SampledClients
 from boundcheck.falsify.shrinking import shrink
 from boundcheck.theory.free_data import about_numbers
+from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.statement import Statement
 
 BATCH = 512  # instances of a generation
@@ -59,6 +61,8 @@ def generator_for(statement: Statement) -> Generator:
     if about_numbers(statement):
         return FreeNumbers(statement)
     kind = "" if statement.algorithm is None else statement.algorithm.kind
+    if round_symbols(statement):
+        return LemmaRounds(statement)
     return next((g for g in GENERATORS if kind in g.kinds), FixedCycles)(statement)
 
 

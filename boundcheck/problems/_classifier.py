@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,7 @@ from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_short, round_up
 from boundcheck.errors import UnknownName
 from boundcheck.problems import _kept
+from boundcheck.problems._ball_scores import BallScores
 from boundcheck.problems._losses import Logistic, Loss
 from boundcheck.problems._minimum import Minimum, Objective, certify_minimum, minimise
 from boundcheck.problems._quadratic import ASSUMPTIONS, instance_objection
@@ -188,6 +189,26 @@ class Classifier:
             mean += float(weight) * own
         with np.errstate(divide="ignore", invalid="ignore"):
             return parts / np.einsum("kd,kd->k", mean, mean)
+
+    # --- in ball arithmetic ---------------------------------------------------------------------------------------
+
+    @property
+    def arithmetics(self) -> tuple[str, ...]:
+        """Gradients and metrics have enclosures."""
+        return ("ball",)
+
+    @cached_property
+    def _balls(self) -> BallScores:
+        shape = (self.features, self.labels, self.offsets, self.weights, self.ridge, self.loss.columns)
+        return BallScores(*shape, self.objective, self.minimum.point)
+
+    def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
+        """An enclosure of the gradient of f_client, or of its sample, over a ball of points (d,)."""
+        return self._balls.gradient(client, sample, x)
+
+    def metric_of(self, name: str, x: Sequence[Any]) -> Any:
+        """An enclosure of a metric over a ball of points (d,): of the true gap and distance, not bounds of them."""
+        return self._balls.metric(name, x)
 
     def arrays(self) -> Arrays:
         """Layout "logistic" or "softmax"."""

@@ -141,12 +141,15 @@ class PiecewiseQuadratics(ScalarInstance):
             "L": given(max(s.steepest for s in self.client_slopes), "largest curvature of a client"),
             "L_ij": given(max(s.steepest for s in samples), "largest curvature of a sample"),
             "mu_ij": given(0, "the samples are convex, and linear beyond their knots"),
-            "sigma2": given(self._spread(self._minimiser, False), "clients' squared slopes at the minimiser"),
+            "sigma2": given(
+                sum((s.at(self._minimiser) ** 2 for s in self.client_slopes), Fraction(0)) / self.clients,
+                "mean of the clients' squared slopes at the minimiser",
+            ),
             "B_grad": given(max(s.bound for s in samples), "largest slope of a sample"),
             "B2": given(1, "chosen; G2 is for this"),
             # a variance of functions that are linear between knots is convex there
             "G2": given(
-                max(self._spread(k, True) for own in self.client_slopes for k in own.knots),
+                max(self._variance(k) for own in self.client_slopes for k in own.knots),
                 "largest variance of the clients' slopes, at a knot",
             ),
             "dist2_0": given((start - self._minimiser) ** 2, "squared distance of the start to the nearest minimiser"),
@@ -154,10 +157,10 @@ class PiecewiseQuadratics(ScalarInstance):
             "grad2_0": given(self.measure("grad2", start), "F'(x_0)^2"),
         }
 
-    def _spread(self, x: Fraction, centred: bool) -> Fraction:
-        """Sum of w_i f_i'(x)^2, less F'(x)^2 if centred."""
+    def _variance(self, x: Fraction) -> Fraction:
+        """Sum of w_i f_i'(x)^2 less F'(x)^2."""
         own = sum((w * s.at(x) ** 2 for w, s in zip(self.shares, self.client_slopes, strict=True)), Fraction(0))
-        return own - self.whole.at(x) ** 2 if centred else own
+        return own - self.whole.at(x) ** 2
 
     def objections(self) -> Mapping[str, str]:
         """No mu > 0 serves all x."""

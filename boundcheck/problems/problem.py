@@ -166,7 +166,8 @@ class SteppedProblem(Protocol):
     working precision ("ball", enclosures) or float ("float64").
     """
 
-    arithmetics: tuple[str, ...]
+    @property
+    def arithmetics(self) -> tuple[str, ...]: ...
 
     def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
         """The gradient (d,) of sample j of a client, or of the client for None."""
@@ -181,7 +182,10 @@ class SteppedProblem(Protocol):
 class SlopedProblem(Protocol):
     """What a problem on the line offers whose samples are convex and piecewise quadratic, with bounded slopes."""
 
-    slopes: tuple[tuple[Slope, ...], ...]
+    @property
+    def slopes(self) -> tuple[tuple[Slope, ...], ...]:
+        """Those of the samples of each client."""
+        ...
 
     @property
     def client_slopes(self) -> tuple[Slope, ...]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _SAMPLED = "computation in the exact engine (engine = 'sampled' has one)"
 # Metrics of a round rather than of a point, asked for by name, and what a method must have for the exact engine to
-# know them; what they mean is told in `engines.exact.readers`, `.stale` and `.blocks`, and of those that it has not in
-# `engines.sampled.metrics` and `networks.engine.metrics`.
+# know them; what they mean is told in `engines.exact.readers`, `.lemmas`, `.stale` and `.blocks`, and of those that it
+# has not in `engines.sampled.metrics` and `networks.engine.metrics`.
 ROUND_METRICS: Mapping[str, str] = {
     "drift": "visits from the server's point",
     "epoch_grad2": "momentum",
@@ -23,6 +23,15 @@ ROUND_METRICS: Mapping[str, str] = {
     "virtual_round_gap": "a server",
     "virtual_gap": "a server",
     "virtual_grad2": "a server",
+    **dict.fromkeys(
+        (
+            *("round_weight", "round_noise", "round_noise2", "round_chi2", "round_spread", "absent_gap"),
+            *("movement2", "dist2_change", "round_difference", "virtual_difference"),
+            *("work_distance2", "work_grad2", "work_inner", "work_mean_grad2"),
+            *("virtual_distance2", "virtual_inner", "virtual_mean_grad2"),
+        ),
+        "a server",
+    ),
     "inexactness": _SAMPLED,
     "B2": _SAMPLED,
     "f_above_least_local": _SAMPLED,
@@ -30,6 +39,10 @@ ROUND_METRICS: Mapping[str, str] = {
     "least_local_loss": _SAMPLED,
 }
 _OF_BLOCK = "discrepancy:"  # followed by the number of a block
+
+
+# Of these some can be negative.
+SIGNED = frozenset({"dist2_change", "round_difference", "virtual_difference", "work_inner", "virtual_inner"})
 
 
 def is_round_metric(name: str) -> bool:

@@ -24,7 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.parts import Timed
 from boundcheck.methods.schedules import Buffer, Exponential, FirstToArrive, Fixed, Plan, Window, plan_of
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from boundcheck.setting.expected_weights import DataKinds, Expected
 
 
+MAX_COUNTED = 100_000  # rounds of a period that are counted
 Makers = dict[str, Callable[[], Constant]]
 
 
@@ -75,9 +76,7 @@ def time_makers(method: Method, clients: Clients) -> Makers:
         found["time_lcm"] = _exact(math.lcm(*(int(t) for t in own)), "least common multiple of the update times")
     policy = method.participation.policy if isinstance(method.participation, Timed) else None
     if policy is not None and not isinstance(policy, Buffer):  # full buffers may repeat from a later round on only
-        plan = plan_of(times, policy)
-        found["period_time"] = _exact(plan.length, "how long a period of the schedule takes")
-        found["rounds_in_time"] = partial(_rounds_in_time, plan)
+        found |= _period_makers(plan_of(times, policy))
     if isinstance(policy, Window):
         visits = [math.ceil(t / policy.dt) for t in own]
         found["visit_rounds"] = _exact(max(visits), "ceil(tau_M/dt)")
@@ -85,8 +84,19 @@ def time_makers(method: Method, clients: Clients) -> Makers:
     return found
 
 
+def _period_makers(plan: Plan) -> Makers:
+    """period_time and rounds_in_time; empty where a period is not known or has more than `MAX_COUNTED` rounds."""
+    try:
+        if plan.period > MAX_COUNTED:
+            return {}
+    except Unsupported:
+        return {}
+    time = _exact(plan.length, "how long a period of the schedule takes")
+    return {"period_time": time, "rounds_in_time": partial(_rounds_in_time, plan)}
+
+
 def _rounds_in_time(plan: Plan) -> Constant:
-    """The rounds that end within the time of a period, counted. Raises BadInput for a timetable that is too long."""
+    """The rounds that end within the time of a period, counted."""
     table = plan.timetable(plan.period + 1)
     ended = sum(table.end(n) <= plan.length for n in range(table.rounds))
     return Constant(Fraction(ended), Known.EXACT, "exact", "rounds that end in the time of a period, counted")

@@ -70,6 +70,15 @@ QUANTITIES: Mapping[str, Dimension] = MappingProxyType(
         "u": FREE,
         "drift": LENGTH2,
         "epoch_grad2": GRADIENT2,
+        "movement2": LENGTH2,
+        "dist2_change": LENGTH2,
+        "work_distance2": LENGTH2,
+        "virtual_distance2": LENGTH2,
+        "work_grad2": GRADIENT2,
+        "work_mean_grad2": GRADIENT2,
+        "virtual_mean_grad2": GRADIENT2,
+        "work_inner": VALUE,
+        "virtual_inner": VALUE,
         "momentum_error2": GRADIENT2,
     }
 )

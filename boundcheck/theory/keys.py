@@ -29,6 +29,7 @@ GENERAL = "methods of the FedShuffleGen family"
 PROXIMAL = "methods with proximal subproblems"
 AVERAGED = "methods that average blocks of their workers' models"
 SCHEDULED = "methods with a schedule or an expected weight of every client"
+EVERY_ROUND = "quadratic problems, along a run of a method with expected weights"
 TIMED = "methods whose clients have fixed update times"
 METHOD = "methods with this parameter"
 
@@ -245,6 +246,40 @@ _TABLE = (
     _key("subproblem/L_inv_mu2", "mean over S'_t of L_k/mu_k^2", "mean L_k/mu_k^2", STEP, FEDDANE, PROXIMAL),
     _key("subproblem/L_gamma2_inv_mu2", "mean over S'_t of L_k (1 + gamma_k)^2/mu_k^2",
          "mean L_k (1 + gamma_k)^2/mu_k^2", STEP, FEDDANE, PROXIMAL),
+    # quantities of a round n, which change along a run; in a statement about a mean over rounds they are its means
+    _key("round/weight", "sum of the expected weights of the round", "q(n) = sum_i q_i(n)", ONE, ASYNC, EVERY_ROUND,
+         "round_weight"),
+    _key("round/noise", "mean of the squared stochastic gradients at the minimiser of the round's objective",
+         "sum_i qt_i(n) E|g_i(thetabar^n)|^2", GRADIENT2, ASYNC, EVERY_ROUND, "round_noise"),
+    _key("round/noise2", "the same with squared weights", "sum_i qt_i(n)^2 E|g_i(thetabar^n)|^2", GRADIENT2, ASYNC,
+         EVERY_ROUND, "round_noise2"),
+    _key("round/chi2", "chi-square distance of the shares in the objective to those in the round, over the kinds of "
+         "data in it", "sum_j (r_j - st_j(n))^2/st_j(n)", ONE, ASYNC, EVERY_ROUND, "round_chi2"),
+    _key("round/spread", "minimum of the round's objective less the minima of the kinds of data in it",
+         "L^n(thetabar^n) - sum_j s_j(n) F_j*", VALUE, ASYNC, EVERY_ROUND, "round_spread"),
+    _key("round/absent_gap", "gaps of the kinds of data that are not in the round", "sum_j r_j E[F_j(theta^n) - F_j*]",
+         VALUE, ASYNC, EVERY_ROUND, "absent_gap"),
+    _key("round/gap", "gap of the round's objective at the server's point", "E L^n(theta^n) - min L^n", VALUE, ASYNC,
+         EVERY_ROUND, "round_gap"),
+    _key("round/virtual_gap", "gap of the round's objective at the virtual models",
+         "mean_k E L^n(theta^{n,k}) - min L^n", VALUE, ASYNC, EVERY_ROUND, "virtual_round_gap"),
+    _key("round/difference", "round's objective at the server's point less that at the surrogate minimiser x",
+         "E L^n(theta^n) - L^n(x)", VALUE, ASYNC, EVERY_ROUND, "round_difference"),
+    _key("round/virtual_difference", "round's objective at the virtual models less that at the surrogate minimiser x",
+         "mean_k E L^n(theta^{n,k}) - L^n(x)", VALUE, ASYNC, EVERY_ROUND, "virtual_difference"),
+    _key("round/inner", "inner product of the mean gradient of the local work with the server's point less the "
+         "surrogate minimiser x", "mean_k E<sum_i q_i(n) g_i(y_i^k), theta^n - x>", VALUE, ASYNC, EVERY_ROUND,
+         "work_inner"),
+    _key("round/virtual_inner", "the same at the virtual models", "mean_k E<sum_i q_i(n) g_i(y_i^k), theta^{n,k} - x>",
+         VALUE, ASYNC, EVERY_ROUND, "virtual_inner"),
+    _key("round/grad2", "mean square of the stochastic gradients of the local work",
+         "mean_k sum_i qt_i(n) E|g_i(y_i^k)|^2", GRADIENT2, ASYNC, EVERY_ROUND, "work_grad2"),
+    _key("round/mean_grad2", "square of the stochastic gradients' mean over clients and local steps",
+         "E|mean_k sum_i qt_i(n) g_i(y_i^k)|^2", GRADIENT2, ASYNC, EVERY_ROUND, "work_mean_grad2"),
+    _key("round/virtual_mean_grad2", "square of the stochastic gradients' mean over clients, step by step",
+         "mean_k E|sum_i qt_i(n) g_i(y_i^k)|^2", GRADIENT2, ASYNC, EVERY_ROUND, "virtual_mean_grad2"),
+    _key("round/movements2", "squared movements of the server's point in the tau rounds before, tau the largest delay",
+         "sum of E|theta^{m+1} - theta^m|^2 over m = n - tau, ..., n - 1", LENGTH2, ASYNC, EVERY_ROUND, "movement2"),
     # blocks of a model, each averaged at its own time
     *_of_blocks(),
     _key("blocks/sigma2", "sum over the blocks of the largest variance of a step's gradient", "sum_j sigma_j^2",

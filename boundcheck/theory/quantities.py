@@ -18,7 +18,6 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
         "epoch_error2": "squared distance of an epoch's mean gradient from the gradient at its start",
         "inverse_of_1_minus_A": "the factor 1/(1 - A) of the proof",
         "largest_constraint": "the largest left side of the proof's step conditions, scaled to right sides of 1",
-        "movement2": "squared distance that the server's point moves in one round",
         "norm2_of_deviation": "squared distance of a vector from its mean over the clients",
         "norm2_of_product": "squared norm of a matrix times a vector",
         "norm2_of_sum": "squared norm of a sum of vectors",
@@ -31,6 +30,17 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
         "upper_model": "quadratic upper model of f at the point of one device",
     }
 )
+
+
+# The group of keys whose values change from round to round: a run computes them, beside the metric.
+OF_A_ROUND = "round/"
+
+
+def round_symbols(statement: Statement) -> dict[str, str]:
+    """The symbols whose values a run computes round by round: symbol -> key; none in a claim about numbers."""
+    if statement.metric.value is not None:
+        return {}
+    return {s.name: s.key for s in statement.symbols if s.key.startswith(OF_A_ROUND)}
 
 
 def check_measurable(statement: Statement) -> None:

@@ -191,6 +191,6 @@ def derivation(statement: Any) -> Derivation:
         conclusion=steps[-1].name,
         target=dist2_1,
         quantities=frozenset({"gap_0", "G2", "drift_0"}),
-        rounds=((clients, 0), (grad2, 0), (moved, 1)),
+        rounds=((clients, 0), (grad2, 0), (moved, 0)),
         drawn=DRAWN,
     )

@@ -251,6 +251,6 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=gap_1,
         quantities=frozenset({"grad2_0", "gap_0", "G2", "sigma2"}),
-        rounds=((xi, 0), (clients, 0), (moved, 1)),
+        rounds=((xi, 0), (clients, 0), (moved, 0)),
         drawn=DRAWN,
     )

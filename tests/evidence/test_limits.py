@@ -160,6 +160,33 @@ def test_clients_in_turn_run_through_a_cycle() -> None:
     assert "a cycle of 3 values" in found.why
 
 
+def test_a_plain_mean_tends_to_the_mean_of_the_cycle() -> None:
+    """x -> (x + 1)/2 -> 3/4 of that: the cycle 3/5, 4/5, where the gradient (3x/2 - 1)/2 of F is -1/20 and 1/10."""
+    clients = [{"components": [{"A": 1, "b": 1}]}, {"components": [{"A": "1/2", "b": 0}]}]
+    problem = {"kind": "quadratics", "start": [9], "clients": clients}
+    method = {"kind": "scgd", "E": 1, "eta": "1/2"}
+    own = statement("partial_averaging/remark_1/as_printed")
+    for kind, bound, outcome in (
+        (Kind.LIMSUP, "1/160", Outcome.HOLDS),
+        (Kind.LIMSUP, "159/25600", Outcome.VIOLATED),
+        (Kind.LIMSUP, "1/100", Outcome.HOLDS),
+        (Kind.LIMIT, "1/160", Outcome.HOLDS),
+        (Kind.LIMIT, "1/100", Outcome.VIOLATED),
+    ):
+        claimed = replace(
+            own,
+            kind=kind,
+            bound=sp.Rational(bound),
+            conditions=(),
+            assumptions=(),
+            algorithm=None,
+            symbols=(own.symbol("K"),),
+        )
+        assert exact_limit(claimed, build_method(method), build_problem(problem)) == Fraction(1, 160)
+        found = run_claim(Claim(claimed, problem, method, at={"K": [2, 3]}, arithmetic="rational")).verdict
+        assert (found.outcome, found.grade) == (outcome, Grade.EXACT)
+
+
 @pytest.mark.parametrize(("eta", "limit"), [("1/2", Fraction(0)), ("1", None), ("3/2", None)])
 def test_example_1_of_the_asynchronous_paper(eta: str, limit: Fraction | None) -> None:
     """r^2 - r + phi has the roots' product phi = eta: a limit below 1, none from 1 on."""
@@ -191,7 +218,8 @@ def test_where_no_exact_limit_is_known() -> None:
         replace(claimed, kind=Kind.EQUALITY),
         replace(claimed, bound=1 / index),
         replace(claimed, metric=replace(metric, scale=index)),
-        replace(claimed, metric=replace(metric, weights=sp.S.One)),
+        replace(claimed, metric=replace(metric, weights=index)),
+        replace(claimed, kind=Kind.LIMSUP),
         replace(claimed, metric=replace(metric, quantity="drift")),
     ):
         assert exact_limit(other, method, problem) is None

@@ -17,7 +17,10 @@ from tests.oracle.frozen import check, digest, load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Files of claims that a test carries out whole by command, in a few seconds to half a minute.
-CHECKED = ("async_fl", "classics", "feddane", "fedshuffle", "fedshuffle_constants", "partial_averaging", "scgd")
+CHECKED = (
+    *("async_fl", "classics", "feddane", "formulas", "fedshuffle", "fedshuffle_constants"),
+    *("partial_averaging", "scgd"),
+)
 CHECKED_ONE_BY_ONE = ("fedshuffle_real",)  # some of its claims take minutes
 # Files of which no verdict is frozen here, with the reason.
 NOT_FROZEN = {
@@ -25,6 +28,7 @@ NOT_FROZEN = {
     "feddane_mu": "a study without claims; tests/evidence/test_proximal_weight.py",
     "fedshuffle_mnist": "its data are not there without a download; its test freezes outcome and grade",
     "methods_compared": "a study without claims; tests/test_examples_classics.py",
+    "numbers": "both sides are exact numbers; tests/test_examples_numbers.py",
 }
 # Of frozen decimals, fewer than a double has: another library's last digit is no difference. Sums over sampled steps
 # are rounded differently by compiled code of other processors.

@@ -170,6 +170,40 @@ def test_strict_conditions_and_domain() -> None:
         get("theorem_3").evaluate(**given, B2="1/2", mu=5)
 
 
+@pytest.mark.parametrize(
+    ("lam", "B2", "best", "largest"),
+    [
+        ("1/2", 1, 6.0151, 0.0881549),
+        ("1/2", 9, 38.1081, 0.0132492),
+        ("1/2", 100, 402.12, 0.00124456),
+        (1, 1, 6.9763, 0.0793662),
+        (1, 9, 39.2033, 0.0129984),
+    ],
+)
+def test_the_best_mu_of_theorem_5(lam: Any, B2: int, best: float, largest: float) -> None:
+    """L = 1 and exact solutions: a mu and the decrease there that were found by bisection, elsewhere."""
+    at = {"lam": lam, "B2": B2, "gamma": 0}
+    m = Fraction(best).limit_denominator(10**6) - Fraction(lam)
+    assert float(exact("feasibility_mu/best_nonconvex", m=m, **at)) == pytest.approx(1, rel=2e-5)
+    assert float(exact("feasibility_decrease/nonconvex", m=m, **at)) == pytest.approx(largest, rel=2e-5)
+    # a larger and a smaller mu guarantee less, at the L for which m is the best
+    L = exact("feasibility_mu/best_nonconvex", m=m, **at)
+    there = exact("feasibility_decrease/nonconvex", m=m, **at)
+    for other in (m * Fraction(99, 100), m * Fraction(101, 100)):
+        mu = Fraction(lam) + other
+        decrease = 1 / mu - L * B2 / other**2 - L * (B2 + Fraction(1, 2)) / (mu * other)
+        assert decrease < there
+
+
+def test_the_best_decrease_of_theorem_3_is_theorem_5s_without_curvature() -> None:
+    assert exact("feasibility_decrease/convex", L=1, B2=4, gamma=0) == Fraction(1, 34)  # 1/(2 (4*4 + 1))
+    for gamma, B2, m in (("1/20", 3, 21), (0, 4, 17)):
+        L = exact("feasibility_mu/best_nonconvex", lam=0, m=m, gamma=gamma, B2=B2)
+        assert exact("feasibility_mu/best", L=L, gamma=gamma, B2=B2) == m
+        convex = exact("feasibility_decrease/convex", L=L, gamma=gamma, B2=B2)
+        assert exact("feasibility_decrease/nonconvex", lam=0, m=m, gamma=gamma, B2=B2) == convex
+
+
 def test_rounds_are_exact_at_integers() -> None:
     assert exact("theorem_6_rounds", gap_0=3, rho="1/10", eps="3/10") == 100
     assert exact("theorem_6_rounds", gap_0=3, rho="1/10", eps="2999/10000") == 101

@@ -116,6 +116,54 @@ def test_the_general_method_by_hand(name: str, reading: str, expected: Fraction)
     assert s.metric.surrogate
 
 
+@pytest.mark.parametrize(("W", "slower"), [("1/2", 1), ("1/6", 2)])
+def test_the_tuned_general_method_without_errors(W: str, slower: int) -> None:
+    """beta = 6: 4*6*2*d0/R, and twice that where W eta_g = 1/2 limits the effective step."""
+    at = {**GEN, "W": W, "G2": 0, "sigma2_gen": 0}
+    for name, reading, d0 in (
+        ("theorem_e_1_convex_tuned", "corrected", 70),
+        ("theorem_e_1_convex_tuned", "sharp", 7),
+        ("theorem_e_1_nonconvex_tuned", "corrected", 40),
+        ("theorem_e_1_nonconvex_tuned", "sharp", 20),
+    ):
+        s = get(name, reading)
+        assert s.evaluate(**only(s, at)).exact == 24 * d0 * slower
+        assert s.metric.surrogate
+
+
+@pytest.mark.parametrize("reading", ["corrected", "sharp"])
+@pytest.mark.parametrize("name", ["theorem_e_1_convex", "theorem_e_1_nonconvex"])
+def test_the_tuned_general_method_is_the_theorem_at_its_step(name: str, reading: str) -> None:
+    """Each term decides the step once; the step is allowed, and the tuned bound is 1 to 3 times that at the step."""
+    fixed, tuned = get(name, reading), get(f"{name}_tuned", reading)
+    ratios = []
+    for change in (
+        {"R": 1},
+        {"R": 10**6},
+        {"R": 10**6, "M1": "1/100000"},
+        {"R": 10, "W": "1/9"},
+        {"R": 10**9, "W": 5, "G2": 0},
+    ):
+        at = {**GEN, **change}
+        step = dict(tuned.choices)["eta_l"]
+        values = {s: Fraction(at[s.name]) for s in step.free_symbols}
+        eta_l = Fraction(float(step.subs({s: str(v) for s, v in values.items()}))) * (1 - Fraction(1, 10**12))
+        there = only(fixed, {**at, "eta_l": eta_l})
+        assert fixed.scope(**there).in_scope is True
+        ratios.append(float(tuned.evaluate(**only(tuned, at)).value) / float(fixed.evaluate(**there).value))
+    assert min(ratios) >= 1 - 1e-9
+    assert max(ratios) <= 3
+
+
+def test_the_printed_order_of_the_general_method_by_hand() -> None:
+    """sqrt(c/R) + cbrt(.) + L . beta/R with beta = 7: G^2 = 3, middle (5/4*3 + 5)/9 = 35/36, R = 2."""
+    convex, nonconvex = (get(f"theorem_e_1_{k}_tuned", "as_printed") for k in ("convex", "nonconvex"))
+    found = float(convex.evaluate(**only(convex, GEN)).value)
+    assert found == pytest.approx((7 * 1.5 / 2) ** 0.5 + (3.5**2 * 35 / 36) ** (1 / 3) + 49, rel=1e-12)
+    found = float(nonconvex.evaluate(**only(nonconvex, GEN)).value)
+    assert found == pytest.approx((5 * 3 / 2) ** 0.5 + (2.5**2 * 70 / 36) ** (1 / 3) + 35, rel=1e-12)
+
+
 def test_the_general_theorem_at_w_1_is_theorem_5_1() -> None:
     """W = 1, M1 = M, and P^2, sigma^2 of Appendix E: those of Lemma C.2 over E^2, with E times the local step."""
     own = {**AT, "P2": 0}

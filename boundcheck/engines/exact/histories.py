@@ -164,7 +164,8 @@ class _Walk:
                         paths[v] = self._visited(law.members[v], history, eta, bool(virtual))
                 for outcome in itertools.product(*(paths[v] for v in cohort.members)):
                     p = math.prod((q for q, _, _ in outcome), start=history.p * cohort.p)
-                    shares = [a * w for a, (_, w, _) in zip(cohort.coefficients, outcome, strict=True)]
+                    weights = zip(cohort.coefficients, outcome, strict=True)
+                    shares = [self._number(self._method.server.factor * a * w) for a, (_, w, _) in weights]
                     moves = [path for _, _, path in outcome]
                     for name in virtual:
                         seen[name] = seen[name] + self._number(p) * self._virtual(name, history.x, shares, moves)
@@ -172,12 +173,10 @@ class _Walk:
                     self._add(after, _History(p, x, self._received(law, cohort, history, x)))
         return list(after.values()), seen
 
-    def _moved(self, x: Point, shares: Sequence[Fraction], moves: Sequence[Path], k: int) -> Point:
-        """x + eta_g sum of a_i (y_i^k - y_i^0)."""
-        factor = self._method.server.factor
+    def _moved(self, x: Point, shares: Sequence[Any], moves: Sequence[Path], k: int) -> Point:
+        """x + the sum of shares times (y_i^k - y_i^0); a share is eta_g a_i."""
         found = list(x)
-        for a, path in zip(shares, moves, strict=True):
-            share = self._number(factor * a)
+        for share, path in zip(shares, moves, strict=True):
             found = [v + share * y for v, y in zip(found, path[k], strict=True)]
         return tuple(found)
 
@@ -186,7 +185,7 @@ class _Walk:
         own = {self._kept[law.members[v].client] for v in cohort.members}
         return tuple(x if k in own else y for k, y in enumerate(history.kept))
 
-    def _virtual(self, name: str, x: Point, shares: Sequence[Fraction], moves: Sequence[Path]) -> Any:
+    def _virtual(self, name: str, x: Point, shares: Sequence[Any], moves: Sequence[Path]) -> Any:
         """The mean of a metric over the virtual models theta^{n,k} of one outcome, k = 0, ..., K - 1."""
         counts = {len(path) - 1 for path in moves} or {1}
         if len(counts) > 1:
@@ -243,20 +242,22 @@ class _Walk:
         batches = [0] * visit.steps if visit.sampling == "full" else batch_sizes(size, visit.batch, visit.steps)
         every = tuple(range(size))
         unmoved = (self._zero,) * len(start)
-        states: list[tuple[Fraction, Path, tuple[int, ...]]] = [(Fraction(1), (unmoved,), every)]
-        for step, batch in zip(sizes, batches, strict=True):
-            found: list[tuple[Fraction, Path, tuple[int, ...]]] = []
-            for p, path, left in states:
+        # probability, displacement, those before it as pairs (earlier ones, one more), samples left in the epoch
+        states: list[tuple[Fraction, Point, Any, tuple[int, ...]]] = [(Fraction(1), unmoved, None, every)]
+        lifted = {v: self._number(v * visit.scale) for v in set(sizes)}
+        for step, batch in zip((lifted[v] for v in sizes), batches, strict=True):
+            found: list[tuple[Fraction, Point, Any, tuple[int, ...]]] = []
+            for p, moved, before, left in states:
                 for q, drawn, rest in _draws(visit.sampling, every, left, batch):
-                    moved = self._step(client, visit, drawn, path[-1], start, step)
-                    found.append((p * q, (*path, moved) if whole else (unmoved, moved), rest))
+                    trail = (before, moved) if whole or before is None else before
+                    found.append((p * q, self._step(client, visit, drawn, moved, start, step), trail, rest))
             if len(found) > MAX_HISTORIES:
                 raise Unsupported(self._too_many(f"more than {MAX_HISTORIES} draws of samples in one visit"))
             states = found
-        return [(p, path) for p, path, _ in states]
+        return [(p, (*_unrolled(before), moved)) for p, moved, before, _ in states]
 
     def _step(
-        self, client: int, visit: Visit, drawn: Mapping[int, int] | None, moved: Point, start: Point, step: Fraction
+        self, client: int, visit: Visit, drawn: Mapping[int, int] | None, moved: Point, start: Point, size: Any
     ) -> Point:
         """The displacement from the start of the visit after one more step."""
         y = tuple(a + b for a, b in zip(start, moved, strict=True))
@@ -272,7 +273,6 @@ class _Walk:
         if visit.prox:
             mu = self._number(visit.prox)
             slope = [g + mu * a for g, a in zip(slope, moved, strict=True)]
-        size = self._number(step * visit.scale)
         found = tuple(a - size * g for a, g in zip(moved, slope, strict=True))
         exact = self._arithmetic is Arithmetic.RATIONAL
         if exact and any(v.denominator.bit_length() > 3.33 * MAX_DIGITS for v in found):
@@ -318,6 +318,14 @@ class _Walk:
                 f"{rounds} rounds on '{self._problem.name}', which is not quadratic, are {total} gradients of samples; "
                 f"step by step at most {limit} are carried out in arithmetic '{self._arithmetic.value}'."
             )
+
+
+def _unrolled(pairs: Any) -> list[Point]:
+    found: list[Point] = []
+    while pairs is not None:
+        pairs, point = pairs
+        found.append(point)
+    return found[::-1]
 
 
 def _cell(value: arb) -> Any:

@@ -8,7 +8,7 @@ drift: xi of Lemma C.2 of FedShuffle for the round that starts at x: sum over al
 epoch_grad2: E of the mean over the cohort's clients, and over the epochs that each begins, of |grad F(y)|^2, y the
     point at the start of the epoch (of the first epoch: x). Without a local step, and for an empty cohort, y = x.
     A step with the whole gradient is an epoch.
-round_gap, virtual_round_gap, virtual_gap, virtual_grad2: see `virtual`.
+round_gap, virtual_round_gap, virtual_gap, virtual_grad2: see `virtual`; those of the lemmas on it: see `lemmas`.
 momentum_error2: E|m - grad F(x)|^2, m the momentum that the round uses (after its update at the round's start).
 """
 
@@ -20,10 +20,11 @@ from fractions import Fraction
 from boundcheck.core.linalg import identity
 from boundcheck.engines.exact.blocks import KeptRounds
 from boundcheck.engines.exact.cohorts import Law, Member, law_of, virtual
+from boundcheck.engines.exact.lemmas import LEMMA_METRICS, LemmaQuantities
 from boundcheck.engines.exact.rings import Matrix
 from boundcheck.engines.exact.rounds import Rounds
 from boundcheck.engines.exact.space import Space
-from boundcheck.engines.exact.virtual import METRICS, VirtualModels
+from boundcheck.engines.exact.virtual import METRICS
 from boundcheck.engines.exact.visits import Step
 from boundcheck.methods.parts import StepSize, Visit
 
@@ -48,7 +49,7 @@ class Readers:
         self._everyone: dict[int, list[tuple[Member, list[int] | None, Fraction]]] = {}
         self._laws: dict[int, Law] = {}
         self._square = ring.lift(exact.hessian * exact.hessian)  # |grad F|^2 without the residual
-        self._models = VirtualModels(rounds)
+        self._models = LemmaQuantities(rounds)
 
     def forms(self) -> Mapping[str, Matrix]:
         """metric -> q (D, D) with metric = trace(q M), of the metrics that are read off the point alone."""
@@ -61,7 +62,7 @@ class Readers:
         for name in self.exact.watched:
             if name == "drift":
                 found[name] = self._drift(space, eta, round_index, updated)
-            elif name in METRICS:
+            elif name in METRICS or name in LEMMA_METRICS:
                 found[name] = self._models.metric(name, space, eta, round_index)
             elif name == "epoch_grad2":
                 found[name] = self._epochs(space, eta, round_index, updated)

@@ -59,9 +59,7 @@ class VirtualModels:
         steps differ or are random, that solve subproblems, or with a correction.
         """
         position = self.rounds.position(round_index)
-        if position not in self._laws:
-            self._laws[position] = law_of(self.rounds.method, position, self.exact.clients)
-        law = self._laws[position]
+        law = self.law_at(position)
         own = name.endswith("round_gap")
         if position not in self._squares and own:
             self._squares[position] = self._of_round(law, position)
@@ -69,6 +67,12 @@ class VirtualModels:
         if name == "round_gap" or not law.members:
             return space.form(self._form(square, self._pick))
         return self._mean_over_steps(name, square, law, space, eta)
+
+    def law_at(self, position: int) -> Law:
+        """The law of the cohort of a round."""
+        if position not in self._laws:
+            self._laws[position] = law_of(self.rounds.method, position, self.exact.clients)
+        return self._laws[position]
 
     # --- the functions ------------------------------------------------------------------------------------------
 

@@ -17,6 +17,9 @@ models and gb_i the mean over k of the stochastic gradients g_i(y_i^k):
     D = E<sum q_i gb_i, theta^n - x>,       Z = E L^n(theta^n) - min L^n,         Xi = E L^n(theta^n) - L^n(x),
     R = E|sum qt_i gb_i|^2,                 S = mean over k of sum qt_i E|g_i(y_i^k)|^2,
     phi = mean over k of sum qt_i E|y_i^k - theta^n|^2,                            Q(n) = E|theta^{n+1} - theta^n|^2.
+
+Where the paper says "for any x", x is the minimiser of the surrogate problem, with which Theorem 1 uses the lemmas.
+Lemma 7 and (105), which are about any point, are about the points of a run.
 """
 
 from __future__ import annotations
@@ -159,25 +162,39 @@ _SCHEDULES = (  # update times in units in which they are whole numbers
     count("visits_lcm", "least common multiple of the ceil(tau_i/dt)", key="schedule/visits_lcm"),
 )
 _LEMMAS = (
-    positive("q", "sum q(n) of the expected weights of round n"),
-    Symbol("inner", "D: inner product of the mean step with theta - x", VALUE),
-    nonnegative("Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2),
-    nonnegative("Sn", "S: mean squared norm of the stochastic gradients", GRADIENT2),
-    nonnegative("Qs", "sum of Q(n-1), ..., Q(n-tau): squared movements of the last rounds", LENGTH2),
-    nonnegative("Z", "Z: expected gap of L^n", VALUE),
-    Symbol("Xi", "Xi: expected difference of L^n to L^n(x)", VALUE),
-    nonnegative("sg1", "sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2),
-    nonnegative("sg2", "sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2),
-    nonnegative("Z_mean", "mean of Z over the rounds", VALUE),
+    count("n", "round: finished rounds before it", 0, index=True),
+    positive("q", "sum q(n) of the expected weights of round n", key="round/weight"),
+    Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/inner"),
+    nonnegative("Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/mean_grad2"),
+    nonnegative("Sn", "S: mean squared norm of the stochastic gradients", GRADIENT2, key="round/grad2"),
+    nonnegative(
+        "Qs", "sum of Q(n-1), ..., Q(n-tau): squared movements of the last rounds", LENGTH2, key="round/movements2"
+    ),
+    nonnegative("Z", "Z: expected gap of L^n", VALUE, key="round/gap"),
+    Symbol("Xi", "Xi: expected difference of L^n to L^n(x)", VALUE, key="round/difference"),
+    nonnegative("sg1", "sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise"),
+    nonnegative("sg2", "sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise2"),
+    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/gap"),
+)
+# of a printed lemma: the same at the virtual models theta^{n,k}
+AT_VIRTUAL = (
+    Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/virtual_inner"),
+    nonnegative("Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/virtual_mean_grad2"),
+    nonnegative("Z", "Z: expected gap of L^n", VALUE, key="round/virtual_gap"),
+    Symbol("Xi", "Xi: expected difference of L^n to L^n(x)", VALUE, key="round/virtual_difference"),
+    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/virtual_gap"),
 )
 NOTATION = (*_THEOREMS, *_SCHEDULES, *_LEMMAS)
-# of Lemma 7 and (105): all at one point x and in one round n
+# of Lemma 7 and (105): all in one round n, at the server's point x = theta^n
 ONE_ROUND = (
-    positive("q", "sum q(n) of the expected weights of the round"),
-    nonnegative("chi2_n", "sum over the kinds j in W_n of (r_j - st_j(n))^2/st_j(n)", latex=r"\chi_n^2"),
-    nonnegative("gap_n", "L^n(x) - min L^n", VALUE),
-    nonnegative("spread_n", "min L^n less the sum over W_n of s_j(n) F_j*", VALUE),
-    nonnegative("absent", "sum over the kinds j outside W_n of r_j [F_j(x) - F_j*]", VALUE),
+    count("n", "round: finished rounds before it", 0, index=True),
+    positive("q", "sum q(n) of the expected weights of the round", key="round/weight"),
+    nonnegative(
+        "chi2_n", "sum over the kinds j in W_n of (r_j - st_j(n))^2/st_j(n)", latex=r"\chi_n^2", key="round/chi2"
+    ),
+    nonnegative("gap_n", "L^n(x) - min L^n", VALUE, key="round/gap"),
+    nonnegative("spread_n", "min L^n less the sum over W_n of s_j(n) F_j*", VALUE, key="round/spread"),
+    nonnegative("absent", "sum over the kinds j outside W_n of r_j [F_j(x) - F_j*]", VALUE, key="round/absent_gap"),
 )
 # as printed: smoothness of the clients' objectives, not of their samples
 L_OF_CLIENTS = common.L.but(meaning="smoothness constant of every client's objective")
@@ -190,6 +207,7 @@ L, K, eta_l, eta_g, eta_unit, W, period, N = sp.symbols("L K eta_l eta_g eta_uni
 rho, alpha, beta, tau, R, S1, S2, Sigma = sp.symbols("rho alpha beta tau R S1 S2 Sigma", real=True)
 dist2_0, q_min, q_bar, q_max, B = sp.symbols("dist2_0 q_min q_bar q_max B", real=True)
 chi2, chi2_max, P, U, F_het, s = sp.symbols("chi2 chi2_max P U F_het s", real=True)
+n = sp.Symbol("n", real=True)
 tau_i, slowest, fastest, p_i, rate_sum, dt, M, d_i = sp.symbols("tau_i tau_M tau_0 p_i rate_sum dt M d_i", real=True)
 q, inner, Rn, Sn, Qs, Z, Xi, sg1, sg2, Z_mean = sp.symbols("q inner Rn Sn Qs Z Xi sg1 sg2 Z_mean", real=True)
 chi2_n, gap_n, spread_n, absent = sp.symbols("chi2_n gap_n spread_n absent", real=True)
@@ -235,6 +253,11 @@ def mean_over_rounds(quantity: str, dimension: Dimension, **more: Any) -> Metric
         expectation="participation, delays and gradients",
         **more,
     )
+
+
+def of_a_round(quantity: str, dimension: Dimension, **more: Any) -> Metric:
+    """A quantity of round n, in expectation over everything random up to its end."""
+    return Metric(quantity, dimension, index="n", rounds=n, expectation="participation, delays and gradients", **more)
 
 
 # --- reasons ---------------------------------------------------------------------------------------------------

@@ -10,20 +10,21 @@ from boundcheck.papers.async_fl.definitions import (
     absent,
     chi2_n,
     gap_n,
+    of_a_round,
     q,
     spread_n,
 )
 from boundcheck.theory.assumptions import convex_clients, every_type_every_round, smooth_clients
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "(105)", "Appendix B.2"),
     title="Squared gradient of the federated problem at a point",
     symbols=(L_OF_CLIENTS, *ONE_ROUND),
-    metric=Metric("none", GRADIENT2),
-    kind=Kind.FORMULA,
+    metric=of_a_round("grad2", GRADIENT2),
+    any_method=True,
     assumptions=(smooth_clients, convex_clients),
     readings={
         "corrected": Reading(

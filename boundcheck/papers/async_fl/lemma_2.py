@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from boundcheck.papers.async_fl.definitions import (
+    AT_VIRTUAL,
     CORRECTED,
     L_OF_CLIENTS,
     NOTATION,
@@ -10,6 +11,7 @@ from boundcheck.papers.async_fl.definitions import (
     PRINTED,
     SAMPLES,
     WHOLE_ROUNDS,
+    K,
     Rn,
     Sn,
     alpha,
@@ -17,18 +19,19 @@ from boundcheck.papers.async_fl.definitions import (
     et,
     h,
     inner,
+    of_a_round,
     q,
 )
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 2", "Appendix A.3, (56)"),
     title="Change of the squared distance to a point in a step",
     symbols=NOTATION,
-    metric=Metric("none", LENGTH2),
-    kind=Kind.FORMULA,
+    metric=of_a_round("dist2_change", LENGTH2),
+    any_method=True,
     readings={
         "corrected": Reading(
             bound=-2 * h * inner + h**2 * alpha * q**2 * Rn + h**2 * beta * q * Sn,
@@ -42,8 +45,9 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=-2 * et * inner + et**2 * alpha * q**2 * Rn + et**2 * beta * q * Sn,
             belief=Belief.FALSE,
+            metric=of_a_round("dist2_change", LENGTH2, scale=1 / K),
             assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
+            symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
             remark="The mean over k of the change from theta^{n,k} to theta^{n,k+1}. For K >= 2 and a random cohort it "
             "is false. (59) has the wrong sign of the cross term.",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.async_fl.definitions import (
+    AT_VIRTUAL,
     CORRECTED,
     L_OF_CLIENTS,
     NOTATION,
@@ -19,20 +20,21 @@ from boundcheck.papers.async_fl.definitions import (
     Qs,
     Z,
     e,
+    of_a_round,
     q,
     sg1,
     tau,
 )
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3", "Appendix A.3, (61)"),
     title="Mean squared distance phi of the local models to the global one",
     symbols=NOTATION,
-    metric=Metric("none", LENGTH2),
-    kind=Kind.FORMULA,
+    metric=of_a_round("work_distance2", LENGTH2),
+    any_method=True,
     conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
     readings={
         "corrected": Reading(
@@ -45,8 +47,9 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=4 * q * tau * Qs + 4 * D * Z / (L * q) + 6 * e * sg1,
             belief=Belief.FALSE,
+            metric=of_a_round("virtual_distance2", LENGTH2),
             assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
+            symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
             remark="With q(n) < 1/4, K = 1 and tau = 1 the left side is Q(n-1), the right one 4 q(n) Q(n-1) and a "
             "gap that may be 0. For eta_g >= 6 and K = 2 it fails for one client without delays too.",
         ),

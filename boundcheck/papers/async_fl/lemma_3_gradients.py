@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.async_fl.definitions import (
+    AT_VIRTUAL,
     CORRECTED,
     L_OF_CLIENTS,
     NOTATION,
@@ -17,20 +18,21 @@ from boundcheck.papers.async_fl.definitions import (
     L,
     Qs,
     Z,
+    of_a_round,
     q,
     sg1,
     tau,
 )
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3", "Appendix A.3, (62)"),
     title="Mean square S of the stochastic gradients along local work",
     symbols=NOTATION,
-    metric=Metric("none", GRADIENT2),
-    kind=Kind.FORMULA,
+    metric=of_a_round("work_grad2", GRADIENT2),
+    any_method=True,
     conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
     readings={
         "corrected": Reading(
@@ -44,8 +46,9 @@ theorem = Theorem(
             bound=12 * q * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
             belief=Belief.FALSE,
             assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
-            remark="Too small for q(n) < 1 and for eta_g far from 1, as (61) is.",
+            symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
+            remark="Too small for q(n) < 1/12 and a delay of one round: with K = 1 the left side can be L^2 Q(n-1), "
+            "the right one 12 q(n) L^2 Q(n-1). It also fails where samples are steeper than L, as in Lemma 5.",
         ),
     },
 )

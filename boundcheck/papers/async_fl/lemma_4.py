@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.async_fl.definitions import (
+    AT_VIRTUAL,
     CORRECTED,
     L_OF_CLIENTS,
     NOTATION,
@@ -20,20 +21,21 @@ from boundcheck.papers.async_fl.definitions import (
     Xi,
     Z,
     e,
+    of_a_round,
     q,
     sg1,
     tau,
 )
 from boundcheck.theory.dimension import VALUE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 4", "Appendix A.3, (72)"),
     title="Twice the inner product -D of the step with the way to a point",
     symbols=NOTATION,
-    metric=Metric("none", VALUE),
-    kind=Kind.FORMULA,
+    metric=of_a_round("work_inner", VALUE, scale=sp.Integer(-2)),
+    any_method=True,
     readings={
         "corrected": Reading(
             bound=-2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 12 * e * q * L * sg1,
@@ -46,8 +48,9 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=-2 * Xi + 4 * L * q * tau * Qs + 4 * D * Z + 6 * e * q * L * sg1,
             belief=Belief.FALSE,
+            metric=of_a_round("virtual_inner", VALUE, scale=sp.Integer(-2)),
             assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
+            symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
             remark="The factor q(n) of the delays is the right one here. D <= 1/2 is used and not said.",
         ),
     },

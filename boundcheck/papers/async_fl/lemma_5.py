@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.async_fl.definitions import (
+    AT_VIRTUAL,
     CORRECTED,
     L_OF_CLIENTS,
     NOTATION,
@@ -19,21 +20,22 @@ from boundcheck.papers.async_fl.definitions import (
     L,
     Qs,
     Z,
+    of_a_round,
     q,
     sg1,
     sg2,
     tau,
 )
 from boundcheck.theory.dimension import GRADIENT2
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 5", "Appendix A.3, (73)"),
     title="Square R of the weighted mean of the stochastic gradients",
     symbols=NOTATION,
-    metric=Metric("none", GRADIENT2),
-    kind=Kind.FORMULA,
+    metric=of_a_round("work_mean_grad2", GRADIENT2),
+    any_method=True,
     conditions=(Condition("drift", sp.Le(D, sp.Rational(1, 2)), "Lemma 3"),),
     readings={
         "corrected": Reading(
@@ -47,9 +49,12 @@ theorem = Theorem(
         "as_printed": Reading(
             bound=12 * L**2 * tau * Qs + 24 * L * Z / q + 3 * D * sg1 + 6 * sg2,
             belief=Belief.FALSE,
+            metric=of_a_round("virtual_mean_grad2", GRADIENT2),
             assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
-            remark="Built on (61); here the paper drops the factor q(n) rightly.",
+            symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
+            remark="Built on (61); here the paper drops the factor q(n) rightly. Assumption 1 limits the curvature of "
+            "the clients' objectives, not of their samples: one client with the samples (L +- a) theta^2/2 and K = 1 "
+            "has (L^2 + a^2) theta^2 on the left and 12 L^2 theta^2 on the right.",
         ),
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.async_fl.definitions import (
+    AT_VIRTUAL,
     CORRECTED,
     L_OF_CLIENTS,
     NOTATION,
@@ -22,11 +23,12 @@ from boundcheck.papers.async_fl.definitions import (
     alpha,
     beta,
     h,
+    mean_over_rounds,
     rho,
     tau,
 )
 from boundcheck.theory.dimension import LENGTH2
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
 # the movement of a round must not come back through the delays
@@ -36,8 +38,8 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 6", "Appendix A.3, (82)"),
     title="Mean squared movement of the global model in a round",
     symbols=NOTATION,
-    metric=Metric("none", LENGTH2),
-    kind=Kind.FORMULA,
+    metric=mean_over_rounds("movement2", LENGTH2),
+    any_method=True,
     readings={
         "corrected": Reading(
             bound=24 * rho * (2 * alpha + beta) * h**2 * L * Z_mean
@@ -56,8 +58,8 @@ theorem = Theorem(
             belief=Belief.FALSE,
             conditions=(DELAYS,),
             assumptions=PRINTED,
-            symbols=(L_OF_CLIENTS,),
-            remark="Built on (61). D <= 1/2 is used and not said.",
+            symbols=(L_OF_CLIENTS, *AT_VIRTUAL),
+            remark="Built on (61). D <= 1/2 is used and not said. As in Lemma 5 the samples may be steeper than L.",
         ),
     },
 )

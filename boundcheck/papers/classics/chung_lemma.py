@@ -1,4 +1,7 @@
-"""Chung's lemma in general: what the recursion of a diminishing step gives."""
+"""Chung's lemma in general: what the recursion of a diminishing step gives.
+
+Compared for the sequences a_k = A/k^p, whose limit superior of k^p a_k is A: for them the recursion at one k decides.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from fractions import Fraction
 
 from boundcheck.papers.classics.definitions import CHUNG
 from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Metric, Source
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
@@ -16,13 +19,25 @@ SYMBOLS = (
     Symbol("d", "constant of the perturbation", FREE, low=Fraction(0), low_open=True),
 )
 c, p, d = (symbol.expr for symbol in SYMBOLS)
+# the sequence that is compared
+FAMILY = (
+    Symbol("A", "factor of the sequence A/k^p", FREE, low=Fraction(0)),
+    Symbol("k", "index of the sequence", ONE, integer=True, low=Fraction(1)),
+    Symbol("slack", "k^(p+1) times what the recursion leaves at k", FREE, low=Fraction(0)),
+)
+A, k, slack = (symbol.expr for symbol in FAMILY)
 
 theorem = Theorem(
     source=Source(CHUNG, "Lemma 1", "also B. Polyak, Introduction to Optimization, Section 2.2, Lemma 4"),
     title="Chung's lemma: limsup of k^p a_k",
-    symbols=SYMBOLS,
-    metric=Metric("limsup", FREE, expectation="none: the lemma is about any sequence"),
-    kind=Kind.FORMULA,
+    symbols=(*SYMBOLS, *FAMILY),
+    metric=Metric(
+        "limsup",
+        FREE,
+        expectation="none: the lemma is about any sequence",
+        value=A,
+        where=(("d", slack + A * k ** (p + 1) * ((k + 1) ** -p - (1 - c / k) * k**-p)),),
+    ),
     conditions=(Condition("decrease", c > p, "the decrease outweighs the rate"),),
     bound=d / (c - p),
     readings={

@@ -1,4 +1,8 @@
-"""Definition 1: how inexact a local solution is, and what a solver can know of it."""
+"""Definition 1: how inexact a local solution is, and what a solver can know of it.
+
+Both readings are compared on a quadratic subproblem in two dimensions with the curvatures mu - lam + c1 and
+mu - lam + c2: w^{t-1} is the origin, the exact solution is at (s1, s2) and the local one at (s1 + e1, s2 + e2).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from fractions import Fraction
 import sympy as sp
 
 from boundcheck.papers.feddane.definitions import NOTATION, PAPER, lam, mu
-from boundcheck.theory.dimension import GRADIENT2, LENGTH2, ONE
+from boundcheck.theory.dimension import CURVATURE, GRADIENT2, LENGTH, LENGTH2, ONE
 from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
@@ -19,14 +23,26 @@ OWN = (
     Symbol("moved2", "squared distance of the local solution to w^{t-1}", LENGTH2, low=Fraction(0), low_open=True),
 )
 error2, step2, residual2, moved2 = (symbol.expr for symbol in OWN)
+DATA = (
+    *(Symbol(f"s{k}", f"coordinate {k} of the exact solution", LENGTH) for k in (1, 2)),
+    *(Symbol(f"e{k}", f"coordinate {k} of the error of the local solution", LENGTH) for k in (1, 2)),
+    *(Symbol(f"c{k}", f"curvature of F_k along coordinate {k}, plus lam", CURVATURE, low=Fraction(0)) for k in (1, 2)),
+)
+s1, s2, e1, e2, c1, c2 = (symbol.expr for symbol in DATA)
+least = sp.sqrt(e1**2 + e2**2) / sp.sqrt(s1**2 + s2**2)  # the least gamma of the definition
 residual, moved = sp.sqrt(residual2), sp.sqrt(moved2)
 
 theorem = Theorem(
     source=Source(PAPER, "Definition 1", "Section IV"),
     title="The gamma with which a local solution is gamma-inexact",
-    symbols=(*NOTATION, *OWN),
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    symbols=(*NOTATION, *OWN, *DATA),
+    metric=Metric(
+        "none",
+        ONE,
+        value=least,
+        where=(("error2", e1**2 + e2**2), ("step2", s1**2 + s2**2)),
+    ),
+    kind=Kind.EQUALITY,
     belief=Belief.TRUE,
     best="as_printed",
     readings={
@@ -38,6 +54,16 @@ theorem = Theorem(
         "certified": Reading(
             title="The gamma with which a local solution is gamma-inexact, from what a solver can compute",
             bound=residual / ((mu - lam) * moved - residual),
+            metric=Metric(
+                "none",
+                ONE,
+                value=least,
+                where=(
+                    ("residual2", ((mu - lam + c1) * e1) ** 2 + ((mu - lam + c2) * e2) ** 2),
+                    ("moved2", (s1 + e1) ** 2 + (s2 + e2) ** 2),
+                ),
+            ),
+            kind=Kind.UPPER_BOUND,
             conditions=(
                 Condition("proximal weight", mu > lam, "the local subproblems are strongly convex"),
                 Condition(

@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy as sp
 
 from boundcheck.papers.feddane.definitions import PAPER
-from boundcheck.theory.dimension import GRADIENT2, ONE
+from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
@@ -31,13 +31,25 @@ OWN = (
     ),
 )
 client_grad2_0, grad2_0 = (symbol.expr for symbol in OWN)
+# two devices in one dimension
+DATA = (
+    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
+)
+p, g1, g2 = (symbol.expr for symbol in DATA)
 
 theorem = Theorem(
     source=Source(PAPER, "Definition 2", "Section IV"),
     title="The dissimilarity B(w) at the start",
-    symbols=OWN,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    symbols=(*OWN, *DATA),
+    metric=Metric(
+        "none",
+        ONE,
+        # the least B with p g1^2 + (1 - p) g2^2 <= B^2 (p g1 + (1 - p) g2)^2, by its distance from 1
+        value=sp.sqrt(1 + p * (1 - p) * (g1 - g2) ** 2 / (p * g1 + (1 - p) * g2) ** 2),
+        where=(("client_grad2_0", p * g1**2 + (1 - p) * g2**2), ("grad2_0", (p * g1 + (1 - p) * g2) ** 2)),
+    ),
+    kind=Kind.EQUALITY,
     bound=sp.sqrt(client_grad2_0 / grad2_0),
     domain=(client_grad2_0 >= grad2_0,),  # Jensen's inequality
     belief=Belief.TRUE,

@@ -21,6 +21,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import sympy as sp
+
 from boundcheck.theory.dimension import CURVATURE, GRADIENT2, ONE, Dimension
 from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol, common
@@ -92,6 +94,12 @@ B2_EVERYWHERE = Symbol(
     latex="B^2",
     key="clients/B2_without_G2",
 )
+
+
+def zero_in(expr: Any, symbol: Any) -> Any:
+    """The value of a symbol at which an expression that is linear in it vanishes."""
+    return -expr.subs(symbol, 0) / sp.diff(expr, symbol)
+
 
 # Why the sharp readings replace the bound of E|g|^2.
 FACTOR_2 = (

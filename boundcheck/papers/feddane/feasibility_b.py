@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from boundcheck.papers.feddane.definitions import NOTATION, PAPER, L, gamma, mu
+from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, mu, zero_in
+from boundcheck.papers.feddane.theorem_3 import rho
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
@@ -15,8 +16,8 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for B"),
     title="Convex devices: B must be below this",
     symbols=NOTATION,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    metric=Metric("none", ONE, value=sp.sqrt(zero_in(rho, B2))),
+    kind=Kind.EQUALITY,
     bound=sp.sqrt(B2_bound),
     conditions=(Condition("B above 1", B2_bound > 1, "no device has B < 1", vacuity=True),),
     belief=Belief.TRUE,

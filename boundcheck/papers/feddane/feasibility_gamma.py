@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER
+import sympy as sp
+
+from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, mu, zero_in
+from boundcheck.papers.feddane.theorem_3 import rho
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
+
+IN_THE_LIMIT = sp.expand(mu * rho).subs(L, 0)  # of rho mu as mu grows: all else is divided by mu, and has the factor L
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "the condition rho > 0, solved for gamma at the best mu"),
     title="Convex devices: gamma must be below this, whatever mu is",
     symbols=NOTATION,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    metric=Metric("none", ONE, value=zero_in(IN_THE_LIMIT, gamma)),
+    kind=Kind.EQUALITY,
     bound=2 / (2 * B2 + 1),
     belief=Belief.TRUE,
     readings={

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, mu
-from boundcheck.theory.dimension import STEP
+from fractions import Fraction
+
+from boundcheck.papers.feddane.definitions import B2, NOTATION, PAPER, L, gamma, mu
+from boundcheck.papers.feddane.theorem_3 import rho
+from boundcheck.theory.dimension import CURVATURE, LENGTH, ONE, STEP, VALUE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
+
+# two devices in one dimension, one of which is drawn by its weight
+DATA = (
+    Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
+    *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
+    Symbol("below", "L less the curvature of f", CURVATURE, low=Fraction(0)),
+)
+p, g1, g2, below = (symbol.expr for symbol in DATA)
+grad, second = p * g1 + (1 - p) * g2, p * g1**2 + (1 - p) * g2**2  # grad f and E|g|^2
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 3", "compared with w - g/mu"),
     title="Guaranteed decrease of one step of minibatch gradient descent of size 1/mu",
-    symbols=NOTATION,
-    metric=Metric("none", STEP),
-    kind=Kind.FORMULA,
+    symbols=(*NOTATION, *DATA),
+    metric=Metric(  # (f(w) - E f(w - g/mu))/|grad f|^2
+        "none", STEP, value=1 / mu - (L - below) * second / (2 * mu**2 * grad**2), where=(("B2", second / grad**2),)
+    ),
+    kind=Kind.LOWER_BOUND,
     belief=Belief.TRUE,
     readings={
         "decrease": Reading(
@@ -24,6 +39,8 @@ theorem = Theorem(
         "advantage": Reading(
             title="How much more minibatch gradient descent of step 1/mu guarantees than Theorem 3",
             bound=L * (3 * B2 + 1) / (2 * mu**2),
+            metric=Metric("none", STEP, value=1 / mu - L * B2 / (2 * mu**2) - rho.subs(gamma, 0)),
+            kind=Kind.EQUALITY,
             replaces="nothing: the difference of the two guaranteed decreases, with exact solutions",
             why="rho of the step minus rho of Theorem 3 at gamma = 0 is L (3 B^2 + 1)/(2 mu^2), positive for all "
             "constants: the theorem never promises more than a plain gradient step.",

@@ -20,16 +20,24 @@ OWN = (
         Symbol(name, f"weight of {whose}", ONE, low=Fraction(0), low_open=True, high=Fraction(1), high_open=True)
         for name, whose in (("p_i", "the device"), ("p_j", "another"), ("p_k", "the third"))
     ),
-    Symbol("n", "number of devices", ONE, integer=True, low=Fraction(1), key="clients/n"),
+    Symbol("n", "number of devices", ONE, integer=True, low=Fraction(2), key="clients/n"),
 )
 p_i, p_j, p_k, n = (symbol.expr for symbol in OWN)
+
+# half the probability of being among two of three that are drawn one after the other by weight
+DRAWN = Metric(
+    "none",
+    ONE,
+    value=(1 - p_j * p_k / (1 - p_j) - p_k * p_j / (1 - p_k)) / 2,
+    where=(("p_k", 1 - p_i - p_j),),
+)
 
 theorem = Theorem(
     source=Source(PAPER, "Theorem 7", "Section IV-C, the remark below it"),
     title="A device's expected share in the plain mean over S_t; E g = grad f where it is the device's weight",
     symbols=OWN,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    metric=DRAWN,
+    kind=Kind.EQUALITY,
     readings={
         "corrected": Reading(  # drawn first, or second after j, or second after k
             bound=(p_i + p_j * p_i / (1 - p_j) + p_k * p_i / (1 - p_k)) / 2,
@@ -49,6 +57,7 @@ theorem = Theorem(
         ),
         "uniform": Reading(
             bound=1 / n,
+            metric=Metric("none", ONE, value=(1 - (n - 2) / n) / 2),  # two of n, drawn one after the other
             belief=Belief.TRUE,
             replaces="sampling by weight by uniform sampling without replacement, any number of devices a cohort",
             why="All devices are alike, so that the share is 1/n: the weight only where all weights are equal.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import sympy as sp
@@ -22,17 +23,26 @@ RHO = Symbol(
 )
 rho = RHO.expr
 
+# compared where T iterations bring the bound Delta/(rho T) of the mean to eps, and T - part of them exactly to eps
+DATA = (
+    Symbol("T", "iterations", ONE, integer=True, low=Fraction(1)),
+    Symbol("part", "unneeded part of the last iteration", ONE, low=Fraction(0), high=Fraction(1), high_open=True),
+)
+rounds, part = (symbol.expr for symbol in DATA)
+EXACTLY = Metric("none", ONE, value=rounds, where=(("gap_0", rho * eps * rounds),))
+
 theorem = Theorem(
     source=Source(PAPER, "Theorem 6", "Section IV-B, T = O(Delta/(rho*eps))"),
     title="Iterations after which the mean squared gradient norm is at most eps",
-    symbols=(*NOTATION, RHO),
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    symbols=(*NOTATION, RHO, *DATA),
+    metric=EXACTLY,
+    kind=Kind.EQUALITY,
     belief=Belief.TRUE,
     printed_rate=gap_0 / (rho * eps),
     readings={
         "corrected": Reading(
             bound=sp.ceiling(gap_0 / (rho * eps)),
+            metric=replace(EXACTLY, where=(("gap_0", rho * eps * (rounds - part)),)),
             replaces="O(Delta/(rho*eps)) by the least whole number that is at least Delta/(rho*eps)",
             why="The mean is at most Delta/(rho*T), and T is a whole number.",
             remark="Each iteration takes two communications.",

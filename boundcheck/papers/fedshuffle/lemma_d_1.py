@@ -1,21 +1,51 @@
-"""Lemma D.1: how far the average gradient of a reshuffled MVR epoch is from the gradient at its start."""
+"""Lemma D.1: how far the average gradient of a reshuffled MVR epoch is from the gradient at its start.
+
+The printed reading is compared where both orders of two samples are enumerated: in one dimension, with the curvature
+curved L and gradients that differ by 2 half, so that P = 0 and sigma_i = half; g_y and g_x are gradients of f_i.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
+import sympy as sp
+
 from boundcheck.papers.fedshuffle.definitions import NOTATION, P_IS_0, PAPER, D_i, L, a, d2, eta_l, sigma2_i
 from boundcheck.theory.assumptions import gradient_dissimilarity, local_variance, smooth_samples
-from boundcheck.theory.dimension import GRADIENT2
+from boundcheck.theory.dimension import GRADIENT2, LENGTH, ONE, VALUE
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
+from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
+
+DATA = (
+    Symbol("curved", "curvature of the samples over L", ONE, low=Fraction(-1), high=Fraction(1)),
+    *(
+        Symbol(name, meaning, VALUE / LENGTH)
+        for name, meaning in (
+            ("g_y", "gradient of f_i at the start of the epoch"),
+            ("g_x", "gradient of f_i at the start of the round"),
+            ("mom", "momentum"),
+            ("half", "half the difference of the samples' gradients"),
+        )
+    ),
+)
+curved, g_y, g_x, mom, half = (symbol.expr for symbol in DATA)
+# by the sample that comes first: its step (12) with the direction (13) moves the other's gradient
+moved = [curved * L * eta_l / 2 * (g_y + sign * half + (1 - a) * (mom - g_x - sign * half)) for sign in (1, -1)]
+
+METRIC = Metric("epoch_error2", GRADIENT2, expectation="the order of the samples in the epoch, given what came before")
+ENUMERATED = replace(
+    METRIC,
+    value=sum((change / 2) ** 2 for change in moved) / 2,
+    where=(("D_i", sp.Integer(2)), ("sigma2_i", half**2), ("d2", (a * g_y + (1 - a) * (mom + g_y - g_x)) ** 2)),
+)
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma D.1", "Appendix D, (26)"),
     title="One local epoch of FedShuffleMVR: the average gradient against that at its start",
-    symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_mvr", ("eta_l", "a")),
-    metric=Metric(
-        "epoch_error2", GRADIENT2, expectation="the order of the samples in the epoch, given what came before"
-    ),
+    symbols=(*NOTATION, *DATA),
+    metric=METRIC,
     bound=2 * eta_l**2 * L**2 * sigma2_i / D_i + eta_l**2 * L**2 * d2,
     conditions=(
         Condition("step size and L", 2 * L * eta_l <= 1, "eta_l <= 1/(2 L)"),
@@ -25,6 +55,7 @@ theorem = Theorem(
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
+            algorithm=Algorithm("fedshuffle_mvr", ("eta_l", "a")),
             assumptions=(smooth_samples, local_variance),
             replaces="the first equality of the printed proof and its two estimates of sums over j",
             why="Equation (13) subtracts the sample's gradient at x, where the proof has grad f_i(x); with the "
@@ -33,6 +64,7 @@ theorem = Theorem(
             "used.",
         ),
         "as_printed": Reading(
+            metric=ENUMERATED,
             assumptions=(smooth_samples, gradient_dissimilarity, local_variance),
             remark="The lemma is true; its printed proof replaces grad f_ij(x) by grad f_i(x) and ends with an "
             "estimate that is false for |D_i| <= 12.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, L, M, client_grad2_0, drift_0, et, grad2_0
 from boundcheck.theory.assumptions import data_weights, smooth_samples
 from boundcheck.theory.dimension import LENGTH2
@@ -15,7 +13,7 @@ theorem = Theorem(
     title="Squared movement of the server's point in one round of FedShuffle",
     symbols=NOTATION,
     algorithm=Algorithm("fedshuffle", ("E", "eta_l", "eta_g")),
-    metric=Metric("movement2", LENGTH2, rounds=sp.S.One, expectation="cohorts and orders of the samples"),
+    metric=Metric("movement2", LENGTH2, expectation="cohorts and orders of the samples"),
     assumptions=(smooth_samples, data_weights),
     readings={
         "corrected": Reading(

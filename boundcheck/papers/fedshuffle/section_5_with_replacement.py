@@ -13,16 +13,16 @@ from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
-d, c1 = sp.symbols("d c1", real=True)
+dist2, slope = sp.symbols("dist2 slope", real=True)
 BALANCED = (
-    Symbol("d", "squared distance of the start", LENGTH2, low=Fraction(0), low_open=True),
-    Symbol("c1", "coefficient of the step in the noise", GRADIENT2, low=Fraction(0), low_open=True),
+    Symbol("dist2", "squared distance of the start", LENGTH2, low=Fraction(0), low_open=True),
+    Symbol("slope", "coefficient of the step in the noise", GRADIENT2, low=Fraction(0), low_open=True),
 )
 
 
 def noise(rounds: Any) -> Any:
-    """The term c1 et at the step et that makes d/(et R) + c1 et least, where both are equal."""
-    return c1 * sp.sqrt(d / (c1 * rounds))
+    """The term slope et at the step et that makes dist2/(et R) + slope et least, where both are equal."""
+    return slope * sp.sqrt(dist2 / (slope * rounds))
 
 
 theorem = Theorem(

@@ -1,20 +1,28 @@
-"""The rule for E below "Choice of E"."""
+"""The rule for E below "Choice of E".
+
+Compared where E is the least number of local steps with mu ell E/3 >= 2, and mu ell (E - part)/3 = 2.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
-from boundcheck.papers.scgd.definitions import HORIZON, PAPER, ell, mu
+from boundcheck.papers.scgd.definitions import HORIZON, PAPER, E, ell, mu
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
+from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
+
+PART = Symbol("part", "unneeded part of the last local step", ONE, low=Fraction(0), high=Fraction(1), high_open=True)
 
 theorem = Theorem(
     source=Source(PAPER, "Choice of E", "Section 3.2, the rule for the number of local steps"),
     title="The number of local steps that makes the contraction T^(-2)",
-    symbols=HORIZON,
-    metric=Metric("none", ONE),
-    kind=Kind.FORMULA,
+    symbols=(*HORIZON, PART),
+    metric=Metric("none", ONE, value=E, where=(("mu", 6 / (ell * (E - PART.expr))),)),
+    kind=Kind.EQUALITY,
     readings={
         "corrected": Reading(
             sp.ceiling(6 / (mu * ell)),

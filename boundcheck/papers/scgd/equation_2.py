@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import sympy as sp
+
 from boundcheck.papers.scgd.definitions import (
     APPENDIX_IS_TRUE,
     C_APPENDIX,
@@ -13,22 +17,37 @@ from boundcheck.papers.scgd.definitions import (
     NOTATION,
     PAPER,
     WHY_CONSERVATIVE,
+    L,
+    mu,
 )
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
+
+def largest(kappa: int) -> Any:
+    """The positive root of kappa L^4 s^2/mu + (2 L^2 - mu^2/2) s - mu/6, the third requirement of Appendix A."""
+    linear = 2 * L**2 - mu**2 / 2
+    return mu / 3 / (linear + sp.sqrt(linear**2 + sp.Rational(2, 3) * kappa * L**4))
+
+
 theorem = Theorem(
     source=Source(PAPER, "equation (2)", "Section 3.1; printed again at the end of Appendix A"),
     title="The step-size constant C: n E eta may be at most this",
     symbols=NOTATION,
-    metric=Metric("none", STEP),
-    kind=Kind.FORMULA,
+    metric=Metric("none", STEP, value=largest(4)),
+    kind=Kind.EQUALITY,
     domain=(MU_AT_MOST_L,),
     best="as_printed_appendix",
     readings={
         "as_printed_main": Reading(C_MAIN, belief=Belief.FALSE, remark=MAIN_IS_FALSE),
         "as_printed_appendix": Reading(C_APPENDIX, belief=Belief.TRUE, remark=APPENDIX_IS_TRUE),
-        "conservative": Reading(C_CONSERVATIVE, belief=Belief.TRUE, replaces=CONSERVATIVE, why=WHY_CONSERVATIVE),
+        "conservative": Reading(
+            C_CONSERVATIVE,
+            metric=Metric("none", STEP, value=largest(8)),
+            belief=Belief.TRUE,
+            replaces=CONSERVATIVE,
+            why=WHY_CONSERVATIVE,
+        ),
     },
 )

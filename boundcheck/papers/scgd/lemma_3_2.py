@@ -1,4 +1,8 @@
-"""Lemma 3.2 (Chung): the rate 1/k^2 of a recursion with contraction 1 - a/k and noise b/k^3."""
+"""Lemma 3.2 (Chung): the rate 1/k^2 of a recursion with contraction 1 - a/k and noise b/k^3.
+
+The printed quantifier is compared for sequences that are 0 up to k0, so that the recursion holds up to there, and A/k^2
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +22,12 @@ SYMBOLS = (
 )
 a, b, k = (symbol.expr for symbol in SYMBOLS)
 
+AFTERWARDS = Symbol("A", "factor of the sequence A/k^2 after k0", FREE, low=Fraction(0))
+
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3.2", "Section 3.1; from Chung 1954, Lemma 4"),
     title="Chung's lemma, order 2",
-    symbols=SYMBOLS,
+    symbols=(*SYMBOLS, AFTERWARDS),
     metric=Metric("u", FREE, index="k", rounds=k, scale=k**2),
     kind=Kind.LIMSUP,
     conditions=(Condition("contraction", a > 2, "the contraction outruns the rate"),),
@@ -36,6 +42,8 @@ theorem = Theorem(
             why="As printed the recursion is required for finitely many k only, after which the sequence is free.",
         ),
         "as_printed": Reading(
+            metric=Metric("limsup", FREE, expectation="none: the lemma is about any sequence", value=AFTERWARDS.expr),
+            kind=Kind.UPPER_BOUND,
             assumptions=(
                 Assumption(
                     "chung_recursion_up_to_k0",
@@ -43,7 +51,7 @@ theorem = Theorem(
                 ),
             ),
             belief=Belief.FALSE,
-            remark="A sequence that obeys the recursion up to k0 and is 1 afterwards meets the printed hypothesis.",
+            remark="A sequence that obeys the recursion up to k0 and is free afterwards meets the printed hypothesis.",
         ),
     },
 )

@@ -213,19 +213,22 @@ VALUES = {
         }.items()
     },
     "equation_105/corrected": {
+        "metric rounds": lambda n: n,
         "bound": lambda L, q, chi2_n, gap_n, spread_n, absent: (
             4 * L * (2 * chi2_n / q + 1 / q) * gap_n + 8 * L * chi2_n / q * spread_n + 8 * L * absent
-        )
+        ),
     },
     "equation_105/corrected_every_type": {
+        "metric rounds": lambda n: n,
         "bound": lambda L, q, chi2_n, gap_n, spread_n: (
             4 * L * (chi2_n / q + 1 / q) * gap_n + 4 * L * chi2_n / q * spread_n
-        )
+        ),
     },
     "equation_105/as_printed": {
+        "metric rounds": lambda n: n,
         "bound": lambda L, q, chi2_n, gap_n, spread_n, absent: (
             4 * L * (chi2_n / q + 1 / q**2) * gap_n + 4 * L * chi2_n / q * spread_n + 4 * L * absent
-        )
+        ),
     },
     "equation_106/corrected": {
         **PERIODIC,

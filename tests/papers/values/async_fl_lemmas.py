@@ -6,6 +6,7 @@ from values.async_fl import (
     CORRECTED,
     ONE_SERVER_STEP,
     OPEN_ALPHA,
+    PERIODIC,
     STEP_98,
     residual_1,
     share,
@@ -143,6 +144,10 @@ def _gamma(alpha, d, q_i):
     return q_i * (d - alpha * q_i)
 
 
+ROUND_N = {"metric rounds": lambda n: n}
+INNER = {**ROUND_N, "metric scale": lambda: -2}
+
+
 def _constant(number):
     return {"bound": lambda: number}
 
@@ -214,59 +219,71 @@ VALUES = {
     "lemma_1_jensen/corrected": {"bound": lambda together, single: together - single},
     "lemma_1_jensen/as_printed": {"bound": lambda together, qt_max: (1 - qt_max) * together},
     "lemma_2/corrected": {
+        **ROUND_N,
         "bound": lambda K, eta_l, eta_g, alpha, beta, q, inner, Rn, Sn: (
             -2 * K * eta_g * eta_l * inner + (K * eta_g * eta_l) ** 2 * (alpha * q**2 * Rn + beta * q * Sn)
-        )
+        ),
     },
     "lemma_2/as_printed": {
+        **ROUND_N,
+        "metric scale": lambda K: q(1, 1) / K,
         "bound": lambda eta_l, eta_g, alpha, beta, q, inner, Rn, Sn: (
             -2 * eta_g * eta_l * inner + (eta_g * eta_l) ** 2 * alpha * q**2 * Rn + (eta_g * eta_l) ** 2 * beta * q * Sn
-        )
+        ),
     },
     "lemma_3/corrected": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1: (
             4 * tau * Qs + 4 * work(K, L, eta_l) / (L * q) * Z + 12 * eta_l**2 * (K - 1) ** 2 * sg1
         ),
     },
     "lemma_3/as_printed": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1: (
             4 * q * tau * Qs + 4 * work(K, L, eta_l) / (L * q) * Z + 6 * eta_l**2 * (K - 1) ** 2 * sg1
         ),
     },
     "lemma_3_gradients/corrected": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, tau, q, Qs, Z, sg1: 12 * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
     },
     "lemma_3_gradients/as_printed": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, tau, q, Qs, Z, sg1: 12 * q * L**2 * tau * Qs + 12 * L * Z / q + 6 * sg1,
     },
     "lemma_4/corrected": {
+        **INNER,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, Xi, sg1: (
             -2 * Xi + 4 * L * q * tau * Qs + 4 * work(K, L, eta_l) * Z + 12 * eta_l**2 * (K - 1) ** 2 * q * L * sg1
         ),
     },
     "lemma_4/as_printed": {
+        **INNER,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, Xi, sg1: (
             -2 * Xi + 4 * L * q * tau * Qs + 4 * work(K, L, eta_l) * Z + 6 * eta_l**2 * (K - 1) ** 2 * q * L * sg1
         ),
     },
     "lemma_5/corrected": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1, sg2: (
             12 * L**2 * tau * Qs + 24 * L * Z / q + 6 * work(K, L, eta_l) * sg1 + 6 * sg2 / K
         ),
     },
     "lemma_5/as_printed": {
+        **ROUND_N,
         **DRIFT,
         "bound": lambda L, K, eta_l, tau, q, Qs, Z, sg1, sg2: (
             12 * L**2 * tau * Qs + 24 * L * Z / q + 3 * work(K, L, eta_l) * sg1 + 6 * sg2
         ),
     },
     "lemma_6/corrected": {
+        **PERIODIC,
         **DRIFT,
         **DELAYS,
         "bound": lambda L, K, eta_l, eta_g, rho, alpha, beta, S1, S2, Z_mean: (
@@ -279,6 +296,7 @@ VALUES = {
         ),
     },
     "lemma_6/as_printed": {
+        **PERIODIC,
         **DELAYS,
         "bound": lambda L, K, eta_l, eta_g, rho, alpha, beta, S1, S2, Z_mean: (
             (K * eta_g * eta_l) ** 2

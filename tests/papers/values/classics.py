@@ -1,6 +1,6 @@
 """Values of the classical statements on gradient descent and SGD, from their textbook proofs."""
 
-from values.arithmetic import sqrt
+from values.arithmetic import power, sqrt
 
 POINTS = (
     "mu=3/2 L=7/3 E=3 eta=1/70 sigma2=13/5 dist2_0=17/9 gap_0=19/6 k=4 R=6 sum_p2=2/11 c=11/4 p=5/7 d=8/3",
@@ -44,7 +44,13 @@ def _sgd_sharp(mu, eta, sigma2, sum_p2, dist2_0, k):
 
 
 VALUES = {
-    "chung_lemma/as_printed": {"bound": lambda c, p, d: d / (c - p), "decrease": lambda c, p: (c, ">", p)},
+    "chung_lemma/as_printed": {
+        "bound": lambda c, p, d: d / (c - p),
+        "decrease": lambda c, p: (c, ">", p),
+        "value": lambda A: A,
+        # a_(k+1) less the contracted a_k, for a_k = A/k^p, times k^(p+1)
+        "where d": lambda A, k, p, c, slack: slack + A * (k * power(k / (k + 1), p) - (k - c)),
+    },
     "gradient_descent_convex/sharp": {
         **CONVEX,
         **STEPS,

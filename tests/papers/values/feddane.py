@@ -156,13 +156,69 @@ def _feasible_b(L, mu, gamma):
     return ((2 - gamma) * mu - L) / (2 * (L * ((1 + gamma) ** 2 + 1) + gamma * mu))
 
 
+def _least_gamma(e1, e2, s1, s2):
+    return sqrt((e1**2 + e2**2) / (s1**2 + s2**2))
+
+
+def _mean(p, g1, g2):
+    return p * g1 + (1 - p) * g2
+
+
+def _mean_square(p, g1, g2):
+    return p * g1**2 + (1 - p) * g2**2
+
+
+def _enumerated(p, g1, g2):
+    """E|g - grad f|^2 of two draws: (11), (12), (21), (22)."""
+    mean = _mean(p, g1, g2)
+    pairs = (((g1, g1), p * p), ((g1, g2), p * (1 - p)), ((g2, g1), (1 - p) * p), ((g2, g2), (1 - p) ** 2))
+    return sum(chance * ((a + b) / 2 - mean) ** 2 for (a, b), chance in pairs)
+
+
+DISSIMILAR = {"where B2": lambda p, g1, g2: _mean_square(p, g1, g2) / _mean(p, g1, g2) ** 2}
+OF_TWO = {**DISSIMILAR, "where grad2_0": lambda p, g1, g2: _mean(p, g1, g2) ** 2, "value": _enumerated}
+
+
+def _without_replacement(g1, g2, g3):
+    mean = (g1 + g2 + g3) / 3
+    return sum((pair / 2 - mean) ** 2 for pair in (g1 + g2, g1 + g3, g2 + g3)) / 3
+
+
+def _drawn(p_j, p_k):
+    """Half the chance of being first, or second after one of the others."""
+    p_i = 1 - p_j - p_k
+    return (p_i + p_j * p_i / (p_i + p_k) + p_k * p_i / (p_i + p_j)) / 2
+
+
+def _rest(p_i, p_j):
+    return 1 - p_i - p_j
+
+
+def _best_lipschitz(lam, m, gamma, B2):
+    """Where -mu^2 m^3 rho' = m^3 - g mu^2 m - L (2 S mu^2 + (B2 + 1/2) (2 mu - lam) m) vanishes."""
+    mu, half = lam + m, B2 + q(1, 2)
+    return (m**3 - gamma * half * mu**2 * m) / (2 * B2 * (1 + gamma) ** 2 * mu**2 + half * (2 * mu - lam) * m)
+
+
+def _best_rho(lam, m, gamma, B2):
+    return rho_nonconvex(_best_lipschitz(lam, m, gamma, B2), lam, lam + m, gamma, B2)
+
+
 VALUES = {
     "corollary_4/corrected": _corollary(lambda L, B2: 3 / (25 * L * B2) - 1 / (50 * L * B2**2)),
     "corollary_4/as_printed": _corollary(lambda L, B2: 3 / (25 * L * B2)),
     "corollary_4/sharp": _corollary(lambda L, B2: 4 / (25 * L * B2) - 1 / (50 * L * B2**2)),
-    "definition_1/as_printed": {"bound": lambda error2, step2: sqrt(error2 / step2)},
+    "definition_1/as_printed": {
+        "bound": lambda error2, step2: sqrt(error2 / step2),
+        "value": _least_gamma,
+        "where error2": lambda e1, e2: e1**2 + e2**2,
+        "where step2": lambda s1, s2: s1**2 + s2**2,
+    },
     "definition_1/certified": {
         **PROXIMAL,
+        "value": _least_gamma,
+        "where residual2": lambda c1, c2, e1, e2, lam, mu: ((mu - lam + c1) * e1) ** 2 + ((mu - lam + c2) * e2) ** 2,
+        "where moved2": lambda s1, s2, e1, e2: (s1 + e1) ** 2 + (s2 + e2) ** 2,
         "small residual": lambda residual2, lam, mu, moved2: (sqrt(residual2), "<", (mu - lam) * sqrt(moved2)),
         "bound": lambda lam, mu, residual2, moved2: (
             sqrt(residual2) / (mu - lam) / (sqrt(moved2) - sqrt(residual2) / (mu - lam))
@@ -171,12 +227,25 @@ VALUES = {
     "definition_2/as_printed": {
         "domain": ("client_grad2_0 >= grad2_0",),
         "bound": lambda client_grad2_0, grad2_0: sqrt(client_grad2_0 / grad2_0),
+        "value": lambda p, g1, g2: sqrt(_mean_square(p, g1, g2)) / abs(_mean(p, g1, g2)),
+        "where client_grad2_0": _mean_square,
+        "where grad2_0": lambda p, g1, g2: _mean(p, g1, g2) ** 2,
     },
-    "equation_11/corrected": {"bound": lambda B2, grad2_0: (B2 - 1) * grad2_0},
-    "equation_11/as_printed": {"bound": lambda B2, f2_0: (B2 - 1) * f2_0},
-    "equation_11/sharp": {"bound": lambda B2, K, grad2_0: (B2 - 1) * grad2_0 / K},
+    "equation_11/corrected": {**OF_TWO, "bound": lambda B2, grad2_0: (B2 - 1) * grad2_0},
+    "equation_11/as_printed": {
+        **DISSIMILAR,
+        "value": _enumerated,
+        "where f2_0": lambda f0: f0**2,
+        "bound": lambda B2, f2_0: (B2 - 1) * f2_0,
+    },
+    "equation_11/sharp": {**OF_TWO, "where K": lambda: 2, "bound": lambda B2, K, grad2_0: (B2 - 1) * grad2_0 / K},
     "equation_11/uniform_without_replacement": {
-        "bound": lambda B2, K, grad2_0, n: (B2 - 1) * grad2_0 * (1 / K - (K - 1) / (K * (n - 1)))
+        "value": _without_replacement,
+        "where K": lambda: 2,
+        "where n": lambda: 3,
+        "where grad2_0": lambda g1, g2, g3: (g1 + g2 + g3) ** 2 / 9,
+        "where B2": lambda g1, g2, g3: 3 * (g1**2 + g2**2 + g3**2) / (g1 + g2 + g3) ** 2,
+        "bound": lambda B2, K, grad2_0, n: (B2 - 1) * grad2_0 * (1 / K - (K - 1) / (K * (n - 1))),
     },
     "equation_3/corrected": {
         **ONE_OF_TWO,
@@ -188,24 +257,64 @@ VALUES = {
     },
     "feasibility_b/corrected": {
         "bound": lambda L, mu, gamma: sqrt(_feasible_b(L, mu, gamma)),
+        "value": lambda L, mu, gamma: sqrt(_feasible_b(L, mu, gamma)),
         "B above 1": lambda L, mu, gamma: (_feasible_b(L, mu, gamma), ">", 1),
     },
-    "feasibility_gamma/corrected": {"bound": lambda B2: 2 / (2 * B2 + 1)},
+    "feasibility_gamma/corrected": {"bound": lambda B2: 2 / (2 * B2 + 1), "value": lambda B2: 1 / (B2 + q(1, 2))},
     "feasibility_mu/least": {
         "small gamma": _small_gamma,
         "bound": lambda L, gamma, B2: offset(L, gamma, B2) / slope(gamma, B2),
+        "value": lambda mu: mu,
+        "where L": lambda mu, gamma, B2: mu * slope(gamma, B2) / offset(1, gamma, B2),
     },
     "feasibility_mu/best": {
         "small gamma": _small_gamma,
         "bound": lambda L, gamma, B2: 2 * offset(L, gamma, B2) / slope(gamma, B2),
+        "value": lambda mu: mu,
+        "where L": lambda mu, gamma, B2: mu * slope(gamma, B2) / offset(2, gamma, B2),
     },
     "feasibility_mu/least_nonconvex": {
         "domain": ("lam >= 0",),
         "small gamma": _small_gamma,
         "bound": _least_nonconvex,
+        "value": lambda lam, m: lam + m,
+        "where L": lambda lam, m, gamma, B2: (
+            (m / (lam + m) - gamma * (B2 + q(1, 2))) / (B2 * (1 + gamma) ** 2 / m + (B2 + q(1, 2)) / (lam + m))
+        ),
     },
-    "minibatch_gd/decrease": {"bound": lambda L, mu, B2: 1 / mu - L * B2 / (2 * mu**2)},
-    "minibatch_gd/advantage": {"bound": lambda L, mu, B2: 1 / mu - L * B2 / (2 * mu**2) - rho_convex(L, mu, 0, B2)},
+    "feasibility_mu/best_nonconvex": {
+        "domain": ("lam >= 0",),
+        "small gamma": _small_gamma,
+        "bound": _best_lipschitz,
+        "value": _best_lipschitz,
+    },
+    "feasibility_decrease/convex": {
+        "small gamma": _small_gamma,
+        "bound": lambda L, gamma, B2: slope(gamma, B2) ** 2 / offset(L, gamma, B2) / 4,
+        "value": lambda L, gamma, B2: rho_convex(L, 2 * offset(L, gamma, B2) / slope(gamma, B2), gamma, B2),
+    },
+    "feasibility_decrease/nonconvex": {
+        "domain": ("lam >= 0",),
+        "small gamma": _small_gamma,
+        "bound": _best_rho,
+        "value": _best_rho,
+    },
+    "minibatch_gd/decrease": {
+        **DISSIMILAR,
+        "bound": lambda L, mu, B2: 1 / mu - L * B2 / (2 * mu**2),
+        # the model f - <grad f, g>/mu + h |g|^2/(2 mu^2) in expectation over the device, by its weight
+        "value": lambda L, below, mu, p, g1, g2: (
+            sum(
+                chance * (_mean(p, g1, g2) * g / mu - (L - below) * g**2 / (2 * mu**2))
+                for g, chance in ((g1, p), (g2, 1 - p))
+            )
+            / _mean(p, g1, g2) ** 2
+        ),
+    },
+    "minibatch_gd/advantage": {
+        "bound": lambda L, mu, B2: 1 / mu - L * B2 / (2 * mu**2) - rho_convex(L, mu, 0, B2),
+        "value": lambda L, mu, B2: L * (3 * B2 + 1) / (2 * mu**2),
+    },
     "one_device/corrected": {
         "unbiased": lambda product, grad2: (product, ">=", grad2),
         "second moment": lambda square, factor, grad2: (square, "<=", factor * grad2),
@@ -222,15 +331,19 @@ VALUES = {
     "remark_sampling/corrected": {
         "domain": ("Eq(p_i + p_j + p_k, 1)",),
         "bound": lambda p_i, p_j, p_k: (p_i + p_j * p_i / (1 - p_j) + p_k * p_i / (1 - p_k)) / 2,
+        "value": _drawn,
+        "where p_k": _rest,
     },
-    "remark_sampling/as_printed": {"bound": lambda p_i: p_i},
-    "remark_sampling/uniform": {"bound": lambda n: 1 / n},
+    "remark_sampling/as_printed": {"bound": lambda p_i: p_i, "value": _drawn, "where p_k": _rest},
+    "remark_sampling/uniform": {"bound": lambda n: 1 / n, "value": lambda n: (1 / n + (n - 1) / n / (n - 1)) / 2},
     "remark_sgd_rate/corrected": {
         "bound": lambda L, gap_0, eps, sigma2: 10 * L * gap_0 / eps + 8 * L * gap_0 * sigma2 / eps**2,
+        "value": lambda L, gap_0, eps, sigma2: gap_0 / eps * 2 * L * (4 * (1 + sigma2 / eps) + 1),
         "rate": lambda L, gap_0, eps, sigma2: L * gap_0 * sigma2 / eps**2,
     },
     "remark_sgd_rate/as_printed": {
         "bound": lambda L, B2, gap_0, eps: 25 * L * B2 * gap_0 / (3 * eps),
+        "value": lambda L, gap_0, eps, sigma2: L * gap_0 * sigma2 / eps**2,
         "rate": lambda L, gap_0, eps, sigma2: L * gap_0 * sigma2 / eps**2,
     },
     "theorem_3/as_printed": {
@@ -278,10 +391,14 @@ VALUES = {
     "theorem_6_iteration/sharp": THEOREM_5_SHARP,
     "theorem_6_rounds/corrected": {
         "bound": lambda gap_0, eps, rho: ceil(gap_0 / (rho * eps)),
+        "value": lambda T: T,
+        "where gap_0": lambda T, part, eps, rho: (T - part) * eps * rho,
         "rate": lambda gap_0, eps, rho: gap_0 / (rho * eps),
     },
     "theorem_6_rounds/as_printed": {
         "bound": lambda gap_0, eps, rho: gap_0 / (rho * eps),
+        "value": lambda T: T,
+        "where gap_0": lambda T, eps, rho: T * eps * rho,
         "rate": lambda gap_0, eps, rho: gap_0 / (rho * eps),
     },
     "theorem_7/corrected": {

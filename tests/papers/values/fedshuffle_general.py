@@ -2,6 +2,8 @@
 
 from values.arithmetic import cbrt, exp, q, sqrt
 from values.fedshuffle import (
+    ABOVE,
+    AWAY,
     FACTOR,
     GAP,
     GRADIENT,
@@ -12,6 +14,8 @@ from values.fedshuffle import (
     beta,
     beta_gen,
     contracted,
+    sublinear_step,
+    tuned_sublinear,
     variation,
 )
 from values.fedshuffle_lemmas import DISTANCE, ONE_ROUND, lemma_c_1
@@ -63,6 +67,62 @@ def _gen_strongly(halves, second, noise):
         halves * mu * dist2_0 * contracted(mu, W * eta_g * eta_l, R) / 2
         + second * M1 * G2 * W * eta_g * eta_l
         + noise * L * ((1 + P2_gen) * G2 + sigma2_gen) * eta_l**2
+    )
+
+
+GEN_POINTS = {"more points": ("R=100000", "R=100000 M1=1/99999999")}
+
+
+def _spread(P2_gen, G2, sigma2_gen):
+    return (1 + P2_gen) * G2 + sigma2_gen
+
+
+def _gen_tuned(lemma):
+    """lemma: from (largest step, d0, c1, c2, R) of the theorem at a fixed step to a value, by Lemma B.3."""
+
+    def largest(B2, L, M1, P2_gen, W, eta_g):
+        return min(1, W * eta_g) / (4 * beta(B2, P2_gen, M1) * L)
+
+    def convex(first, second, noise):
+        return lambda B2, L, G2, M1, P2_gen, R, W, dist2_0, eta_g, sigma2_gen: lemma(
+            largest(B2, L, M1, P2_gen, W, eta_g),
+            first * dist2_0,
+            second * M1 * G2,
+            noise * L * _spread(P2_gen, G2, sigma2_gen) / (W * eta_g) ** 2,
+            R,
+            W * eta_g,
+        )
+
+    def nonconvex(first, second, noise):
+        return lambda B2, L, G2, M1, P2_gen, R, W, gap_0, eta_g, sigma2_gen: lemma(
+            largest(B2, L, M1, P2_gen, W, eta_g),
+            first * gap_0,
+            second * M1 * L * G2,
+            noise * L**2 * _spread(P2_gen, G2, sigma2_gen) / (W * eta_g) ** 2,
+            R,
+            W * eta_g,
+        )
+
+    return convex, nonconvex
+
+
+CONVEX_BOUND, NONCONVEX_BOUND = _gen_tuned(lambda *at: tuned_sublinear(*at[:-1]))
+CONVEX_STEP, NONCONVEX_STEP = _gen_tuned(lambda *at: sublinear_step(*at[:-1]) / at[-1])
+
+
+def _gen_convex_order(B2, G2, L, M1, M2, P2_gen, R, dist2_0, eta_g, sigma2_gen):
+    return (
+        sqrt(dist2_0 * M1 * G2 / R)
+        + cbrt(dist2_0**2 * _spread(P2_gen, G2, sigma2_gen) / (R * eta_g) ** 2)
+        + L * dist2_0 * beta_gen(B2, P2_gen, M1, M2) / R
+    )
+
+
+def _gen_nonconvex_order(B2, G2, L, M1, M2, P2_gen, R, gap_0, eta_g, sigma2_gen):
+    return (
+        sqrt(gap_0 * M1 * L * G2 / R)
+        + cbrt(gap_0**2 * L * _spread(P2_gen, G2, sigma2_gen) / (R * eta_g) ** 2)
+        + L * gap_0 * beta_gen(B2, P2_gen, M1, M2) / R
     )
 
 
@@ -196,6 +256,68 @@ VALUES = {
             + 90 * ((1 + P2_gen) * G2 + sigma2_gen) * (W * eta_g * eta_l) ** 2 / eta_g**2
         ),
     },
+    **{
+        f"theorem_e_1_convex_tuned/{reading}": {
+            **GEN_POINTS,
+            **MEAN,
+            **GAP,
+            **FACTOR,
+            **AWAY,
+            "bound": CONVEX_BOUND(*constants),
+            "choice of eta_l": CONVEX_STEP(*constants),
+        }
+        for reading, constants in {"corrected": (10, 20, 90), "sharp": (1, 2, 5)}.items()
+    },
+    "theorem_e_1_convex_tuned/as_printed": {
+        **GEN_POINTS,
+        **MEAN,
+        **GAP,
+        **SERVER,
+        **AWAY,
+        "rate": _gen_convex_order,
+        "bound": _gen_convex_order,
+        "choice of eta_l": lambda B2, G2, L, M1, M2, P2_gen, R, dist2_0, eta_g, sigma2_gen: (
+            sublinear_step(
+                1 / (4 * beta_gen(B2, P2_gen, M1, M2) * L),
+                10 * dist2_0,
+                20 * M1 * G2,
+                90 * _spread(P2_gen, G2, sigma2_gen) / eta_g**2,
+                R,
+            )
+            / eta_g
+        ),
+    },
+    **{
+        f"theorem_e_1_nonconvex_tuned/{reading}": {
+            **GEN_POINTS,
+            **MEAN,
+            **GRADIENT,
+            **FACTOR,
+            **ABOVE,
+            "bound": NONCONVEX_BOUND(*constants),
+            "choice of eta_l": NONCONVEX_STEP(*constants),
+        }
+        for reading, constants in {"corrected": (8, 8, 18), "sharp": (4, 4, 6)}.items()
+    },
+    "theorem_e_1_nonconvex_tuned/as_printed": {
+        **GEN_POINTS,
+        **MEAN,
+        **GRADIENT,
+        **SERVER,
+        **ABOVE,
+        "rate": _gen_nonconvex_order,
+        "bound": _gen_nonconvex_order,
+        "choice of eta_l": lambda B2, G2, L, M1, M2, P2_gen, R, gap_0, eta_g, sigma2_gen: (
+            sublinear_step(
+                1 / (4 * beta_gen(B2, P2_gen, M1, M2) * L),
+                8 * gap_0,
+                8 * M1 * L * G2,
+                18 * L * _spread(P2_gen, G2, sigma2_gen) / eta_g**2,
+                R,
+            )
+            / eta_g
+        ),
+    },
     "theorem_e_1_nonconvex/corrected": {**MEAN, **GRADIENT, **GEN_STEPS, "bound": _gen_nonconvex(8, 8, 18)},
     "theorem_e_1_nonconvex/sharp": {**MEAN, **GRADIENT, **GEN_STEPS, "bound": _gen_nonconvex(4, 4, 6)},
     "theorem_e_1_nonconvex/as_printed": {
@@ -247,5 +369,5 @@ for _reading in ("corrected", "as_printed"):
         )
     }
     VALUES[f"section_5_with_replacement/{_reading}"] |= {
-        "value": lambda c1, d, R: c1 * sqrt(d / (c1 * R)) / (c1 * sqrt(d / c1))
+        "value": lambda slope, dist2, R: slope * sqrt(dist2 / (slope * R)) / (slope * sqrt(dist2 / slope))
     }

@@ -245,7 +245,16 @@ VALUES = {
         ),
     },
     "lemma_d_1/corrected": LEMMA_D_1,
-    "lemma_d_1/as_printed": LEMMA_D_1,
+    "lemma_d_1/as_printed": {
+        **LEMMA_D_1,
+        "where D_i": lambda: 2,
+        "where sigma2_i": lambda half: half**2,
+        "where d2": lambda a, mom, g_y, g_x: (a * g_y + (1 - a) * mom + (1 - a) * (g_y - g_x)) ** 2,
+        # (g - grad f_i)^2 is (curvature * first step/2)^2, and the first step eta_l/2 (d + a half) or (d - a half)
+        "value": lambda curved, L, eta_l, a, mom, g_y, g_x, half: (
+            (curved * L * eta_l / 4) ** 2 * ((g_y + (1 - a) * (mom - g_x)) ** 2 + (a * half) ** 2)
+        ),
+    },
     "lemma_d_2/as_printed": {
         **A_MOMENTUM,
         "bound": lambda h2, y2, gam2, delta, a: 3 * h2 + 3 * delta**2 * y2 + 3 * a**2 * gam2,

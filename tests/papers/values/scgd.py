@@ -119,6 +119,27 @@ def _chung(a, b):
     return b / (a - 2)
 
 
+def _requirement(kappa):
+    """The positive root of the third requirement, without its minimum with 1/(2L)."""
+
+    def root(mu, L):
+        a, b, c = kappa * L**4 / mu, 2 * L**2 - mu**2 / 2, mu / 6
+        return (sqrt(b**2 + 4 * a * c) - b) / (2 * a)
+
+    return root
+
+
+LEAST_E = {"value": lambda E: E, "where mu": lambda E, part, ell: 2 * 3 / ell / (E - part)}
+
+
+def _best_mu(x):
+    """The largest mu at x, on the piece log x or on the last one."""
+    middle = x <= q(3, 2)
+    F = log(x) if middle else q(2, 9) * x**2 + log(q(3, 2)) - q(1, 2)
+    slope = 1 / x if middle else q(4, 9) * x
+    return 2 * (-q(1, 4) - F + slope * (x - q(1, 2))) / (x - q(1, 2)) ** 2
+
+
 VALUES = {
     "choice_of_e/corrected": {
         **_horizon(0),
@@ -133,8 +154,8 @@ VALUES = {
             power(T, -mu * ell * E / 3) * norm2_0 + _noise(L, ell, mu, sigma2, n, E, T)
         ),
     },
-    "choice_of_e_rule/corrected": {"bound": lambda mu, ell: ceil(6 / (mu * ell))},
-    "choice_of_e_rule/as_printed": {"bound": lambda mu, ell: ceil(4 / (mu * ell))},
+    "choice_of_e_rule/corrected": {**LEAST_E, "bound": lambda mu, ell: ceil(6 / (mu * ell))},
+    "choice_of_e_rule/as_printed": {**LEAST_E, "bound": lambda mu, ell: ceil(4 / (mu * ell))},
     "epsilon_complexity/corrected": {
         **_complexity(6),
         "rounds for the noise": lambda T, L, ell, E, n, sigma2, mu, eps: (
@@ -166,11 +187,16 @@ VALUES = {
         ),
     },
     **{
-        f"equation_2/{reading}": {**_idle(constant), "domain": ("mu <= L",), "bound": constant}
+        f"equation_2/{reading}": {
+            **_idle(constant),
+            "domain": ("mu <= L",),
+            "bound": constant,
+            "value": _requirement(8 if reading == "conservative" else 4),
+        }
         for reading, constant in CONSTANTS.items()
         if reading != "corrected"
     },
-    "example_app_b/as_printed": {"bound": lambda: q(5, 6) - log(q(9, 4))},
+    "example_app_b/as_printed": {"bound": lambda: q(5, 6) - log(q(9, 4)), "value": _best_mu},
     "example_app_c_fedavg/corrected": {
         "bound": lambda eta, E, x_0, K: x_0 * fedavg_factor(eta, E) ** int(K),
         "metric rounds": lambda K: K,
@@ -235,15 +261,13 @@ VALUES = {
             * sum(cycle_factor(mu, L, n * E * eta) ** k for k in range(int(K)))
         ),
     },
-    **{
-        f"lemma_3_2/{reading}": {
-            "bound": _chung,
-            "contraction": lambda a: (a, ">", 2),
-            "metric scale": lambda k: k**2,
-            "metric rounds": lambda k: k,
-        }
-        for reading in ("corrected", "as_printed")
+    "lemma_3_2/corrected": {
+        "bound": _chung,
+        "contraction": lambda a: (a, ">", 2),
+        "metric scale": lambda k: k**2,
+        "metric rounds": lambda k: k,
     },
+    "lemma_3_2/as_printed": {"bound": _chung, "contraction": lambda a: (a, ">", 2), "value": lambda A: A},
     **{
         f"theorem_3_3/{reading}": {
             "domain": ("mu <= L",),

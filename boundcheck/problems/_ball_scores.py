@@ -1,0 +1,145 @@
+"""Logistic and softmax regression in ball arithmetic: enclosures of gradients, metrics and the minimum.
+
+Features and ridge are what the problem holds, as exact numbers. Every result is an enclosure at flint's working
+precision, over all points of the ball that comes in.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+from numpy.typing import NDArray
+
+from boundcheck.core.linalg import rational
+from boundcheck.errors import UnknownName
+from boundcheck.problems._minimum import Objective
+from boundcheck.problems.problem import Floats
+
+_STEPS = 400  # of the search for the minimiser
+
+
+@dataclass(frozen=True, eq=False)
+class BallScores:
+    """F = sum of w_i f_i, f_i the mean over the rows offsets[i] to offsets[i + 1] of l(X a_j, y_j), plus
+    ridge/2 |x|^2.
+
+    features (N, p); labels (N,): +1 or -1 for one column of scores, else the class; columns: K, rows of X; ridge above
+    0; objective, point: F in double precision and its minimiser there, from which the true one is found.
+    """
+
+    features: Floats
+    labels: NDArray[Any]
+    offsets: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    ridge: Fraction
+    columns: int
+    objective: Objective
+    point: Floats
+
+    @cached_property
+    def _rows(self) -> tuple[arb_mat, ...]:
+        """The features of each client; doubles are exact at any precision."""
+        return tuple(arb_mat(self.features[a:b].tolist()) for a, b in itertools.pairwise(self.offsets))
+
+    @cached_property
+    def _minima(self) -> dict[int, tuple[arb_mat, arb]]:
+        return {}
+
+    def _scores(self, rows: arb_mat, x: Sequence[arb]) -> list[list[arb]]:
+        """(N, K) of rows (N, p)."""
+        p = rows.ncols()
+        return (rows * arb_mat([list(x[k * p : (k + 1) * p]) for k in range(self.columns)]).transpose()).tolist()
+
+    def _residual(self, scores: Sequence[arb], label: Any) -> list[arb]:
+        """The derivatives of l in the scores."""
+        if self.columns == 1:
+            y = int(label)
+            return [-y / (1 + (y * scores[0]).exp())]
+        shares = [1 / sum(((t - s).exp() for t in scores), arb(0)) for s in scores]
+        return [v - 1 if k == int(label) else v for k, v in enumerate(shares)]
+
+    def _loss(self, scores: Sequence[arb], label: Any) -> arb:
+        if self.columns == 1:
+            return (-int(label) * scores[0]).exp().log1p()
+        own = scores[int(label)]
+        return sum(((s - own).exp() for s in scores), arb(0)).log()
+
+    def gradient(self, client: int, sample: int | None, x: Sequence[arb]) -> list[arb]:
+        """Of a client's objective (d,), or of one of its samples."""
+        low, high = self.offsets[client : client + 2]
+        rows = self._rows[client]
+        if sample is not None:
+            low, high = low + sample, low + sample + 1
+            rows = arb_mat(self.features[low:high].tolist())
+        scores = self._scores(rows, x)
+        residuals = [self._residual(s, y) for s, y in zip(scores, self.labels[low:high], strict=True)]
+        mean = (arb_mat(residuals).transpose() * rows).entries()
+        ridge = arb(rational(self.ridge))
+        return [g / (high - low) + ridge * v for g, v in zip(mean, x, strict=True)]
+
+    def whole(self, x: Sequence[arb]) -> list[arb]:
+        """grad F (d,)."""
+        found = [arb(0)] * len(x)
+        for i, w in enumerate(self.weights):
+            share = arb(rational(w))
+            found = [a + share * g for a, g in zip(found, self.gradient(i, None, x), strict=True)]
+        return found
+
+    def value(self, x: Sequence[arb]) -> arb:
+        """F(x)."""
+        total = arb(rational(self.ridge / 2)) * _square(x)
+        for i, w in enumerate(self.weights):
+            low, high = self.offsets[i : i + 2]
+            scores = self._scores(self._rows[i], x)
+            losses = (self._loss(s, y) for s, y in zip(scores, self.labels[low:high], strict=True))
+            total = total + arb(rational(w / (high - low))) * sum(losses, arb(0))
+        return total
+
+    def metric(self, name: str, x: Sequence[arb]) -> arb:
+        """dist2, gap or grad2 at x (d,)."""
+        if name == "grad2":
+            return _square(self.whole(x))
+        best, least = self.minimum()
+        if name == "gap":
+            return self.value(x) - least
+        if name == "dist2":
+            return _square([a - b for a, b in zip(x, best.entries(), strict=True)])
+        raise UnknownName("the metric", name, ("dist2", "gap", "grad2"))
+
+    def minimum(self) -> tuple[arb_mat, arb]:
+        """(x* (d, 1), F*) at the working precision.
+
+        F is ridge-strongly convex, so that at any point |x - x*| <= |grad F(x)|/ridge and F(x) - F* lies between 0 and
+        |grad F(x)|^2/(2 ridge). The point comes from Newton steps with the Hessian of double precision.
+        """
+        bits = ctx.prec
+        if bits not in self._minima:
+            inverse = arb_mat(np.linalg.inv(self.objective.hessian(self.point)).tolist())
+            x = [arb(v) for v in self.point.tolist()]
+            slope = self.whole(x)
+            for _ in range(_STEPS):
+                if all(abs(g) < arb(2) ** (8 - bits) for g in slope):
+                    break
+                step = (inverse * arb_mat([[g] for g in slope])).entries()
+                moved = [(v - s).mid() for v, s in zip(x, step, strict=True)]
+                better = self.whole(moved)
+                if not _square(better) < _square(slope):
+                    break
+                x, slope = moved, better
+            size2, ridge = _square(slope).abs_upper(), arb(rational(self.ridge))
+            radius = (size2.sqrt() / ridge).abs_upper()
+            centre = [v + radius * arb(0, 1) for v in x]
+            least = self.value(x) - (size2 / (2 * ridge)) * arb(0.5, 0.5)
+            self._minima[bits] = arb_mat([[v] for v in centre]), least
+        return self._minima[bits]
+
+
+def _square(x: Sequence[arb]) -> arb:
+    return sum((v * v for v in x), arb(0))
