@@ -81,10 +81,11 @@ class Catalogue:
         papers: dict[str, list[Mapping[str, Any]]] = {}
         for entry in entries:
             papers.setdefault(entry["paper"], []).append(entry)
-        shared = {"report": report, "kinds": KINDS, "papers": self._papers(papers)}
+        about = self._papers(papers)
+        shared: dict[str, Any] = {"report": report, "kinds": KINDS, "papers": about}
         found = {CATALOGUE: _render("catalogue.html.j2", **shared, entries=entries)}
         for paper, own in papers.items():
-            found[paper_page_name(paper)] = _render("paper.html.j2", **shared, paper=shared["papers"][paper], own=own)
+            found[paper_page_name(paper)] = _render("paper.html.j2", **shared, paper=about[paper], own=own)
         for number, entry in enumerate(entries):
             beside = {"before": entries[number - 1] if number else None, "after": (*entries, None)[number + 1]}
             found[entry["page"]] = _render("statement.html.j2", **shared, **beside, **self._statement(report, entry))

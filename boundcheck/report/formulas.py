@@ -109,9 +109,14 @@ def _conclusion(statement: Statement, other: Statement | None) -> list[str]:
         left = _mark(left)
     bound = statement.bound if other is None else marked(statement.bound, other.bound, statement)
     pieces = _pieces(bound, statement)
-    if left:
-        pieces[0] = rf"{left} {'=' if statement.kind.sign == '=' else _SIGNS['<=']} {pieces[0]}"
-    return pieces
+    if not left:
+        return pieces
+    value = statement.metric.value
+    lefts = [left] if value is None or _OPEN in left else _pieces(value, statement)
+    pieces[0] = f"{_SIGNS.get(statement.kind.sign, '=')} {pieces[0]}"
+    if len(lefts) == 1 and _width(bound) < WIDE:
+        return [f"{lefts[0]} {pieces[0]}", *pieces[1:]]
+    return [*lefts, *pieces]
 
 
 def _grouped(text: str) -> str:
