@@ -12,6 +12,19 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
+def result_of(study: Mapping[str, Any]) -> tuple[str, Markup]:
+    """What a study found, in a sentence, and bars for it; empty for a kind whose words say it themselves."""
+    from markupsafe import Markup
+
+    if study["kind"] == "methods_compared":
+        return compared(study)
+    outcomes = [row[-1] for table in study["tables"] if table["columns"][-1] == "outcome" for row in table["rows"]]
+    if not outcomes:
+        return "", Markup()
+    counts = ", ".join(f"{outcomes.count(word)} {word}" for word in dict.fromkeys(sorted(outcomes)))
+    return f"Of {len(outcomes)} orders of two methods that the paper shows: {counts}.", Markup()
+
+
 def compared(study: Mapping[str, Any]) -> tuple[str, Markup]:
     """Sentence and bars of a study of kind "methods_compared"; both empty where no bound promises anything."""
     from markupsafe import Markup

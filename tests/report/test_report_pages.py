@@ -20,7 +20,7 @@ from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import carry_out_study, kinds, load_studies
 from boundcheck.report import write_report
-from boundcheck.report.bars import compared
+from boundcheck.report.bars import compared, result_of
 from boundcheck.report.data import report_data
 from boundcheck.report.pages import claim_page, index_page
 from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes
@@ -368,3 +368,7 @@ def test_the_result_of_a_comparison_comes_first() -> None:
     # 65 of 66 % is the longest bar: log 40 / log 1000 of it, plus 1
     assert 'class="promised" style="width:35.7%"' in bars
     assert compared({"data": {"rows": rows[3:]}}) == ("", "")
+    orders = {"columns": ["order", "outcome"], "rows": [["a", "reversed"], ["b", "reproduced"], ["c", "reproduced"]]}
+    words, bars = result_of({"kind": "training", "tables": [orders]})
+    assert words == "Of 3 orders of two methods that the paper shows: 2 reproduced, 1 reversed."
+    assert not bars
