@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from boundcheck.theory.symbols import Symbol
 
 
-WIDE = 60  # ems of a summand that is broken up: a page of 1280 pixels shows about 80
+WIDE = 26  # ems of a product that is broken at its factors: half a page of 1280 pixels shows about 30
+WIDE_FRACTION = 44  # ems of a fraction that is written with a slash, so that it can be broken
 # characters of a private area, which no statement has: around what is marked, on its way through LaTeX
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _SIGNS = {"<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">", "==": "=", "!=": r"\neq"}
@@ -33,7 +34,7 @@ def mathml(latex: str, kind: str = "changed") -> str:
     text = latex_to_mathml(latex)
     for sign, tag in ((_OPEN, f'<mrow class="{kind}">'), (_CLOSE, "</mrow>")):
         text = text.replace(f"<mo>{sign}</mo>", tag).replace(f"<mi>{sign}</mi>", tag)
-    return text
+    return text.replace("<mo>‖</mo>", '<mo stretchy="false">‖</mo>')  # a norm's bars enclose what stands in one row
 
 
 def claim_lines(statement: Statement, other: Statement | None = None, kind: str = "changed") -> list[list[str]]:
@@ -95,7 +96,7 @@ def _relation(relation: Any, statement: Statement) -> list[str]:
         return [expr_latex(relation, statement)]
     left, right = _pieces(relation.lhs, statement), _pieces(relation.rhs, statement)
     right[0] = f"{_SIGNS[relation.rel_op]} {right[0]}"
-    if len(left) == len(right) == 1 and _width(relation.lhs) + _width(relation.rhs) < WIDE / 2:
+    if len(left) == len(right) == 1 and _width(relation.lhs) + _width(relation.rhs) < WIDE:
         return [f"{left[0]} {right[0]}"]
     return [*left, *right]
 
@@ -138,6 +139,8 @@ def _pieces(expr: Any, statement: Statement) -> list[str]:
     if _width(expr) <= WIDE or not expr.is_Mul:
         return [expr_latex(expr, statement)]
     above, below = sp.fraction(expr)
+    if below != 1 and _width(expr) <= WIDE_FRACTION:
+        return [expr_latex(expr, statement)]
     factors = [f for f in sp.Mul.make_args(above) if f != 1]
     found = [p for f in factors for p in _factor(f, statement)] or ["1"]
     divided = [p for f in sp.Mul.make_args(below) if f != 1 for p in ("/", *_factor(f, statement))]
