@@ -82,6 +82,8 @@ __all__ = [
     "task",
 ]
 
+for _name in ("discovery", "deserialize"):
+    providers.register(providers.STATEMENTS, _name, f"boundcheck.theory.{_name}")
 # What the room of trained networks contributes to those below it.
 providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
 providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")
@@ -125,7 +127,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 class _Package(ModuleType):
@@ -329,18 +331,21 @@ def derivation(statement: Statement | str) -> Derivation:
 def falsify(
     statement: Statement | str,
     *,
-    budget: float = 60.0,
+    budget: float | str = 60.0,
     seed: int = 0,
     max_instances: int | None = None,
     on_progress: Callable[[float, float], None] | None = None,
 ) -> FalsifyResult:
     """Searches for an instance in scope on which the metric exceeds the bound; finding none proves nothing.
 
-    statement: object or id. budget: seconds. seed: of the search. max_instances: stop after so many instead, which
-    makes the search independent of the clock. on_progress: called with (finished share, best score so far).
-    Raises Unsupported for statements that the search does not reach.
+    statement: object or id. budget: seconds, or text such as "60s" or "10m". seed: of the search. max_instances:
+    stop after so many instead, which makes the search independent of the clock. on_progress: called with (finished
+    share, best score so far).
+    Raises Unsupported for statements that the search does not reach, BadInput for text that is no duration.
     """
+    from boundcheck.core.numbers import parse_seconds
     from boundcheck.falsify.search import falsify as search
 
     found = _find(statement) if isinstance(statement, str) else statement
+    budget = parse_seconds(budget, "budget") if isinstance(budget, str) else budget
     return search(found, budget=budget, seed=seed, max_instances=max_instances, on_progress=on_progress)

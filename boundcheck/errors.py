@@ -102,6 +102,25 @@ class Mistakes:
             raise BadInput(" ".join(str(e) for e in self.errors))
 
 
+# characters that no name needs and that change how the text around them reads: controls, marks of writing direction,
+# characters without width, line separators, tags
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+
+
+def escaped(text: str) -> str:
+    """The text with hidden characters, such as U+202E, written as their numbers."""
+    return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
+
+
+def hidden_character(text: str) -> str:
+    """The first hidden character of a text, such as "U+202E"; empty without one. Tabs and line breaks are none."""
+    match = _HIDDEN.search(text)
+    return "" if match is None else f"U+{ord(match[0]):04X}"
+
+
 def nearest(name: object, known: Iterable[str], limit: int = 3) -> str:
     """A clause such as "; did you mean 'mu'?" with the nearest known names, or what is known."""
     names = list(known)
@@ -119,7 +138,7 @@ def shown(value: object, most: int = LONGEST_VALUE) -> str:
         text = value if isinstance(value, str) else repr(value)
     except (ValueError, RecursionError):  # integers of more digits than Python prints, lists inside themselves
         text = f"a value of type {type(value).__name__} that is too long to be shown"
-    return _cut(" ".join(text.split()), most, 0)
+    return _cut(escaped(" ".join(text.split())), most, 0)
 
 
 def shortened(message: str) -> str:

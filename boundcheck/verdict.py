@@ -140,6 +140,10 @@ class Verdict:
         grade = "" if self.grade is None else f" ({self.grade})"
         return f"<b>{self.outcome}</b>{grade} <code>{html.escape(self.statement)}</code>: {html.escape(self.reason)}"
 
+    def _repr_markdown_(self) -> str:
+        grade = "" if self.grade is None else f" ({self.grade})"
+        return f"**{self.outcome}**{grade} `{self.statement}`: {html.escape(self.reason, quote=False)}\n"
+
 
 _TYPES: Mapping[type, str] = {str: "text", int: "an integer", Mapping: "a table"}
 

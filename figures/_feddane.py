@@ -276,7 +276,8 @@ def at_size(size: Size, paper: Size, kept: Recorded) -> str:
     return (
         f"{epochs.capitalize()} of SGD, local steps of 0.01, batches of 10; {seeds}. {scaled}mu of FedDANE is the "
         f"best of the "
-        f"paper's grid (0 to 1) by the loss in the end of the first {first} seed{'s'[: first - 1]}. {kept.words()}"
+        f"paper's grid (0 to 1) by the loss in the end of the first {'seed' if first == 1 else f'{first} seeds'}. "
+        f"{kept.words()}"
     )
 
 

@@ -1,11 +1,11 @@
 """The record of the papers' figures and tables as a table: what is here, and what became of each finding.
 
-Run: python figures/_record.py [--collect FOLDER]
+Run: python figures/_record.py [--collect FOLDER | --trained]
 
 Without an option it prints figures/README.md as the files say now. --collect takes what the scripts decided from the
 facts in FOLDER (as `make report` writes them to report/figures) and what the recorded trainings of
-configs/neural/recorded say, and writes figures/outcomes.json and figures/README.md. No word is typed in: record.toml
-has the sentences alone.
+configs/neural/recorded say, and writes figures/outcomes.json and figures/README.md; --trained takes the latter alone.
+No word is typed in: record.toml has the sentences alone.
 """
 
 from __future__ import annotations
@@ -152,14 +152,16 @@ def known() -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Prints the table, or collects what was decided."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument(
-        "--collect", type=Path, metavar="FOLDER", help="take the findings from the facts in this folder"
-    )
+    parser.add_argument("--collect", metavar="FOLDER", help="take the findings from the facts in this folder")
+    parser.add_argument("--trained", action="store_true", help="count the recorded trainings anew, and nothing else")
     chosen = parser.parse_args(argv)
-    if chosen.collect is None:
+    if chosen.collect is None and not chosen.trained:
         print(markdown(rows(known())), end="")
         return
-    found = decided(chosen.collect)
+    if chosen.collect is None:
+        found = {name: {k: v for k, v in own.items() if k != "order"} for name, own in known().items()}
+    else:
+        found = decided(Path(chosen.collect))
     lacking = [title(e) for e in fd.entries() if e.get("findings") and title(e) not in found]
     if lacking:
         parser.error(f"{chosen.collect} lacks the facts of {', '.join(lacking)}; 'make report' writes them.")

@@ -46,6 +46,7 @@ def compute(size: f.Size, kept: Recorded) -> list[f.Panel]:
 
 def compared(panels: Sequence[f.Panel], smaller: str, larger: str, factor: float = 1.0) -> fd.Decision:
     """The losses in the end of two numbers of devices, on the seeds that both have; undecided where one has none."""
+    names = (f"{smaller.removeprefix('K = ')} devices", f"{larger.removeprefix('K = ')} devices")
     there = [p for p in panels if smaller in p.lines and larger in p.lines]
     comparisons: list[fd.Comparison] = []
     for p in there:
@@ -54,9 +55,9 @@ def compared(panels: Sequence[f.Panel], smaller: str, larger: str, factor: float
         comparisons.append(fd.Comparison(p.devices.title, first[:both], second[:both]))
     if len(there) < len(panels):
         lacking = ", ".join(p.devices.title for p in panels if p not in there)
-        told = fd.ordered(comparisons, (smaller, larger)).statistic if there else ""
+        told = fd.ordered(comparisons, names).statistic if there else ""
         return fd.Decision(fd.UNDECIDED, f"{told}; not run: {lacking}".removeprefix("; "))
-    told = fd.ordered(comparisons, (smaller, larger)).statistic
+    told = fd.ordered(comparisons, names).statistic
     words = fd.decided([fd.Comparison("", c.smaller, c.larger, factor) for c in comparisons])
     return fd.Decision(fd.together(words), told)
 

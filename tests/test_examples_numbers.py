@@ -11,7 +11,8 @@ import sympy as sp
 
 from boundcheck.cli import main
 from boundcheck.evidence.claim import Claim, run_claim
-from boundcheck.evidence.spec import load_claims
+from boundcheck.evidence.spec import claims_from_text, load_claims
+from boundcheck.report.data import claim_data
 from boundcheck.theory.decide import enclose
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.statement import Kind
@@ -113,3 +114,16 @@ def test_corollary_2_has_the_order_of_theorem_3() -> None:
             bound = theorem.evaluate(**constants, **sizes, **start).value
             ratios.append(bound / order.evaluate(N=N, a=a, b=b, c=c).value)
         assert ratios[1] == pytest.approx(ratios[0], rel=1e-3)
+
+
+def test_a_report_repeats_the_claim_and_knows_what_the_data_meet() -> None:
+    claim = CLAIMS["Lemma 7: the absent kind decides"]
+    data = claim_data(run_claim(claim))
+    (again,) = claims_from_text(data["toml"])
+    assert replace(again, number=None) == replace(claim, number=None)
+    assert {a["name"]: a["standing"] for a in data["statement"]["assumptions"]} == {
+        "smooth_clients": "decided",
+        "convex_clients": "decided",
+    }
+    roles = {s["name"]: s["role"] for s in data["statement"]["symbols"]}
+    assert roles["gap_n"] == "computed from the other numbers"

@@ -125,7 +125,7 @@ def test_orders_of_recorded_trainings_are_counted_from_their_files(figures: dict
     record = figures["_record"]
     trained = record.trained()
     known = {name: {"order": found["order"]} for name, found in record.known().items() if "order" in found}
-    assert known == trained
+    assert known == trained, "python figures/_record.py --trained counts them anew"
 
 
 def test_a_decision_needs_more_than_one_seed(figures: dict[str, ModuleType]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.core.numbers import format_exact, format_short
+from boundcheck.core.numbers import format_exact, format_short, parse_number
 from boundcheck.verdict import Grade
 
 
@@ -40,6 +41,12 @@ class Constant:
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
         return {"value": format_exact(self.value), "known": self.known.value, "side": self.side, "how": self.how}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, str]) -> Constant:
+        """Inverse of `to_dict`."""
+        value = parse_number(data["value"], "the constant", max_text=len(data["value"]))
+        return Constant(value, Known(data["known"]), data["side"], data["how"])
 
     def __str__(self) -> str:
         sign = {"upper": "<= ", "lower": ">= "}.get(self.side, "")

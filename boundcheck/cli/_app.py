@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,8 @@ import typer
 
 from boundcheck._version import __version__
 from boundcheck.cli import conformance, data, new, power, proofs, recorded, reports, runs, schedule, theory, tune
+
+SHELLS = ("bash", "zsh", "fish")
 
 app = typer.Typer(
     name="boundcheck",
@@ -58,6 +61,10 @@ def boundcheck(
 
 def whole_command() -> Any:
     """The command `boundcheck` as typer carries it out, with --load as an option of every command below it."""
+    if "_BOUNDCHECK_COMPLETE" in os.environ:  # a shell asks what may follow
+        from typer._completion_classes import completion_init
+
+        completion_init()
     command: Any = typer.main.get_command(app)
     option = copy.copy(next(o for o in command.params if o.name == "load"))
     option.expose_value = False  # its callback does the work
@@ -66,6 +73,24 @@ def whole_command() -> Any:
         below.params.append(option)
         waiting.extend(getattr(below, "commands", {}).values())
     return command
+
+
+@app.command()
+def completion(
+    shell: Annotated[str, typer.Argument(help="bash, zsh or fish.", show_default=False)],
+) -> None:
+    """A script that completes commands, options and ids of statements in a shell.
+
+    \b
+    Example: boundcheck completion bash > ~/.local/share/bash-completion/completions/boundcheck
+    """
+    from typer._completion_shared import get_completion_script
+
+    from boundcheck.errors import UnknownName
+
+    if shell not in SHELLS:
+        raise UnknownName("the shell", shell, SHELLS)
+    typer.echo(get_completion_script(prog_name="boundcheck", complete_var="_BOUNDCHECK_COMPLETE", shell=shell))
 
 
 theory.register(app)

@@ -105,10 +105,11 @@ def _step_data(step: Step) -> dict[str, Any]:
     return {"symbol": step.symbol, **chosen, "practice": practice}
 
 
-def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
+def claim_constants(claim: Claim, *, practice: bool, place: str = "") -> ClaimConstants:
     """The constants of a claim's problem and method, its step sizes, and the hypotheses that the problem breaks.
 
-    What is done meanwhile is shown on standard error while that is a terminal.
+    place: of the claim among others, such as "claim 3 of 400, ", for the progress. What is done meanwhile is shown on
+    standard error while that is a terminal.
     """
     from boundcheck.errors import BadInput, UnknownName
     from boundcheck.evidence.open_step_sizes import first_setting, with_steps
@@ -118,10 +119,10 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
 
     claimed = statement(claim.statement)
     label = claim.label()
-    with progress(f"{label}: the data"):
+    with progress(f"{place}{label}: the data"):
         setting = first_setting(claimed, claim.method, build_problem(claim.problem))
     problem = setting.problem
-    own = _computed(label, setting.reported(), set(setting.method.parameters()))
+    own = _computed(f"{place}{label}", setting.reported(), set(setting.method.parameters()))
     broken: dict[str, str] = {}
     for assumption in claimed.assumptions:
         try:
@@ -144,7 +145,7 @@ def claim_constants(claim: Claim, *, practice: bool) -> ClaimConstants:
         _spreads(problem) if keys & {"P2", "P2_gen"} else (),
         resolved,
         broken,
-        _steps(claim, claimed, problem, resolved, practice=practice and not is_neural(problem)),
+        _steps(claim, claimed, problem, resolved, place, practice=practice and not is_neural(problem)),
         _note(claim, claimed, setting, practice=practice) if is_neural(problem) else "",
     )
 
@@ -201,7 +202,7 @@ def _spreads(problem: Problem) -> tuple[Spread, ...]:
 
 
 def _steps(
-    claim: Claim, claimed: Statement, problem: Problem, resolved: Mapping[str, Any] | str, *, practice: bool
+    claim: Claim, claimed: Statement, problem: Problem, resolved: Mapping[str, Any] | str, place: str, *, practice: bool
 ) -> tuple[Step, ...]:
     from boundcheck.core.numbers import parse_number
     from boundcheck.errors import BadInput
@@ -223,7 +224,7 @@ def _steps(
         allowed = solved(name, "largest")
         chosen = solved(name, "tuned") if name in dict(claimed.choices) else None
         first = next((v for v in (allowed, chosen) if isinstance(v, Fraction)), Fraction(1))
-        works = _practice(claim.label(), rest, name, problem, first) if practice else None
+        works = _practice(f"{place}{claim.label()}", rest, name, problem, first) if practice else None
         steps.append(Step(name, allowed, chosen, works))
     return tuple(steps)
 

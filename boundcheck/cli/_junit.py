@@ -15,16 +15,25 @@ from boundcheck.errors import StoreError
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
+    from boundcheck.evidence.not_run import NotRun
 
 
-def junit_xml(done: Sequence[Done | Refused], suite: str, against: Sequence[Contradiction] = ()) -> bytes:
+def junit_xml(
+    done: Sequence[Done | Refused],
+    suite: str,
+    against: Sequence[Contradiction] = (),
+    not_run: Sequence[NotRun] = (),
+) -> bytes:
     """One test case a claim: a failure where an expectation was missed, an error where the claim is bad input.
 
     against: contradictory evidence on their readings, each an error of a test case of its own, before the claims.
+    not_run: claims whose data set or package is not here, skipped.
     """
     failures = sum(isinstance(d, Done) and bool(d.result.failures) for d in done)
     errors = sum(isinstance(d, Refused) for d in done) + len(against)
-    counts = {"tests": str(len(done) + len(against)), "failures": str(failures), "errors": str(errors), "skipped": "0"}
+    tests = len(done) + len(against) + len(not_run)
+    numbers = {"tests": tests, "failures": failures, "errors": errors, "skipped": len(not_run)}
+    counts = {name: str(number) for name, number in numbers.items()}
     root = ElementTree.Element("testsuites", counts)
     parent = ElementTree.SubElement(root, "testsuite", {"name": f"boundcheck {suite}", **counts})
     for found in against:
@@ -40,6 +49,10 @@ def junit_xml(done: Sequence[Done | Refused], suite: str, against: Sequence[Cont
             ElementTree.SubElement(case, "error", {"message": _legal(d.problem), "type": "BadInput"})
         else:
             _fill(case, d.result)
+    for missing in not_run:
+        about = {"classname": missing.kind, "name": _legal(missing.name)}
+        case = ElementTree.SubElement(parent, "testcase", about)
+        ElementTree.SubElement(case, "skipped", {"message": _legal(missing.why)})
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
@@ -68,12 +81,18 @@ def _legal(text: str) -> str:
     return "".join(c if c in "\n\t" or " " <= c <= "\ud7ff" or c >= "\ue000" else "?" for c in text)
 
 
-def write_junit(done: Sequence[Done | Refused], suite: str, path: Path, against: Sequence[Contradiction] = ()) -> None:
+def write_junit(
+    done: Sequence[Done | Refused],
+    suite: str,
+    path: Path,
+    against: Sequence[Contradiction] = (),
+    not_run: Sequence[NotRun] = (),
+) -> None:
     """Writes the file whole; raises StoreError where the disk refuses."""
-    write_whole(path, junit_xml(done, suite, against))
+    write_whole(path, junit_xml(done, suite, against, not_run))
 
 
-def append_summary(done: Sequence[Done | Refused], suite: str, path: Path) -> None:
+def append_summary(done: Sequence[Done | Refused], suite: str, path: Path, not_run: Sequence[NotRun] = ()) -> None:
     """Appends the Markdown summary, as CI services expect of every step; raises StoreError where the disk refuses."""
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.report.data import report_data
@@ -83,6 +102,6 @@ def append_summary(done: Sequence[Done | Refused], suite: str, path: Path) -> No
     refused = [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused)]
     try:
         with path.open("a", encoding="utf-8") as file:
-            file.write(markdown(report_data(results, f"boundcheck {suite}", not_run=refused)) + "\n")
+            file.write(markdown(report_data(results, f"boundcheck {suite}", not_run=[*refused, *not_run])) + "\n")
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {reason(error)}.") from error

@@ -145,7 +145,8 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Row], title: str, styles:
 
 @contextlib.contextmanager
 def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None]]:
-    """A bar with the time left on standard error while it is a terminal; gives the function that sets what is done."""
+    """A bar with the time left on standard error while it is a terminal; gives the function that sets what is
+    done. The bar never goes back."""
     if not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -163,4 +164,11 @@ def progress(title: str, total: float = 1.0) -> Generator[Callable[[float], None
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         shown = bar.add_task(title, total=total)
-        yield lambda done: bar.update(shown, completed=done)
+        furthest = 0.0
+
+        def show(done: float) -> None:
+            nonlocal furthest
+            furthest = max(furthest, done)  # work that a lost process repeats is no step back
+            bar.update(shown, completed=furthest)
+
+        yield show

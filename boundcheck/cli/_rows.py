@@ -92,6 +92,13 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
     }
 
 
+def matching_ids(incomplete: str) -> list[str]:
+    """The ids that begin with what is typed, for the completion of a shell; full ids once a statement is chosen."""
+    ids = [r["id"] for r in statement_table()["statements"] if r["id"].startswith(incomplete)]
+    bare = dict.fromkeys(id.rpartition("/")[0] for id in ids)
+    return ids if incomplete.count("/") == 2 or len(bare) == 1 else [id for id in bare if id.startswith(incomplete)]
+
+
 def dimensions_word(statement: Statement, errors: Sequence[str]) -> str:
     """Whether the sides of a statement scale alike, in a word or two; errors: of its dimension check."""
     return "INCONSISTENT" if errors else "none declared" if statement.metric.dimension is None else "consistent"

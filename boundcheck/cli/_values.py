@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -88,18 +87,3 @@ def _swept(text: str, name: str, value: str, integer: bool) -> list[Fraction]:
     if len(pieces) not in (3, 4) or spacing not in ("log", "lin"):
         raise BadInput(f"--sweep '{text}' is not of the form NAME=LOW:HIGH:COUNT or NAME=LOW:HIGH:COUNT:log.")
     return parse_grid(":".join([spacing, *pieces[:3]]), name, integer=integer)
-
-
-_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
-_DURATION = re.compile(r"\s*([0-9][0-9./]*)\s*(s|m|min|h|)\s*")
-
-
-def parse_seconds(text: str, name: str) -> float:
-    """A duration such as "60s", "10m", "1h" or a number of seconds; BadInput otherwise or where it is not positive."""
-    match = _DURATION.fullmatch(text)
-    if match is None:
-        raise BadInput(f"{name} = '{text}' is no duration; write 60s, 10m or 1h.")
-    seconds = float(parse_number(match[1], name) * _UNITS[match[2]])
-    if not 0 < seconds < 1e7:
-        raise BadInput(f"{name} = '{text}' is not allowed; more than 0 s and less than 10^7 s are.")
-    return seconds

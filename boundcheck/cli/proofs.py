@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundcheck.cli._output import json_float, line, print_json, progress, table
+from boundcheck.cli._rows import matching_ids
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Id = Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)]
+Id = Annotated[
+    str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
+]
 
 CLAIM_WIDTH = 100  # characters of a claim of the trusted base in the table; --json has all of it
 
@@ -30,7 +33,9 @@ def register(app: typer.Typer) -> None:
 
 
 def derive(
-    id: Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)] = "",
+    id: Annotated[
+        str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
+    ] = "",
     every: Annotated[bool, typer.Option("--all", help="All shipped derivations instead of one.")] = False,
     seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Limit of one solver call.")] = 10.0,
     record: Annotated[bool, typer.Option("--record", help="Also write the outcome beside the derivation.")] = False,
@@ -118,7 +123,7 @@ def falsify(
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
     """
     from boundcheck.cli._files import probe_file
-    from boundcheck.cli._values import parse_seconds
+    from boundcheck.core.numbers import parse_seconds
     from boundcheck.evidence.witness import save_witness
     from boundcheck.falsify.search import falsify as search
     from boundcheck.theory.discovery import statement

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, hidden_character
 
 if TYPE_CHECKING:
     from boundcheck.evidence.claim import ClaimResult
@@ -80,6 +80,8 @@ def report(
 
     if any("\ud800" <= character <= "\udfff" for character in title):
         raise BadInput("--title has bytes that are not text in UTF-8.")
+    if hidden_character(title):
+        raise BadInput(f"--title has the hidden character {hidden_character(title)}; remove it.")
     given = specs or [default_spec(), *shipped_records()]
     files = [path for path in given if path.suffix != ".json"]
     recorded = _recorded([path for path in given if path.suffix == ".json"])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import json_float, line, print_json, short, table
+from boundcheck.cli._output import json_float, line, print_json, progress, short, table
 
 if TYPE_CHECKING:
     from boundcheck.cli._execute import Done, Refused
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
+    from boundcheck.evidence.not_run import NotRun
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -71,12 +73,18 @@ def constants(
     if listed or spec is None:
         raise BadInput("boundcheck constants takes either a specification file or --list.")
 
-    found = [claim_constants(claim, practice=not quick) for claim in of_runs(load_claims(spec), "boundcheck constants")]
+    with progress(f"{spec}: reading") as read:
+        claims = of_runs(load_claims(spec, on_progress=read), "boundcheck constants")
+    rows: list[dict[str, Any]] = []
+    for number, claim in enumerate(claims, 1):
+        found = claim_constants(claim, practice=not quick, place=f"claim {number} of {len(claims)}, ")
+        if as_json:
+            rows.append(found.to_dict())
+        else:
+            print_constants(found)
+            sys.stdout.flush()
     if as_json:
-        print_json({"claims": [f.to_dict() for f in found]})
-        return 0
-    for f in found:
-        print_constants(f)
+        print_json({"claims": rows})
     return 0
 
 
@@ -253,41 +261,48 @@ def check(
 ) -> int:
     """The CI gate: whether every claim meets its expect.
 
-    Exit code 0 only if every claim meets its expected outcome, tightness and rate. Tables of limits and
-    studies are read and not carried out. A claim or a shipped witness that is VIOLATED although the
+    Exit code 0 only if every claim meets its expected outcome, tightness and rate; 3 if the others do, but a claim
+    was not run because its data set or package is not on this machine. Tables of limits and studies are read and
+    not carried out. A claim or a shipped witness that is VIOLATED although the
     derivation of its reading is PROVED is stated first, whatever was expected; exit code 1.
 
     \b
     Example: boundcheck check examples/scgd.toml --junit boundcheck.xml
     """
-    from boundcheck.cli._execute import Done, carry_out
+    from boundcheck.cli._execute import Done, Refused, carry_out
     from boundcheck.cli._files import probe_file
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
+    from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
 
-    asked = [claim for file in files for claim in load_claims(file, need_expect=True)]
+    not_run: list[NotRun] = []
+    asked = [claim for file in files for claim in load_claims(file, need_expect=True, not_run=not_run)]
     for file in files:
-        load_limits(file)
-        load_studies(file)
+        load_limits(file, [])
+        load_studies(file, [])
     for path, option in ((junit, "--junit"), (summary, "--summary")):
         if path is not None:
             probe_file(path, option)
     done = carry_out(asked, store=chosen_store(no_store), workers=workers)
+    not_run += [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
+    done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
     against = contradictions((), [d.result for d in done if isinstance(d, Done)])
     if junit is not None:
         from boundcheck.cli._junit import write_junit
 
-        write_junit(done, " ".join(map(str, files)), junit, against)
+        write_junit(done, " ".join(map(str, files)), junit, against, not_run)
     if summary is not None:
         from boundcheck.cli._junit import append_summary
 
-        append_summary(done, " ".join(map(str, files)), summary)
-    return _print_check(done, against, as_json)
+        append_summary(done, " ".join(map(str, files)), summary, not_run)
+    return _print_check(done, against, not_run, as_json)
 
 
-def _print_check(done: Sequence[Done | Refused], against: Sequence[Contradiction], as_json: bool) -> int:
+def _print_check(
+    done: Sequence[Done | Refused], against: Sequence[Contradiction], not_run: Sequence[NotRun], as_json: bool
+) -> int:
     from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import Done, Refused
 
@@ -296,9 +311,12 @@ def _print_check(done: Sequence[Done | Refused], against: Sequence[Contradiction
     missed = sum(bool(r.failures) for r in results)
     if as_json:
         bad = [{"claim": r.claim.label(), "problem": r.problem} for r in refused]
-        met = {"met": len(results) - missed, "missed": missed, "bad input": len(bad)}
+        met = {"met": len(results) - missed, "missed": missed, "bad input": len(bad), "not run": len(not_run)}
+        absent = [{"claim": n.name, "problem": n.why} for n in not_run]
         said = [c.to_dict() for c in against]
-        print_json({"contradictions": said, **_json_results(results), "expectations": met, "bad_input": bad})
+        print_json(
+            {"contradictions": said, **_json_results(results), "expectations": met, "bad_input": bad, "not_run": absent}
+        )
     else:
         print_contradictions(against)
         cells = [[*_row(r), _expected(r.claim), "no" if r.failures else "yes"] for r in results]
@@ -310,8 +328,10 @@ def _print_check(done: Sequence[Done | Refused], against: Sequence[Contradiction
                 line(f"MISSED {r.claim.label()}: {failure}")
         for r in refused:
             line(f"BAD INPUT {r.claim.label()}: {r.problem}")
-        line(f"{len(results) - missed} of {len(done)} claims met their expectation.")
-    return 1 if against else 2 if refused else 1 if missed else 0
+        for n in not_run:
+            line(f"NOT RUN {n.name}: {n.why}")
+        line(f"{len(results) - missed} of {len(done) + len(not_run)} claims met their expectation.")
+    return 1 if against else 2 if refused else 1 if missed else 3 if not_run else 0
 
 
 def _expected(claim: Claim) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from boundcheck.cli._evidence import print_contradictions
 from boundcheck.cli._output import json_float, json_number, line, note_reading, print_json, short, table
+from boundcheck.cli._rows import matching_ids
 from boundcheck.cli._values import parse_values
 from boundcheck.core.numbers import format_exact
 from boundcheck.errors import BadInput
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Id = Annotated[str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False)]
+Id = Annotated[
+    str, typer.Argument(help="<paper>/<statement>[/<reading>].", show_default=False, autocompletion=matching_ids)
+]
 Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A symbol's value: 3, 1e-3, 1/3. Repeatable.", show_default=False),
@@ -114,7 +117,7 @@ def list_statements(
 
 
 def _without_evidence(without: list[dict[str, Any]], broken: list[str], as_json: bool) -> int:
-    """Print the readings without evidence, as JSON a list of their ids; exit code 1 where there is one."""
+    """Print the readings without evidence, with --json their ids; exit code 1 where there is one."""
     if as_json:
         line(json.dumps([r["id"] for r in without]))
     else:

@@ -295,3 +295,18 @@ def format_readable(value: Fraction, most: int = 60) -> str:
     if len(exact) <= most:
         return exact
     return f"about {format_short(value, 17)} (exactly: a ratio of {len(exact)} characters)"
+
+
+_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+_DURATION = re.compile(r"\s*([0-9][0-9./]*)\s*(s|m|min|h|)\s*")
+
+
+def parse_seconds(text: str, name: str) -> float:
+    """A duration such as "60s", "10m", "1h" or a number of seconds; BadInput otherwise or where it is not positive."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise BadInput(f"{name} = '{text}' is no duration; write 60s, 10m or 1h.")
+    seconds = float(parse_number(match[1], name) * _UNITS[match[2]])
+    if not 0 < seconds < 1e7:
+        raise BadInput(f"{name} = '{text}' is not allowed; more than 0 s and less than 10^7 s are.")
+    return seconds

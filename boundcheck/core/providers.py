@@ -16,9 +16,10 @@ from boundcheck.errors import UnknownName
 PROBLEMS = "problems"  # `build(**parameters)`; DATA, the data sets that it takes, if it takes any
 DATA = "data"  # FILES, LICENCE, `load()`, see `problems._data`
 ENGINES = "engines"  # see `engines.trained.TrainingEngine`
+STATEMENTS = "statements"  # of the room of theory: what finds and restores statements
 STUDIES = "studies"  # `Spec`, `check(spec)`, `study(spec, on_progress, store)`, see `evidence.studies`
 
-_REGISTERED: dict[str, dict[str, str]] = {PROBLEMS: {}, DATA: {}, ENGINES: {}, STUDIES: {}}
+_REGISTERED: dict[str, dict[str, str]] = {PROBLEMS: {}, DATA: {}, ENGINES: {}, STATEMENTS: {}, STUDIES: {}}
 
 
 def register(group: str, name: str, module: str) -> None:

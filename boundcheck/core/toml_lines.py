@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from boundcheck.core.places import reason
-from boundcheck.errors import BadInput, SpecError, shown
+from boundcheck.errors import BadInput, SpecError, hidden_character, shown
 
 KeyPath = tuple[str | int, ...]
 
@@ -92,7 +92,23 @@ def parse_toml(text: str, name: str = "<text>", parse_float: Callable[[str], Any
     long = [place for place, value in _leaves(data, ()) if isinstance(value, int) and value.bit_length() > MAX_BITS]
     if long:
         raise SpecError(name, [(file.line_of(place), _TOO_LONG) for place in long])
+    hidden = [(file.line_of(place), found) for place, found in _hidden(data, ()) if found]
+    if hidden:
+        raise SpecError(name, [(line, f"the text has the hidden character {c}; remove it.") for line, c in hidden])
     return file
+
+
+def _hidden(data: Any, place: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """The key path and hidden character of every key and text that has one."""
+    if isinstance(data, str):
+        yield place, hidden_character(data)
+    elif isinstance(data, dict):
+        for key, value in cast("dict[str, Any]", data).items():
+            yield (*place, key), hidden_character(key)
+            yield from _hidden(value, (*place, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(cast("list[Any]", data)):
+            yield from _hidden(value, (*place, index))
 
 
 def _leaves(value: Any, place: KeyPath) -> Iterator[tuple[KeyPath, Any]]:

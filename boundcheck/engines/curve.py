@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.certified.constant import Constant
+from boundcheck.core.cards import Card
 from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, Rarest, checked_parts
 from boundcheck.setting.step_sizes import StepSizes
 from boundcheck.verdict import plain
@@ -243,5 +244,25 @@ class Curve:
     def __repr__(self) -> str:
         return f"<Curve {self._words()}>"
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Curve:
+        """Inverse of `to_dict`; what that leaves out (limits of samples, step sizes) is not there.
+
+        Raises BadInput where an entry is missing or a part is wrong.
+        """
+        from boundcheck.engines.outside.conversions import from_dict
+
+        return from_dict(Curve, data)
+
+    def _card(self) -> Card:
+        from boundcheck.engines.outside.conversions import columns_of
+
+        columns = {name: column.tolist() for name, column in columns_of(self).items()}
+        lines = {name: list(zip(self.rounds.tolist(), v.tolist(), strict=True)) for name, v in self.values.items()}
+        return Card(f"Curve: {self._words()}", columns=columns, lines=lines)
+
     def _repr_html_(self) -> str:
-        return f"<b>Curve</b> {self._words()}"
+        return self._card().html()
+
+    def _repr_markdown_(self) -> str:
+        return self._card().markdown()

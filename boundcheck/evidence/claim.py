@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boundcheck.core.cards import Card, Shown
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine, describe
@@ -135,7 +136,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class ClaimResult:
+class ClaimResult(Shown):
     """Everything a report needs of one claim.
 
     failures: what an expectation missed, one sentence each (empty: all met). index, rounds, metric_low,
@@ -155,6 +156,11 @@ class ClaimResult:
     readings: tuple[Reading, ...] = ()
     rate: Rate | None = None
     info: Mapping[str, Any] = field(default_factory=_nothing)
+
+    def _card(self) -> Card:
+        from boundcheck.evidence.claim_card import claim_card
+
+        return claim_card(self)
 
 
 @dataclass(frozen=True)

@@ -148,14 +148,7 @@ def _upper_bound(points: Points, level: float) -> Judgement:
                 "At some compared round the expectation is above the bound, most clearly at "
                 f"{_name(points, at)}, where the mean over the seeds {sides}"
             )
-        return Judgement(
-            Outcome.VIOLATED,
-            Grade.EXACT,
-            reason,
-            at,
-            negligible,
-            statistics,
-        )
+        return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, at, negligible, statistics)
     if _vacuous(points):
         if not any(points.rounds) and points.statement.metric.value is None:
             reason = f"Only the start was compared, which decides nothing; compare at later {_indices(points)}."
@@ -381,8 +374,7 @@ def _known_limit(points: Points, limit: Fraction | NoLimit) -> Judgement | None:
         return None
     superior = points.statement.kind is Kind.LIMSUP
     if sign == 0 or (superior and sign > 0):
-        how = "at most what is claimed" if superior else "as claimed"
-        reason = f"The exact limit of the metric is {format_short(limit)}, {how}."
+        reason = f"The exact limit of the metric is {format_short(limit)}, {'at most' * superior or 'as'} claimed."
         return Judgement(Outcome.HOLDS, Grade.EXACT, reason, last)
     found, claimed = _apart(points, last, limit, float(points.bound_low[last]), 10)
     reason = f"The exact limit of the metric is {found}, {'above' if superior else 'not'} {claimed}."

@@ -8,7 +8,7 @@ Decimal numbers mean exactly what they say (0.1 is 1/10), as text does.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +24,7 @@ from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
-from boundcheck.evidence.claim_spec import SpecFile, numbers_alone
+from boundcheck.evidence.claim_spec import MAX_CLAIMS, SpecFile, numbers_alone
 from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -49,17 +49,22 @@ from boundcheck.verdict import Outcome
 
 
 def load_claims(
-    path: Path | str, *, need_expect: bool = False, need_claims: bool = True, not_run: list[NotRun] | None = None
+    path: Path | str,
+    *,
+    need_expect: bool = False,
+    need_claims: bool = True,
+    not_run: list[NotRun] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> list[Claim]:
     """The claims of a specification file; need_expect: whether each must say what it expects.
 
     need_claims: whether a file of tables of limits and studies alone is refused. not_run: where given, claims whose
     data set or optional package is not on this machine, and that have no other mistake, are appended to it and left out
-    of the result.
+    of the result. on_progress: called with the share of the claims that are read, 0 to 1.
 
     Raises BadInput where the file cannot be read, SpecError with every mistake and its line otherwise.
     """
-    return _claims(load_specification(path), need_expect, need_claims, not_run)
+    return _claims(load_specification(path), need_expect, need_claims, not_run, on_progress)
 
 
 def claims_from_text(text: str, name: str = "<text>", *, need_expect: bool = False) -> list[Claim]:
@@ -90,7 +95,11 @@ def claim_from_table(table: Mapping[str, Any], name: str) -> Claim:
 
 
 def _claims(
-    file: TomlFile, need_expect: bool, need_claims: bool = True, not_run: list[NotRun] | None = None
+    file: TomlFile,
+    need_expect: bool,
+    need_claims: bool = True,
+    not_run: list[NotRun] | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> list[Claim]:
     if file.data.keys() <= {"schema"}:
         raise SpecError(file.path, [(0, "the file has no [[claim]].")])
@@ -98,6 +107,11 @@ def _claims(
     if need_claims and file.data.keys() <= {"schema", *others}:
         held = ", ".join(f"[[{name}]]" for name in sorted(file.data.keys() & others))
         raise SpecError(file.path, [(0, f"the file has no [[claim]]; its {held} tables are for `boundcheck report`.")])
+    tables = file.data.get("claim")
+    if isinstance(tables, list) and len(cast("list[Any]", tables)) > MAX_CLAIMS:  # before any of them is looked at
+        count = len(cast("list[Any]", tables))
+        text = f"the file has {count} [[claim]]; at most {MAX_CLAIMS} are allowed, so write several files."
+        raise SpecError(file.path, [(0, text)])
     problems: dict[tuple[int, str], None] = {}
     found: SpecFile | None = None
     try:
@@ -106,6 +120,8 @@ def _claims(
         problems.update(dict.fromkeys(error.problems))
     absent: dict[int, str] = {}
     for checker in _meaning(file, need_expect):
+        if on_progress is not None:
+            on_progress(checker.number / len(file.data["claim"]))
         if not_run is not None and checker.only_absent:
             absent[checker.number] = checker.problems[0][1]
         else:

@@ -71,6 +71,16 @@ class Witness:
             **({"loaded": self.loaded} if self.loaded else {}),
         }
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Witness:
+        """Inverse of `to_dict`. Raises BadInput for a missing entry and for one of the wrong type."""
+        read = partial(entry, data, "a witness")
+        tables = [dict(read(name, Mapping)) for name in ("problem", "method", "at", "verdict", "provenance")]
+        verdict = Verdict.from_dict(tables[3])
+        definition = dict(read("definition", Mapping)) if "definition" in data else {}
+        loaded = read("loaded", str) if "loaded" in data else ""
+        return Witness(read("statement", str), tables[0], tables[1], tables[2], verdict, tables[4], definition, loaded)
+
 
 def witness_of(claim: Claim, verdict: Verdict, provenance: Mapping[str, Any]) -> Witness:
     """The witness that a claim makes: with its statement where this is not registered, or the digest of its file."""
@@ -132,13 +142,8 @@ def load_witness(path: Path) -> Witness:
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
         raise BadInput(f"the witness file {path} has schema {shown(repr(schema))}; this version reads {SCHEMA}.")
-    read = partial(entry, data, "a witness")
     try:
-        tables = [dict(read(name, Mapping)) for name in ("problem", "method", "at", "verdict", "provenance")]
-        verdict = Verdict.from_dict(tables[3])
-        definition = dict(read("definition", Mapping)) if "definition" in data else {}
-        loaded = read("loaded", str) if "loaded" in data else ""
-        return Witness(read("statement", str), tables[0], tables[1], tables[2], verdict, tables[4], definition, loaded)
+        return Witness.from_dict(data)
     except BadInput as error:
         raise BadInput(f"the witness file {path} holds something else than a witness does: {error}") from error
 

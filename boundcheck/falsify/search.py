@@ -8,14 +8,18 @@ proves nothing.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from boundcheck.core.cards import Card, Shown
 from boundcheck.engines.curve import Floats
+from boundcheck.evidence.claim import run_claim
+from boundcheck.evidence.claim_card import claim_card
 from boundcheck.evidence.witness import Witness
 from boundcheck.falsify.float_statement import PROMISING
 from boundcheck.falsify.generator import Generator
@@ -30,6 +34,7 @@ from boundcheck.falsify.shrinking import shrink
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.statement import Statement
+from boundcheck.verdict import plain
 
 BATCH = 512  # instances of a generation
 PARENTS = 32
@@ -40,7 +45,7 @@ GENERATORS: tuple[type[Generator], ...] = (ReshuffledSamples, AveragedBlocks, Pr
 
 
 @dataclass(frozen=True)
-class FalsifyResult:
+class FalsifyResult(Shown):
     """What a search did. witness: None when nothing was found.
 
     best: the largest score seen in double precision; a positive one would be a violation there. A score is
@@ -54,6 +59,29 @@ class FalsifyResult:
     seconds: float
     seed: int
     budget: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; `from_dict` restores it."""
+        own = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name != "witness"}
+        return {"schema": 1, **own, "witness": None if self.witness is None else self.witness.to_dict()}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> FalsifyResult:
+        """Inverse of `to_dict`. Raises BadInput where an entry of the witness is missing, KeyError for another one."""
+        found = None if data["witness"] is None else Witness.from_dict(data["witness"])
+        best = float(data["best"])
+        counts = int(data["instances"]), float(data["seconds"]), int(data["seed"]), float(data["budget"])
+        return FalsifyResult(str(data["statement"]), found, best, *counts)
+
+    def _card(self) -> Card:
+        """Without a witness what was tried; with one its instance, and the run beside the bound."""
+        tried = f"{self.instances} instances in {self.seconds:.3g} s, seed {self.seed}, best score {self.best:.4g}"
+        if self.witness is None:
+            return Card(f"{self.statement}: nothing found, which proves nothing", [("tried", tried)])
+        shown = claim_card(run_claim(self.witness.claim()))
+        instance = {"problem": self.witness.problem, "method": self.witness.method, "at": self.witness.at}
+        facts = [("tried", tried), *((name, json.dumps(dict(value))) for name, value in instance.items())]
+        return replace(shown, title=f"{self.statement}: a counterexample", facts=[*facts, *shown.facts])
 
 
 def generator_for(statement: Statement) -> Generator:

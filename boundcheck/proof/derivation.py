@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
@@ -53,7 +54,7 @@ def scope_facts(statement: Any) -> tuple[Fact, ...]:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Shown):
     """The proof of one reading of a statement.
 
     statement: the Statement; facts: what it gives, at explicit points (see `step.Fact` and `scope_facts`); steps: in
@@ -78,6 +79,18 @@ class Derivation:
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
+
+    def _card(self) -> Card:
+        """The outline: each step with what it uses and what decides it."""
+        columns = {
+            "step": [s.name for s in self.steps],
+            "claim": [str(s.claim) for s in self.steps],
+            "uses": [", ".join(s.uses) for s in self.steps],
+            "by": [type(s.by).__name__ for s in self.steps],
+            "why": [s.text for s in self.steps],
+        }
+        facts = [("conclusion", self.conclusion), ("facts", ", ".join(f.name for f in self.facts))]
+        return Card(f"Derivation of {self.statement.id}: {len(self.steps)} steps", facts, columns=columns)
 
     def __post_init__(self) -> None:
         names: dict[str, str] = {}

@@ -146,9 +146,12 @@ def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
         "symbols": [_symbol(s, claimed) for s in claimed.symbols],
         "conditions": [_condition(c) for c in claimed.conditions],
         "choices": [f"{name} = {expr_text(expr)}" for name, expr in claimed.choices],
-        "assumptions": [_assumption(a, result) for a in claimed.assumptions],
+        "assumptions": [
+            _assumption(a, result) | ({"standing": "decided"} if a.name in metric.meets else {})
+            for a in claimed.assumptions
+        ],
         "metric": {
-            "quantity": metric.quantity,
+            "quantity": metric.quantity if metric.value is None else expr_text(metric.value),
             "scale": str(metric.scale),
             "dimension": None if metric.dimension is None else str(metric.dimension),
             "index": metric.index,
@@ -166,6 +169,8 @@ def _symbol(symbol: Symbol, claimed: Statement) -> dict[str, Any]:
         role = "index"
     elif symbol.name in claimed.parameters:
         role = "parameter of the method"
+    elif symbol.name in dict(claimed.metric.where):
+        role = "computed from the other numbers"
     dimension = None if claimed.metric.dimension is None else str(symbol.dimension)
     return {
         "name": symbol.name,

@@ -24,7 +24,7 @@ def claim_toml(claim: Claim) -> str:
     entries.append(("statement", claim.id))
     if isinstance(claim.curve, CurveFile):
         entries.append(("curve", claim.curve.to_spec()))
-    entries += [(n, v) for n, v in (("problem", claim.problem), ("method", claim.method)) if v or claim.curve is None]
+    entries += [(n, v) for n, v in (("problem", claim.problem), ("method", claim.method)) if v]
     for name in ("at", "constants", "engine", "arithmetic", "seeds"):
         if getattr(claim, name) != getattr(plain, name):
             entries.append((name, getattr(claim, name)))

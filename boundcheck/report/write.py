@@ -6,7 +6,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ def write_report(
     `not-run-<name>.html`; for each statement of the catalogue `statement.<paper>.<statement>.html`, for each paper
     `paper.<paper>.html` and `catalogue.html`; `report.json` (schema 1: everything, curves included), `report.md` (a
     summary for CI)
-    and, last, `index.html`. Each file is there as a whole or not at all; files of an older report in the folder
+    and, last, `index.html`. All files are there as a whole or none is; files of an older report in the folder
     are replaced, the pages that only its report.json lists are removed, others left alone.
     catalogue: the statements, `<paper>/<statement>`, that get a page with those on which they rest; None for all.
     Pictures in a folder `figures` beside them are linked by the index, and what `record.json` there says of the papers'
@@ -84,7 +84,7 @@ def write_report(
             texts[PAPERS] = papers_page(report, papers, figures)
         texts["index.html"] = index_page(report, figures, PAPERS if papers else "")  # last: it names the others
         stale = _listed(folder / "report.json") - set(texts)
-        written = [_write(folder / name, text) for name, text in texts.items()]
+        written = _write_all({folder / name: text for name, text in texts.items()})
         for name in stale:
             (folder / name).unlink(missing_ok=True)
         return written
@@ -138,14 +138,18 @@ def catalogue_names(entries: Sequence[Any]) -> set[str]:
     return papers | {str(entry["page"]) for entry in entries} | ({CATALOGUE} if entries else set())
 
 
-def _write(path: Path, text: str) -> Path:
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+def _write_all(texts: Mapping[Path, str]) -> list[Path]:
+    """Writes every file beside its place first, so that a disk that is full leaves the older report as it was."""
+    partial = {path: path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial") for path in texts}
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        for path, text in texts.items():
+            with partial[path].open("w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+        for path in texts:
+            os.replace(partial[path], path)
     finally:
-        partial.unlink(missing_ok=True)
-    return path
+        for path in partial.values():
+            path.unlink(missing_ok=True)
+    return list(texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from boundcheck.core.cards import Card, Shown
 from boundcheck.core.numbers import as_fraction, format_exact, format_short, parse_number
 from boundcheck.errors import BadInput
 from boundcheck.theory.choices import check_choices
@@ -46,7 +46,7 @@ class Enclosure:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Shown):
     """A bound at given constants.
 
     value: float, or float64 array of the broadcast shape; nan where there is no real value, inf beyond the floats.
@@ -142,8 +142,18 @@ class Evaluation:
             f" {self.note}" if self.note else ""
         )
 
-    def _repr_html_(self) -> str:
-        return f"<code>{html.escape(repr(self))}</code>"
+    def _card(self) -> Card:
+        value, within, empty = (np.atleast_1d(v).ravel().tolist() for v in (self.value, self.in_scope, self.vacuous))
+        words = {True: "in scope", False: "out of scope", None: "undecided"}
+        columns: dict[str, list[Any]] = {"bound": value, "scope": [words[v] for v in within]}
+        if self.trivial_declared:
+            columns["vacuous"] = ["yes" if v else "no" for v in empty]
+        facts = [("known", self.known)] if self.exact is not None else []
+        if isinstance(self.exact, Fraction) and len(format_exact(self.exact)) <= 60:
+            facts.append(("exactly", format_exact(self.exact)))
+        facts += [("note", self.note)] if self.note else []
+        lines = {"bound": list(enumerate(value))} if len(value) > 1 else None
+        return Card(f"{self.statement_id}: the bound", facts, columns=columns, lines=lines)
 
 
 def _plain(value: Any) -> Any:

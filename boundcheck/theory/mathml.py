@@ -14,9 +14,10 @@ LETTERS = {
     "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "varpi": "ϖ",
     "rho": "ρ",
     "sigma": "σ", "tau": "τ", "phi": "ϕ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ",
-    "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω", "ell": "ℓ",
-    "infty": "∞", "nabla": "∇",
+    "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+    "ell": "ℓ", "infty": "∞", "nabla": "∇",
 }  # fmt: skip
+GREEK = frozenset(LETTERS) - {"ell", "infty", "nabla"}
 _OPERATORS = {
     "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "lt": "<", "gt": ">", "in": "∈", "to": "→",
     "cdot": "⋅", "sum": "∑", "times": "×", "Longrightarrow": "⟹", "Longleftrightarrow": "⟺", "sim": "∼", "approx": "≈",
@@ -25,6 +26,7 @@ _OPERATORS = {
 }  # fmt: skip
 _FUNCTIONS = ("min", "max", "log", "ln", "exp", "sin", "cos", "lim", "limsup", "sup", "inf")
 _SPACES = {"quad": "1em", "qquad": "2em", ",": "0.17em", ";": "0.28em", ":": "0.22em", " ": "0.25em", "!": "0em"}
+_SCRIPT = {"E": "ℰ", "L": "ℒ", "F": "ℱ", "H": "ℋ"}
 _BLACKBOARD = {"E": "𝔼", "R": "ℝ", "Z": "ℤ", "N": "ℕ", "P": "ℙ"}
 
 
@@ -160,6 +162,9 @@ class _Parser:
             return f'<mi mathvariant="normal">{html.escape(self._group_text())}</mi>'
         if name == "text":
             return f"<mtext>{html.escape(self._group_text()).replace(' ', '&#xA0;')}</mtext>"
+        if name == "mathcal":
+            letter = self._group_text()
+            return f"<mi>{_SCRIPT.get(letter, html.escape(letter))}</mi>"
         if name == "mathbb":
             letter = self._group_text()
             return f"<mi>{_BLACKBOARD.get(letter, html.escape(letter))}</mi>"

@@ -39,7 +39,7 @@ def symbol_unicode(latex: str, name: str) -> str:
             return inner.translate(table) if all(ord(c) in table for c in inner) else match[0]
 
         text = re.sub(rf"\{mark}(?:\{{([^{{}}]+)\}}|([^{{}}\\]))", script, text)
-    text = re.sub(r"_\{([a-z0-9 ]+)\}", r"_\1", text)
+    text = re.sub(r"_\{([A-Za-z0-9 ]+)\}", r"_\1", text)
     return name if re.search(r"[\\{}^]", text) else text
 
 

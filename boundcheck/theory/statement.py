@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sympy as sp
 
+from boundcheck.core import providers
+from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
@@ -151,7 +153,7 @@ class Algorithm:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Statement(Shown):
     """A claim of a paper in one reading; frozen, checked when made.
 
     id: path and reading, set by discovery. name: last part of the path (needed outside a paper folder only).
@@ -423,8 +425,18 @@ class Statement:
 
         return claim_latex(self)
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Statement:
+        """Inverse of `to_dict`. Raises BadInput for data that describe no statement."""
+        return providers.load(providers.STATEMENTS, "deserialize").statement_from_dict(data)
+
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
+
+    def _card(self) -> Card:
+        from boundcheck.theory.typeset import statement_card
+
+        return statement_card(self)
 
     def __repr__(self) -> str:
         return f"<Statement {self.best_id}: {self.title}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
+from boundcheck.core import providers
+from boundcheck.core.cards import Card
 from boundcheck.core.numbers import format_short
-from boundcheck.theory.mathml import latex_to_mathml
+from boundcheck.errors import BadInput
+from boundcheck.theory.mathml import GREEK, latex_to_mathml
 
 if TYPE_CHECKING:
     from boundcheck.theory.statement import Condition, Statement
@@ -51,13 +55,30 @@ class _Text(StrPrinter):
 
 
 def symbol_latex(symbol: Symbol) -> str:
-    """The declared typesetting of a symbol, else its name with what follows an underscore as a subscript."""
+    """The declared typesetting of a symbol, else one made of its name: sigma2 is \\sigma^2, tau_M is \\tau_{M}.
+
+    A Greek name is a letter; a 2 at the end of a name is a square, another number a subscript; what follows an
+    underscore is a subscript, and "bar" a bar over the letter.
+    """
     if symbol.latex:
         return symbol.latex
     stem, _, index = symbol.name.partition("_")
-    stem = stem if len(stem) == 1 else rf"\mathrm{{{stem}}}"
-    index = index.replace("_", " ")
-    return f"{stem}_{{{index}}}" if index else stem
+    found = re.fullmatch(r"([A-Za-z]+?)([0-9]*)", stem)
+    letters, digits = (stem, "") if found is None else (found[1], found[2])
+    text = _word(letters)
+    index = index.replace("_", r"\,")
+    if index == "bar":
+        text, index = rf"\bar{{{text}}}", ""
+    index = ("" if digits in ("", "2") else digits) + (_word(index) if index.isalpha() else index)
+    text = f"{text}_{{{index}}}" if index else text
+    return f"{text}^2" if digits == "2" else text
+
+
+def _word(text: str) -> str:
+    """A Greek or single letter, min and max as they are; several letters upright."""
+    if text in GREEK or text in ("min", "max"):
+        return f"\\{text}"
+    return text if len(text) == 1 else rf"\mathrm{{{text}}}"
 
 
 def expr_latex(expr: Any, statement: Statement) -> str:
@@ -211,3 +232,29 @@ def claim_text(statement: Statement) -> str:
     hypotheses = [relation_text(c.relation) for c in statement.conditions]
     hypotheses += [f"{name} = {expr_text(expr)}" for name, expr in statement.choices]
     return f"{' and '.join(hypotheses)} ==> {claim}" if hypotheses else claim
+
+
+def statement_card(statement: Statement) -> Card:
+    """What a notebook shows of a statement: formula, hypotheses, its readings and its symbols."""
+    facts = [("source", f"{statement.source.paper}, {statement.source.number} ({statement.source.where})")]
+    facts.append(("claim", f"{statement.kind.value}, {statement.belief.value}"))
+    facts += [(label, text) for label, text in (("replaces", statement.replaces), ("why", statement.why)) if text]
+    facts += [(f"assumption {a.name}", a.meaning) for a in statement.assumptions]
+    facts += [(f"condition '{c.name}'", relation_text(c.relation)) for c in statement.conditions]
+    paper, _, rest = statement.id.partition("/")
+    if rest:
+        discovery = providers.load(providers.STATEMENTS, "discovery")
+        try:
+            own = discovery.readings(paper, rest.partition("/")[0])
+        except (KeyError, BadInput):  # an object that no paper has
+            own = ()
+        facts.append(("readings", ", ".join(f"{s.reading} ({s.belief.value})" for s in own)))
+    columns = {
+        "symbol": [s.name for s in statement.symbols],
+        "meaning": [s.meaning for s in statement.symbols],
+        "dimension": [str(s.dimension) for s in statement.symbols],
+        "allowed": [s.allowed() for s in statement.symbols],
+        "constant": [s.key for s in statement.symbols],
+    }
+    title = f"{statement.best_id}: {statement.title}"
+    return Card(title, facts, claim_latex(statement), claim_mathml(statement), columns)

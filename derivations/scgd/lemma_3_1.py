@@ -8,8 +8,7 @@ minimiser nearest to the start x of the cycle:
     slope  gradient of F at x                            phi(t) F(ts + t (x - ts))
 
 The readings share every step up to the display that combines the bounds (E9), and differ in the constant C of the
-step condition, which is the statement's, and in how the display becomes the contraction. The sharp one ends there; it
-needs 2 L^2 s^2 < 1 in place of the step condition.
+step condition, which is the statement's, and in how the display becomes the contraction. The sharp one ends there.
 """
 
 from __future__ import annotations
@@ -434,14 +433,11 @@ def _contraction(reading: str) -> tuple[Step, ...]:
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading of Lemma 3.1; the step condition is the statement's."""
-    (condition,) = statement.conditions
-    sharp = statement.reading == "sharp"
+    (condition,), sharp = statement.conditions, statement.reading == "sharp"
     in_s = 2 * L**2 * s**2 < 1 if sharp else sp.Le(s, condition.relation.rhs, evaluate=False)
-    sizes = ("domain mu", "domain L", "domain 1", "domain n", "domain E", "domain eta")
-    name = "summable" if sharp else "s <= C"
-    uses = ("s", f"condition {condition.name}", *sizes)
-    limit = Step(name, in_s, uses, Decide(), "the step condition in terms of s")
-    requirements = _requirements(name, 1 - 2 * L**2 * s**2 > 0 if sharp else 1 - 2 * L**2 * s**2 >= half)
+    uses = ("s", f"condition {condition.name}", "domain n", "domain E", "domain eta", *POSITIVE[:-1])
+    limit = Step("summable" if sharp else "s <= C", in_s, uses, Decide(), "the step condition in terms of s")
+    requirements = _requirements(limit.name, 1 - 2 * L**2 * s**2 > 0 if sharp else 1 - 2 * L**2 * s**2 >= half)
     ending = (SHARP,) if sharp else _contraction(statement.reading)
     return Derivation(
         statement,

@@ -1,3 +1,4 @@
+# pyright: reportPrivateUsage=false
 """What `list` and `show` keep: found again on the same bytes only, never for statements of --load, never needed."""
 
 from __future__ import annotations

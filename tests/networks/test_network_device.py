@@ -16,12 +16,15 @@ import pytest
 import torch
 from neural_toys import classifier, perceptron
 
+from boundcheck.methods.build import build
 from boundcheck.networks.architectures import zoo
 from boundcheck.networks.architectures.architecture import Architecture
-from boundcheck.networks.engine import device, local_step
+from boundcheck.networks.engine import device, local_step, losses
 from boundcheck.networks.engine import task as tasks
 from boundcheck.networks.engine.device import Settings
 from boundcheck.networks.engine.memory import Tally
+from boundcheck.networks.engine.rounds import LOOK_EVERY
+from boundcheck.networks.engine.run import run_neural
 from boundcheck.networks.engine.training import Direction, Work, train, train_whole
 from boundcheck.networks.problem import NeuralProblem
 from boundcheck.problems.problem import Problem
@@ -142,3 +145,41 @@ def test_arrays_go_to_a_gpu_through_pinned_memory(monkeypatch: pytest.MonkeyPatc
     here = device.placed(np.arange(3), torch.device("cpu"), torch.float32)
     assert here.dtype == torch.float32
     assert here.tolist() == [0.0, 1.0, 2.0]
+
+
+LOOKED_AT: dict[str, dict[str, Any]] = {
+    "server": {"kind": "fedavg_rr", "E": 2, "batch": 2, "eta_l": "1/10"},
+    "stale": {"kind": "fedavg_async", "times": [1, 2, 3, 4, 5], "K": 2, "batch": 2, "eta_l": "1/10"},
+    "averaging": {"kind": "partial_averaging", "tau": 2, "batch": 2, "eta": "1/10"},
+}
+
+
+@pytest.mark.parametrize("every", [3, 100])
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_seldom_looks_at_divergence_change_nothing_that_is_recorded(
+    name: str, every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GPU is asked seldom which seeds have diverged, since each question waits for its work."""
+    original, calls = losses.gradients, list[int]()
+
+    def spoiled(task: Any, parameters: Any, rows: Any, mask: Any) -> Any:
+        found, slope = original(task, parameters, rows, mask)
+        calls.append(len(parameters))
+        if len(calls) == 4:
+            slope[0] = torch.inf
+        return found, slope
+
+    def curve() -> Any:
+        calls.clear()
+        monkeypatch.setattr(losses, "gradients", spoiled)
+        return run_neural(
+            build(LOOKED_AT[name]), classifier(), 8, 3, ("f", "grad2"), [0, 2, 5, 8], Settings(precision="float64")
+        )
+
+    at_once = curve()
+    monkeypatch.setitem(LOOK_EVERY, "cpu", every)
+    seldom = curve()
+    assert np.isinf(at_once.samples["f"]).any()
+    assert np.isfinite(at_once.samples["f"][:, -1]).any()
+    for metric in ("f", "grad2"):
+        np.testing.assert_allclose(seldom.samples[metric], at_once.samples[metric], rtol=1e-12)

@@ -8,11 +8,23 @@ import xml.etree.ElementTree as ET
 import pytest
 import sympy as sp
 
+from boundcheck.cli._shown import formula_lines
 from boundcheck.errors import BadInput
+from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import all_statements, statement
 from boundcheck.theory.mathml import latex_to_mathml
+from boundcheck.theory.pretty import formula_blocks, symbol_unicode
 from boundcheck.theory.statement import Statement
-from boundcheck.theory.typeset import claim_latex, claim_mathml, claim_text, expr_latex, expr_mathml, expr_text
+from boundcheck.theory.symbols import Symbol
+from boundcheck.theory.typeset import (
+    claim_latex,
+    claim_mathml,
+    claim_text,
+    expr_latex,
+    expr_mathml,
+    expr_text,
+    symbol_latex,
+)
 
 SPACE = "{http://www.w3.org/1998/Math/MathML}"
 
@@ -92,3 +104,43 @@ def test_scripts_groups_and_spaces_of_the_small_latex() -> None:
 def test_what_is_not_understood_is_refused(latex: str) -> None:
     with pytest.raises(BadInput):
         latex_to_mathml(latex)
+
+
+def test_symbols_without_declared_latex_read_as_in_print() -> None:
+    read = {"sigma2": r"\sigma^2", "tau_M": r"\tau_{M}", "q_max": r"q_{\max}", "q_bar": r"\bar{q}", "Xi": r"\Xi"}
+    read |= {"M1": "M_{1}", "B2": "B^2", "sigma2_i": r"\sigma_{i}^2", "n": "n", "F_het": r"F_{\mathrm{het}}"}
+    for name, latex in read.items():
+        assert symbol_latex(Symbol(name, "any", ONE)) == latex
+
+
+def test_no_symbol_of_a_paper_is_an_upright_word() -> None:
+    symbols = {(s.id.split("/")[0], y.name, symbol_latex(y)) for s in all_statements() for y in s.symbols}
+    words = re.compile(r"\\mathrm\{(?!dist\}|lcm\}|op\}|het\})")
+    assert sorted(s for s in symbols if words.search(s[2])) == []
+
+
+def test_means_over_devices_and_squared_norms() -> None:
+    latex = claim_latex(statement("feddane/theorem_7/as_printed"))
+    assert r"\overline{L_k(1+\gamma_k)^2/\mu_k^2}" in latex
+    assert "inv" not in latex
+    assert r"\|\nabla f(w^0)\|^2" in latex
+
+
+def test_unicode_of_symbols() -> None:
+    read = {r"\sigma^2": "σ²", r"\eta_l": "ηₗ", r"\eta_g": "η_g", r"\mathrm{dist}^2(\theta_0)": "dist²(θ₀)"}
+    read |= {r"\|z - x\|^2": "‖z - x‖²", r"\overline{1/\mu_k}": "name", r"\tau_{M}": "τ_M", r"x^{(0,0)}": "name"}
+    for latex, text in read.items():
+        assert symbol_unicode(latex, "name") == text
+
+
+def test_a_formula_in_blocks_fits_and_stands_on_one_line() -> None:
+    s = statement("scgd/theorem_3_3")
+    blocks, base = formula_blocks(s.bound, s)
+    assert len(blocks) == 2
+    assert blocks[1][base].startswith(" + dist²(θ₀)")
+    assert "σ²" in "".join(blocks[0])
+    for width in (20, 40, 80):
+        lines = formula_lines("dist2_K ≤ ", blocks, base, width)
+        assert max(map(len, lines)) <= width
+    joined = formula_lines("dist2_K ≤ ", blocks, base, 200)
+    assert any(line.startswith("dist2_K ≤ ") and " + dist²(θ₀)" in line for line in joined)

@@ -21,6 +21,7 @@ from flint import arb, ctx
 from boundcheck.certified.slopes import number
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.exact.cohorts import Cohort, Law, Member, law_of
+from boundcheck.engines.exact.oracle import no_solves
 from boundcheck.engines.exact.results import Columns, curve_of
 from boundcheck.engines.exact.rings import MAX_DIGITS
 from boundcheck.engines.exact.slots import kept_models
@@ -28,7 +29,7 @@ from boundcheck.engines.exact.state import refuse_client_sgd
 from boundcheck.engines.exact.visits import batch_sizes
 from boundcheck.errors import Unsupported
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Stale, StepSize, Visit, first_repeated
+from boundcheck.methods.parts import ExactSolve, Stale, StepSize, Visit, first_repeated
 from boundcheck.problems.problem import Problem, SteppedProblem, clients_of
 from boundcheck.setting.step_sizes import run_steps
 
@@ -82,9 +83,12 @@ def run_histories(
 
 def _check(method: Method, problem: Problem) -> None:
     refuse_client_sgd(method)
+    solves = isinstance(method.local, ExactSolve)
+    if solves and not method.is_random(clients_of(problem)):
+        raise no_solves(problem)
     others = (method.momentum, method.server_momentum, method.correction, method.control)
     kept = method.exchange is not None and not isinstance(method.exchange, Stale)
-    if kept or method.server.averages_models or any(part is not None for part in others):
+    if solves or kept or method.server.averages_models or any(part is not None for part in others):
         raise Unsupported(
             f"the problem '{problem.name}' is not quadratic, and there the exact engine carries out only methods whose "
             "clients take plain steps from a point of the server's and whose server adds up differences, not "
@@ -232,11 +236,6 @@ class _Walk:
     def _steps(
         self, client: int, visit: Visit, start: Point, eta: StepSize, whole: bool
     ) -> list[tuple[Fraction, Path]]:
-        if visit.sampling == "exact":
-            raise Unsupported(
-                f"exact solves on '{self._problem.name}', which is not quadratic, are carried out in arithmetic "
-                "'float64' on logistic and softmax regression alone."
-            )
         size = self._clients.sizes[client]
         sizes = eta if isinstance(eta, tuple) else (eta,) * visit.steps
         batches = [0] * visit.steps if visit.sampling == "full" else batch_sizes(size, visit.batch, visit.steps)

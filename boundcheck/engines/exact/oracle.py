@@ -60,10 +60,7 @@ def run_oracle(
     _check_method(method, problem)
     solves = [v.sampling == "exact" for v in _visits(method, 0, clients)]
     if any(solves) and (arithmetic is not Arithmetic.FLOAT64 or _linear_scores(problem) is None):
-        raise Unsupported(
-            f"exact solves on '{problem.name}', which is not quadratic, are carried out by Newton's method: in "
-            "arithmetic 'float64', on logistic and softmax regression."
-        )
+        raise no_solves(problem)
     steps = grid[-1] * sum(NEWTON if v.sampling == "exact" else v.steps for v in _visits(method, 0, clients))
     if steps > MAX_STEPS[arithmetic]:
         raise Unsupported(
@@ -91,6 +88,14 @@ def run_oracle(
         high={k: np.array([float_up(x) for x in v]) for k, v in fractions.items()},
         exact=fractions,
         info={"engine": "exact"} | ({"inexactness": inexactness} if any(solves) else {}),
+    )
+
+
+def no_solves(problem: Problem) -> Unsupported:
+    """Why exact solves are not carried out on a problem that is not quadratic."""
+    return Unsupported(
+        f"exact solves on '{problem.name}', which is not quadratic, are carried out by Newton's method: in "
+        "arithmetic 'float64', on logistic and softmax regression."
     )
 
 

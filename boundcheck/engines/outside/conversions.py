@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boundcheck.certified.constant import Constant
+from boundcheck.core.cards import axis, frame
+from boundcheck.engines.curve_parts import Arithmetic
 from boundcheck.engines.outside.columns import ROUND, SEED
 from boundcheck.engines.outside.samples import from_samples, merged
 from boundcheck.errors import BadInput, MissingExtra, shown
 
 if TYPE_CHECKING:
     from boundcheck.engines.curve import Curve
-
-LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
 def columns_of(curve: Curve) -> dict[str, Any]:
@@ -42,16 +44,33 @@ def columns_of(curve: Curve) -> dict[str, Any]:
 
 def to_frame(curve: Curve, library: str = "") -> Any:
     """See `Curve.to_frame`."""
-    if library not in ("", *LIBRARIES):
-        raise BadInput(f"to_frame: library = {shown(library)} is not allowed; one of {', '.join(LIBRARIES)} is.")
-    for name in (library,) if library else LIBRARIES:
-        try:
-            module = import_module(name)
-        except ImportError:
-            continue
-        make = module.table if name == "pyarrow" else module.DataFrame
-        return make(columns_of(curve))
-    raise MissingExtra(f"a data frame needs {library or 'pandas or polars'}: pip install {library or 'pandas'}")
+    return frame(columns_of(curve), library)
+
+
+def from_dict(cls: type[Curve], data: Mapping[str, Any]) -> Curve:
+    """See `Curve.from_dict`."""
+    try:
+        arrays: dict[str, Any] = {
+            part: {name: np.array(v, dtype=np.float64) for name, v in data[part].items()}
+            for part in ("values", "low", "high", "samples")
+        }
+        return cls(
+            np.array(data["rounds"], dtype=np.int64),
+            arithmetic=Arithmetic(data["arithmetic"]),
+            **arrays,
+            exact={name: tuple(Fraction(v) for v in row) for name, row in data["exact"].items()},
+            expectation=data["expectation"],
+            start={name: Fraction(v) for name, v in data["start"].items()},
+            constants={name: Constant.from_dict(c) for name, c in data["constants"].items()},
+            assumptions=data["assumptions"],
+            violations=data["violations"],
+            algorithms=None if data["algorithms"] is None else tuple(data["algorithms"]),
+            info=data["info"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"the data describe no curve: {type(error).__name__}: {shown(str(error))}.") from error
 
 
 def to_xarray(curve: Curve) -> Any:
@@ -150,8 +169,7 @@ def plot(curve: Curve, ax: Any, metric: str | None) -> Any:
     """See `Curve.plot`."""
     if metric is not None and metric not in curve.values:
         raise BadInput(f"the curve holds {', '.join(curve.values) or 'nothing'}, not the metric '{shown(metric)}'.")
-    if ax is None:
-        ax = import_module("matplotlib.pyplot").subplots()[1]
+    ax = axis(ax)
     for name, row in curve.values.items() if metric is None else [(metric, curve.values[metric])]:
         (line,) = ax.plot(curve.rounds, row, label=name)
         band = None

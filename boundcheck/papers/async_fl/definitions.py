@@ -79,7 +79,11 @@ _THEOREMS = (
     positive("eta_l", "local step size", STEP, latex=r"\eta_l", key="method/eta_l"),
     positive("eta_g", "server step size", latex=r"\eta_g", key="method/eta_g"),
     positive(
-        "eta_unit", "step size times the root of K N: the step sizes go to 0 in proportion to it", STEP, free=True
+        "eta_unit",
+        "step size times the root of K N: the step sizes go to 0 in proportion to it",
+        STEP,
+        free=True,
+        latex=r"\eta_1",
     ),
     count("W", "window: rounds in which the expected weights have their means (Assumption 6)", key="schedule/window"),
     count(
@@ -104,10 +108,18 @@ _THEOREMS = (
     count("tau", "largest delay n - rho_i(n) of a contribution, in rounds", 0, key="schedule/tau", latex=r"\tau"),
     nonnegative("R", "mean over the rounds of L^n(thetabar) - min L^n", VALUE, key="surrogate/R"),
     nonnegative(
-        "S1", "mean over rounds of the sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="surrogate/S1"
+        "S1",
+        "mean over rounds of the sum of qt_i(n) E|g_i|^2 at the minimiser of L^n",
+        GRADIENT2,
+        key="surrogate/S1",
+        latex="S_1",
     ),
     nonnegative(
-        "S2", "mean over rounds of the sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="surrogate/S2"
+        "S2",
+        "mean over rounds of the sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n",
+        GRADIENT2,
+        key="surrogate/S2",
+        latex="S_2",
     ),
     nonnegative(
         "Sigma", "sum of q_i E|g_i|^2 at the minimiser of the surrogate problem (11)", GRADIENT2, key="surrogate/Sigma"
@@ -149,7 +161,7 @@ _SCHEDULES = (  # update times in units in which they are whole numbers
     positive("tau_M", "update time of the slowest client", key="schedule/time_slowest"),
     positive("tau_0", "update time of the fastest client", key="schedule/time_fastest"),
     share("p_i", "importance of the client in the federated problem", key="clients/w_1"),
-    positive("rate_sum", "sum over the clients of 1/tau_j", key="schedule/time_rates"),
+    positive("rate_sum", "sum over the clients of 1/tau_j", key="schedule/time_rates", latex=r"(\sum_j \tau_j^{-1})"),
     count("nu", "least common multiple of the update times", key="schedule/time_lcm", latex=r"\nu"),
     positive("dt", "time between two aggregations", latex=r"\Delta t", key="method/dt"),
     positive("T", "time that the clocks have run", key="schedule/period_time"),
@@ -157,32 +169,58 @@ _SCHEDULES = (  # update times in units in which they are whole numbers
     share("p_max", "largest importance of a client", key="clients/w_max"),
     count("m", "clients in a round", key="method/size"),
     nonnegative("d_i", "aggregation weight of the client", key="participation/weight"),
-    count("updates", "sum of ceil(tau_M/tau_j) over the other clients", 0, key="schedule/updates_of_slowest"),
-    share("chance", "probability that a client arrives within a round", key="participation/chance"),
-    count("visits_lcm", "least common multiple of the ceil(tau_i/dt)", key="schedule/visits_lcm"),
+    count(
+        "updates",
+        "sum of ceil(tau_M/tau_j) over the other clients",
+        0,
+        key="schedule/updates_of_slowest",
+        latex=r"(\sum_j \lceil \tau_M/\tau_j \rceil)",
+    ),
+    share(
+        "chance",
+        "probability that a client arrives within a round",
+        key="participation/chance",
+        latex=r"\mathbb{P}(\tau_i \leq \Delta t)",
+    ),
+    count(
+        "visits_lcm",
+        "least common multiple of the ceil(tau_i/dt)",
+        key="schedule/visits_lcm",
+        latex=r"\mathrm{lcm}_i \lceil \tau_i/\Delta t \rceil",
+    ),
 )
 _LEMMAS = (
     count("n", "round: finished rounds before it", 0, index=True),
     positive("q", "sum q(n) of the expected weights of round n", key="round/weight"),
-    Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/inner"),
-    nonnegative("Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/mean_grad2"),
-    nonnegative("Sn", "S: mean squared norm of the stochastic gradients", GRADIENT2, key="round/grad2"),
+    Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/inner", latex="D"),
     nonnegative(
-        "Qs", "sum of Q(n-1), ..., Q(n-tau): squared movements of the last rounds", LENGTH2, key="round/movements2"
+        "Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/mean_grad2", latex="R_n"
+    ),
+    nonnegative("Sn", "S: mean squared norm of the stochastic gradients", GRADIENT2, key="round/grad2", latex="S_n"),
+    nonnegative(
+        "Qs",
+        "sum of Q(n-1), ..., Q(n-tau): squared movements of the last rounds",
+        LENGTH2,
+        key="round/movements2",
+        latex=r"(\sum_{s=1}^{\tau} Q(n-s))",
     ),
     nonnegative("Z", "Z: expected gap of L^n", VALUE, key="round/gap"),
     Symbol("Xi", "Xi: expected difference of L^n to L^n(x)", VALUE, key="round/difference"),
-    nonnegative("sg1", "sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise"),
-    nonnegative("sg2", "sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise2"),
-    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/gap"),
+    nonnegative("sg1", "sum of qt_i(n) E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise", latex="S_1(n)"),
+    nonnegative(
+        "sg2", "sum of qt_i(n)^2 E|g_i|^2 at the minimiser of L^n", GRADIENT2, key="round/noise2", latex="S_2(n)"
+    ),
+    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/gap", latex=r"\bar{Z}"),
 )
 # of a printed lemma: the same at the virtual models theta^{n,k}
 AT_VIRTUAL = (
-    Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/virtual_inner"),
-    nonnegative("Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/virtual_mean_grad2"),
+    Symbol("inner", "D: inner product of the mean step with theta - x", VALUE, key="round/virtual_inner", latex="D"),
+    nonnegative(
+        "Rn", "R: squared norm of the mean stochastic gradient", GRADIENT2, key="round/virtual_mean_grad2", latex="R_n"
+    ),
     nonnegative("Z", "Z: expected gap of L^n", VALUE, key="round/virtual_gap"),
     Symbol("Xi", "Xi: expected difference of L^n to L^n(x)", VALUE, key="round/virtual_difference"),
-    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/virtual_gap"),
+    nonnegative("Z_mean", "mean of Z over the rounds", VALUE, key="round/virtual_gap", latex=r"\bar{Z}"),
 )
 NOTATION = (*_THEOREMS, *_SCHEDULES, *_LEMMAS)
 # of Lemma 7 and (105): all in one round n, at the server's point x = theta^n
@@ -192,9 +230,17 @@ ONE_ROUND = (
     nonnegative(
         "chi2_n", "sum over the kinds j in W_n of (r_j - st_j(n))^2/st_j(n)", latex=r"\chi_n^2", key="round/chi2"
     ),
-    nonnegative("gap_n", "L^n(x) - min L^n", VALUE, key="round/gap"),
-    nonnegative("spread_n", "min L^n less the sum over W_n of s_j(n) F_j*", VALUE, key="round/spread"),
-    nonnegative("absent", "sum over the kinds j outside W_n of r_j [F_j(x) - F_j*]", VALUE, key="round/absent_gap"),
+    nonnegative("gap_n", "L^n(x) - min L^n", VALUE, key="round/gap", latex=r"(\mathcal{L}^n(x)-\min \mathcal{L}^n)"),
+    nonnegative(
+        "spread_n",
+        "min L^n less the sum over W_n of s_j(n) F_j*",
+        VALUE,
+        key="round/spread",
+        latex=r"(\min \mathcal{L}^n-\sum_j s_j F_j^*)",
+    ),
+    nonnegative(
+        "absent", "sum over the kinds j outside W_n of r_j [F_j(x) - F_j*]", VALUE, key="round/absent_gap", latex="u_n"
+    ),
 )
 # as printed: smoothness of the clients' objectives, not of their samples
 L_OF_CLIENTS = common.L.but(meaning="smoothness constant of every client's objective")

@@ -41,7 +41,10 @@ from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metr
 from boundcheck.theory.theorem import Reading, Theorem
 
 RATIO = positive(
-    "ratio", "update time of the slowest client over that of the fastest, tau_M/tau_0", key="schedule/time_ratio"
+    "ratio",
+    "update time of the slowest client over that of the fastest, tau_M/tau_0",
+    key="schedule/time_ratio",
+    latex=r"(\tau_M/\tau_0)",
 )
 ratio = RATIO.expr
 step = eta_unit / sp.sqrt(K * N)  # eta_l, and with eta_g = 1 the effective step

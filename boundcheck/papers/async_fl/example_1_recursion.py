@@ -41,14 +41,14 @@ theorem = Theorem(
     symbols=(
         *NOTATION,
         Symbol("theta_opt", "minimiser of the federated problem", LENGTH, latex=r"\theta^*"),
-        Symbol("theta_n1", "model theta^(n+1)", LENGTH),
-        Symbol("theta_n", "model theta^n", LENGTH),
+        Symbol("theta_n1", "model theta^(n+1)", LENGTH, latex=r"\theta^{n+1}"),
+        Symbol("theta_n", "model theta^n", LENGTH, latex=r"\theta^n"),
         Symbol(
             "phi", "share phi of the way to its minimiser that a client goes, 1 - (1 - eta_l)^K", ONE, latex=r"\phi"
         ),
         positive("eta_l", "local step size; L = 1", latex=r"\eta_l"),
-        Symbol("first", "minimiser of the first client of the round", LENGTH),
-        Symbol("second", "minimiser of the second client of the round", LENGTH),
+        Symbol("first", "minimiser of the first client of the round", LENGTH, latex=r"\theta_{(1)}"),
+        Symbol("second", "minimiser of the second client of the round", LENGTH, latex=r"\theta_{(2)}"),
     ),
     metric=Metric("none", LENGTH, value=theta_n1 + eta_g * moved, **DATA),
     kind=Kind.EQUALITY,

@@ -17,8 +17,13 @@ theorem = Theorem(
     title="Second moment of a sum with random weights: E|sum of w_i x_i|^2",
     symbols=(
         *NOTATION,
-        nonnegative("own", "sum over the clients of gamma_i |x_i|^2, gamma_i = E w_i^2 - alpha q_i^2", FREE),
-        nonnegative("together", "|sum of q_i x_i|^2", FREE),
+        nonnegative(
+            "own",
+            "sum over the clients of gamma_i |x_i|^2, gamma_i = E w_i^2 - alpha q_i^2",
+            FREE,
+            latex=r"(\sum_i \gamma_i\|x_i\|^2)",
+        ),
+        nonnegative("together", "|sum of q_i x_i|^2", FREE, latex=r"\|\sum_i q_i x_i\|^2"),
     ),
     metric=Metric("none", FREE),
     kind=Kind.FORMULA,

@@ -20,9 +20,9 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma 1, remark", "Appendix A.3, (55)"),
     title="Lower bound of the sum over different clients of <q_i x_i, q_j x_j>",
     symbols=(
-        nonnegative("together", "|sum of q_i x_i|^2", FREE),
-        nonnegative("single", "sum of q_i^2 |x_i|^2", FREE),
-        share("qt_max", "largest normalised expected weight q_i(n)/q(n) of the round"),
+        nonnegative("together", "|sum of q_i x_i|^2", FREE, latex=r"\|\sum_i q_i x_i\|^2"),
+        nonnegative("single", "sum of q_i^2 |x_i|^2", FREE, latex=r"(\sum_i q_i^2\|x_i\|^2)"),
+        share("qt_max", "largest normalised expected weight q_i(n)/q(n) of the round", latex=r"\tilde{q}_{\max}"),
         positive("q_1", "expected weight of client 1"),
         positive("q_2", "expected weight of client 2"),
         Symbol("x_1", "vector of client 1, a number", ROOT),

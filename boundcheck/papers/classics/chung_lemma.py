@@ -23,7 +23,7 @@ c, p, d = (symbol.expr for symbol in SYMBOLS)
 FAMILY = (
     Symbol("A", "factor of the sequence A/k^p", FREE, low=Fraction(0)),
     Symbol("k", "index of the sequence", ONE, integer=True, low=Fraction(1)),
-    Symbol("slack", "k^(p+1) times what the recursion leaves at k", FREE, low=Fraction(0)),
+    Symbol("slack", "k^(p+1) times what the recursion leaves at k", FREE, low=Fraction(0), latex="s_k"),
 )
 A, k, slack = (symbol.expr for symbol in FAMILY)
 

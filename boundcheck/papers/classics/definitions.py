@@ -84,6 +84,7 @@ NOTATION = (
         low=Fraction(0),
         low_open=True,
         key="clients/sum_p2",
+        latex=r"(\sum_i p_i^2)",
     ),
     common.dist2_0,
     common.gap_0,

@@ -17,10 +17,36 @@ from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
 OWN = (
-    Symbol("error2", "squared distance of the local solution to the exact one", LENGTH2, low=Fraction(0)),
-    Symbol("step2", "squared distance of the exact solution to w^{t-1}", LENGTH2, low=Fraction(0), low_open=True),
-    Symbol("residual2", "squared gradient norm of the subproblem at the local solution", GRADIENT2, low=Fraction(0)),
-    Symbol("moved2", "squared distance of the local solution to w^{t-1}", LENGTH2, low=Fraction(0), low_open=True),
+    Symbol(
+        "error2",
+        "squared distance of the local solution to the exact one",
+        LENGTH2,
+        low=Fraction(0),
+        latex=r"\|w_k-\hat{w}_k\|^2",
+    ),
+    Symbol(
+        "step2",
+        "squared distance of the exact solution to w^{t-1}",
+        LENGTH2,
+        low=Fraction(0),
+        low_open=True,
+        latex=r"\|\hat{w}_k-w^{t-1}\|^2",
+    ),
+    Symbol(
+        "residual2",
+        "squared gradient norm of the subproblem at the local solution",
+        GRADIENT2,
+        low=Fraction(0),
+        latex=r"\|\nabla h_k(w_k)\|^2",
+    ),
+    Symbol(
+        "moved2",
+        "squared distance of the local solution to w^{t-1}",
+        LENGTH2,
+        low=Fraction(0),
+        low_open=True,
+        latex=r"\|w_k-w^{t-1}\|^2",
+    ),
 )
 error2, step2, residual2, moved2 = (symbol.expr for symbol in OWN)
 DATA = (

@@ -19,6 +19,7 @@ OWN = (
         GRADIENT2,
         low=Fraction(0),
         key="start/client_grad2",
+        latex=r"(\sum_k p_k\|\nabla F_k(w^0)\|^2)",
     ),
     Symbol(
         "grad2_0",

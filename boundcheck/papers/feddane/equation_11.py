@@ -18,7 +18,7 @@ from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
 OWN = (
-    Symbol("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, low=Fraction(0)),
+    Symbol("f2_0", "squared value of f at w^{t-1}", VALUE * VALUE, low=Fraction(0), latex="f(w^{t-1})^2"),
     Symbol("n", "number of devices", ONE, integer=True, low=Fraction(2), key="clients/n"),
 )
 f2_0, n = (symbol.expr for symbol in OWN)

@@ -32,6 +32,7 @@ OWN = (
         integer=True,
         low=Fraction(1),
         key="participation/cohort_size",
+        latex="K'",
     ),
     Symbol("T", "iterations (two communications each)", ONE, integer=True, low=Fraction(0), index=True),
 )

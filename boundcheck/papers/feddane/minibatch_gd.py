@@ -15,7 +15,7 @@ from boundcheck.theory.theorem import Reading, Theorem
 DATA = (
     Symbol("p", "weight of the first of two devices", ONE, low=Fraction(0), high=Fraction(1)),
     *(Symbol(f"g{k}", f"gradient of device {k}", VALUE / LENGTH) for k in (1, 2)),
-    Symbol("below", "L less the curvature of f", CURVATURE, low=Fraction(0)),
+    Symbol("below", "L less the curvature of f", CURVATURE, low=Fraction(0), latex="(L-H)"),
 )
 p, g1, g2, below = (symbol.expr for symbol in DATA)
 grad, second = p * g1 + (1 - p) * g2, p * g1**2 + (1 - p) * g2**2  # grad f and E|g|^2

@@ -16,13 +16,20 @@ from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
 OWN = (
-    Symbol("inv", "1/mu_k", STEP, low=Fraction(0), low_open=True),
-    Symbol("gam", "gamma_k", ONE, low=Fraction(0)),
-    Symbol("lip", "L_k", CURVATURE, low=Fraction(0)),
-    Symbol("grad2", "squared gradient norm of f at w^{t-1}", GRADIENT2, low=Fraction(0)),
-    Symbol("product", "expected inner product of g with the gradient of f", GRADIENT2),
-    Symbol("square", "E|g|^2", GRADIENT2, low=Fraction(0)),
-    Symbol("factor", "bound of E|g|^2 over the squared gradient norm of f", ONE, low=Fraction(0)),
+    Symbol("inv", "1/mu_k", STEP, low=Fraction(0), low_open=True, latex=r"\mu_k^{-1}"),
+    Symbol("gam", "gamma_k", ONE, low=Fraction(0), latex=r"\gamma_k"),
+    Symbol("lip", "L_k", CURVATURE, low=Fraction(0), latex="L_k"),
+    Symbol(
+        "grad2", "squared gradient norm of f at w^{t-1}", GRADIENT2, low=Fraction(0), latex=r"\|\nabla f(w^{t-1})\|^2"
+    ),
+    Symbol(
+        "product",
+        "expected inner product of g with the gradient of f",
+        GRADIENT2,
+        latex=r"\mathbb{E}\langle g,\nabla f\rangle",
+    ),
+    Symbol("square", "E|g|^2", GRADIENT2, low=Fraction(0), latex=r"\mathbb{E}\|g\|^2"),
+    Symbol("factor", "bound of E|g|^2 over the squared gradient norm of f", ONE, low=Fraction(0), latex="c"),
 )
 inv, gam, lip, grad2, product, square, factor = (symbol.expr for symbol in OWN)
 

@@ -26,7 +26,9 @@ rho = RHO.expr
 # compared where T iterations bring the bound Delta/(rho T) of the mean to eps, and T - part of them exactly to eps
 DATA = (
     Symbol("T", "iterations", ONE, integer=True, low=Fraction(1)),
-    Symbol("part", "unneeded part of the last iteration", ONE, low=Fraction(0), high=Fraction(1), high_open=True),
+    Symbol(
+        "part", "unneeded part of the last iteration", ONE, low=Fraction(0), high=Fraction(1), high_open=True, latex="u"
+    ),
 )
 rounds, part = (symbol.expr for symbol in DATA)
 EXACTLY = Metric("none", ONE, value=rounds, where=(("gap_0", rho * eps * rounds),))

@@ -32,14 +32,15 @@ OWN = tuple(
         dimension,
         low=Fraction(0),
         low_open=positive,
+        latex=rf"\overline{{{latex}}}",
         key=f"subproblem/{name}",
     )
-    for name, term, dimension, positive in (
-        ("inv_mu", "1/mu_k", STEP, True),
-        ("gamma_inv_mu", "gamma_k/mu_k", STEP, False),
-        ("L_inv_mu2", "L_k/mu_k^2", STEP, False),
-        ("gamma2_inv_mu2", "(1 + gamma_k)^2/mu_k^2", STEP * STEP, True),
-        ("L_gamma2_inv_mu2", "L_k (1 + gamma_k)^2/mu_k^2", STEP, False),
+    for name, term, latex, dimension, positive in (
+        ("inv_mu", "1/mu_k", r"1/\mu_k", STEP, True),
+        ("gamma_inv_mu", "gamma_k/mu_k", r"\gamma_k/\mu_k", STEP, False),
+        ("L_inv_mu2", "L_k/mu_k^2", r"L_k/\mu_k^2", STEP, False),
+        ("gamma2_inv_mu2", "(1 + gamma_k)^2/mu_k^2", r"(1+\gamma_k)^2/\mu_k^2", STEP * STEP, True),
+        ("L_gamma2_inv_mu2", "L_k (1 + gamma_k)^2/mu_k^2", r"L_k(1+\gamma_k)^2/\mu_k^2", STEP, False),
     )
 )
 inv_mu, gamma_inv_mu, L_inv_mu2, gamma2_inv_mu2, L_gamma2_inv_mu2 = (symbol.expr for symbol in OWN)

@@ -98,7 +98,11 @@ NOTATION = (
     ),
     # at the start of a round
     _nonnegative(
-        "drift_0", "drift of the first round: mean squared distance of the local iterates", LENGTH2, key="start/drift"
+        "drift_0",
+        "drift of the first round: mean squared distance of the local iterates",
+        LENGTH2,
+        key="start/drift",
+        latex=r"\mathcal{E}_0",
     ),
     _nonnegative(
         "grad2_0",
@@ -112,6 +116,7 @@ NOTATION = (
         "sum over the clients of w_i |grad f_i|^2 at the start",
         GRADIENT2,
         key="start/client_grad2",
+        latex=r"(\sum_i w_i\|\nabla f_i(x^0)\|^2)",
     ),
     # Appendix D (FedShuffleMVR): one round, or one local epoch of it, of the client i that was drawn; the squared norms
     # are expectations given what came before that round or epoch

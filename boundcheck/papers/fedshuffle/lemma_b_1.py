@@ -11,7 +11,7 @@ from boundcheck.theory.statement import Belief, Metric, Source
 from boundcheck.theory.symbols import Symbol, common
 from boundcheck.theory.theorem import Reading, Theorem
 
-RISE = Symbol("rise", "h(y) - h(z)", VALUE)
+RISE = Symbol("rise", "h(y) - h(z)", VALUE, latex="(h(y)-h(z))")
 YZ = Symbol("norm2_yz", "squared distance of y and z", LENGTH2, low=Fraction(0), latex=r"\|y - z\|^2")
 ZX = Symbol("norm2_zx", "squared distance of z and x", LENGTH2, low=Fraction(0), latex=r"\|z - x\|^2")
 rise, norm2_yz, norm2_zx = RISE.expr, YZ.expr, ZX.expr

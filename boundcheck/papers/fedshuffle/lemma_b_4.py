@@ -14,11 +14,21 @@ from boundcheck.theory.symbols import Symbol, common
 from boundcheck.theory.theorem import Reading, Theorem
 
 SYMBOLS = (
-    Symbol("weighted_squares", "sum over the clients of w_i^2 s_i/p_i |z_i|^2", GRADIENT2, low=Fraction(0)),
+    Symbol(
+        "weighted_squares",
+        "sum over the clients of w_i^2 s_i/p_i |z_i|^2",
+        GRADIENT2,
+        low=Fraction(0),
+        latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
+    ),
     common.n.but(meaning="number of clients", low=Fraction(1)),
     Symbol("b", "clients in a round", ONE, integer=True, low=Fraction(1)),
-    Symbol("squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, low=Fraction(0)),
-    Symbol("norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, low=Fraction(0)),
+    Symbol(
+        "squares", "sum over the clients of |w_i z_i|^2", GRADIENT2, low=Fraction(0), latex=r"(\sum_i \|w_i z_i\|^2)"
+    ),
+    Symbol(
+        "norm2_sum", "squared norm of the sum of the w_i z_i", GRADIENT2, low=Fraction(0), latex=r"\|\sum_i w_i z_i\|^2"
+    ),
 )
 weighted_squares, n, b, squares, norm2_sum = (symbol.expr for symbol in SYMBOLS)
 

@@ -12,8 +12,16 @@ from boundcheck.theory.theorem import Reading, Theorem
 
 SYMBOLS = (
     Symbol("tau", "number of vectors", ONE, integer=True, low=Fraction(1), latex=r"\tau"),
-    Symbol("squares", "sum of the squared norms of the vectors", FREE, low=Fraction(0)),
-    Symbol("spread", "sum of the squared distances of the vectors to their mean", FREE, low=Fraction(0)),
+    Symbol(
+        "squares", "sum of the squared norms of the vectors", FREE, low=Fraction(0), latex=r"(\sum_i \|w_i z_i\|^2)"
+    ),
+    Symbol(
+        "spread",
+        "sum of the squared distances of the vectors to their mean",
+        FREE,
+        low=Fraction(0),
+        latex=r"(\sum_i \|v_i-\bar{v}\|^2)",
+    ),
 )
 tau, squares, spread = (symbol.expr for symbol in SYMBOLS)
 

@@ -11,7 +11,13 @@ from boundcheck.theory.statement import Belief, Metric, Source
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
-SQUARES = Symbol("weighted_squares", "sum over the clients of h_i s_i |w_i z_i/q_i|^2", GRADIENT2, low=Fraction(0))
+SQUARES = Symbol(
+    "weighted_squares",
+    "sum over the clients of h_i s_i |w_i z_i/q_i|^2",
+    GRADIENT2,
+    low=Fraction(0),
+    latex=r"(\sum_i \frac{s_i w_i^2}{p_i}\|z_i\|^2)",
+)
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.5", "Appendix E"),

@@ -19,7 +19,7 @@ from boundcheck.theory.theorem import Reading, Theorem
 
 OWN = (
     SYMBOLS["eta_l"].but(dimension=ONE, high=Fraction(1), meaning="step size of a local step; L = 1"),
-    Symbol("batch", "samples of a local step", ONE, integer=True, low=Fraction(1), key="method/batch"),
+    Symbol("batch", "samples of a local step", ONE, integer=True, low=Fraction(1), key="method/batch", latex="|B|"),
     Symbol("b", "expected number of clients in a round", ONE, low=Fraction(0), low_open=True, key="participation/b"),
     Symbol("d", "dimension of the variable", ONE, integer=True, low=Fraction(1), key="objective/dimension"),
     SYMBOLS["R"].but(low=Fraction(0)),

@@ -16,7 +16,7 @@ from boundcheck.theory.theorem import Reading, Theorem
 dist2, slope = sp.symbols("dist2 slope", real=True)
 BALANCED = (
     Symbol("dist2", "squared distance of the start", LENGTH2, low=Fraction(0), low_open=True),
-    Symbol("slope", "coefficient of the step in the noise", GRADIENT2, low=Fraction(0), low_open=True),
+    Symbol("slope", "coefficient of the step in the noise", GRADIENT2, low=Fraction(0), low_open=True, latex="c"),
 )
 
 

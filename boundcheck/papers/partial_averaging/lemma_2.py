@@ -18,6 +18,7 @@ MEASURED = Symbol(
     "mean over iterations and workers of E|grad F_i(x_i)|^2, as measured",
     GRADIENT2,
     low=Fraction(0),
+    latex=r"\overline{\mathbb{E}\|\nabla F_i(x_i)\|^2}",
 )
 local_grad2 = MEASURED.expr
 ONE_BLOCK = (

@@ -37,7 +37,13 @@ from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, So
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
-MEASURED = Symbol("mean_grad2", "mean over iterations of E|grad F(u_k)|^2, as measured", GRADIENT2, low=Fraction(0))
+MEASURED = Symbol(
+    "mean_grad2",
+    "mean over iterations of E|grad F(u_k)|^2, as measured",
+    GRADIENT2,
+    low=Fraction(0),
+    latex=r"\overline{\mathbb{E}\|\nabla F(u_k)\|^2}",
+)
 mean_grad2 = MEASURED.expr
 A = 2 * eta**2 * tau * (tau - 1) * Lmax**2
 BELOW_1 = Condition("A below 1", A < 1, "A = 2 eta^2 tau (tau - 1) L^2; the proof divides by 1 - A")

@@ -27,8 +27,8 @@ OWN = (
         latex=r"\tau",
         key="method/tau",
     ),
-    Symbol("rounds", "communication rounds between two hand-overs", ONE, integer=True, low=Fraction(1)),
-    Symbol("interval", "averaging interval of partial averaging", ONE, low=Fraction(0), low_open=True),
+    Symbol("rounds", "communication rounds between two hand-overs", ONE, integer=True, low=Fraction(1), latex="R"),
+    Symbol("interval", "averaging interval of partial averaging", ONE, low=Fraction(0), low_open=True, latex=r"\tau"),
 )
 tau, rounds, interval = (symbol.expr for symbol in OWN)
 

@@ -15,7 +15,9 @@ from boundcheck.theory.statement import Belief, Kind, Metric, Source
 from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
-PART = Symbol("part", "unneeded part of the last local step", ONE, low=Fraction(0), high=Fraction(1), high_open=True)
+PART = Symbol(
+    "part", "unneeded part of the last local step", ONE, low=Fraction(0), high=Fraction(1), high_open=True, latex="u"
+)
 
 theorem = Theorem(
     source=Source(PAPER, "Choice of E", "Section 3.2, the rule for the number of local steps"),
