@@ -13,7 +13,9 @@ from boundcheck.cli._output import line, print_json, table
 from boundcheck.errors import BadInput, hidden_character
 
 if TYPE_CHECKING:
+    from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.studies import Study
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -54,9 +56,10 @@ def report(
 
     HTML that opens offline, a Markdown summary and a JSON twin. The exit code says nothing of the verdicts, except
     that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
-    first. What needs a data set or an optional package that is not on this machine gets a page that says how to get it.
-    Recorded training (boundcheck record) is shown and not run again. Where DIR holds a report with other pages, nothing
-    is written without --replace.
+    first. Beside the claims stand their statements with all that is known of them; without SPEC, all statements. What
+    needs a data set or an optional package that is not on this machine gets a page that says how to get it. Recorded
+    training (boundcheck record) is shown and not run again. Where DIR holds a report with other pages, nothing is
+    written without --replace.
 
     \b
     Example: boundcheck report examples/scgd.toml -o report
@@ -99,7 +102,13 @@ def report(
     found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
     not_run += found.not_run
     paths = write_report(
-        found.results, folder, title=title, limits=found.limits, studies=[*found.studies, *recorded], not_run=not_run
+        found.results,
+        folder,
+        title=title,
+        limits=found.limits,
+        studies=[*found.studies, *recorded],
+        not_run=not_run,
+        catalogue=_claimed(found.results) if specs else None,
     )
     counts = count_by(r.verdict for r in found.results)
     against = contradictions((), found.results)
@@ -123,6 +132,14 @@ def report(
         line(f"removed: {_pages(len(others))} of the report that was there")
     line(f"written: {folder / 'index.html'} and {len(paths) - 1} more files")
     return 1 if against else 0
+
+
+def _claimed(results: Sequence[ClaimResult]) -> list[str]:
+    """The registered statements, `<paper>/<statement>`, that the claims are about."""
+    from boundcheck.theory.discovery import is_registered, statement
+
+    found = [statement(r.claim.statement) for r in results]
+    return sorted({s.id.rpartition("/")[0] for s in found if is_registered(s)})
 
 
 def _recorded(paths: Sequence[Path]) -> list[Study]:

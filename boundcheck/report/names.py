@@ -6,13 +6,24 @@ from collections.abc import Iterable, Sequence
 
 from boundcheck.report.words import slug
 
+CATALOGUE = "catalogue.html"
 NOT_RUN = "not-run-"  # how the pages of what cannot be run on this machine begin
 
 
 def claim_names(labels: Iterable[str]) -> list[str]:
     """For each claim, by its label, the name of its page and specification without the ending; all different."""
-    used = {"index", "report"}  # "index" would overwrite the report's own page, "report" its twins
+    used = {"index", "report", "catalogue"}  # the report's own pages and its twins
     return [_unused(slug(label), used) for label in labels]
+
+
+def statement_page_name(name: str) -> str:
+    """The page of a statement, `<paper>/<statement>`: the permanent address; "#" and a reading may follow."""
+    return f"statement.{name.replace('/', '.')}.html"
+
+
+def paper_page_name(paper: str) -> str:
+    """The page of a paper."""
+    return f"paper.{paper}.html"
 
 
 def limits_page_name(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -30,6 +31,14 @@ OUTCOMES: Mapping[str, str] = {
     "VACUOUS": "the bound nowhere beats its trivial value",
     "UNDECIDED": "the evidence does not decide",
     "HOLDS": "true at every compared point",
+}
+_ID = re.compile(r"\b[a-z]\w*/[a-z]\w*(?:/[a-z]\w*)?", re.ASCII)  # what may be the id of a statement
+_FIRST = ("VIOLATED", "FAILED", "UNDECIDED", "VACUOUS", "HOLDS", "OUT_OF_SCOPE")  # the order of the index
+_BAR = {  # outcome or grade -> its tone in a bar of counts
+    **dict.fromkeys(("VIOLATED", "FAILED"), "bad"),
+    **dict.fromkeys(("HOLDS", "PROVED", "EXACT"), "good"),
+    **dict.fromkeys(("UNDECIDED", "VACUOUS", "SUPPORTED"), "open"),
+    **dict.fromkeys(("OUT_OF_SCOPE", "none"), "none"),
 }
 GRADES: Mapping[str, str] = {
     "PROVED": "an exact certificate covers all instances",
@@ -72,9 +81,20 @@ def environment() -> Environment:
     environment.filters["ratio"] = lambda value: ratio(plain_number(value))
     environment.filters["sentence"] = _sentence
     environment.filters["plain_spec"] = _plain_spec
+    environment.filters["command"] = _command
+    own: dict[str, Any] = {"ids": link_ids}
+    environment.filters.update(own)
     words: dict[str, Any] = {"glyphs": GLYPHS, "outcome_words": OUTCOMES, "grade_words": GRADES, "standing": STANDING}
     environment.globals.update(words)
     return environment
+
+
+def _command(text: str) -> Markup:
+    """A command that breaks between its options only."""
+    from markupsafe import Markup, escape
+
+    words = text.replace(" --", "\n--").split("\n")
+    return Markup(" ").join(Markup("<span>{}</span>").format(escape(word)) for word in words)
 
 
 def _plain_spec(spec: Mapping[str, Any]) -> str:
@@ -104,11 +124,23 @@ def index_page(report: Mapping[str, Any], figures: Sequence[str] = (), papers: s
     """
     from markupsafe import Markup
 
-    claims = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
+    claims: list[dict[str, Any]] = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
+    claims.sort(key=lambda c: _FIRST.index(c["verdict"]["outcome"]))
+    pages = statement_pages(report)
+    outcomes, grades = (
+        {name: count for name, count in report["counts"][of].items() if count} for of in ("outcome", "grade")
+    )
+    shown = {
+        "outcomes": dict(sorted(outcomes.items(), key=lambda item: _FIRST.index(item[0]))),
+        "grades": grades,
+        "papers": sorted({c["statement"]["id"].partition("/")[0] for c in claims}),
+        "tones": _BAR,
+    }
+    whole = {"catalogue": [], **report, "claims": claims, "flagged": flagged(report), "shown": shown}
     return (
         environment()
         .get_template("index.html.j2")
-        .render(report={**report, "claims": claims, "flagged": flagged(report)}, figures=figures, papers=papers)
+        .render(report=whole, figures=figures, papers=papers, page_of=lambda id: _statement_link(id, pages))
     )
 
 
@@ -129,7 +161,11 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     """The page of one claim out of `report["claims"]`."""
     from markupsafe import Markup
 
+    from boundcheck.report.formulas import claim_lines, markup, metric_mathml
+
     stated = _stated(claim)
+    place = [c["page"] for c in report["claims"]].index(claim["page"])
+    pages = statement_pages(report)
     symbols, exact = _symbols(claim, stated)
     return (
         environment()
@@ -140,7 +176,13 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
             svg=Markup(claim_svg(claim)),
             caption=_caption(claim),
             rows=_rows(claim),
-            mathml=_formula(stated),
+            mathml=markup(claim_lines(stated)),
+            metric=Markup(metric_mathml(stated)),
+            before=report["claims"][place - 1] if place else None,
+            after=(*report["claims"], None)[place + 1],
+            page_of=lambda id: _statement_link(id, pages),
+            siblings=[c for c in report["claims"] if c is not claim and _numbered(c) == _numbered(claim)],
+            linear=Markup(claim_svg(claim, linear=True)) if claim["curve"]["index"] and log_axes(claim)[1] else "",
             conditions=_conditions(claim, stated),
             symbols=symbols,
             exact_values=exact,
@@ -149,25 +191,41 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
     )
 
 
+def _numbered(claim: Mapping[str, Any]) -> str:
+    """The numbered statement of a claim, without the reading."""
+    return str(claim["statement"]["id"]).rpartition("/")[0]
+
+
+def statement_pages(report: Mapping[str, Any]) -> dict[str, str]:
+    """Numbered statement -> its page, for those in the report's catalogue."""
+    entries: Sequence[Mapping[str, str]] = report.get("catalogue", ())
+    return {e["id"]: e["page"] for e in entries}
+
+
+def link_ids(text: str, report: Mapping[str, Any]) -> Markup:
+    """The text as HTML, with every id of a statement of the catalogue as a link to its page."""
+    from markupsafe import Markup, escape
+
+    pages = statement_pages(report)
+
+    def linked(match: re.Match[str]) -> str:
+        id = match[0]
+        name = "/".join(id.split("/")[:2])
+        there = f"{pages[name]}#{id.split('/')[2]}" if id.count("/") == 2 and name in pages else pages.get(name, "")
+        return f'<a href="{escape(there)}">{id}</a>' if there else id
+
+    return Markup(_ID.sub(linked, str(escape(text)))) if pages else escape(text)
+
+
+def _statement_link(id: str, pages: Mapping[str, str]) -> str:
+    """The place of a reading in the catalogue; "" where it has none. pages: numbered statement -> its page."""
+    name, _, reading = id.rpartition("/")
+    return f"{pages[name]}#{reading}" if name in pages else ""
+
+
 def _sentence(text: str) -> str:
     """With a capital where it begins with a word, not where it begins with a symbol."""
     return text[:1].upper() + text[1:] if text[:2].isalpha() and text[:2].islower() else text
-
-
-def _formula(stated: Statement) -> Markup:
-    """The claim in MathML: hypotheses on a line of their own, so that it fits a page."""
-    from markupsafe import Markup
-
-    from boundcheck.theory.mathml import latex_to_mathml
-    from boundcheck.theory.typeset import claim_latex
-
-    latex = claim_latex(stated)
-    for arrow in (r"\Longrightarrow", r"\Longleftrightarrow"):
-        hypotheses, found, conclusion = latex.partition(rf" \quad {arrow} \quad ")
-        if found:
-            lines = (hypotheses, rf"{arrow} \quad {conclusion}")
-            return Markup("\n").join(Markup(latex_to_mathml(line, block=True)) for line in lines)
-    return Markup(latex_to_mathml(latex, block=True))
 
 
 def _pretty(value: Any, digits: int = 3) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import io
 import itertools
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,7 @@ _VARIABLES = {
     "#010207": "series-bound",
     "#010208": "series-reading",
     "#010209": "series-trivial",
+    "#01020a": "violated",
 }
 _COLOUR = {name: marker for marker, name in _VARIABLES.items()}
 
@@ -77,8 +79,12 @@ def log_log(ax: Axes) -> None:
     ax.grid(visible=True, which="major")
 
 
-def claim_svg(data: Mapping[str, Any]) -> str:
-    """The picture of one claim (see `data.claim_data`), or "" for fewer than `POINTS` points."""
+def claim_svg(data: Mapping[str, Any], *, linear: bool = False) -> str:
+    """The picture of one claim (see `data.claim_data`), or "" for fewer than `POINTS` points.
+
+    linear: with a linear vertical axis, whatever the values. The places of the points and their values in words are in
+    the attribute data-points, for the page's script.
+    """
     curve = data["curve"]
     x = _index(curve)
     if len(x) < POINTS:
@@ -86,6 +92,8 @@ def claim_svg(data: Mapping[str, Any]) -> str:
     low, high, bound = (_floats(curve[k]) for k in ("metric_low", "metric_high", "bound"))
     trivial = _floats(curve["trivial"])
     others = _other_bounds(data["readings"])
+    log_x, log_y = log_axes(data)
+    log = (log_x, log_y and not linear)
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -94,7 +102,7 @@ def claim_svg(data: Mapping[str, Any]) -> str:
         figure = Figure(figsize=(8.6, 4.6), layout="constrained")
         FigureCanvasSVG(figure)
         ax = figure.subplots()
-        shown = _set_axes(ax, x, [low, high, bound, *(b for _, b in others)], log_axes(data), drawn_floor(data))
+        shown = _set_axes(ax, x, [low, high, bound, *(b for _, b in others)], log, drawn_floor(data) if log[1] else 0.0)
         labels = _draw(ax, x[shown], low[shown], high[shown], bound[shown], data)
         for name, values in others:
             ax.plot(x[shown], values[shown], color=_COLOUR["series-reading"], ls=(0, (5, 3)), lw=1.3)
@@ -102,13 +110,55 @@ def claim_svg(data: Mapping[str, Any]) -> str:
         if len(trivial):
             ax.plot(x[shown], trivial[shown], color=_COLOUR["series-trivial"], ls=(0, (1, 2)), lw=1.4)
             labels.append((_last(trivial[shown]), "value at the start", "series-trivial"))
+        if data["verdict"]["outcome"] == "VIOLATED":
+            _mark_violation(ax, x[shown], low[shown], bound[shown])
         _label_ends(ax, labels)
         ax.set_xlabel(_x_label(data))
         ax.set_ylabel(_y_label(data))
         buffer = io.StringIO()
         blank = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
-    return finish(buffer.getvalue(), f"{data['label']}: metric against bound", describe(data))
+        points = _places(ax, data, np.flatnonzero(shown))
+    svg = finish(buffer.getvalue(), f"{data['label']}: metric against bound", describe(data))
+    return svg.replace("<svg ", f'<svg data-points="{html.escape(json.dumps(points))}" ', 1)
+
+
+def _mark_violation(ax: Axes, x: Array, low: Array, bound: Array) -> None:
+    """A ring at the first drawn point whose metric lies above the bound."""
+    above = np.flatnonzero(low > bound)
+    if len(above):
+        at = above[0]
+        ring: Any = {"marker": "o", "ms": 13, "mfc": "none", "mew": 2, "color": _COLOUR["violated"], "zorder": 6}
+        ax.plot([x[at]], [low[at]], **ring)
+        ax.annotate(
+            "violated",
+            (x[at], low[at]),
+            xytext=(10, 10),
+            textcoords="offset points",
+            color=_COLOUR["violated"],
+        )
+
+
+def _places(ax: Axes, data: Mapping[str, Any], shown: Sequence[int] | NDArray[np.int_]) -> list[list[Any]]:
+    """For each drawn point: x of the picture, y of metric and bound (None outside of it), and its values in words."""
+    curve, name = data["curve"], data["statement"]["metric"]["index"] or "point"
+    to_axes = ax.transData - ax.transAxes
+    box, (width, height) = ax.get_position(), 72 * ax.figure.get_size_inches()  # type: ignore[union-attr]
+    found: list[list[Any]] = []
+    for i in map(int, shown):
+        at = float(parse_number(curve["index"][i], "the index", max_text=len(curve["index"][i])))
+        high, bound = (plain_number(curve[k][i]) for k in ("metric_high", "bound"))
+        place: list[Any] = []
+        for value in (high, bound):
+            good = math.isfinite(value) and (value > 0 or ax.get_yscale() == "linear")
+            across, up = map(float, to_axes.transform((at, value if good else ax.get_ylim()[0])))
+            if not place:
+                place.append(round(width * (box.x0 + across * box.width), 1))
+            inside = good and -0.01 <= up <= 1.01
+            place.append(round(height * (1 - box.y0 - up * box.height), 1) if inside else None)
+        words = f"{name} {_short(curve['index'][i])}: metric {pretty(high, 5)}, bound {pretty(bound, 5)}"
+        found.append([*place, words])
+    return found
 
 
 def describe(data: Mapping[str, Any]) -> str:

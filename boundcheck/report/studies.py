@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.report.bars import result_of
 from boundcheck.report.names import study_page_names
 from boundcheck.report.pages import environment
 from boundcheck.report.plot import SETTINGS, colour, finish
@@ -54,7 +55,9 @@ def study_page(report: Mapping[str, Any], study: Mapping[str, Any]) -> str:
     """The HTML page of one study out of `report["studies"]`."""
     from markupsafe import Markup
 
-    return environment().get_template("study.html.j2").render(report=report, study=study, svg=Markup(_svg(study)))
+    result, bars = result_of(study)
+    page = environment().get_template("study.html.j2")
+    return page.render(report=report, study=study, svg=Markup(_svg(study)), result=result, bars=bars)
 
 
 def _series(curve: Series) -> dict[str, Any]:

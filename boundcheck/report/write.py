@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.errors import StoreError
+from boundcheck.report.catalogue import catalogue as statements
 from boundcheck.report.data import KIND, report_data
 from boundcheck.report.limits import limits_page
 from boundcheck.report.markdown import markdown
-from boundcheck.report.names import NOT_RUN
+from boundcheck.report.names import CATALOGUE, NOT_RUN, paper_page_name
 from boundcheck.report.pages import claim_page, index_page, not_run_page, papers_page
 from boundcheck.report.studies import study_page
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from boundcheck.evidence.limits import LimitStudy
     from boundcheck.evidence.not_run import NotRun
     from boundcheck.evidence.studies import Study
+    from boundcheck.report.catalogue import Catalogue
 
 
 PICTURES = (".png", ".svg")
 PAPERS = "papers.html"
-PAGE = re.compile(r"[a-z0-9-]+\.(html|toml)")
+_OF_CATALOGUE = ("statement.", "paper.", CATALOGUE)
+PAGE = re.compile(r"\w[\w.-]*\.(html|toml)", re.ASCII)
 
 
 def write_report(
@@ -38,20 +41,29 @@ def write_report(
     limits: Sequence[LimitStudy] = (),
     studies: Sequence[Study] = (),
     not_run: Sequence[NotRun] = (),
+    catalogue: Sequence[str] | None = (),
 ) -> list[Path]:
     """Writes the report of these results into `folder` (made if absent) and returns the paths written.
 
     For each claim `<name>.html` and `<name>.toml`, for each limit study `limits-<name>.html`, for
     each other study `study-<name>.html`, for each table that cannot be run on this machine
-    `not-run-<name>.html`; `report.json` (schema 1: everything, curves included), `report.md` (a summary for CI)
+    `not-run-<name>.html`; for each statement of the catalogue `statement.<paper>.<statement>.html`, for each paper
+    `paper.<paper>.html` and `catalogue.html`; `report.json` (schema 1: everything, curves included), `report.md` (a
+    summary for CI)
     and, last, `index.html`. All files are there as a whole or none is; files of an older report in the folder
     are replaced, the pages that only its report.json lists are removed, others left alone.
+    catalogue: the statements, `<paper>/<statement>`, that get a page with those on which they rest; None for all.
     Pictures in a folder `figures` beside them are linked by the index, and what `record.json` there says of the papers'
     figures and tables is the page `papers.html`. Raises StoreError where the folder cannot be
     written.
     """
     report = report_data(results, title, limits, studies, not_run)
     texts: dict[str, str] = {}
+    listed: Catalogue | None = None
+    report["catalogue"] = []
+    if catalogue is None or catalogue:
+        listed = statements(catalogue, report["claims"])
+        report["catalogue"] = listed.data()
     for claim in report["claims"]:
         texts[claim["page"]] = claim_page(report, claim)
         texts[claim["spec"]] = claim["toml"]
@@ -61,6 +73,8 @@ def write_report(
         texts[study["page"]] = study_page(report, study)
     for missing in report["not_run"]:
         texts[missing["page"]] = not_run_page(report, missing)
+    if listed is not None:
+        texts |= listed.pages(report)
     texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     texts["report.md"] = markdown(report)
     try:
@@ -81,10 +95,11 @@ def write_report(
 def other_pages(folder: Path, pages: set[str]) -> list[str]:
     """The pages of a report that is in the folder already which are not among `pages`: `write_report` removes them.
 
-    Pages that only say what could not be run are no loss and are left out.
+    Pages that only say what could not be run are no loss and are left out, and so are those of the catalogue, which
+    need no run.
     """
     older = {name for name in _listed(folder / "report.json") if name.endswith(".html") and (folder / name).is_file()}
-    return sorted(name for name in older - pages if not name.startswith(NOT_RUN))
+    return sorted(name for name in older - pages if not name.startswith((NOT_RUN, *_OF_CATALOGUE)))
 
 
 def _figures(folder: Path) -> list[str]:
@@ -111,9 +126,16 @@ def _listed(path: Path) -> set[str]:
             return set()
         names = {str(claim[part]) for claim in old["claims"] for part in ("page", "spec")}
         names |= {str(study["page"]) for kind in ("limits", "studies", "not_run") for study in old.get(kind, [])}
+        names |= catalogue_names(old.get("catalogue", []))
     except (FileNotFoundError, ValueError, KeyError, TypeError):  # somebody else's file claims no pages
         return set()
     return {name for name in names if PAGE.fullmatch(name)}  # plain names alone: nothing outside this folder
+
+
+def catalogue_names(entries: Sequence[Any]) -> set[str]:
+    """The pages of a catalogue with these entries."""
+    papers = {paper_page_name(str(entry["paper"])) for entry in entries}
+    return papers | {str(entry["page"]) for entry in entries} | ({CATALOGUE} if entries else set())
 
 
 def _write_all(texts: Mapping[Path, str]) -> list[Path]:

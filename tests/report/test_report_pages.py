@@ -20,6 +20,7 @@ from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import carry_out_study, kinds, load_studies
 from boundcheck.report import write_report
+from boundcheck.report.bars import compared, result_of
 from boundcheck.report.data import report_data
 from boundcheck.report.pages import claim_page, index_page
 from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes
@@ -123,7 +124,9 @@ def test_tables_have_headers_and_pictures_have_words(pages: dict[str, str]) -> N
         assert heads == page.tags["th"]
         if outcome not in ("index", "FAILED"):
             assert ("svg", "role", "img") in page.attributes
-            assert page.tags["desc"] == 1
+            pictures = text.count('class="plot"')  # the second one has a linear axis
+            assert page.tags["desc"] == pictures
+            assert pictures in (1, 2)
             assert page.tags["math"] >= 3
     assert Page(pages["FAILED"]).tags["svg"] == 0
 
@@ -159,9 +162,11 @@ def test_a_claim_page_tells_provenance_scope_and_the_way_back(pages: dict[str, s
         "? taken for granted",
         "conservative",
         "boundcheck compare script-alert-x-script-svg.toml",
-        "bound over metric".capitalize(),
+        "Tightness: the least ratio of bound to metric",
     ):
         assert part in text
+    assert text.count("tightness") == 1  # one number
+    assert "Bound over metric" not in text
     out = Page(pages["OUT_OF_SCOPE"]).text
     assert "✗ fails" in out
     assert "not claimed here" in out
@@ -345,3 +350,25 @@ def test_a_start_that_a_log_axis_leaves_out_sets_no_floor() -> None:
     data = {**data, "curve": {**data["curve"], "trivial": []}}
     assert drawn_floor(data) == 0
     assert claim_svg(data).startswith("<svg")
+
+
+def test_the_result_of_a_comparison_comes_first() -> None:
+    rows = [
+        {"method": "slow", "statement": "p/a/x", "promised": 1000, "needed": 10},
+        {"method": "fast", "statement": "p/b/x", "promised": 40, "needed": 20},
+        {"method": "open", "statement": "p/c/x", "promised": 500, "needed": None},
+        {"method": "mute", "statement": "p/d/x", "why": "out of scope"},
+    ]
+    words, bars = compared({"data": {"rows": rows}})
+    assert words.startswith("p/b/x promises the target soonest: after 40 rounds of fast, where 20 are needed.")
+    assert "promise 2 to 100 times the rounds" in words
+    assert bars.index("fast") < bars.index("open") < bars.index("slow")
+    assert "mute" not in bars
+    assert bars.count("not reached") == 1
+    # 65 of 66 % is the longest bar: log 40 / log 1000 of it, plus 1
+    assert 'class="promised" style="width:35.7%"' in bars
+    assert compared({"data": {"rows": rows[3:]}}) == ("", "")
+    orders = {"columns": ["order", "outcome"], "rows": [["a", "reversed"], ["b", "reproduced"], ["c", "reproduced"]]}
+    words, bars = result_of({"kind": "training", "tables": [orders]})
+    assert words == "Of 3 orders of two methods that the paper shows: 2 reproduced, 1 reversed."
+    assert not bars

@@ -1,0 +1,179 @@
+"""Where each reading stands: its status in a word, computed from all evidence, and what it rests on.
+
+A derivation may cite other readings. What is wrong with one of these (refuted, violated, not derived, not checked)
+carries over to everything that cites it, directly or through others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from boundcheck.proof.records import NOT_CHECKED, Record
+from boundcheck.verdict import Outcome
+
+
+class Word(StrEnum):
+    """The status of a reading in a word, from the evidence alone; what the project believes is kept apart from it."""
+
+    CONTRADICTORY = "CONTRADICTORY"  # proved and violated: one of the two is wrong
+    VIOLATED = "VIOLATED"  # a counterexample in scope breaks it
+    PROVED = "PROVED"  # every step of its derivation is proved, and of all that it cites
+    GAP = "RESTS ON A GAP"  # its derivation cites what is refuted, not derived or not checked
+    PROOF_REFUTED = "PROOF REFUTED"  # a step of its derivation is refuted; the statement may be true
+    NO_SCALING = "DOES NOT SCALE"  # the sides have different dimensions
+    HOLDS = "HOLDS WHERE TRIED"  # claims about it hold
+    VACUOUS = "VACUOUS WHERE TRIED"  # claims about it say nothing
+    UNDECIDED = "UNDECIDED"  # claims or a derivation leave it open
+    UNTESTED = "NOT TESTED"  # no evidence
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A reading on which another rests and which is not proved. state: "refuted", "not derived", ...; via: the path."""
+
+    id: str
+    state: str
+    via: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        through = f" (through {' and '.join(self.via)})" if self.via else ""
+        return f"rests on {self.id}{through}, which is {self.state}"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Status of a reading. sentence: how it is known; gaps: what it rests on and is not proved."""
+
+    id: str
+    word: Word
+    sentence: str
+    gaps: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True)
+class Known:
+    """The evidence from which standings follow.
+
+    records: id -> record of the derivation, for those that have one. violations: id -> how it is violated, a sentence.
+    claims: id -> outcome -> number of claims. inconsistent: ids whose sides do not scale alike.
+    """
+
+    records: Mapping[str, Record]
+    violations: Mapping[str, str]
+    claims: Mapping[str, Mapping[str, int]]
+    inconsistent: frozenset[str] = frozenset()
+
+    def cites(self, id: str) -> tuple[str, ...]:
+        """The readings on whose derivations that of `id` rests."""
+        found = self.records.get(id)
+        return () if found is None else found.cites
+
+    def cited_by(self, id: str) -> tuple[str, ...]:
+        """The readings whose derivations cite `id`, sorted."""
+        return tuple(sorted(other for other, found in self.records.items() if id in found.cites))
+
+    def state(self, id: str) -> str:
+        """What is wrong with a reading that is cited, without what it rests on in turn; "" where nothing is."""
+        found = self.records.get(id)
+        if id in self.violations:
+            return "refuted (a counterexample breaks it)"
+        if found is None:
+            return "not derived"
+        if found.proved:
+            return ""
+        return {"REFUTED": "refuted", NOT_CHECKED: "not checked"}.get(found.status, "not proved")
+
+    def gaps(self, id: str) -> tuple[Gap, ...]:
+        """Everything on which a reading rests and which is not proved, nearest first; a circle is walked once."""
+        found: dict[str, Gap] = {}
+        seen = {id}
+        waiting: list[tuple[str, tuple[str, ...]]] = [(other, ()) for other in self.cites(id)]
+        while waiting:
+            other, via = waiting.pop(0)
+            if other in seen:
+                continue
+            seen.add(other)
+            state = self.state(other)
+            if state:
+                found[other] = Gap(other, state, via)
+            waiting += [(further, (*via, other)) for further in self.cites(other)]
+        return tuple(found.values())
+
+    def standing(self, id: str) -> Standing:
+        """The status of one reading; violations count more than proofs, proofs more than claims."""
+        gaps = self.gaps(id)
+        word, sentence = self._judged(id, gaps)
+        return Standing(id, word, sentence, gaps)
+
+    def _judged(self, id: str, gaps: Sequence[Gap]) -> tuple[Word, str]:
+        found, violated = self.records.get(id), self.violations.get(id, "")
+        if violated:
+            if found is not None and found.proved and not gaps:
+                return Word.CONTRADICTORY, f"Its derivation is proved, but it is violated: {violated}"
+            return Word.VIOLATED, violated
+        if found is not None and gaps:
+            return Word.GAP, f"It {'; it '.join(map(str, gaps))}."
+        if found is not None and found.proved:
+            return Word.PROVED, f"All {sum(found.counts.values())} steps of its derivation are proved by machine."
+        if found is not None and found.status == "REFUTED":
+            steps = ", ".join(step for step, status in found.failing.items() if status == "REFUTED")
+            return Word.PROOF_REFUTED, f"The derivation fails at {steps}, with an exact witness."
+        if id in self.inconsistent:
+            return Word.NO_SCALING, "Its sides have different dimensions, as declared."
+        outcomes = self.claims.get(id, {})
+        for outcome, word in ((Outcome.HOLDS, Word.HOLDS), (Outcome.VACUOUS, Word.VACUOUS)):
+            if outcomes.get(outcome.value):
+                return word, _claims(outcomes)
+        if outcomes or found is not None:
+            return Word.UNDECIDED, _claims(outcomes) if found is None else f"Its derivation is {found.status.lower()}."
+        return Word.UNTESTED, "It is encoded; nothing was derived, run or searched."
+
+
+def _claims(outcomes: Mapping[str, int]) -> str:
+    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(outcomes.items()))
+    return f"Claims about runs: {told}."
+
+
+def collected(ids: Iterable[str], results: Mapping[str, Mapping[str, int]], broken: Mapping[str, str]) -> Known:
+    """The evidence on these readings, and on all that their derivations cite.
+
+    Records and witnesses that come with boundcheck, and what the shipped claims expect; `results` (id -> outcome ->
+    count) replaces the latter for readings with claims that were carried out, `broken` adds sentences on violations.
+    """
+    import json
+
+    from boundcheck.errors import BadInput
+    from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
+    from boundcheck.proof.records import record
+    from boundcheck.theory.discovery import statement
+
+    records: dict[str, Record] = {}
+    inconsistent: set[str] = set()
+    waiting, seen = list(ids), set[str]()
+    while waiting:
+        id = waiting.pop()
+        if id in seen:
+            continue
+        seen.add(id)
+        try:
+            if statement(id).dimension_errors():
+                inconsistent.add(id)
+        except BadInput:  # cited, and no statement at all: it stays "not derived"
+            continue
+        found = record(id)
+        if found is not None:
+            records[id] = found
+            waiting += found.cites
+    violations = dict(broken)
+    for id, path in shipped_witnesses().items():
+        verdict = json.loads(path.read_bytes())["verdict"]
+        if verdict["outcome"] == Outcome.VIOLATED.value:
+            violations.setdefault(id, f"{verdict['reason']} (a kept counterexample)")
+    claims = {**claims_by_id(), **results}
+    for id, outcomes in claims.items():
+        count = outcomes.get(Outcome.VIOLATED.value, 0)
+        if count:
+            violations.setdefault(id, f"{count} {'claim' if count == 1 else 'claims'} about runs violated.")
+    return Known(records, violations, claims, frozenset(inconsistent))

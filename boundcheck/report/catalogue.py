@@ -1,0 +1,291 @@
+"""The catalogue: a page for each paper and each statement, and the table of statements against kinds of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.errors import BoundcheckError
+from boundcheck.evidence.standing import Word, collected
+from boundcheck.proof.discovery import derivation
+from boundcheck.report.evidence_kinds import KINDS, Sources
+from boundcheck.report.formulas import claim_lines, markup, relation_pieces, symbol_mathml
+from boundcheck.report.graph import Node, graph_svg
+from boundcheck.report.names import CATALOGUE, paper_page_name, statement_page_name
+from boundcheck.report.pages import environment
+from boundcheck.report.words import pretty, shortened
+from boundcheck.report.worked import worked_number
+from boundcheck.theory.discovery import all_statements, readings
+from boundcheck.theory.typeset import expr_text
+
+if TYPE_CHECKING:
+    from boundcheck.theory.assumptions import Assumption
+    from boundcheck.theory.statement import Statement
+
+TONES: Mapping[str, str] = {
+    **dict.fromkeys((Word.PROVED, Word.HOLDS), "good"),
+    **dict.fromkeys((Word.VIOLATED, Word.CONTRADICTORY, Word.PROOF_REFUTED, Word.GAP, Word.NO_SCALING), "bad"),
+    **dict.fromkeys((Word.VACUOUS, Word.UNDECIDED), "open"),
+    Word.UNTESTED: "none",
+}
+LONG_CLAIM = 400  # characters of a step's claim on a page
+
+
+class Catalogue:
+    """The statements of a report with all that is known of them.
+
+    names: "paper/statement" of those that get a page; sources: where the kinds of evidence look.
+    """
+
+    def __init__(self, names: Sequence[str], sources: Sources) -> None:
+        self.names, self.sources, self.known = tuple(names), sources, sources.known
+        self.readings = {name: readings(*name.split("/")) for name in self.names}
+        self.down: dict[str, list[str]] = {}
+        for id, record in self.known.records.items():
+            own = id.rpartition("/")[0]
+            cited = {other.rpartition("/")[0] for other in record.cites} - {own}
+            self.down[own] = sorted(cited | set(self.down.get(own, ())))
+
+    def data(self) -> list[dict[str, Any]]:
+        """One entry a statement: page, readings with status, gaps and the words of all kinds of evidence."""
+        return [self._entry(name) for name in self.names]
+
+    def _entry(self, name: str) -> dict[str, Any]:
+        own = self.readings[name]
+        return {
+            "id": name,
+            "page": statement_page_name(name),
+            "title": own[0].title,
+            "number": own[0].source.number,
+            "paper": name.partition("/")[0],
+            "readings": [self._reading(s) for s in own],
+        }
+
+    def _reading(self, reading: Statement) -> dict[str, Any]:
+        standing = self.known.standing(reading.id)
+        found = {kind.name: kind.of(reading, self.sources) for kind in KINDS}
+        return {
+            "id": reading.id,
+            "reading": reading.reading,
+            "belief": reading.belief.value,
+            "status": standing.word.value,
+            "tone": TONES[standing.word],
+            "how": standing.sentence,
+            "gaps": [str(gap) for gap in standing.gaps],
+            "evidence": {k: {"word": e.word, "tone": e.tone} for k, e in found.items() if e is not None},
+        }
+
+    def pages(self, report: Mapping[str, Any]) -> dict[str, str]:
+        """File name -> HTML of every page. report: the data of the report, with "catalogue" as `data` gives it."""
+        entries = report["catalogue"]
+        papers: dict[str, list[Mapping[str, Any]]] = {}
+        for entry in entries:
+            papers.setdefault(entry["paper"], []).append(entry)
+        about = self._papers(papers)
+        shared: dict[str, Any] = {"report": report, "kinds": KINDS, "papers": about}
+        found = {CATALOGUE: _render("catalogue.html.j2", **shared, entries=entries)}
+        for paper, own in papers.items():
+            found[paper_page_name(paper)] = _render("paper.html.j2", **shared, paper=about[paper], own=own)
+        for number, entry in enumerate(entries):
+            beside = {"before": entries[number - 1] if number else None, "after": (*entries, None)[number + 1]}
+            found[entry["page"]] = _render("statement.html.j2", **shared, **beside, **self._statement(report, entry))
+        return found
+
+    def _papers(self, papers: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, own in papers.items():
+            source = self.readings[own[0]["id"]][0].source.paper
+            counts: dict[str, int] = {}
+            for reading in (r for entry in own for r in entry["readings"]):
+                counts[reading["status"]] = counts.get(reading["status"], 0) + 1
+            several = len({str(self.readings[e["id"]][0].source.paper) for e in own}) > 1
+            found[name] = {
+                "name": name,
+                "page": paper_page_name(name),
+                "title": name.replace("_", " ").capitalize() if several else source.title,
+                "authors": "" if several else ", ".join(source.authors),
+                "venue": "" if several else ", ".join(str(v) for v in (source.venue, source.year) if v),
+                "link": "" if several else source.link,
+                "counts": {word.value: counts[word.value] for word in Word if word.value in counts},
+                "tones": {word.value: TONES[word] for word in Word},
+                "false": [e for e in own if any(r["tone"] == "bad" and _printed(r["reading"]) for r in e["readings"])],
+                "statements": len(own),
+                "readings": sum(len(e["readings"]) for e in own),
+            }
+        return found
+
+    def _statement(self, report: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+        from markupsafe import Markup
+
+        own = self.readings[entry["id"]]
+        printed = next((s for s in own if _printed(s.reading)), None)
+        amended = next((s for s in own if not _printed(s.reading)), None)
+        shown = [
+            self._shown(s, printed if s is not printed else amended, r)
+            for s, r in zip(own, entry["readings"], strict=True)
+        ]
+        best = own[0]
+        ids = {s.id for s in own}
+        return {
+            "entry": entry,
+            "s": best,
+            "rows": shown,
+            "rests": self._linked(other for s in own for other in self.known.cites(s.id) if other not in ids),
+            "rested": self._linked(other for s in own for other in self.known.cited_by(s.id) if other not in ids),
+            "assumptions": [_assumption(a, best) for a in best.assumptions],
+            "worked": self._worked(report, best),
+            "replay": next((e.command for row in shown for _, e in row["evidence"] if e and "replay" in e.command), ""),
+            "graph": Markup(graph_svg(entry["id"], self.down, self._node)),
+            "symbols": [(Markup(symbol_mathml(s)), s) for s in best.symbols],
+            "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
+        }
+
+    def _shown(self, reading: Statement, other: Statement | None, told: Mapping[str, Any]) -> dict[str, Any]:
+        kind = "printed" if _printed(reading.reading) else "corrected"
+        lines = claim_lines(reading, other, kind)
+        return {
+            **told,
+            "s": reading,
+            "lines": markup(lines),
+            "plain": markup(claim_lines(reading)),
+            "marked": any(f'class="{kind}"' in piece for line in lines for piece in line),
+            "conditions": [(c, markup([relation_pieces(c.relation, reading)])) for c in reading.conditions],
+            "domain": [markup([relation_pieces(r, reading)]) for r in reading.domain],
+            "metric": _metric(reading),
+            "evidence": [(kind, kind.of(reading, self.sources)) for kind in KINDS],
+            "gaps": [(gap, self._linked([gap.id])[0]) for gap in self.known.gaps(reading.id)],
+            "outline": list(self._outline(reading)),
+        }
+
+    def _linked(self, ids: Iterable[str]) -> list[dict[str, str]]:
+        """Each reading once, with the page it is on ("" without one) and its status."""
+        found: list[dict[str, str]] = []
+        for id in sorted(dict.fromkeys(ids)):
+            name, _, reading = id.rpartition("/")
+            page = f"{statement_page_name(name)}#{reading}" if name in self.readings else ""
+            word = self.known.standing(id).word
+            found.append({"id": id, "page": page, "status": word.value, "tone": TONES[word]})
+        return found
+
+    def _node(self, name: str) -> Node:
+        own = self.readings.get(name, ())
+        ids = [s.id for s in own] or [id for id in self.known.records if id.rpartition("/")[0] == name]
+        words = [self.known.standing(id).word for id in ids]
+        note = ", ".join(f"{words.count(w)} {w.value.lower()}" for w in Word if w in words) or "not derived"
+        tone = TONES[words[0]] if words else "bad"
+        label = f"{own[0].source.number}, {name.partition('/')[0]}" if own else name
+        return Node(label, note, statement_page_name(name) if own else "", tone)
+
+    def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:
+        found = worked_number(best)
+        if found is not None:
+            told = ", ".join(f"{name} = {value}" for name, value in found.constants)
+            value = f"{found.exact} = {pretty(found.value, 6)}" if "/" in found.exact else pretty(found.value, 6)
+            note = "It says nothing there: the bound is not below its trivial value." if found.vacuous else ""
+            return {"value": value, "at": told, "note": note, "command": found.command}
+        for claim in report["claims"]:
+            if claim["statement"]["id"] == best.id and claim["curve"]["bound"]:
+                last = claim["curve"]["index"][-1]
+                index = f" at {claim['statement']['metric']['index'] or 'the end'} = {last}"
+                value = pretty(float(claim["curve"]["bound"][-1]), 6)
+                at = f"the run of '{claim['label']}'{index}"
+                return {"value": value, "at": at, "note": "", "command": f"boundcheck compare {claim['spec']}"}
+        return None
+
+    def _outline(self, reading: Statement) -> Iterator[dict[str, Any]]:
+        """The steps of the derivation in their order, with their status on record and the witness of refuted ones."""
+        record = self.known.records.get(reading.id)
+        if record is None:
+            return
+        try:
+            built = derivation(reading.id)
+        except BoundcheckError:
+            return
+        checked = bool(record.counts)
+        for step in built.steps:
+            status = record.failing.get(step.name, "PROVED") if checked else record.status
+            cited: str = getattr(step.by, "theorem", "") or ""
+            witness, note = {}, ""
+            if status == "REFUTED" and not cited:
+                finding = built.check_step(step.name, seconds=5.0)
+                witness, note = dict(finding.witness), finding.note
+            yield {
+                "name": step.name,
+                "status": status,
+                "tone": {"PROVED": "good", "REFUTED": "bad"}.get(status, "open"),
+                "text": step.text,
+                "claim": shortened(str(step.claim), LONG_CLAIM),
+                "uses": step.uses,
+                "how": step.by.label,
+                "cited": self._linked([cited])[0] if cited else None,
+                "witness": ", ".join(f"{k} = {shortened(v)}" for k, v in witness.items()),
+                "note": note,
+            }
+
+
+def catalogue(names: Sequence[str] | None, claims: Sequence[Mapping[str, Any]]) -> Catalogue:
+    """The catalogue of these statements and of all that they rest on or that rests on them.
+
+    names: None for all statements that can be found. claims: those of the report's data; they replace what the shipped
+    claims expect.
+    """
+    from boundcheck.evidence.shipped_files import shipped_witnesses
+
+    broken: dict[str, str] = {}
+    outcomes: dict[str, dict[str, int]] = {}
+    for claim in claims:
+        id, verdict = claim["statement"]["id"], claim["verdict"]
+        if "definition" in claim["statement"]:
+            continue
+        own = outcomes.setdefault(id, {})
+        own[verdict["outcome"]] = own.get(verdict["outcome"], 0) + 1
+        if verdict["outcome"] == "VIOLATED":
+            broken.setdefault(id, f"{verdict['reason']} (the claim '{claim['label']}')")
+    every = list(all_statements(None, lambda error: None)) if names is None else _around(names)
+    known = collected((s.id for s in every), outcomes, broken)
+    ids = tuple(dict.fromkeys(s.id.rpartition("/")[0] for s in every))
+    return Catalogue(ids, Sources(known, claims, shipped_witnesses()))
+
+
+def _around(names: Sequence[str]) -> list[Statement]:
+    """All readings of these statements and of those on which they rest."""
+    from boundcheck.proof.records import recorded
+
+    seen: list[str] = []
+    waiting = list(dict.fromkeys(names))
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.append(name)
+        cited: Iterable[str] = (id for entry in recorded(*name.split("/")).values() for id in entry.get("cites", ()))
+        waiting += sorted({id.rpartition("/")[0] for id in cited})
+    return [s for name in sorted(seen) for s in readings(*name.split("/"))]
+
+
+def _render(template: str, **values: Any) -> str:
+    return environment().get_template(template).render(**values)
+
+
+def _printed(reading: str) -> bool:
+    return reading.startswith("as_printed")
+
+
+def _assumption(assumption: Assumption, statement: Statement) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    own = {s.name: s for s in statement.symbols}
+    free = set() if assumption.inequality is None else {str(s) for s in assumption.inequality.free_symbols}
+    return {
+        "name": assumption.name.replace("_", " "),
+        "meaning": assumption.meaning,
+        "symbols": [Markup(symbol_mathml(own[n])) for n in sorted(free) if n in own],
+    }
+
+
+def _metric(statement: Statement) -> str:
+    metric = statement.metric
+    scale = "" if metric.scale == 1 else f"{expr_text(metric.scale)} · "
+    over = metric.expectation
+    expected = "no expectation" + over[4:] if over.startswith("none") else f"expectation over {over}"
+    return f"{scale}{metric.quantity}; {expected}"

@@ -1,0 +1,106 @@
+"""The kinds of evidence that the catalogue shows, one column each.
+
+A kind is a row of `KINDS`: its name, what it is, and a function from a reading to what is known. Another kind adds a
+row; the pages take their columns from the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.report.words import derivation_words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boundcheck.evidence.standing import Known
+    from boundcheck.theory.statement import Statement
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one kind of evidence says of one reading.
+
+    word: for the table; tone: "good", "bad", "open" or "none", the class of its colour; text: a sentence; command:
+    what computes it again ("": none); links: (words, page) pairs.
+    """
+
+    word: str
+    tone: str
+    text: str
+    command: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the kinds read. claims: the claims of the report's data; witnesses: id -> file of a kept counterexample."""
+
+    known: Known
+    claims: Sequence[Mapping[str, Any]] = ()
+    witnesses: Mapping[str, Path] | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A column. of: the evidence on a reading, None where there is none."""
+
+    name: str
+    meaning: str
+    of: Callable[[Statement, Sources], Evidence | None]
+
+
+def _derivation(reading: Statement, sources: Sources) -> Evidence | None:
+    found = sources.known.records.get(reading.id)
+    if found is None:
+        return None
+    gaps = sources.known.gaps(reading.id)
+    word = "gap" if found.proved and gaps else found.status.lower()
+    tone = "good" if found.proved and not gaps else "bad" if found.status == "REFUTED" else "open"
+    return Evidence(word, tone, derivation_words(reading.id), f"boundcheck derive {reading.id}")
+
+
+def _counterexample(reading: Statement, sources: Sources) -> Evidence | None:
+    path = (sources.witnesses or {}).get(reading.id)
+    if path is None:
+        return None
+    text = sources.known.violations.get(reading.id, "")
+    return Evidence("broken", "bad", text, f"boundcheck replay examples/witnesses/{path.name}")
+
+
+_TONES = {"HOLDS": "good", "VIOLATED": "bad", "FAILED": "bad"}
+
+
+def _claims(reading: Statement, sources: Sources) -> Evidence | None:
+    own = [c for c in sources.claims if c["statement"]["id"] == reading.id]
+    outcomes: dict[str, int] = {}
+    for claim in own:
+        outcomes[claim["verdict"]["outcome"]] = outcomes.get(claim["verdict"]["outcome"], 0) + 1
+    kept = sources.known.claims.get(reading.id, {}) if not own else {}
+    counts = outcomes or dict(kept)
+    if not counts:
+        return None
+    words = ", ".join(f"{count} {name.lower().replace('_', ' ')}" for name, count in sorted(counts.items()))
+    where = "of this report" if own else "that come with boundcheck (`boundcheck check` runs them)"
+    worst = next((o for o in ("VIOLATED", "FAILED", "HOLDS") if o in counts), "")
+    links = tuple((f"{c['label']}: {c['verdict']['outcome'].replace('_', ' ')}", c["page"]) for c in own)
+    return Evidence(words, _TONES.get(worst, "open"), f"Claims {where}: {words}.", links=links)
+
+
+def _dimensions(reading: Statement, sources: Sources) -> Evidence | None:
+    errors = reading.dimension_errors()
+    if errors:
+        return Evidence("inconsistent", "bad", " ".join(errors))
+    if reading.metric.dimension is None:
+        return None
+    return Evidence("scale", "good", "All sides have the same dimension.")
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("derivation", "the proof, checked step by step by machine", _derivation),
+    Kind("counterexample", "found by search, kept, and run again in exact arithmetic", _counterexample),
+    Kind("runs", "claims: the bound held against runs of the method", _claims),
+    Kind("dimensions", "whether both sides scale alike, from the declared units", _dimensions),
+)

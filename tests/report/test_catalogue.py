@@ -1,0 +1,151 @@
+"""The catalogue: status computed and carried over, differences marked in the formula, pages whole and linked."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from report_tools import hand_made
+
+from boundcheck.evidence.standing import Known, Word
+from boundcheck.proof.records import NOT_CHECKED, Record
+from boundcheck.report import catalogue as module
+from boundcheck.report import write_report
+from boundcheck.report.catalogue import Catalogue, catalogue
+from boundcheck.report.evidence_kinds import KINDS, Evidence, Kind, Sources
+from boundcheck.report.formulas import claim_lines
+from boundcheck.report.worked import worked_number
+from boundcheck.theory.discovery import statement
+from boundcheck.verdict import Grade, Outcome
+
+LEMMA, THEOREM, LAST = "scgd/lemma_3_1/corrected", "scgd/theorem_3_3/corrected", "scgd/theorem_3_4/corrected"
+NAMES = tuple(id.rpartition("/")[0] for id in (LEMMA, THEOREM, LAST))
+
+
+def proved(*cites: str) -> Record:
+    return Record("PROVED", counts={"PROVED": 3}, cites=cites)
+
+
+def chain(lemma: Record | None, **more: Mapping[str, str]) -> Known:
+    """A theorem that cites a lemma, and a last statement that cites the theorem; both proofs are without a fault."""
+    records = {THEOREM: proved(LEMMA), LAST: proved(THEOREM)} | ({} if lemma is None else {LEMMA: lemma})
+    return Known(records, more.get("violations", {}), {})
+
+
+@pytest.mark.parametrize(
+    ("lemma", "state"),
+    [
+        (None, "not derived"),
+        (Record("REFUTED", counts={"REFUTED": 1}, failing={"a": "REFUTED"}), "refuted"),
+        (Record(NOT_CHECKED, "no record"), "not checked"),
+        (Record("UNDECIDED", counts={"UNDECIDED": 1}, failing={"a": "UNDECIDED"}), "not proved"),
+    ],
+)
+def test_what_is_wrong_with_a_lemma_carries_over(lemma: Record | None, state: str) -> None:
+    known = chain(lemma)
+    assert known.standing(THEOREM).word is Word.GAP
+    assert f"rests on {LEMMA}, which is {state}" in known.standing(THEOREM).sentence
+    assert known.standing(LAST).word is Word.GAP
+    assert f"rests on {LEMMA} (through {THEOREM}), which is {state}" in known.standing(LAST).sentence
+    assert chain(proved()).standing(LAST).word is Word.PROVED
+
+
+def test_a_counterexample_counts_more_than_a_proof_and_carries_over() -> None:
+    known = chain(proved(), violations={LEMMA: "At K = 4 it breaks."})
+    assert known.standing(LEMMA).word is Word.CONTRADICTORY
+    assert "which is refuted" in known.standing(LAST).sentence
+    assert Known({}, {}, {LAST: {"HOLDS": 2}}).standing(LAST).word is Word.HOLDS
+    assert Known({}, {}, {}).standing(LAST).word is Word.UNTESTED
+
+
+def test_a_circle_of_citations_ends() -> None:
+    known = Known({LEMMA: proved(LAST), THEOREM: proved(LEMMA), LAST: proved(THEOREM)}, {}, {})
+    assert known.standing(LAST).word is Word.PROVED
+
+
+def test_every_page_that_depends_on_a_planted_unproved_lemma_says_so() -> None:
+    listed = Catalogue(NAMES, Sources(chain(None)))
+    report = {"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()}
+    pages = listed.pages(report)
+    for name in ("catalogue.html", "paper.scgd.html"):
+        assert pages[name].count(f"rests on {LEMMA}, which is not derived") >= 1
+        assert f"rests on {LEMMA} (through {THEOREM}), which is not derived" in pages[name]
+    for name in ("theorem_3_3", "theorem_3_4"):
+        text = pages[f"statement.scgd.{name}.html"]
+        first = text[text.index('id="first"') : text.index("<h2>Readings</h2>")]
+        assert "RESTS ON A GAP" in first
+        assert re.search(r"rests on <a href=\"statement\.scgd\.lemma_3_1\.html#corrected\">", first)
+        assert "which is not derived" in first
+    whole = Catalogue(NAMES, Sources(chain(proved())))
+    fine = whole.pages({**report, "catalogue": whole.data()})
+    assert not any("not derived" in text for name, text in fine.items() if "theorem" in name)
+
+
+def test_another_kind_of_evidence_is_a_row_and_no_edit_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = Kind("worst case", "m", lambda s, _: Evidence("tight", "good", "Reached.") if s.id == THEOREM else None)
+    monkeypatch.setattr(module, "KINDS", (*KINDS, kind))
+    listed = Catalogue(NAMES, Sources(chain(None)))
+    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
+    for name in ("catalogue.html", "paper.scgd.html", "statement.scgd.theorem_3_3.html"):
+        assert '<th scope="col">Worst case' in pages[name]
+        assert ">tight<" in pages[name]
+
+
+def marked(id: str, other: str, kind: str) -> list[str]:
+    """The texts of the marked parts of a formula."""
+    found: list[str] = []
+    for piece in (p for line in claim_lines(statement(id), statement(other), kind) for p in line):
+        for node in ET.fromstring(piece).iter():
+            if node.get("class") == kind:
+                found.append("".join(node.itertext()))
+    return found
+
+
+def test_the_difference_of_two_readings_is_marked_in_the_formula_and_no_more() -> None:
+    a, b = "scgd/theorem_3_3/corrected", "scgd/theorem_3_3/as_printed_appendix"
+    assert marked(a, a, "corrected") == []
+    assert statement(a).bound == statement(b).bound or marked(a, b, "corrected")
+    one, two = "fedshuffle/lemma_d_4/corrected", "fedshuffle/lemma_d_4/as_printed"
+    texts = marked(one, two, "corrected") + marked(two, one, "printed")
+    assert texts
+    whole = "".join("".join(ET.fromstring(p).itertext()) for line in claim_lines(statement(one)) for p in line)
+    assert max(map(len, texts)) < len(whole)
+
+
+def test_a_worked_number_is_what_its_command_prints() -> None:
+    found = worked_number(statement(THEOREM))
+    assert found is not None
+    values = dict(found.constants)
+    assert found.command == f"boundcheck evaluate {THEOREM} " + " ".join(f"--set {k}={v}" for k, v in values.items())
+    result = statement(THEOREM).evaluate(**values)
+    assert result.in_scope is True
+    assert result.value == found.value
+
+
+def test_the_catalogue_of_a_report_has_its_claims_and_working_links(tmp_path: Path) -> None:
+    results = [hand_made(Outcome.VIOLATED, Grade.EXACT, name="one"), hand_made(Outcome.HOLDS, Grade.EXACT, name="two")]
+    write_report(results, tmp_path, catalogue=["scgd/theorem_3_3"])
+    page = (tmp_path / "statement.scgd.theorem_3_3.html").read_text()
+    assert 'href="one.html"' in page
+    assert (tmp_path / "statement.scgd.lemma_3_1.html").is_file()  # it rests on it
+    for path in tmp_path.glob("*.html"):
+        text = path.read_text()
+        ids = set(re.findall(r'id="([^"]+)"', text))
+        for link in re.findall(r'href="([^"]+)"', text):
+            target, _, anchor = link.partition("#")
+            if link.startswith("https:"):
+                continue
+            there = ids if not target else set(re.findall(r'id="([^"]+)"', (tmp_path / target).read_text()))
+            assert not anchor or anchor in there, (path.name, link)
+    again = write_report(results[:1], tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in again}  # without a catalogue its pages are gone
+
+
+def test_violations_of_a_report_reach_the_status() -> None:
+    claim = {"statement": {"id": LAST}, "verdict": {"outcome": "VIOLATED", "reason": "At K = 2."}, "label": "c"}
+    found = catalogue(["scgd/theorem_3_4"], [claim])
+    assert found.known.standing(LAST).word in (Word.VIOLATED, Word.CONTRADICTORY)
+    assert "the claim 'c'" in found.known.standing(LAST).sentence
