@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import sympy as sp
 
@@ -18,9 +18,8 @@ OWN = (
 )
 x_00, x_10 = (symbol.expr for symbol in OWN)
 x_01, x_11 = sp.symbols("x_01 x_11", real=True)  # the second numbers of the block
-AVERAGING: Any = sp.kronecker_product(
-    sp.ones(2, 2) / 2, sp.eye(2)
-)  # P_(0,k): the mean of two workers, number by number
+# P_(0,k): the mean of two workers, number by number
+AVERAGING = cast(Any, sp.kronecker_product(sp.ones(2, 2) / 2, sp.eye(2)))
 
 theorem = Theorem(
     source=Source(PAPER, "equation (12)", "Appendix A"),
