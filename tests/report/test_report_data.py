@@ -100,7 +100,7 @@ CLAIMS = [
         "scgd/theorem_3_3/corrected",
         {"kind": "least_squares", "data": "diabetes", "clients": 20, "split": "random", "seed": 0},
         {"kind": "scgd", "E": 4, "eta": "1/100000"},
-        name='quotes " backslash \\ newline \n and ünïcode \x07',
+        name='quotes " backslash \\ newline \n and ünïcode',
         at={"K": "log:1:1000:5"},
         constants={"mu": "1e-6"},
         engine="sampled",
