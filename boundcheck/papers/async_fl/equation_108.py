@@ -81,11 +81,12 @@ theorem = Theorem(
         ),
         "as_printed": Reading(
             bound=order,
-            belief=Belief.FALSE,
+            belief=Belief.OPEN,
             metric=Metric("none", None),
             kind=Kind.FORMULA,
             printed_rate=order,
-            remark="The order is right in W and K; R of the biased rounds is missing.",
+            remark="The order is right in W and K. R of the biased rounds is missing; the last term covers it where W "
+            "is at least 2 and R is among the constants that the order hides.",
         ),
     },
 )

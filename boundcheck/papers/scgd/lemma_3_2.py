@@ -1,6 +1,7 @@
 """Lemma 3.2 (Chung): the rate 1/k^2 of a recursion with contraction 1 - a/k and noise b/k^3.
 
-The printed quantifier is compared for sequences that are 0 up to k0, so that the recursion holds up to there, and A/k^2
+Compared for the sequences A/k^2, whose limit superior of k^2 u_k is A: for them the recursion at one k decides. The
+printed quantifier is compared for sequences that are 0 up to k0, so that the recursion holds up to there, and A/k^2
 afterwards.
 """
 
@@ -11,7 +12,7 @@ from fractions import Fraction
 from boundcheck.papers.scgd.definitions import PAPER
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import FREE, ONE
-from boundcheck.theory.statement import Belief, Condition, Kind, Metric, Source
+from boundcheck.theory.statement import Belief, Condition, Metric, Source
 from boundcheck.theory.symbols import Symbol, common
 from boundcheck.theory.theorem import Reading, Theorem
 
@@ -22,14 +23,23 @@ SYMBOLS = (
 )
 a, b, k = (symbol.expr for symbol in SYMBOLS)
 
-AFTERWARDS = Symbol("A", "factor of the sequence A/k^2 after k0", FREE, low=Fraction(0))
+AFTERWARDS = Symbol("A", "factor of the sequence A/k^2, as printed after k0", FREE, low=Fraction(0))
+SLACK = Symbol("slack", "k^3 times what the recursion leaves at k", FREE, low=Fraction(0), latex="s_k")
+A, slack = AFTERWARDS.expr, SLACK.expr
+ANY = "none: the lemma is about any sequence"
 
 theorem = Theorem(
     source=Source(PAPER, "Lemma 3.2", "Section 3.1; from Chung 1954, Lemma 4"),
     title="Chung's lemma, order 2",
-    symbols=(*SYMBOLS, AFTERWARDS),
-    metric=Metric("u", FREE, index="k", rounds=k, scale=k**2),
-    kind=Kind.LIMSUP,
+    symbols=(*SYMBOLS, AFTERWARDS, SLACK),
+    metric=Metric(
+        "limsup",
+        FREE,
+        expectation=ANY,
+        value=A,
+        where=(("b", slack + A * k**3 * ((k + 1) ** -2 - (1 - a / k) * k**-2)),),
+        meets=("chung_recursion",),
+    ),
     conditions=(Condition("contraction", a > 2, "the contraction outruns the rate"),),
     bound=b / (a - 2),
     readings={
@@ -42,8 +52,7 @@ theorem = Theorem(
             why="As printed the recursion is required for finitely many k only, after which the sequence is free.",
         ),
         "as_printed": Reading(
-            metric=Metric("limsup", FREE, expectation="none: the lemma is about any sequence", value=AFTERWARDS.expr),
-            kind=Kind.UPPER_BOUND,
+            metric=Metric("limsup", FREE, expectation=ANY, value=A),
             assumptions=(
                 Assumption(
                     "chung_recursion_up_to_k0",

@@ -295,7 +295,13 @@ VALUES = {
         ),
     },
     "equation_38/corrected": {**HORIZON, **BETA, **WHOLE, **SCALED, "bound": _at_horizon},
-    "equation_38/as_printed": {"bound": order_38, "rate": order_38},
+    "equation_38/as_printed": {
+        "bound": lambda B, K, M, N, R, Sigma, W, dist2_0, eta_unit, q_bar, ratio: (
+            B**2 * eta_unit * q_bar * order_38(K=K, M=M, N=N, R=R, Sigma=Sigma, W=W, dist2_0=dist2_0, ratio=ratio)
+        ),
+        "rate": order_38,
+        "value": lambda B, K, N, W, eta_unit, q_bar: B**2 * eta_unit * q_bar * sqrt(K) * (W - 1) / sqrt(N),
+    },
     "equation_42/corrected": {
         **HORIZON,
         **WHOLE,
@@ -306,7 +312,13 @@ VALUES = {
             B, K, L, N, R, S1, S2, W, 1, 0, dist2_0, eta_unit, q_bar, rho, tau
         ),
     },
-    "equation_42/as_printed": {"bound": order_42, "rate": order_42},
+    "equation_42/as_printed": {
+        "bound": lambda B, K, M, N, R, Sigma, W, dist2_0, eta_unit, q_bar, c: (
+            B**2 * eta_unit * q_bar * order_42(K=K, M=M, N=N, R=R, Sigma=Sigma, W=W, dist2_0=dist2_0, c=c)
+        ),
+        "rate": order_42,
+        "value": lambda B, K, N, W, eta_unit, q_bar: B**2 * eta_unit * q_bar * sqrt(K) * (W - 1) / sqrt(N),
+    },
     "theorem_1/corrected": {
         **ROUND_GAP,
         **CORRECTED,

@@ -264,8 +264,8 @@ VALUES = {
     "lemma_3_2/corrected": {
         "bound": _chung,
         "contraction": lambda a: (a, ">", 2),
-        "metric scale": lambda k: k**2,
-        "metric rounds": lambda k: k,
+        "value": lambda A: A,
+        "where b": lambda A, k, a, slack: slack + A * (k**3 / (k + 1) ** 2 - k + a),
     },
     "lemma_3_2/as_printed": {"bound": _chung, "contraction": lambda a: (a, ">", 2), "value": lambda A: A},
     **{
