@@ -25,7 +25,7 @@ def check_searchable(
     name, quantity = statement.best_id, statement.metric.quantity
     constant = constant_of(statement)
     if statement.kind is Kind.FORMULA:
-        raise Unsupported(f"{name} is a formula; the search covers upper bounds on the runs of a method.")
+        raise Unsupported(f"{name} is a formula without another side, which no numbers and no run can break.")
     if constant is not None:
         raise Unsupported(
             f"{name} is about the constant {constant}; the search covers upper bounds on runs of a method."

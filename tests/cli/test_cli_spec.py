@@ -75,7 +75,7 @@ engine = "exakt"
 rate = { metric = "dist2", slope = [2, 1], last = 0 }
 
 [[claim]]
-statement = "scgd/equation_2"
+statement = "async_fl/equation_108/as_printed"
 problem = { kind = "huber" }
 method = { kind = "scgd", E = 1, et = 1, eta = 1 }
 at = { K = "log:0:3:2" }
@@ -111,7 +111,7 @@ EXPECTED = {
     17: ["the engine 'exakt' is unknown; did you mean 'exact'?"],
     18: ["low = 2 is above high = 1", "last = 0 is not allowed; 0 < last <= 1 is."],
     20: ["has no expect"],
-    21: ["scgd/equation_2/as_printed_appendix is a formula"],
+    21: ["async_fl/equation_108/as_printed is a formula"],
     23: ["the method 'scgd': parameter 'et' is unknown"],
     26: ["has no expect"],
     28: ["k = 3/2 is not allowed"],
