@@ -328,7 +328,9 @@ def test_witnesses_are_shipped() -> None:
     readings = ("theorem_1/as_printed", "theorem_1/as_printed_used", "theorem_1/as_printed_sigma")
     others = ("theorem_2/as_printed", "corollary_1/as_printed", "equation_107/as_printed", "equation_105/as_printed")
     lemmas = [f"lemma_{name}/as_printed" for name in ("2", "3", "3_gradients", "4", "5", "6")]
-    assert found == {f"async_fl/{name}" for name in (*readings, *others, *lemmas)}
+    formulas = [f"equation_{name}/as_printed" for name in ("38", "42", "98", "98_constraints")]
+    numbers = (*formulas, "lemma_1_jensen/as_printed")
+    assert found == {f"async_fl/{name}" for name in (*readings, *others, *lemmas, *numbers)}
 
 
 @pytest.mark.parametrize("stem", WITNESSES)
@@ -337,6 +339,8 @@ def test_a_shipped_witness_breaks_the_printed_reading_and_no_other(stem: str) ->
     assert stem == witness.statement.replace("/", "_")
     assert {"search", "seed", "budget"} <= set(witness.provenance)
     assert stands(replay(witness))
+    if not witness.problem:  # of a claim about numbers, which the corrected reading need not be
+        return
     best = f"{witness.statement.rpartition('/')[0]}/corrected"
     corrected = run_claim(replace(witness.claim(), statement=best))
     if "lemma" in stem and corrected.verdict.outcome is Outcome.OUT_OF_SCOPE:

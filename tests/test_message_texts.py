@@ -36,7 +36,8 @@ def unfilled(source: str) -> list[tuple[int, str]]:
         if isinstance(node, Function):
             names = names | bound_in(node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.extend((node.lineno, node.value) for m in PLACEHOLDER.finditer(node.value) if m[1] in names)
+            held = names if "\\" not in node.value else set[str]()  # in LaTeX braces are arguments
+            found.extend((node.lineno, node.value) for m in PLACEHOLDER.finditer(node.value) if m[1] in held)
         for child in ast.iter_child_nodes(node):
             first = isinstance(body, list) and child is body[0]
             if first and isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):

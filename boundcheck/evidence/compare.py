@@ -26,14 +26,9 @@ from boundcheck.evidence.measurement_error import from_below, low_precision
 from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
 from boundcheck.evidence.taken_for_granted import untested
 from boundcheck.methods.build import kinds
-from boundcheck.setting.user_constants import (
-    check_parameters,
-    given_constants,
-    key_of,
-    rounded,
-    within_rounding,
-)
+from boundcheck.setting.user_constants import check_parameters, given_constants, key_of, rounded, within_rounding
 from boundcheck.theory.choices import check_choices
+from boundcheck.theory.decide import Undefined
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
@@ -261,7 +256,9 @@ def _compared(
     if out is None or statement.metric.quantity in curve.values:  # a run out of scope may lack the metric
         try:
             points = points_of(statement, curve, values, at)
-        except NoAverage as error:
+        except (NoAverage, Undefined) as error:  # out of scope the sides need not have a value
+            if out is None and isinstance(error, Undefined):
+                raise
             if out is None:
                 return replace(base, outcome=Outcome.FAILED, reason=str(error))
     if points is not None:

@@ -18,6 +18,7 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
         "epoch_error2": "squared distance of an epoch's mean gradient from the gradient at its start",
         "inverse_of_1_minus_A": "the factor 1/(1 - A) of the proof",
         "largest_constraint": "the largest left side of the proof's step conditions, scaled to right sides of 1",
+        "limsup": "limit superior of a sequence of numbers that satisfies a recursion, times its rate",
         "norm2_of_deviation": "squared distance of a vector from its mean over the clients",
         "norm2_of_product": "squared norm of a matrix times a vector",
         "norm2_of_sum": "squared norm of a sum of vectors",
@@ -26,7 +27,6 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
         "psi": "weighted mean of the increments of a recursion",
         "sampling_variance": "variance of a mean of vectors drawn without replacement",
         "summed_epoch_drift2": "squared distances of the starts of the epochs of a round from its start, summed",
-        "u": "member of a sequence of numbers that satisfies a recursion",
         "upper_model": "quadratic upper model of f at the point of one device",
     }
 )

@@ -186,7 +186,7 @@ def test_check_is_a_gate(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> No
     assert properties["statement"] == "scgd/example_app_c_fedavg/corrected"
     data = boundcheck_cli("check", spec(FEDAVG, FALSE), "--json")
     assert data.code == 1
-    assert data.json["expectations"] == {"met": 1, "missed": 1, "bad input": 0}
+    assert data.json["expectations"] == {"met": 1, "missed": 1, "bad input": 0, "not run": 0}
 
 
 def test_check_notices_tightness_and_rate(boundcheck_cli: Run, spec: Write) -> None:

@@ -215,7 +215,7 @@ def test_mistakes_in_a_file() -> None:
     parts = "[[claim]]", 'statement = "{}"', 'problem = {{ kind = "fedshuffle_36" }}', "{}"
     claim = "\n".join([*parts, 'method = {{ kind = "fedshuffle", eta_l = 1 }}'])
     with pytest.raises(SpecError, match="is a formula, not a claim about a run"):
-        claims_from_text(claim.format("scgd/equation_2", ""))
+        claims_from_text(claim.format("async_fl/equation_108/as_printed", ""))
     with pytest.raises(SpecError, match="has no index; leave out 'R'"):
         claims_from_text(claim.format("fedshuffle/section_5_importance", "at = { R = [1] }"))
     with pytest.raises(SpecError, match="the constant w_min = 1/5 contradicts the problem, where w_min is 1/6"):

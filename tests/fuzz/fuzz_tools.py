@@ -101,7 +101,7 @@ def shipped_claims() -> tuple[dict[str, Any], ...]:
     found: list[dict[str, Any]] = []
     for path in sorted((ROOT / "examples").glob("*.toml")):
         for claim in tomllib.loads(path.read_text(), parse_float=str).get("claim", []):
-            if claim["problem"]["kind"] in CHEAP and claim.get("engine", "exact") == "exact":
+            if claim.get("problem", {}).get("kind") in CHEAP and claim.get("engine", "exact") == "exact":
                 found.append({**claim, "at": {name: _few(grid) for name, grid in claim.get("at", {}).items()}})
     assert len(found) > 50
     return tuple(found)

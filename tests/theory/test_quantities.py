@@ -24,7 +24,7 @@ def test_every_metric_is_measured_or_named() -> None:
     assert unmeasured == set(PROOF_QUANTITIES)
 
 
-@pytest.mark.parametrize("id", ["fedshuffle/lemma_d_1/as_printed", "fedshuffle/lemma_b_2/fixed_step"])
+@pytest.mark.parametrize("id", ["fedshuffle/lemma_d_1/corrected", "fedshuffle/lemma_b_2/fixed_step"])
 def test_a_claim_about_a_quantity_of_a_proof_is_refused_in_words(id: str) -> None:
     quantity = bc.statement(id).metric.quantity
     with pytest.raises(BadInput, match=f"is about '{quantity}', a quantity of its proof that no run measures"):
@@ -42,4 +42,4 @@ def test_what_runs_measure_passes() -> None:
     for id in ("scgd/theorem_3_3", "fedshuffle/lemma_e_4", "async_fl/table_2_async_tau"):
         check_measurable(bc.statement(id))
     with pytest.raises(BadInput, match="is a formula, not a claim about a run"):
-        check_measurable(bc.statement("scgd/equation_2"))
+        check_measurable(bc.statement("async_fl/equation_108/as_printed"))

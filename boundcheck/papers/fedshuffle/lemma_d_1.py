@@ -19,14 +19,14 @@ from boundcheck.theory.symbols import Symbol
 from boundcheck.theory.theorem import Reading, Theorem
 
 DATA = (
-    Symbol("curved", "curvature of the samples over L", ONE, low=Fraction(-1), high=Fraction(1)),
+    Symbol("curved", "curvature of the samples over L", ONE, low=Fraction(-1), high=Fraction(1), latex="c"),
     *(
-        Symbol(name, meaning, VALUE / LENGTH)
-        for name, meaning in (
-            ("g_y", "gradient of f_i at the start of the epoch"),
-            ("g_x", "gradient of f_i at the start of the round"),
-            ("mom", "momentum"),
-            ("half", "half the difference of the samples' gradients"),
+        Symbol(name, meaning, VALUE / LENGTH, latex=latex)
+        for name, latex, meaning in (
+            ("g_y", "g_y", "gradient of f_i at the start of the epoch"),
+            ("g_x", "g_x", "gradient of f_i at the start of the round"),
+            ("mom", "m", "momentum"),
+            ("half", "s", "half the difference of the samples' gradients"),
         )
     ),
 )

@@ -239,7 +239,6 @@ VALUES = {
     "recursion_nonconvex/as_printed": _recursion_nonconvex(lambda: q(1, 8), lambda: q(9, 4), 1, third),
     "recursion_nonconvex/sharp": _recursion_nonconvex(lambda: q(1, 4), lambda: q(3, 2), 2, third),
     "movement_of_a_round/corrected": {
-        **ONE_ROUND,
         "bound": lambda L, M, E, eta_l, eta_g, drift_0, client_grad2_0, grad2_0: (
             2 * (E * eta_g * eta_l) ** 2 * ((1 + M) * L**2 * drift_0 + M * client_grad2_0 + grad2_0)
         ),
