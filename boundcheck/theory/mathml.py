@@ -168,7 +168,9 @@ class _Parser:
         if name == "mathbb":
             letter = self._group_text()
             return f"<mi>{_BLACKBOARD.get(letter, html.escape(letter))}</mi>"
-        if name in ("overline", "bar", "hat", "tilde"):
+        if name == "overline":  # fonts without a bar that stretches would set a short one
+            return f'<mrow style="border-top:0.06em solid;padding-top:0.1em">{self._argument()}</mrow>'
+        if name in ("bar", "hat", "tilde"):
             mark = {"hat": "^", "tilde": "~"}.get(name, "‾")
             return f'<mover accent="true">{self._argument()}<mo>{mark}</mo></mover>'
         raise BadInput(f"the LaTeX command '\\{name}' in '{self._latex}' is not one that statements are typeset in.")
