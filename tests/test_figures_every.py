@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FIGURES = Path(__file__).parents[1] / "figures"
 
 
@@ -20,6 +22,7 @@ def drawn(script: str, out: Path, *more: str) -> dict[str, bytes]:
     return files
 
 
+@pytest.mark.slow  # five processes that draw figures: twenty seconds
 def test_two_processes_draw_what_the_scripts_draw(tmp_path: Path) -> None:
     names = ("partial_averaging_table", "async_fl_gantt")
     alone = {k: v for name in names for k, v in drawn(name, tmp_path / name).items()}

@@ -86,6 +86,7 @@ def neural(name: str, device: str) -> str:
     return NEURAL.replace("NAME", name).replace("DEVICE", device)
 
 
+@pytest.mark.slow  # a report with one and with two processes: fifteen seconds
 def test_pages_do_not_depend_on_the_number_of_processes(boundcheck_cli: Run, spec: Write, tmp_path: Path) -> None:
     path = spec(FEDAVG, OUT, LIMITS, CYCLES, training())
     found: list[dict[str, bytes]] = []
