@@ -85,7 +85,7 @@ def test_statements_out_of_reach_are_refused_with_a_sentence() -> None:
     sound = statement("scgd/theorem_3_3/corrected")
     for beyond, why in (
         (statement("scgd/theorem_3_4/corrected"), "is of the kind .limsup.; the search covers upper bounds"),
-        (statement("scgd/lemma_3_2/corrected"), "is about .u., a quantity of its proof"),
+        (statement("fedshuffle/lemma_d_1/corrected"), "is about .epoch_error2., a quantity of its proof"),
         (replace(sound, metric=replace(sound.metric, quantity="gap")), "bounds gap; the search covers dist2"),
         (statement("scgd/choice_of_e/corrected"), "constant step sizes only"),
         (replace(sound, kind=Kind.EQUALITY), "is of the kind .equality."),
