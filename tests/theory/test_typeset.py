@@ -96,7 +96,9 @@ def test_scripts_groups_and_spaces_of_the_small_latex() -> None:
     )
     assert words(latex_to_mathml(r"a < b")) == "a<b"
     assert words(latex_to_mathml(r"\text{for all } \mathbb{E}[x]")) == "for all\u00a0𝔼[x]".replace("r a", "r\u00a0a")
-    assert words(latex_to_mathml(r"\lVert x \rVert, \overline{y}, z'")) == "‖x‖,y‾,z′"
+    assert words(latex_to_mathml(r"\lVert x \rVert, \overline{y}, z'")) == "‖x‖,y,z′"
+    assert "border-top" in latex_to_mathml(r"\overline{y}")  # a bar over all of it, whatever the font
+    assert words(latex_to_mathml(r"\bar{y}")) == "y‾"
     assert 'width="1em"' in latex_to_mathml(r"a \quad b")
 
 
