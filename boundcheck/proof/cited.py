@@ -21,6 +21,7 @@ from boundcheck.proof.derivation import Derivation, DerivationReport, scope_fact
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.step import Context, Finding, Status
+from boundcheck.theory.assumptions import follows
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.statement import Kind
 
@@ -238,14 +239,17 @@ def not_one_value(cited: Any) -> str:
     return ""
 
 
-def other_run(cited: Any, citing: Any) -> str:
-    """Why a statement about a method is not about runs of the citing one's; empty where it is."""
+def other_run(cited: Any, citing: Any, at: Mapping[str, Any] | None = None) -> str:
+    """Why a statement about a method is not about runs of the citing one's; empty where it is.
+
+    at: values that constants of the cited statement have.
+    """
     own, other = citing.algorithm, cited.algorithm
     if other is None or own is None or own.kind != other.kind or not set(other.parameters) <= set(own.parameters):
         return f"{cited.id} is about another method or other parameters of it"
     if cited.metric.surrogate != citing.metric.surrogate:
         return f"{cited.id} is about another objective"
-    missing = [a.name for a in cited.assumptions if a not in citing.assumptions]
+    missing = [a.name for a in cited.assumptions if not follows(a, citing.assumptions, at or {})]
     return f"{cited.id} assumes {', '.join(missing)} besides" if missing else ""
 
 

@@ -6,7 +6,7 @@ an instance at many points, and a problem that can decide the assumption exactly
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -296,3 +296,36 @@ CLASSES: Mapping[str, Assumption] = {
         *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts, unbiased_solver_cohort),
     )
 }
+
+
+@dataclass(frozen=True)
+class Implication:
+    """An assumption that follows from others, at given values of its constants.
+
+    at: (constant, value) pairs. why: the reason in one sentence; `tests/proof/test_implied_assumptions.py` derives it.
+    """
+
+    assumption: Assumption
+    given: tuple[Assumption, ...]
+    at: tuple[tuple[str, int], ...]
+    why: str
+
+
+IMPLICATIONS = (
+    Implication(strongly_convex_samples, (convex_samples,), (("mu", 0),), "A convex function is 0-strongly convex."),
+    Implication(
+        relaxed_dissimilarity,
+        (gradient_dissimilarity, smooth_samples),
+        (),
+        "A smooth function that is bounded below has |grad F(x)|^2 <= 2 L (F(x) - F*).",
+    ),
+)
+
+
+def follows(assumption: Assumption, assumed: Iterable[Assumption], at: Mapping[str, object]) -> bool:
+    """Whether the assumption, with its constants at these values, is among the others or follows from them."""
+    known = set(assumed)
+    return assumption in known or any(
+        i.assumption == assumption and set(i.given) <= known and all(at.get(name) == value for name, value in i.at)
+        for i in IMPLICATIONS
+    )
