@@ -164,7 +164,7 @@ class Lemma(Rule):
             return "no statement is being derived, so none can be cited"
         if cited.metric.scale != 1:
             return f"{cited.id} is not an upper bound on a metric"
-        reason = not_one_value(cited) or other_run(cited, citing, self.at)
+        reason = not_one_value(cited, setting, self.metric) or other_run(cited, citing, self.at)
         if reason:
             return reason
         averaged = self._averaged()
