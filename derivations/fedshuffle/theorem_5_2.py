@@ -42,7 +42,9 @@ FACTS = (
     Fact("next", VectorEquality(p.at(j, j + 1), p + n), "algorithm", "one more"),
     Fact("by weight", sp.Ge(inner(fi, f), norm2(f)), "algorithm", "a client drawn by weight: the mean of fi is f"),
     Fact("independent", sp.Le(inner(p, n), 0), "algorithm", "drawn independently of the rounds before, of mean 0"),
-    Fact("momentum", sp.Le(warm_up**2 * first, norm2(p.at(j, warm_up))), "algorithm", "m^0 is the mean of the gradients"),
+    Fact(
+        "momentum", sp.Le(warm_up**2 * first, norm2(p.at(j, warm_up))), "algorithm", "m^0 is the mean of the gradients"
+    ),
     Fact("first >= 0", first >= 0, "metric", "a squared norm"),
     pointwise(
         "A3.3",
@@ -52,7 +54,9 @@ FACTS = (
         client_grad2=norm2(fi),
     ),
 )
-SIZES = tuple(f"domain {name}" for name in ("L", "G2", "B2", "P2", "sigma2", "E", "eta_l", "delta", "a", "warm_up", "R"))
+SIZES = tuple(
+    f"domain {name}" for name in ("L", "G2", "B2", "P2", "sigma2", "E", "eta_l", "delta", "a", "warm_up", "R")
+)
 
 
 def after(rounds: Any) -> Any:
