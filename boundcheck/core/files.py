@@ -20,7 +20,7 @@ from typing import Protocol
 from urllib.request import url2pathname
 
 from boundcheck.core import places
-from boundcheck.core.places import MARKER, is_url, reason
+from boundcheck.core.places import MARKER, is_url, unreadable, unwritable
 from boundcheck.errors import StoreError
 
 LEFTOVER_AGE = 86400.0  # seconds after which a partial folder of an unknown writer is removed
@@ -271,19 +271,6 @@ class LocalFiles:
     def empty(self) -> tuple[int, int]:
         """See `Files.empty`."""
         return places.empty(self.path)
-
-
-def unreadable(place: str, error: OSError) -> StoreError:
-    """The error of a file that the system does not let us read."""
-    return StoreError(f"the result store cannot read {place}: {reason(error)}.")
-
-
-def unwritable(place: str, error: OSError) -> StoreError:
-    """The error of a place that the system does not let us write."""
-    return StoreError(
-        f"the result store {place} cannot be written: {reason(error)}; free some space or mend the permissions, "
-        "run `boundcheck clean`, or name another folder with BOUNDCHECK_STORE."
-    )
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -96,6 +96,19 @@ def reason(error: OSError) -> str:
     return text[:1].lower() + text[1:]
 
 
+def unreadable(place: str, error: OSError) -> StoreError:
+    """The error of a file that the system does not let us read."""
+    return StoreError(f"the result store cannot read {place}: {reason(error)}.")
+
+
+def unwritable(place: str, error: OSError) -> StoreError:
+    """The error of a place that the system does not let us write."""
+    return StoreError(
+        f"the result store {place} cannot be written: {reason(error)}; free some space or mend the permissions, "
+        "run `boundcheck clean`, or name another folder with BOUNDCHECK_STORE."
+    )
+
+
 def is_special(target: Path) -> bool:
     """Whether something is there that is neither a file nor a folder: a pipe or a device."""
     return target.exists() and not target.is_file() and not target.is_dir()

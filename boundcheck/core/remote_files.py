@@ -11,14 +11,14 @@ import contextlib
 import io
 import time
 import zipfile
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from functools import cache
 from typing import Any
 
-from boundcheck.core.files import Entry, unreadable, unwritable
-from boundcheck.core.places import MARKER
+from boundcheck.core.places import MARKER, unreadable, unwritable
 from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, StoreError
 
+Entry = Mapping[str, bytes]  # as in `core.files`
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every file in an archive, so that equal files give equal bytes
 
 
