@@ -20,7 +20,7 @@ from boundcheck.problems._spread import _shorten
 from boundcheck.problems.build import build
 from boundcheck.problems.problem import BatchProblem, DecidingProblem, clients_of
 
-sys.path.append(str(Path(__file__).parents[1] / "constants"))
+sys.path.append(str(Path(__file__).parents[1] / "certified"))
 import logistic_tools as exactly
 
 CANCER = {"kind": "logistic_regression", "data": "breast_cancer", "clients": 7, "split": "sorted", "imbalance": "1/2"}
