@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -62,9 +62,15 @@ def sources() -> list[tuple[Path, str]]:
     return found
 
 
-def imports_of(path: Path) -> set[str]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports_of(path: Path) -> frozenset[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             names |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -78,7 +84,7 @@ def imports_of(path: Path) -> set[str]:
             named = node.args[0]
             if isinstance(named, ast.Constant) and isinstance(named.value, str):
                 names.add(named.value)
-    return names
+    return frozenset(names)
 
 
 def refused(path: Path, layer: str) -> list[str]:
