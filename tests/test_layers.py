@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax"},
-    "evidence": {"numpy", "scipy", "clarabel", "pydantic", "sympy"},
+    "evidence": {"numpy", "scipy", "pydantic", "sympy"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},
@@ -62,15 +62,9 @@ def sources() -> list[tuple[Path, str]]:
     return found
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
-def imports_of(path: Path) -> frozenset[str]:
+def imports_of(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -84,7 +78,7 @@ def imports_of(path: Path) -> frozenset[str]:
             named = node.args[0]
             if isinstance(named, ast.Constant) and isinstance(named.value, str):
                 names.add(named.value)
-    return frozenset(names)
+    return names
 
 
 def refused(path: Path, layer: str) -> list[str]:

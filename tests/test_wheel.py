@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -109,8 +110,8 @@ def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) 
     for name in ("examples", "configs"):  # the files that commands name
         shutil.copytree(ROOT / name, work / name)
     plain = installed(tmp_path / "plain", wheel)
-    find = f"from importlib.util import find_spec; print([n for n in {list(PACKAGES)} if find_spec(n)])"
-    assert run(plain, f"python -c '{find}'", work) == (0, "[]\n")
+    find = f"from importlib.util import find_spec\nprint([n for n in {list(PACKAGES)} if find_spec(n)])"
+    assert run(plain, f"python -c {shlex.quote(find)}", work) == (0, "[]\n")
 
     refused: dict[str, int | None] = {}
     commands = readme_commands()
