@@ -31,7 +31,7 @@ LAYERS: dict[str, set[str]] = {
     "methods": {"numpy"},
     "certified": {"numpy", "scipy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
-    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec"},  # the last: the plot of a card
+    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec"},  # matplotlib: the plot of a card
     "words": set(),
 }
 ORDER = list(LAYERS)

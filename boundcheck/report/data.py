@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 KIND = "boundcheck report"
-_PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint")
-_EXTRA = ("torch",)  # named where they are installed
+_PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "matplotlib")
+_EXTRA = ("torch",)  # told where they are installed
 # Facts of a run that differ between two equal runs; they stay with the stored run and out of reports.
 _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started", "host", "complete"}
 
