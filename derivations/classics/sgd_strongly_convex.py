@@ -56,7 +56,6 @@ FACTS = (
         "block_variance",
     ),
 )
-DRAWN = ((x, r), (s, r), (g, r + 1))
 NOISE = {"step": 1, "unbiased": 2 * eta, "unbiased, s": 2 * eta**2, "noise": eta**2}
 SIZES = ("domain mu", "domain L", "domain eta", "domain 1")
 CONDITION = "condition step size"
@@ -174,5 +173,4 @@ def derivation(statement: Any) -> Derivation:
         (*(SHARP if sharp else ONE_STEP), *induction),
         conclusion="conclusion",
         target=dist2(k),
-        drawn=DRAWN,
     )
