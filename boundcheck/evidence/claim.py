@@ -162,6 +162,19 @@ class ClaimResult(Shown):
 
         return claim_card(self)
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; `from_dict` restores it."""
+        from boundcheck.evidence.claim_record import result_to_dict
+
+        return result_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> ClaimResult:
+        """Inverse of `to_dict`, but that tuples inside specifications are lists. Raises BadInput for what is no result."""
+        from boundcheck.evidence.claim_record import result_from_dict
+
+        return result_from_dict(data)
+
 
 @dataclass(frozen=True)
 class Resolved:
