@@ -170,7 +170,7 @@ class ClaimResult(Shown):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ClaimResult:
-        """Inverse of `to_dict`, but that tuples inside specifications are lists. Raises BadInput for what is no result."""
+        """Inverse of `to_dict`; tuples inside specifications are lists. Raises BadInput for what is no result."""
         from boundcheck.evidence.claim_record import result_from_dict
 
         return result_from_dict(data)

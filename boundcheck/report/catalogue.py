@@ -10,7 +10,7 @@ from boundcheck.errors import BoundcheckError
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
 from boundcheck.report.evidence_kinds import Sources, kinds
-from boundcheck.report.formulas import claim_lines, markup, relation_pieces, symbol_mathml
+from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pieces, symbol_mathml
 from boundcheck.report.graph import Node, graph_svg
 from boundcheck.report.mathtext import symbols_of
 from boundcheck.report.names import paper_page_name, statement_page_name
@@ -133,25 +133,33 @@ class Catalogue:
         ]
         best = own[0]
         ids = {s.id for s in own}
+        rows = [row for row, _ in shown]
         return {
+            "wide": is_wide(claim_lines(best)),
+            "wide_readings": any(is_wide(lines) for _, lines in shown),
             "entry": entry,
             "s": best,
             "names": symbols_of(best),
-            "rows": shown,
+            "rows": rows,
             "rests": self._linked(other for s in own for other in self.known.cites(s.id) if other not in ids),
             "rested": self._linked(other for s in own for other in self.known.cited_by(s.id) if other not in ids),
             "assumptions": [_assumption(a, best) for a in best.assumptions],
             "worked": self._worked(report, best),
-            "replay": next((e.command for row in shown for _, e in row["evidence"] if e and "replay" in e.command), ""),
+            "replay": next(
+                (e.command for row, _ in shown for _, e in row["evidence"] if e and "replay" in e.command), ""
+            ),
             "graph": Markup(graph_svg(entry["id"], self.down, self._node)),
             "symbols": [(Markup(symbol_mathml(s)), s) for s in best.symbols],
             "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
         }
 
-    def _shown(self, reading: Statement, other: Statement | None, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _shown(
+        self, reading: Statement, other: Statement | None, told: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[list[str]]]:
+        """What a page shows of one reading, and the lines of its formula."""
         kind = "printed" if _printed(reading.reading) else "corrected"
         lines = claim_lines(reading, other, kind)
-        return {
+        row = {
             **told,
             "s": reading,
             "lines": markup(lines),
@@ -164,6 +172,7 @@ class Catalogue:
             "gaps": [(gap, self._linked([gap.id])[0]) for gap in self.known.gaps(reading.id)],
             "outline": list(self._outline(reading)),
         }
+        return row, lines
 
     def _linked(self, ids: Iterable[str]) -> list[dict[str, str]]:
         """Each reading once, with the page it is on ("" without one) and its status."""
