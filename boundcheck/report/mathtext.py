@@ -172,22 +172,30 @@ def _is_formula(tokens: Sequence[str], known: Mapping[str, str]) -> bool:
 def _typeset(tokens: Sequence[str], known: Mapping[str, str]) -> list[str] | None:
     """The formula as <math> elements between which a line may break; None for one that is no formula after all."""
     own = [t for t in tokens if not t.isspace()]
-    cuts = [0]
-    if len(own) > LONG:
-        raised = _raised(own)
-        depth, most = 0, 0 if len(own) < 3 * LONG else 9  # brackets inside of which a formula is cut
-        for k, token in enumerate(own):
-            depth += (token in _OPEN) - (token in _PAIRS)
-            if k and k not in raised and depth <= most and (token == "," or token in _BREAKS):
-                cuts.append(k + (token == ","))
-    long = len(cuts) > 1
+    cuts = _cuts(own)
+    long = len(cuts) > 2
     try:
         latex = _latex(own, known, roots=not long)
-        bounds = [*sorted(set(cuts)), len(own)]
-        pieces = [" ".join(p for p in latex[a:b] if p) for a, b in pairwise(bounds)]
+        pieces = [" ".join(p for p in latex[a:b] if p) for a, b in pairwise(cuts)]
         return [latex_to_mathml(piece) for piece in pieces if piece]
     except (BadInput, IndexError):
         return None
+
+
+def _cuts(tokens: Sequence[str]) -> list[int]:
+    """The places of a formula where a line may break, its ends among them: inside brackets where it stays long."""
+    raised = _raised(tokens)
+    cuts = [0, len(tokens)]
+    for most in range(6):
+        if max(b - a for a, b in pairwise(cuts)) <= LONG:
+            break
+        depth, found = 0, {0, len(tokens)}
+        for k, token in enumerate(tokens):
+            depth += (token in _OPEN) - (token in _PAIRS)
+            if k and k not in raised and depth <= most and (token == "," or token in _BREAKS):
+                found.add(k + (token == ","))
+        cuts = sorted(found)
+    return cuts
 
 
 def _raised(tokens: Sequence[str]) -> set[int]:
