@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from boundcheck.core.executor import Executor
 
 
-WAITING = "the report is written again when it is done; what is finished of it is kept in the result store."
+WAITING = "It still ran when this report was written, which is written again when all is done."
 SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
 
 
@@ -169,7 +169,9 @@ def _carry_out_all(
                     if not short and None in results:
                         on_short(results)
 
-            own.map(_carry_out, [jobs[i] for i in order], arrived, share)
+            found = own.map(_carry_out, [jobs[i] for i in order], arrived, share)
+            for index, result in zip(order, found, strict=True):
+                results[index] = result
     return results
 
 
