@@ -31,7 +31,7 @@ LAYERS: dict[str, set[str]] = {
     "methods": {"numpy"},
     "certified": {"numpy", "scipy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
-    "core": {"numpy", "pydantic", "flint", "matplotlib"},  # the last: the plot of a card
+    "core": {"numpy", "pydantic", "flint", "matplotlib", "distributed", "psutil"},  # a card's plot; a cluster: two
     "words": set(),
 }
 ORDER = list(LAYERS)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.core.executor import Lost, SerialExecutor, default_executor
+from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_executor
 from boundcheck.core.store import Store, Stored
-from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, Unsupported
+from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 
 SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
-
-
-class WorkerLost(BoundcheckError):
-    """The process that worked on a study was ended from outside, twice."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,11 @@ class Refused:
 
     absent: bool = False  # because a data set or an optional package is not on this machine
 
+    @property
+    def lacking(self) -> str:
+        """For the executor: what another machine may have."""
+        return self.problem if self.absent else ""
+
 
 @dataclass(frozen=True)
 class _NoStudy:
@@ -51,6 +52,11 @@ class _NoStudy:
 
     problem: str
     absent: bool = False
+
+    @property
+    def lacking(self) -> str:
+        """For the executor: what another machine may have."""
+        return self.problem if self.absent else ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class _Job:
     """What one process does at a time."""
 
     what: Claim | Limits | Asked
-    store: Path | None
+    store: Path | str | None
 
     @property
     def long(self) -> bool:
@@ -100,7 +106,7 @@ class _Job:
 class _NotedStore(Store):
     """A store that remembers which runs were asked of it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         super().__init__(path)
         self.used: dict[str, None] = {}
 
@@ -131,16 +137,22 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
     return Done(result, tuple(str(store.path / key) for key in store.used))
 
 
-def _carry_out_all(jobs: Sequence[_Job], workers: int | None, title: str) -> list[Any]:
+def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Executor:
+    """The executor that is asked for; this process for few items, where nothing is asked for."""
+    return SerialExecutor() if few and where == HERE else chosen_executor(where, shared=store)
+
+
+def _carry_out_all(jobs: Sequence[_Job], where: Where, title: str) -> list[Any]:
     """The results in the order of the jobs, `Lost` among them, with a progress bar.
 
     Those that take longer are begun first, so that no process is left with one at the end. Those that compute on a GPU
-    come after the others, one after the other in this process: side by side they would share its memory.
+    of this machine come after the others, one after the other in this process: side by side they would share its
+    memory.
     """
     from boundcheck.cli._output import progress
 
-    few = workers is None and len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
-    executor: Executor = SerialExecutor() if few else default_executor(workers)
+    few = len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
+    executor = executor_for(few, where, jobs[0].store if jobs else None)
     on_gpu = [index for index, job in enumerate(jobs) if job.on_gpu]
     rest = [index for index in range(len(jobs)) if index not in set(on_gpu)]
     rest.sort(key=lambda index: jobs[index].turn)
@@ -159,14 +171,14 @@ def _carry_out_all(jobs: Sequence[_Job], workers: int | None, title: str) -> lis
     return results
 
 
-def carry_out(claims: Sequence[Claim], *, store: Path | None, workers: int | None = None) -> list[Done | Refused]:
+def carry_out(claims: Sequence[Claim], *, store: Path | str | None, where: Where = HERE) -> list[Done | Refused]:
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
-    workers: processes (default: one for up to 3 claims, else one a processor). A claim that is bad input does
-    not stop the others. Raises StoreError and KeyboardInterrupt at once.
+    where: by default in this process for up to 3 claims, else on one process a processor. A claim that is bad input
+    does not stop the others. Raises StoreError and KeyboardInterrupt at once.
     """
     jobs = [_Job(claim, store) for claim in claims]
-    found = _carry_out_all(jobs, workers, _count(len(claims), "claim", "claims"))
+    found = _carry_out_all(jobs, where, _count(len(claims), "claim", "claims"))
     return [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found, strict=True)]
 
 
@@ -175,8 +187,8 @@ def carry_out_report(
     limits: Sequence[Limits],
     studies: Sequence[Asked],
     *,
-    store: Path | None,
-    workers: int | None = None,
+    store: Path | str | None,
+    where: Where = HERE,
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
 
@@ -188,7 +200,7 @@ def carry_out_report(
     titles = [_count(len(claims), "claim", "claims")] if claims else []
     others = len(limits) + len(studies)
     titles += [_count(others, "study", "studies")] if others else []
-    found = _carry_out_all(jobs, workers, " and ".join(titles))
+    found = _carry_out_all(jobs, where, " and ".join(titles))
     done = [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found[: len(claims)], strict=True)]
     rest = found[len(claims) :]
     names = [*(asked.name for asked in limits), *(asked.name for asked in studies)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
+from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
 from boundcheck.errors import BadInput, hidden_character
 
 if TYPE_CHECKING:
@@ -45,10 +46,9 @@ def report(
         bool, typer.Option("--replace", help="Remove the pages of an older report in DIR that this one does not have.")
     ] = False,
     title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of processes.", show_default="one a processor"),
-    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -99,7 +99,9 @@ def report(
             f"--out '{out}' holds a report with {_pages(len(others))} that this one does not have, such as "
             f"{others[0]}; name another folder, or give --replace to remove them."
         )
-    found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
+    found = carry_out_report(
+        claims, wanted, asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit)
+    )
     not_run += found.not_run
     paths = write_report(
         found.results,
