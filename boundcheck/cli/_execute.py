@@ -106,8 +106,13 @@ class _Job:
 class _NotedStore(Store):
     """A store that remembers which runs were asked of it."""
 
+<<<<<<< HEAD
     def __init__(self, path: Path | str) -> None:
         super().__init__(path)
+=======
+    def __init__(self, place: Path | str) -> None:
+        super().__init__(place)
+>>>>>>> main
         self.used: dict[str, None] = {}
 
     def get(self, key: str) -> Stored | None:
@@ -134,7 +139,7 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
         return Refused(what, str(error), absent) if isinstance(what, Claim) else _NoStudy(str(error), absent)
     if store is None:
         return Done(result)
-    return Done(result, tuple(str(store.path / key) for key in store.used))
+    return Done(result, tuple(map(store.where, store.used)))
 
 
 def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Executor:
@@ -171,7 +176,11 @@ def _carry_out_all(jobs: Sequence[_Job], where: Where, title: str) -> list[Any]:
     return results
 
 
+<<<<<<< HEAD
 def carry_out(claims: Sequence[Claim], *, store: Path | str | None, where: Where = HERE) -> list[Done | Refused]:
+=======
+def carry_out(claims: Sequence[Claim], *, store: Path | str | None, workers: int | None = None) -> list[Done | Refused]:
+>>>>>>> main
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
     where: by default in this process for up to 3 claims, else on one process a processor. A claim that is bad input
@@ -188,7 +197,11 @@ def carry_out_report(
     studies: Sequence[Asked],
     *,
     store: Path | str | None,
+<<<<<<< HEAD
     where: Where = HERE,
+=======
+    workers: int | None = None,
+>>>>>>> main
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
 

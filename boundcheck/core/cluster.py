@@ -50,6 +50,8 @@ class ClusterExecutor:
         """
         if find_spec("distributed") is None:
             raise MissingExtra("a cluster needs Dask: pip install 'boundcheck[cluster]'")
+        if str(shared).startswith("memory:"):
+            raise BadInput(f"the result store {shared} is in the memory of one process; name one that workers share.")
         self.address = address
         self.limit = limit
         self.shared = shared if isinstance(shared, Path) else None
