@@ -106,13 +106,8 @@ class _Job:
 class _NotedStore(Store):
     """A store that remembers which runs were asked of it."""
 
-<<<<<<< HEAD
-    def __init__(self, path: Path | str) -> None:
-        super().__init__(path)
-=======
     def __init__(self, place: Path | str) -> None:
         super().__init__(place)
->>>>>>> main
         self.used: dict[str, None] = {}
 
     def get(self, key: str) -> Stored | None:
@@ -176,11 +171,7 @@ def _carry_out_all(jobs: Sequence[_Job], where: Where, title: str) -> list[Any]:
     return results
 
 
-<<<<<<< HEAD
 def carry_out(claims: Sequence[Claim], *, store: Path | str | None, where: Where = HERE) -> list[Done | Refused]:
-=======
-def carry_out(claims: Sequence[Claim], *, store: Path | str | None, workers: int | None = None) -> list[Done | Refused]:
->>>>>>> main
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
     where: by default in this process for up to 3 claims, else on one process a processor. A claim that is bad input
@@ -197,11 +188,7 @@ def carry_out_report(
     studies: Sequence[Asked],
     *,
     store: Path | str | None,
-<<<<<<< HEAD
     where: Where = HERE,
-=======
-    workers: int | None = None,
->>>>>>> main
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
 

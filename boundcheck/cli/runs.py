@@ -109,13 +109,8 @@ def run(
     from boundcheck.evidence.spec import load_claims
 
     claims = load_claims(spec)
-<<<<<<< HEAD
-    store = store_dir() if out is None else prepare(out)
-    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit))
-=======
     store = store_place() if out is None else prepare(out)
-    done = carry_out(claims, store=store, workers=workers)
->>>>>>> main
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit))
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]
     if as_json:
