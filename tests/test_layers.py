@@ -31,7 +31,8 @@ LAYERS: dict[str, set[str]] = {
     "methods": {"numpy"},
     "certified": {"numpy", "scipy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
-    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec"},  # matplotlib: the plot of a card
+    # matplotlib: the plot of a card; distributed and psutil: the workers of a cluster
+    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec", "distributed", "psutil"},
     "words": set(),
 }
 ORDER = list(LAYERS)
