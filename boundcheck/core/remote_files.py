@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from functools import cache
 from typing import Any
 
+from boundcheck.core.extras import needed_for
 from boundcheck.core.places import MARKER, unreadable, unwritable
 from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, StoreError
 
@@ -28,12 +29,8 @@ def remote_files(url: str) -> RemoteFiles:
 
     Raises MissingExtra where fsspec or the package of the protocol is absent, BadInput for a protocol that is unknown.
     """
-    try:
+    with needed_for(url):
         import fsspec
-    except ImportError as error:
-        raise MissingExtra(f"{url} needs the package fsspec; install it with pip install 'boundcheck[cluster]'.") from (
-            error
-        )
     try:
         system, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:

@@ -242,6 +242,6 @@ def test_protocols_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         Store("nowhere://x")
     monkeypatch.setitem(sys.modules, "fsspec", None)
     remote_files.cache_clear()
-    with pytest.raises(MissingExtra, match=r"memory://y needs the package fsspec; install it with pip install"):
+    with pytest.raises(MissingExtra, match=r'memory://y needs fsspec, .* pip install "boundcheck\[cluster\]"'):
         Store("memory://y")
     assert main(["clean"]) == 0  # a folder needs no fsspec
