@@ -76,6 +76,7 @@ def installed(folder: Path, wheel: str) -> Path:
 
 
 def run(binaries: Path, command: str, folder: Path) -> tuple[int, str]:
+    shutil.rmtree(folder / "report", ignore_errors=True)  # of another command, which this one would not overwrite
     surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     surroundings |= {f"BOUNDCHECK_{name}": str(folder.parent / name.lower()) for name in ("STORE", "DATA", "INDEX")}
     done = subprocess.run(
