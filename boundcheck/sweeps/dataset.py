@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.core.digest import code_digest, digest, package_version
+from boundcheck.core.extras import missing
 from boundcheck.core.files import Files, files_at
 from boundcheck.core.loaded import LOADED, digests
 from boundcheck.errors import BadInput, MissingExtra
@@ -67,7 +68,7 @@ _MEANINGS: Mapping[str, str] = {
 def need_pyarrow() -> None:
     """Raises MissingExtra where pyarrow is absent."""
     if importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtra("a sweep needs the package pyarrow; install it with pip install 'boundcheck[frames]'.")
+        raise MissingExtra(missing("pyarrow", "a sweep"))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,6 +95,8 @@ def carry_out(
         nonlocal most
         share(index, 1.0)
         if isinstance(answer, _Answer):
+            if not most:  # the first one tells
+                _check_there(dataset, [missing[index]])
             most = max(most, answer.memory)
 
     on_rows(done)
@@ -108,13 +110,7 @@ def carry_out(
             lost.append(f"rows {low} to {high - 1}: {answer.reason}")
         else:
             there[chunk] = answer.part
-    names = set(dataset.files.names())
-    absent = [chunk for chunk in there if dataset.name(chunk) not in names]
-    if absent:
-        raise BadInput(
-            f"{dataset.name(absent[0])} was written, but is not in {dataset.files.place}; where workers run on other "
-            "machines, -o must be a folder that all of them share, or a URL such as s3://bucket/sweep."
-        )
+    _check_there(dataset, there)
     for part in there.values():
         for label, count in part.counts.items():
             counts[label] = counts.get(label, 0) + count
@@ -122,3 +118,14 @@ def carry_out(
     return Summary(
         dataset.files.place, sweep.rows, counts, len(missing) - len(lost), kept, tuple(lost), (peak_memory(), most)
     )
+
+
+def _check_there(dataset: Dataset, chunks: Iterable[int]) -> None:
+    """Raises BadInput where this process does not see what a worker has written."""
+    names = set(dataset.files.names())
+    absent = [name for name in map(dataset.name, chunks) if name not in names]
+    if absent:
+        raise BadInput(
+            f"{absent[0]} was written, but is not in {dataset.files.place}; where workers run on other machines, -o "
+            "must be a folder that all of them share, or a URL such as s3://bucket/sweep."
+        )
