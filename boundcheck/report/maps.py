@@ -179,7 +179,7 @@ def _cells(
                 shapes.append([(left, low), (right, low), (right, high), (left, high)])
         if shapes:
             own = colour(c.style[0])
-            ax.add_collection(PolyCollection(shapes, facecolors=own, alpha=c.style[1], linewidths=0))
+            ax.add_collection(PolyCollection(shapes, facecolors=own, alpha=c.style[1], linewidths=0, antialiased=False))
     ax.set_xlim(edges[0][0], edges[0][-1])
     ax.set_ylim(edges[1][0], edges[1][-1])
 

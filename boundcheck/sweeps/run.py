@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from boundcheck.core.executor import Lost
 from boundcheck.errors import BadInput
 from boundcheck.sweeps.dataset import Dataset, Part, need_pyarrow
+from boundcheck.sweeps.rows import LABELS
 
 if TYPE_CHECKING:
     from boundcheck.core.executor import Executor
@@ -102,7 +103,6 @@ def carry_out(
     on_rows(done)
     items = [_Item(sweep, place, dataset.digest, chunk) for chunk in missing]
     answers = executor.map(_compute, items, finished, share)
-    counts: dict[str, int] = {}
     lost: list[str] = []
     for chunk, answer in zip(missing, answers, strict=True):
         if isinstance(answer, Lost):
@@ -111,9 +111,8 @@ def carry_out(
         else:
             there[chunk] = answer.part
     _check_there(dataset, there)
-    for part in there.values():
-        for label, count in part.counts.items():
-            counts[label] = counts.get(label, 0) + count
+    counts = {label: sum(part.counts.get(label, 0) for part in there.values()) for label in LABELS}
+    counts = {label: count for label, count in counts.items() if count}
     kept = len(there) - (len(missing) - len(lost))
     return Summary(
         dataset.files.place, sweep.rows, counts, len(missing) - len(lost), kept, tuple(lost), (peak_memory(), most)

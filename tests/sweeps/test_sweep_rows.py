@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from boundcheck.sweeps.axes import Latin, Range, boxes, levels, permuted
 from boundcheck.sweeps.rows import LABELS, claim_of, columns_of, point
-from boundcheck.sweeps.spec import sweep_from_text
+from boundcheck.sweeps.spec import load_sweep, sweep_from_text
 from boundcheck.theory.discovery import statement
 
-SPEC = """kind = "bound"
-statement = ["scgd/theorem_3_3/corrected"]
-"""
 BOUND = """kind = "bound"
 constants = { n = 2, E = 4, sigma2 = 1, dist2_0 = 4 }
 [grid]
@@ -106,7 +104,7 @@ def test_rows_do_not_depend_on_the_chunks() -> None:
 
 
 def test_the_edge_of_a_condition_is_decided_at_the_exact_level() -> None:
-    # eta_g >= 1 and n/10 as text: 3/10 is no double, and the condition E*eta*n <= C is met at an exact fraction
+    # 1/3, 1/7, 1/10 and 1/49 are no doubles, and float(1/49)*49 is below 1
     text = """kind = "bound"
 statement = "classics/gradient_descent_strongly_convex/as_printed"
 [grid]
@@ -142,6 +140,16 @@ at.K = [1, 10, 100]
     found = columns_of(sweep, 0, sweep.rows)
     assert found["in_scope"].all()
     assert (np.diff(found["bound"].reshape(2, 3)) < 0).all()
+
+
+def test_the_shipped_example_says_what_is_computed() -> None:
+    path = Path(__file__).parents[2] / "examples" / "sweeps" / "fedshuffle_steps.toml"
+    sweep = load_sweep(path)
+    assert (sweep.rows, sweep.names) == (150, ["mu", "E", "size"])
+    row = columns_of(sweep, 5, 6)  # kappa = 1, E = 1, all six clients: the least factor of all
+    assert (row["mu"][0], row["E"][0], row["size"][0]) == (1, 1, 6)
+    assert row["step_ratio"][0] == pytest.approx(9.617, rel=1e-3)
+    assert "It is 9.6 times at\n# kappa = 1, E = 1" in path.read_text()
 
 
 def test_the_claim_of_a_row() -> None:
