@@ -33,8 +33,9 @@ def sweep(
     """Evaluates, compares or tunes at every point of a grid or Latin hypercube, into a Parquet data set.
 
     The specification is checked as a whole first. Each chunk of rows is one file in DIR, put there at once; the same
-    command continues an interrupted sweep, and the result is the same. pandas and polars read DIR as it is. Exit code 1
-    where chunks are missing because their workers died.
+    command continues an interrupted sweep, and the result is the same. pandas and polars read DIR as it is. With
+    --cluster, DIR is a folder that all workers share, or a URL. Exit code 1 where chunks are missing because their
+    workers died.
 
     \b
     Example: boundcheck sweep examples/sweeps/fedshuffle_steps.toml -o steps
