@@ -1,4 +1,4 @@
-"""Faults on a cluster of real processes that take longer: items that crash, hang or grow, and workers that lack things."""
+"""Faults on a cluster of real processes: items that crash, hang or grow, and workers that lack things."""
 
 import logging
 import os
@@ -75,6 +75,6 @@ def test_other_workers_are_refused(cluster: Machines, tmp_path: Path, monkeypatc
 
     own = module.facts()
     monkeypatch.setattr(module, "facts", lambda: {**own, "code": "changed"})
-    said = r"^no worker can take part:\nthe worker tcp://127.0.0.1:\d+ on .* is refused: it has boundcheck code with digest"
+    said = r"^no worker can take part:\nthe worker tcp://127.0.0.1:\d+ on .* is refused: it has boundcheck code"
     with pytest.raises(BadInput, match=said):
         ClusterExecutor(cluster.address).map(faulty, [Item(0, tmp_path, "a")])
