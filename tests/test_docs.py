@@ -65,7 +65,6 @@ def test_page(page: Path, work: Path) -> None:
     commands = sum(len(list(b.commands())) for b in own if b.language == "console" and not b.mark)
     assert count.ran + count.installs == commands + sum(b.language == "python" and not b.mark for b in own)
     assert count.slow + count.not_run == sum(bool(b.mark) for b in own)
-    assert all(installs(c) for b in own if b.mark.startswith("not run") for c, *_ in b.commands()) or count.ran
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from boundcheck.core.extras import PACKAGES
+from docs.hooks.blocks import blocks
 
 ROOT = Path(__file__).parent.parent
 # every extra but those of which no command of the README speaks or whose package is larger than all others together
@@ -110,6 +111,9 @@ def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) 
     work = tmp_path / "work"
     for name in ("examples", "configs"):  # the files that commands name
         shutil.copytree(ROOT / name, work / name)
+    for block in blocks((ROOT / "README.md").read_text()):  # and those that the README shows
+        if block.title:
+            (work / block.title).write_text(block.body)
     plain = installed(tmp_path / "plain", wheel)
     find = f"from importlib.util import find_spec\nprint([n for n in {list(PACKAGES)} if find_spec(n)])"
     assert run(plain, f"python -c {shlex.quote(find)}", work) == (0, "[]\n")
