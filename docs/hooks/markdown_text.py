@@ -7,13 +7,18 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-SPECIAL = re.compile(r"([\\*_<>\[\]#|])")
+SPECIAL = re.compile(r"[\\*_\[\]#<>|]")
 
 
 def plain(text: str) -> str:
-    """Text in which only `code` is Markdown: what would be HTML or emphasis is escaped."""
+    """Text in which only `code` is Markdown: what would be HTML, emphasis or a column is written as an entity."""
     parts = re.split(r"(`[^`\n]+`)", text)
-    return "".join(part if part.startswith("`") and len(part) > 1 else SPECIAL.sub(r"\\\1", part) for part in parts)
+    own = (part if part.startswith("`") and len(part) > 1 else SPECIAL.sub(_entity, part) for part in parts)
+    return "".join(own)
+
+
+def _entity(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
