@@ -270,7 +270,7 @@ def check_taken(statement: Any, facts: tuple[Fact, ...]) -> None:
         where = f"{statement.id}: the fact '{fact.name}'"
         assumption = assumptions.get(fact.assumption)
         if fact.kind != "assumption" or assumption is None or assumption.inequality is None:
-            if fact.instance is not None:
+            if isinstance(fact.instance, AtPoints):
                 raise BadInput(f"{where} is made from an inequality, which '{fact.assumption}' does not have.")
             continue
         if not isinstance(fact.instance, AtPoints):

@@ -18,7 +18,9 @@ from boundcheck.proof.foundations import carried, check_facts, check_target, def
 from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.kernel import of_the_kernel
+from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
+from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
@@ -63,7 +65,7 @@ class Derivation(Shown):
     pairs, for what is handed to another statement: the rounds done where a value of the run is taken (`clock.Clock`);
     drawn: where inner products are expectations, pairs of a vector, such as x(r), and the number of draws on which it
     depends, 0 for a fixed one. It holds for all indices; a vector at given indices, or a sum of vectors, may be listed
-    with another number.
+    with another number. laws: how vectors are drawn, in the order in which they are (`laws.Law`).
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -76,6 +78,7 @@ class Derivation(Shown):
     quantities: frozenset[str] = frozenset()
     rounds: tuple[tuple[Any, Any], ...] = ()
     drawn: Drawn = ()
+    laws: tuple[Law, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
@@ -102,7 +105,10 @@ class Derivation(Shown):
             if isinstance(step.by, type) or not (hasattr(step.by, "label") and hasattr(step.by, "check")):
                 raise BadInput(f"{where} is decided by {step.by!r:.80}, which is no method: it needs label and check.")
             check_method(step.by, where, names)
-        check_outcomes(self.statement, self.facts, self.drawn)
+        for law in self.laws:
+            check_method(law, f"{self.statement.id}: the law '{law.name}'", names)
+        check_laws(self.statement, self.facts, self.laws)
+        check_outcomes(self.statement, self.facts, levels(self.laws, self.drawn))
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
         known = [f.name for f in self.facts]
@@ -220,6 +226,7 @@ class Derivation(Shown):
             self.statement,
             background=background,
             clock=self._clock(),
+            laws=self.laws,
         )
 
     def _report(
@@ -277,6 +284,7 @@ class Derivation(Shown):
                 if what not in seen:
                     seen.add(what)
                     found.append(Trusted(fact.name, "evaluation", what, f"{fact.assumption}: {fact.source}"))
+        found += [Trusted(law.name, "law", law.words(), law.of) for law in self.laws]
         found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
         found += [
             Trusted("rounds", "metric", f"{x} is taken after {n} rounds", "cited statements") for x, n in self.rounds

@@ -89,7 +89,8 @@ class Context:
     a claim holds for all values of its indices that meet them; seconds: limit of one solver call; statement: what is
     being derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the
     decision at hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a
-    claim has a value; clock: the rounds of the terms of the derivation (`clock.Clock`).
+    claim has a value; clock: the rounds of the terms of the derivation (`clock.Clock`); laws: how its vectors are drawn
+    (`laws.Law`).
     """
 
     quantities: frozenset[str] = frozenset()
@@ -100,6 +101,7 @@ class Context:
     supposed: tuple[Any, ...] = ()
     background: tuple[tuple[str, Any], ...] = ()
     clock: Any = None
+    laws: tuple[Any, ...] = ()
 
 
 class Justification(Protocol):
@@ -141,7 +143,8 @@ class Trusted:
     """Something that a proof takes over unchecked.
 
     name: of the fact or step; kind: "assumption", "metric", "algorithm" or "count" as for facts, "evaluation" for what
-    a fact from the catalogue of assumptions calls a gradient, a value or a sum, or "presumed" by the method of a step;
+    a fact from the catalogue of assumptions calls a gradient, a value or a sum, "law" for what is drawn and what is
+    known before, or "presumed" by the method of a step;
     claim: in words; source: where the paper says it, or why it is needed.
     """
 
