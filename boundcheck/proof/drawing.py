@@ -51,7 +51,7 @@ def variance_of(name: str, target: Any, of: Vector, law: Law) -> Fact:
 
 def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -> None:
     """Raises BadInput, or UnknownName, for a law that the statement does not declare or that its facts contradict."""
-    declared = {a.name for a in statement.assumptions}
+    declared = {statement.metric.quantity, *(a.name for a in statement.assumptions)}
     declared |= set() if statement.algorithm is None else {statement.algorithm.kind}
     later = [set(_drawn(law)) for law in laws]
     for k, law in enumerate(laws):
@@ -59,7 +59,7 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         if type(law) not in (Order, Draws):
             raise BadInput(f"{where} is a {type(law).__name__}, which is not one of the checker's own.")
         if law.of not in declared:
-            raise UnknownName(f"{where} must be declared by an assumption or the method, and", law.of, sorted(declared))
+            raise UnknownName(f"{where} must be declared by an assumption, the method or the metric, and", law.of, sorted(declared))
         if type(law).__name__ not in DECLARED.get(law.of, ()):
             allowed = ", ".join(DECLARED.get(law.of, ())) or "none"
             raise BadInput(f"{where} is of the kind {type(law).__name__}; '{law.of}' declares {allowed}.")
@@ -70,6 +70,7 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
             raise BadInput(f"{where} takes {_names(law.known() & drawn)} as known before, which it or a later law draws.")
         for fact in facts:
             _check_fact(fact, law, f"{where} and the fact '{fact.name}'")
+        _check_gradients(law, facts, where)
     for fact in facts:
         if isinstance(fact.instance, Variance):
             _check_variance(statement, fact, laws)
@@ -99,6 +100,19 @@ def _check_fact(fact: Fact, law: Law, where: str) -> None:
         if found & (known | drawn) and not heads(one.point) <= known:
             outside = _names(heads(one.point) - known)
             raise BadInput(f"{where}: {_names(found)} is a gradient at a point that is not known before the draw, {outside}.")
+
+
+def _check_gradients(law: Law, facts: tuple[Fact, ...], where: str) -> None:
+    """What an order draws is of the functions, and at the point, that its family is."""
+    places: dict[Any, set[Any]] = {}
+    for fact in facts:
+        for one in getattr(fact.instance, "at", ()):
+            for h in () if one.gradient is None else heads(one.gradient):
+                places.setdefault(h, set()).add((one.function, one.point))
+    for x, source in law.drawn if isinstance(law, Order) else ():
+        own, family = (places.get(head(v.terms[0][0]), set()) for v in (x, source))
+        if own and family and own != family:
+            raise BadInput(f"{where} draws {x} from {source}, which is the gradient of other functions or elsewhere.")
 
 
 def _check_variance(statement: Any, fact: Fact, laws: tuple[Law, ...]) -> None:
@@ -204,6 +218,53 @@ class Expected:
                     shown.append(one)
                     values[largest] = others[0]
         return put(goal, values), {k: put(r, values) for k, r in relations.items()}
+
+
+@dataclass(frozen=True)
+class EverySample:
+    """An equation of vectors that holds for every outcome, since an epoch draws every item once.
+
+    law: name of the order.
+    """
+
+    law: str
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "every item once"
+
+    def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
+        """PROVED where both sides are identical with the sums over whole epochs put in."""
+        text = str(claim)
+        law = next((law for law in setting.laws if law.name == self.law), None)
+        if not isinstance(claim, VectorEquality) or not isinstance(law, Order):
+            note = "the claim must be an equation of vectors, about an order of the derivation"
+            return Finding(Status.UNDECIDED, "no decision", note=note, claim=text)
+        values = {atom: law.whole(atom) for side in (claim.left, claim.right) for atom, _ in side.terms}
+        shown: list[Finding] = []
+        for atom, found in values.items():
+            for needed in () if found is None else (sp.Ge(law.size(_place(law, atom)), 1), sp.Ge(found[1], 0)):
+                one = decide(needed, scalars(facts), setting)
+                if needed is not sp.true and (one.status is not Status.PROVED or not whole(needed.lhs, setting)):
+                    note = f"not shown: {needed}"
+                    return Finding(Status.UNDECIDED, "no decision", note=note, parts=(*shown, one), claim=text)
+                shown.append(one)
+
+        def image(atom: Any) -> Vector:
+            found = values[atom]
+            return Vector(((atom, sp.Integer(1)),)) if found is None else found[0]
+
+        found = Identity().check(VectorEquality(claim.left.map(image), claim.right.map(image)), facts, setting)
+        if found.status is not Status.PROVED:
+            return replace(found, claim=text)
+        put_in = [{"sum": str(a), "value": str(v[0])} for a, v in values.items() if v is not None]
+        certificate = {"kind": "every item once", "law": _law(law), "put in": put_in, "then": found.certificate}
+        return replace(found, how=self.label, certificate=certificate, parts=(*shown, *found.parts), claim=text)
+
+
+def _place(law: Law, atom: Any) -> Any:
+    return law.place(atom)
 
 
 def _law(law: Law) -> dict[str, Any]:

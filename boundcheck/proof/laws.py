@@ -29,12 +29,14 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Inner, Vector, inner
 
-# what a statement must have for a law: an assumption or the kind of its algorithm -> the laws that it declares
+# what a statement must have for a law: an assumption, the kind of its algorithm or its metric, an expectation over
+# what is drawn -> the laws that it declares
 DECLARED: Mapping[str, tuple[str, ...]] = {
     "without_replacement": ("Order",),
     "uniform_cohort": ("Order",),
     "fedshuffle": ("Order",),
     "fedshuffle_mvr": ("Order", "Draws"),
+    "epoch_error2": ("Order",),
     "block_variance": ("Draws",),
     "averages_as_objective": ("Draws",),
     "unbiased_gradient_cohort": ("Draws",),
@@ -56,13 +58,17 @@ def heads(vector: Vector) -> set[Any]:
 
 @dataclass(frozen=True)
 class Place:
-    """Draws of a law in one inner product: which pair, at which other arguments, at the positions low <= a < high."""
+    """Draws of a law in one inner product: which pair, at which other arguments, at the positions low <= a < high.
+
+    position: of a single draw. before: how many whole epochs come before these positions and are added up with them.
+    """
 
     pair: int
     others: tuple[Any, ...]
     low: Any
     high: Any
-    position: Any = None  # of a single draw
+    position: Any = None
+    before: Any = None
 
     @property
     def size(self) -> Any:
@@ -74,8 +80,8 @@ class Place:
 class Law:
     """How vectors are drawn.
 
-    name: what the derivation calls it; of: the assumption of the statement, or the kind of its algorithm, that declares
-    it; drawn: pairs of a vector x(..., a), whose last argument is the position of the draw, and where it comes from;
+    name: what the derivation calls it; of: the assumption, the kind of the algorithm or the metric of the statement that
+    declares it; drawn: pairs of a vector x(..., a), whose last argument is the position of the draw, and where it comes from;
     past: the vectors that are known before the draw. The draws are independent of these.
     """
 
@@ -145,7 +151,7 @@ class Law:
         """Where the draws come from, with the other arguments, and the position, put in."""
         x, source = self.drawn[place.pair]
         *others, last = x.terms[0][0].args
-        values = dict(zip(others, place.others, strict=True)) | ({} if position is None else {last: position})
+        values = dict(zip(others, place.others, strict=False)) | ({} if position is None else {last: position})
         return Vector.of({a.xreplace(values): c.xreplace(values) for a, c in source.terms})
 
     def expected(self, first: Any, second: Any) -> tuple[Any, tuple[Any, ...]] | None:
@@ -158,14 +164,19 @@ class Law:
             if place is None and head(atom) not in self.known():
                 return None
             vectors.append(Vector(((atom, sp.Integer(1)),)) if place is None else self.mean(place))
-        needed = tuple(r for place in places if place is not None for r in self.ranges(place))
         value = inner(*vectors)
         one, two = places
         if one is None or two is None:
-            return value, needed
+            return value, tuple(r for place in places if place is not None for r in self.ranges(place))
+        one, two = self.within(one), self.within(two)
+        needed = (*self.ranges(one), *self.ranges(two))
         common = _common(one, two)
         covariance = None if common is None else self.covariance(one, two, common)
         return None if covariance is None else (sp.expand(value + covariance), needed)
+
+    def within(self, place: Place) -> Place:
+        """The draws there that are random given the past, for the covariance."""
+        return place
 
 
 def _common(one: Place, two: Place) -> tuple[Any, Place | None] | None:
@@ -196,9 +207,12 @@ class Order(Law):
 
     drawn: pairs of x(..., a) and u(..., i), a family of the past: x(..., a) is u of the item at position a. All pairs
     share the order. items: n, an integer that is at least 1. The first b of an order are a cohort without replacement.
+    epochs: after every n positions a new order begins, independent of those before; position e n + r is number r of
+    epoch e.
     """
 
     items: Any = None
+    epochs: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,21 +227,50 @@ class Order(Law):
 
     def pair_words(self, x: Vector, source: Vector) -> str:
         """Which family is drawn."""
-        return f"{x} is {source} of the item at that position of a uniform order of {self.items} items"
+        own = f"uniform orders of {self.items} items, one an epoch" if self.epochs else f"a uniform order of {self.items} items"
+        return f"{x} is {source} of the item at that position of {own}"
 
     def size(self, place: Place) -> Any:
         """The number of items, with the other arguments put in."""
         *others, _ = self.drawn[place.pair][0].terms[0][0].args
-        return self.items.xreplace(dict(zip(others, place.others, strict=True)))
+        return self.items.xreplace(dict(zip(others, place.others, strict=False)))
 
     def ranges(self, place: Place) -> Iterator[Any]:
-        """Positions of the order, which has an item."""
+        """Positions of the order, which has an item; of any epoch where these have not been told apart."""
         n = self.size(place)
         yield sp.Ge(n, 1)
         yield sp.Ge(place.low, 0)
         if place.position is None:
             yield sp.Ge(place.size, 0)
-        yield sp.Ge(sp.expand(n - place.high), 0)
+        if place.before is not None:
+            yield sp.Ge(place.before, 0)
+        if not self.epochs or place.before is not None:
+            yield sp.Ge(sp.expand(n - place.high), 0)
+
+    def within(self, place: Place) -> Place:
+        """What is drawn in the last epoch that the positions reach; whole epochs are not random."""
+        if not self.epochs:
+            return place
+        n, end = self.size(place), place.high if place.position is None else place.position
+        symbol = sorted(n.free_symbols, key=str)[:1]
+        parts: Any = sp.div(sp.expand(end), n, *symbol) if symbol and n.is_polynomial() else (0, end)
+        before, rest = (sp.expand(e) for e in parts)
+        others = (*place.others, before)
+        if place.position is None:
+            return Place(place.pair, others, sp.Integer(0), rest, None, before)
+        return Place(place.pair, others, rest, rest + 1, rest, before)
+
+    def whole(self, atom: Any) -> tuple[Vector, Any] | None:
+        """(what an atom is for every outcome, how many epochs) where it adds up whole epochs; None where it does not."""
+        place = self.place(atom)
+        if place is None or place.position is not None:
+            return None
+        n = self.size(place)
+        last = self.within(place) if self.epochs else place
+        times = last.before if self.epochs else sp.Integer(1)
+        if sp.expand(last.high if self.epochs else last.high - n) != 0:
+            return None
+        return vector_total(self.source(place), self._item(place), n) * times, times
 
     def _item(self, place: Place) -> Any:
         return self.drawn[place.pair][1].terms[0][0].args[-1]

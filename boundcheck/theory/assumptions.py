@@ -45,18 +45,30 @@ QUANTITIES: Mapping[str, str] = {
     "scaled_difference2": "sum over j of L_j^2 |x_j - y_j|^2",
 }
 
+# What quantities mean that only derivations name: of one client i, whose numbers of samples and constants are its own.
+OF_PROOFS: Mapping[str, str] = {
+    "sample_deviation2": "mean over the samples j of client i of |grad f_ij(x) - grad f_i(x)|^2",
+    "own_grad2": "|grad f_i(x)|^2",
+    "sigma2_i": "sigma_i^2 of client i",
+    "D_i": "number of samples of client i",
+    "draw_deviation2": "E|g - E g|^2 of the random vector g that the hypothesis is about",
+}
+_q |= {name: sp.Symbol(name, real=True) for name in (*OF_PROOFS, "P2", "K")}
+
 
 @dataclass(frozen=True)
 class Assumption:
     """One hypothesis on the objective.
 
     name: key by which problems answer. meaning: one sentence. inequality: SymPy relational in the quantities of
-    `QUANTITIES` and in symbols of the statement, for all x, y, i; None for a hypothesis without one.
+    `QUANTITIES` and in symbols of the statement, for all x, y, i; None for a hypothesis without one. in_proofs: the
+    inequality that derivations take where the hypothesis has none, over `OF_PROOFS` and `QUANTITIES`.
     """
 
     name: str
     meaning: str
     inequality: sp.Basic | None = field(default=None)
+    in_proofs: sp.Basic | None = field(default=None)
 
     def __post_init__(self) -> None:
         if self.inequality in (sp.true, sp.false):
@@ -113,13 +125,14 @@ local_variance = Assumption(
     "local_variance",
     "Within each client (1/|D_i|) sum of |grad f_ij(x) - grad f_i(x)|^2 <= sigma_i^2 + P_i^2 |grad f_i(x)|^2; "
     "P2 is the largest P_i^2/|D_i|, sigma2 the sum of sigma_i^2 over the number of all samples.",
+    in_proofs=sp.Le(_q["sample_deviation2"], _q["sigma2_i"] + _q["P2"] * _q["D_i"] * _q["own_grad2"]),
 )
 hessian_similarity = Assumption(
     "hessian_similarity",
     "The clients' Hessians differ from that of F by at most delta.",
     sp.Le(_q["similarity2"], _q["delta"] ** 2 * _q["point_difference2"]),
 )
-bounded_below = Assumption("bounded_below", "F is bounded below.")
+bounded_below = Assumption("bounded_below", "F is bounded below.", in_proofs=sp.Ge(_q["gap"], 0))
 
 plain_mean = Assumption(
     "plain_mean",

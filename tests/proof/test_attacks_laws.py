@@ -147,7 +147,7 @@ def test_the_future_is_not_known():
     ("law", "why"),
     [
         (Draws("order", "without_replacement", ((x, mean),), (u, w)), "declares Order"),
-        (Order("order", "nowhere", ((x, u),), (u, w), n), "must be declared by an assumption or the method"),
+        (Order("order", "nowhere", ((x, u),), (u, w), n), "must be declared by an assumption, the method"),
         (Law("order", "without_replacement", ((x, u),), (u, w)), "not one of the checker's own"),
     ],
 )
