@@ -106,9 +106,9 @@ class CauchySchwarz(Rule):
 
 @dataclass(frozen=True)
 class InEpochs(Rule):
-    """sum_{t < epochs * length} a(t) == sum_{e < epochs} sum_{r < length} a(e * length + r), for integers >= 0.
+    """sum_{t < epochs * length} a(t) <= sum_{e < epochs} sum_{r < length} a(e * length + r), for integers >= 0.
 
-    index: t; epoch, rest: the indices of the sums on the right.
+    Both sides are equal; for the other direction use it for -a. index: t; epoch, rest: the indices of the sums on the right.
     """
 
     term: Any
@@ -140,7 +140,7 @@ class InEpochs(Rule):
             raise BadInput("the number of epochs must not depend on an index of the sum.")
         inside = self.term.subs(self.index, self.epoch * self.length + self.rest)
         whole = total(self.term, self.index, sp.expand(self.epochs * self.length))
-        return sp.Eq(whole, total(total(inside, self.rest, self.length), self.epoch, self.epochs), evaluate=False)
+        return sp.Le(whole, total(total(inside, self.rest, self.length), self.epoch, self.epochs), evaluate=False)
 
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
         """The numbers of terms are at least 0."""
