@@ -36,8 +36,10 @@ _LEVEL: Mapping[str, str] = {
 _DIFFERENCES = ("grad_difference2", "component_difference2")
 _MONOTONE = ("monotonicity", "component_monotonicity")
 # quantities over all clients or blocks, and values at the point, for which a derivation has a name
-_NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2", "sigma2_i")
-_COUNTED = ("D_i",)  # numbers of a client, which may depend on its index
+_NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2", "sigma2_i",
+    "deviation2")
+DEVIATION = "draw_deviation2"
+_COUNTED = ("D_i", "weight2")  # numbers that may depend on an index
 _OF_SAMPLES = "sample_deviation2"
 
 
@@ -121,7 +123,7 @@ class AtPoints:
 
     def words(self) -> tuple[str, ...]:
         """What the evaluations and the names stand for, a sentence each."""
-        own = (f"{value} is the quantity {name} of the assumption" for name, value in self.named)
+        own = (f"{value} is the quantity {name} of the assumption" for name, value in self.named if name != DEVIATION)
         return (*(said for one in self.at for said in one.words()), *own)
 
     def claim(self, assumption: Assumption) -> Any:
@@ -148,7 +150,9 @@ class AtPoints:
         elif len({(one.function, one.which) for one in self.at[:2]}) > 1:
             raise BadInput(f"{where} is applied to two functions; its points must be those of one.")
         for name, value in self.named:
-            if name in _COUNTED and value.is_polynomial():
+            if name == DEVIATION and isinstance(value, Vector):
+                continue  # a draw less its mean, by a law of the derivation
+            if name in _COUNTED and not value.has(Inner, sp.Sum):
                 continue
             if name not in _NAMED or not _is_mean(value):
                 raise BadInput(
@@ -167,7 +171,7 @@ class AtPoints:
 
     def _values(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """The quantities of the catalogue at these evaluations."""
-        found: dict[str, Any] = dict(self.named)
+        found = {name: norm2(v) if isinstance(v, Vector) else v for name, v in self.named}
         for name in wanted:
             if name in found:
                 continue

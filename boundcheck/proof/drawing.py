@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
+from boundcheck.proof.at_points import DEVIATION
 from boundcheck.proof.gram import Combine, prepare
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.language import parts, scalars, whole
@@ -71,7 +72,11 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         for fact in facts:
             _check_fact(fact, law, f"{where} and the fact '{fact.name}'")
         _check_gradients(law, facts, where)
+    means = {x - mean for law in laws if isinstance(law, Draws) for x, mean in law.drawn}
     for fact in facts:
+        for name, value in getattr(fact.instance, "named", ()):
+            if name == DEVIATION and value not in means:
+                raise BadInput(f"{statement.id}: the fact '{fact.name}' takes {value} for a draw less its mean.")
         if isinstance(fact.instance, Variance):
             _check_variance(statement, fact, laws)
 
@@ -88,18 +93,32 @@ def _check_fact(fact: Fact, law: Law, where: str) -> None:
     known, drawn = law.known(), set(_drawn(law))
     for part in parts(fact.claim):
         if isinstance(part, VectorEquality):
-            own, others = heads(part.left), heads(part.right)
-            if own & drawn:
-                raise BadInput(f"{where}: {_names(own & drawn)} is given by its law, and by no equation.")
-            if own & known and not (own | others) <= known:
-                outside = _names((own | others) - known)
-                raise BadInput(f"{where}: {_names(own & known)} is known before the draw, but {outside} is not.")
+            own = [a for a, _ in part.left.terms]
+            if heads(part.left) & drawn:
+                raise BadInput(f"{where}: {_names(heads(part.left) & drawn)} is given by its law, and by no equation.")
+            for atom in own:
+                others = [a for a, _ in (part.left - part.right).terms if a != atom]
+                late = {head(a) for a in others if not _determined(law, a, law.moment(atom))}
+                if head(atom) in known and late:
+                    raise BadInput(f"{where}: {head(atom)} is known before the draw, but {_names(late)} is not.")
     at: Any = getattr(fact.instance, "at", ())
     for one in at:
-        found = set() if one.gradient is None else heads(one.gradient)
-        if found & (known | drawn) and not heads(one.point) <= known:
-            outside = _names(heads(one.point) - known)
-            raise BadInput(f"{where}: {_names(found)} is a gradient at a point that is not known before the draw, {outside}.")
+        for atom, _ in () if one.gradient is None else one.gradient.terms:
+            # a gradient may be drawn together with its point
+            own = {a for a, _ in one.point.terms if head(a) in drawn and head(atom) in drawn and a.args == atom.args}
+            late = {head(a) for a, _ in one.point.terms if a not in own and not law.before(a, law.moment(atom))}
+            if head(atom) in known | drawn and late:
+                raise BadInput(
+                    f"{where}: {head(atom)} is a gradient at a point that is not known before the draw, {_names(late)}."
+                )
+
+
+def _determined(law: Law, atom: Any, moment: Any) -> bool:
+    """Whether a vector is known before the draws at that time, or drawn before them."""
+    if head(atom) not in _drawn(law):
+        return law.before(atom, moment)
+    own = law.moment(atom)
+    return own is not None and moment is not None and law.earlier(own, moment)
 
 
 def _check_gradients(law: Law, facts: tuple[Fact, ...], where: str) -> None:

@@ -81,14 +81,17 @@ class Law:
     """How vectors are drawn.
 
     name: what the derivation calls it; of: the assumption, the kind of the algorithm or the metric of the statement that
-    declares it; drawn: pairs of a vector x(..., a), whose last argument is the position of the draw, and where it comes from;
-    past: the vectors that are known before the draw. The draws are independent of these.
+        declares it; drawn: pairs of a vector x(..., a), whose last argument is the position of the draw, and where it comes
+    from; past: the vectors that are known before the draw. The draws are independent of these. time: the argument that
+    counts rounds, where draws are made again and again: a vector of the past at one time is known before the draws at
+    that time and later ones, which may depend on all that was drawn before; one without the argument before them all.
     """
 
     name: str
     of: str
     drawn: tuple[tuple[Vector, Vector], ...]
     past: tuple[Vector, ...] = ()
+    time: Any = None
 
     def __post_init__(self) -> None:
         atoms = [v.terms[0][0] for v in (*(x for x, _ in self.drawn), *self.past) if len(v.terms) == 1]
@@ -103,6 +106,32 @@ class Law:
                 raise BadInput(f"the law '{self.name}' draws {x}; it must be a function of symbols, each once.")
             if not heads(source) <= self.known():
                 raise BadInput(f"the law '{self.name}' draws {x} from {source}, which is not known before the draw.")
+            if self.time is not None and self.time not in arguments[:-1]:
+                raise BadInput(f"the law '{self.name}' draws {x}, which has no argument {self.time}, its time.")
+            if any(self.moment(a) not in (None, self.time) for a, _ in source.terms):
+                raise BadInput(f"the law '{self.name}' draws {x} from {source}, which is known at another time.")
+
+    def moment(self, atom: Any) -> Any:
+        """The time of a vector that is drawn or of the past; None for one that is known before all draws."""
+        if isinstance(atom, sp.Sum):
+            return self.moment(atom.function)
+        patterns = [v.terms[0][0] for v in (*(x for x, _ in self.drawn), *self.past)]
+        for pattern in patterns if self.time is not None and isinstance(atom, AppliedUndef) else ():
+            if head(pattern) == type(atom) and self.time in pattern.args and len(pattern.args) == len(atom.args):
+                return atom.args[pattern.args.index(self.time)]
+        return None
+
+    def before(self, atom: Any, moment: Any) -> bool:
+        """Whether a vector of the past is known before the draws at that time."""
+        own = self.moment(atom)
+        if head(atom) not in self.known():
+            return False
+        return own is None or (moment is not None and _at_least(moment - own, 0))
+
+    @staticmethod
+    def earlier(first: Any, second: Any) -> bool:
+        """Whether one time is before another."""
+        return _at_least(second - first, 1)
 
     def known(self) -> set[Any]:
         """Heads of the vectors that are known before the draw."""
@@ -112,7 +141,8 @@ class Law:
         """The law in a sentence."""
         past = ", ".join(str(v) for v in self.past) or "nothing"
         pairs = "; ".join(self.pair_words(x, u) for x, u in self.drawn)
-        return f"{pairs}; known before: {past} ({self.of})"
+        when = "" if self.time is None else f" the draws at the same {self.time}"
+        return f"{pairs}; known before{when}: {past} ({self.of})"
 
     def pair_words(self, x: Vector, source: Vector) -> str:
         """What one vector that is drawn is."""
@@ -159,9 +189,12 @@ class Law:
         places = [self.place(atom) for atom in (first, second)]
         if places == [None, None]:
             return None
+        moments = [self.moment(a) for a, place in zip((first, second), places, strict=True) if place is not None]
+        if self.time is not None and sp.expand(moments[0] - moments[-1]) != 0:
+            return None  # what is drawn later may depend on what is drawn first
         vectors: list[Vector] = []
         for atom, place in zip((first, second), places, strict=True):
-            if place is None and head(atom) not in self.known():
+            if place is None and not self.before(atom, moments[0]):
                 return None
             vectors.append(Vector(((atom, sp.Integer(1)),)) if place is None else self.mean(place))
         value = inner(*vectors)
@@ -177,6 +210,11 @@ class Law:
     def within(self, place: Place) -> Place:
         """The draws there that are random given the past, for the covariance."""
         return place
+
+
+def _at_least(difference: Any, low: int) -> bool:
+    found = sp.expand(difference)
+    return bool(found.is_Integer and found >= low)
 
 
 def _common(one: Place, two: Place) -> tuple[Any, Place | None] | None:

@@ -51,7 +51,9 @@ OF_PROOFS: Mapping[str, str] = {
     "own_grad2": "|grad f_i(x)|^2",
     "sigma2_i": "sigma_i^2 of client i",
     "D_i": "number of samples of client i",
-    "draw_deviation2": "E|g - E g|^2 of the random vector g that the hypothesis is about",
+    "draw_deviation2": "E|v - E v|^2 for v a factor times the random vector that the hypothesis is about",
+    "weight2": "square of that factor",
+    "deviation2": "bound on the variance of the random vector that the hypothesis is about",
 }
 _q |= {name: sp.Symbol(name, real=True) for name in (*OF_PROOFS, "P2", "K")}
 
@@ -231,6 +233,7 @@ block_variance = Assumption(
     "block_variance",
     "Every client takes one step a round with a gradient whose mean is its own, drawn independently of the others, and "
     "whose block j has at most the variance sigma_j^2 at every point.",
+    in_proofs=sp.Le(_q["draw_deviation2"], _q["weight2"] * _q["deviation2"]),
 )
 block_dissimilarity = Assumption(
     "block_dissimilarity",
