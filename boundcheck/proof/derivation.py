@@ -227,6 +227,7 @@ class Derivation(Shown):
             background=background,
             clock=self._clock(),
             laws=self.laws,
+            drawn=self.drawn,
         )
 
     def _report(
@@ -291,6 +292,8 @@ class Derivation(Shown):
         ]
         for step in self.steps:
             found += [Trusted(step.name, "presumed", claim, why) for claim, why in _presumed(step.by)]
+            found += [Trusted(step.name, "evaluation", name, "what the lemma is used for") for name in _named(step.by)]
+            found += [Trusted(step.name, "cited", id, "its derivation") for id in _cited(step.by)]
         return tuple(found)
 
     def _ancestors(self) -> set[str]:
@@ -346,6 +349,21 @@ def _presumed(method: Any) -> Iterable[tuple[str, str]]:
         yield f"the method '{method.label}' is sound", "it is not one of the checker's own"
     if inside is not None:
         yield from _presumed(inside)
+
+
+def _named(method: Any) -> tuple[str, ...]:
+    """What a method calls the terms for which it uses a lemma."""
+    own: Any = getattr(method, "named", None)
+    return () if own is None else own()
+
+
+def _cited(method: Any) -> Iterable[str]:
+    """The derivations that a method, or the one inside it, cites."""
+    own: Any = getattr(method, "cited", None)
+    yield from own() if own is not None else ()
+    inside: Any = getattr(method, "by", None)
+    if inside is not None:
+        yield from _cited(inside)
 
 
 def _decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mapping[str, str]) -> Finding:

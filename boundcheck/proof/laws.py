@@ -19,7 +19,7 @@ a product of a draw with a vector that is not of the past stays as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
@@ -91,7 +91,7 @@ class Law:
     of: str
     drawn: tuple[tuple[Vector, Vector], ...]
     past: tuple[Vector, ...] = ()
-    time: Any = None
+    time: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         atoms = [v.terms[0][0] for v in (*(x for x, _ in self.drawn), *self.past) if len(v.terms) == 1]

@@ -12,9 +12,9 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.cited import (
     as_strong,
     choices_of,
-    count_trusted,
     not_one_value,
     other_run,
+    rests_on,
     roles_of,
     start_and_end,
 )
@@ -70,12 +70,14 @@ class Lemma(Rule):
         return {s for expr in self.means for s in expr.free_symbols}
 
     def trusted(self) -> tuple[tuple[str, str], ...]:
-        """What the metric and the means are, and what the derivation of the cited statement rests on."""
-        proof = derivation(self.statement)
+        """What the metric and the means are."""
         own = [f"{self.metric} is the mean of what {self.statement} bounds, whatever happened before"]
         own += [f"{mean} is the mean of its {expr}, over the same" for expr, mean in self.means.items()]
-        own.append(f"the {count_trusted(proof)} transcriptions on which the derivation of {self.statement} rests")
         return tuple((claim, "the cited statement is used") for claim in own)
+
+    def cited(self) -> tuple[str, ...]:
+        """The derivation on which the step rests."""
+        return rests_on(self.statement)
 
     def roles(self) -> tuple[tuple[Any, str], ...]:
         """What the metric and the means of values at the start are, where these are single terms."""

@@ -90,7 +90,7 @@ class Context:
     being derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the
     decision at hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a
     claim has a value; clock: the rounds of the terms of the derivation (`clock.Clock`); laws: how its vectors are drawn
-    (`laws.Law`).
+    (`laws.Law`); drawn: on how many draws each vector depends (`outcomes.Drawn`).
     """
 
     quantities: frozenset[str] = frozenset()
@@ -102,6 +102,7 @@ class Context:
     background: tuple[tuple[str, Any], ...] = ()
     clock: Any = None
     laws: tuple[Any, ...] = ()
+    drawn: tuple[Any, ...] = ()
 
 
 class Justification(Protocol):
@@ -144,7 +145,7 @@ class Trusted:
 
     name: of the fact or step; kind: "assumption", "metric", "algorithm" or "count" as for facts, "evaluation" for what
     a fact from the catalogue of assumptions calls a gradient, a value or a sum, "law" for what is drawn and what is
-    known before, or "presumed" by the method of a step;
+    known before, "cited" for another derivation, or "presumed" by the method of a step;
     claim: in words; source: where the paper says it, or why it is needed.
     """
 

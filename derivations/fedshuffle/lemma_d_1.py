@@ -9,6 +9,7 @@ Vectors are random, inner products stand for their expectations given what came 
     ay(j)  gradient of the loss of sample j at y(0)           ax(j)  the same at x
     fy, fx gradient of f_i at y(0) and x                      m      momentum
     z(k)   direction (13) with both gradients of the k-th sample, taken at y(0)       d    its mean, (25)
+    mean   average gradient of the epoch, (24)
     W      sum over the samples of the squared distances of these directions to d
 """
 
@@ -43,7 +44,7 @@ N, half = D_i, sp.Rational(1, 2)
 
 y, g, gy, gx = (vector(name, k) for name in ("y", "g", "gy", "gx"))
 ay, ax = vector("ay", j), vector("ax", j)
-fy, fx, m, d = vector("fy"), vector("fx"), vector("m"), vector("d")
+fy, fx, m, d, mean = (vector(name) for name in ("fy", "fx", "m", "d", "mean"))
 zero, error = Vector(()), g - gy
 z, az = (own + (m - old) * (1 - a) for own, old in ((gy, gx), (ay, ax)))
 part, draws = vector_total(error, k, k), vector_total(z, k, k)
@@ -63,7 +64,8 @@ FACTS = (
     Fact("start", VectorEquality(y.at(k, 0), zero), "algorithm", "positions are relative to y_{i,e}"),
     Fact("local step", VectorEquality(y.at(k, k + 1), y - (g + (m - gx) * (1 - a)) * (eta_l / N)), "algorithm", "(12)"),
     Fact("d2", sp.Eq(d2, norm2(d)), "metric", "Lemma D.1"),
-    Fact("error2", sp.Eq(error2, norm2(vector_total(g, k, N) / N - fy)), "metric", "Lemma D.1 with (24)"),
+    Fact("mean", VectorEquality(mean, vector_total(g, k, N) / N), "definition", "(24)"),
+    Fact("error2", sp.Eq(error2, norm2(mean - fy)), "metric", "Lemma D.1"),
     pointwise(
         "A3.2",
         smooth_samples,
@@ -76,10 +78,10 @@ FACTS = (
             f"A3.4 at {name}",
             local_variance,
             "Assumption 3.4",
-            Evaluation("f_i", point, mean),
+            Evaluation("f_i", point, whole),
             Evaluation("f_ij", point, own, which=j),
         )
-        for name, point, mean, own in (("y", zero, fy, ay), ("x", vector("x"), fx, ax))
+        for name, point, whole, own in (("y", zero, fy, ay), ("x", vector("x"), fx, ax))
     ),
 )
 
@@ -311,7 +313,7 @@ ENDING = (
     Step(
         "average",
         sp.Le(error2, L**2 / N * S),
-        ("average.1", "errors.3", "every sample once", "fy", "error2", "domain D_i"),
+        ("average.1", "errors.3", "every sample once", "fy", "mean", "error2", "domain D_i"),
         Combine({"average.1": 1 / N**2, "errors.3": 1 / N}),
         "grad f_i(y(0)) is the mean of all samples' gradients there",
     ),

@@ -44,8 +44,8 @@ s, g, gL, b, bL = (vector("s", r), *(vector(name, r, i) for name in ("g", "gL", 
 c, cx, move, AVERAGED = vector("c", r, k), vector("cx", r, k), vector("move", r), vector("B", r)
 u, x = Vector(()), vector("x", r, k)  # the averaged model, to which points are relative, and that of the drawn client
 G, GL, B, BL = (vector_total(one, i, m) for one in (g, gL, b, bL))
-CLIENTS = Draws("client", "averages_as_objective", ((c, s), (cx, AVERAGED), (x, u)), (s, AVERAGED, b), r)
-NOISE = Draws("noise", "block_variance", ((g, b), (gL, bL)), (b, bL, s), r)
+CLIENTS = Draws("client", "averages_as_objective", ((c, s), (cx, AVERAGED), (x, u)), (s, AVERAGED, b), time=r)
+NOISE = Draws("noise", "block_variance", ((g, b), (gL, bL)), (b, bL, s), time=r)
 
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= K - 1), "index", "iterations"),

@@ -11,11 +11,11 @@ from attack_tools import relation, step
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
-from boundcheck.proof.drawing import Expected, Variance, variance_of
+from boundcheck.proof.drawing import EverySample, Expected, Variance, variance_of
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Identity
 from boundcheck.proof.laws import Draws, Law, Order
-from boundcheck.proof.rules import SumOver
+from boundcheck.proof.rules import InEpochs, SumOver
 from boundcheck.proof.step import Fact, Status
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
@@ -230,3 +230,156 @@ def test_expectations_are_put_into_nothing_else():
     assert one.certificate is not None
     assert one.certificate["kind"] == "expectation"
     assert one.certificate["put in"][0]["product"] == "Inner(x(a), x(a))"
+
+
+# draws that are made again in every round
+
+LEMMA_1 = statement("partial_averaging/lemma_1/corrected")
+r, K = sp.symbols("r K", real=True)
+g, b, s = vector("g", r, i), vector("b", r, i), vector("s", r)
+NOISE = Draws("noise", "block_variance", ((g, b),), (b, s), time=r)
+ROUNDS = Fact("index r", sp.And(r >= 1, r <= K - 1), "index", "")
+
+
+def rounds(claim, law=NOISE, facts=(), drawn=((g, r + 1), (b, r), (s, r))):
+    every = (*scope_facts(LEMMA_1), ROUNDS, *facts)
+    names = tuple(f.name for f in every if not f.name.startswith("condition"))
+    one = step("it", claim, names, Expected((law.name,)))
+    return Derivation(LEMMA_1, every, (one,), "it", variance, laws=(law,), drawn=drawn)
+
+
+def at(v, time, place=0):
+    return v.at(r, time).at(i, place)
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        (equal(inner(at(g, r), s), inner(at(b, r), s)), Status.PROVED),
+        (equal(inner(at(g, r), s.at(r, r - 1)), inner(at(b, r), s.at(r, r - 1))), Status.PROVED),
+        (equal(inner(at(g, r), at(g, r, 1)), inner(at(b, r), at(b, r, 1))), Status.PROVED),
+        # what is known after the round depends on its draws
+        (equal(inner(at(g, r), s.at(r, r + 1)), inner(at(b, r), s.at(r, r + 1))), Status.UNDECIDED),
+        (equal(inner(at(g, r), at(b, r + 1)), inner(at(b, r), at(b, r + 1))), Status.UNDECIDED),
+        (equal(inner(at(g, r), at(g, r + 1)), inner(at(b, r), at(b, r + 1))), Status.UNDECIDED),
+        (equal(inner(at(g, r), s.at(r, K)), inner(at(b, r), s.at(r, K))), Status.UNDECIDED),
+        (relation(sp.Eq, norm2(at(g, r)), norm2(at(b, r))), Status.UNDECIDED),  # no noise
+        (relation(sp.Eq, norm2(at(g, r) + at(g, r, 1)), norm2(at(b, r) + at(b, r, 1))), Status.UNDECIDED),
+    ],
+    ids=str,
+)
+def test_a_round_knows_its_past_and_not_its_future(claim, status):
+    found = rounds(claim).check_step("it", 5).status
+    assert found is status if status is Status.PROVED else found is not Status.PROVED
+
+
+def test_the_state_of_a_run_depends_on_what_was_drawn():
+    """s' = s - g may be known in the next round, never in the same one, nor before all of them."""
+    after = Fact("s", VectorEquality(s.at(r, r + 1), s - at(g, r)), "algorithm", "")
+    claim = equal(inner(at(g, r), s.at(r, r + 1)), inner(at(b, r), s) - norm2(at(g, r)))
+    assert rounds(claim, facts=(after,)).check_step("it", 5).status is Status.PROVED
+    same = replace(after, claim=VectorEquality(s, s.at(r, r - 1) - at(g, r)))
+    with pytest.raises(BadInput, match="s is known before the draw, but g is not"):
+        rounds(claim, facts=(same,))
+    timeless = replace(NOISE, past=(b, s, w))
+    fixed = replace(after, claim=VectorEquality(w, s.at(r, 3) - at(g, 2)))
+    with pytest.raises(BadInput, match="w is known before the draw, but g, s is not"):
+        rounds(claim, law=timeless, facts=(fixed,))
+    with pytest.raises(BadInput, match="s is known before the draw, but g is not"):
+        rounds(claim, law=Draws("noise", "block_variance", ((g, b),), (b, s)), facts=(after,))
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: Draws("d", "", ((g, b.at(r, r + 1)),), (b,), time=r), "known at another time"),
+        (lambda: Draws("d", "", ((g, b),), (b,), time=i), "has no argument i, its time"),
+        (lambda: Draws("d", "", ((g, b),), (b,), time=K), "has no argument K, its time"),
+    ],
+)
+def test_a_law_with_a_time(make, why):
+    with pytest.raises(BadInput, match=why):
+        make()
+
+
+# epochs
+
+DRIFT = statement("fedshuffle/drift_of_a_round/corrected")
+E, t, e, N, q = sp.symbols("E t e N q", real=True)
+gradient = vector("x", t)
+anew = Order("order", "fedshuffle", ((gradient, u),), (u, w), N, True)
+EPOCHS = (
+    Fact("samples", N >= 1, "count", ""),
+    Fact("index e", sp.And(e >= 0, e <= E - 1), "index", ""),
+    Fact("index q", sp.And(q >= 0, q <= N - 1), "index", ""),
+    Fact("index t", sp.And(t >= 0, t <= E * N - 1), "index", ""),
+)
+average = vector_total(u, i, N) / N
+apart = total(norm2(u), i, N) - N * norm2(average)
+
+
+def in_epochs(claim, by=None, law=anew):
+    every = (*scope_facts(DRIFT), *EPOCHS)
+    names = ("samples", "index e", "index q", "index t", "domain E")
+    one = step("it", claim, names, Expected(("order",)) if by is None else by)
+    return Derivation(DRIFT, every, (one,), "it", variance, laws=(law,)).check_step("it", 5).status
+
+
+def upto(count):
+    return vector_total(gradient, t, count)
+
+
+@pytest.mark.parametrize(
+    ("claim", "true"),
+    [
+        (equal(norm2(upto(e * N + q)), (e * N + q) ** 2 * norm2(average)
+               + q * (N - q) / (N * sp.Max(1, N - 1)) * apart), True),
+        (equal(norm2(upto(e * N)), (e * N) ** 2 * norm2(average)), True),
+        (equal(inner(upto(t), w), t * inner(average, w)), True),
+        (equal(norm2(gradient.at(t, e * N + q)), total(norm2(u), i, N) / N), True),
+        # the noise of the epochs before adds nothing, and that of this one does not grow for ever
+        (equal(norm2(upto(e * N + q)), (e * N + q) ** 2 * norm2(average)
+               + (e + 1) * q * (N - q) / (N * sp.Max(1, N - 1)) * apart), False),
+        (equal(norm2(upto(t)), t**2 * norm2(average) + t * (N - t) / (N * sp.Max(1, N - 1)) * apart), False),
+        (equal(norm2(upto(e * N + q + 1)), (e * N + q + 1) ** 2 * norm2(average)
+               + q * (N - q) / (N * sp.Max(1, N - 1)) * apart), False),
+        (relation(sp.Eq, norm2(upto(e * N + q)), (e * N + q) ** 2 * norm2(average)), False),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_epochs(claim, true):
+    found = in_epochs(claim)
+    assert found is Status.PROVED if true else found is not Status.PROVED
+
+
+def test_only_whole_epochs_use_every_sample_once():
+    every, by = vector_total(u, i, N), EverySample("order")
+    assert in_epochs(VectorEquality(upto(E * N), every * E), by) is Status.PROVED
+    assert in_epochs(VectorEquality(upto(N), every), by) is Status.PROVED
+    for wrong in (
+        VectorEquality(upto(E * N), every),
+        VectorEquality(upto(N - 1), every),
+        VectorEquality(upto(N + 1), every),
+        VectorEquality(upto(e * N + q), average * (e * N + q)),
+        VectorEquality(gradient.at(t, 0), average),
+    ):
+        assert in_epochs(wrong, by) is not Status.PROVED
+    once = Order("order", "fedshuffle", ((gradient, u),), (u, w), N)
+    assert in_epochs(VectorEquality(upto(E * N), every * E), by, once) is not Status.PROVED
+
+
+def test_a_sum_over_epochs_has_as_many_terms():
+    f = sp.Function("f", real=True)
+    rule = InEpochs(f(t), t, e, E, q, N)
+    both = total(total(f(e * N + q), q, N), e, E)
+    assert in_epochs(relation(sp.Le, total(f(t), t, sp.expand(E * N)), both), rule) is Status.PROVED
+    for wrong in (
+        relation(sp.Le, total(f(t), t, sp.expand(E * N) + 1), both),
+        relation(sp.Le, total(f(t), t, sp.expand(E * N)), total(total(f(e * N + q), q, N - 1), e, E)),
+        relation(sp.Le, total(f(t), t, sp.expand(E * N)), total(total(f(e * N + q + 1), q, N), e, E)),
+        relation(sp.Lt, total(f(t), t, sp.expand(E * N)), both),
+    ):
+        assert in_epochs(wrong, rule) is not Status.PROVED
+    for bad in (InEpochs(f(q), t, e, E, q, N), InEpochs(f(t), t, e, E, e, N), InEpochs(f(t), t, e, e, q, N)):
+        with pytest.raises(BadInput, match="sum"):
+            bad.instance({})
