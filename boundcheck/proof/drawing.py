@@ -128,10 +128,10 @@ def _check_gradients(law: Law, facts: tuple[Fact, ...], where: str) -> None:
         for one in getattr(fact.instance, "at", ()):
             for h in () if one.gradient is None else heads(one.gradient):
                 places.setdefault(h, set()).add((one.function, one.point))
-    for x, source in law.drawn if isinstance(law, Order) else ():
+    for x, source in law.drawn if isinstance(law, Order) else law.alike if isinstance(law, Draws) else ():
         own, family = (places.get(head(v.terms[0][0]), set()) for v in (x, source))
         if own and family and own != family:
-            raise BadInput(f"{where} draws {x} from {source}, which is the gradient of other functions or elsewhere.")
+            raise BadInput(f"{where} draws {x} as {source}, which is the gradient of other functions or elsewhere.")
 
 
 def _check_variance(statement: Any, fact: Fact, laws: tuple[Law, ...]) -> None:

@@ -365,12 +365,23 @@ class Draws(Law):
     """Independent draws, one at each position, with known means.
 
     drawn: pairs of x(..., a) and its mean given the past, a combination of vectors of the past. Draws at different
-    arguments are independent, those of different pairs at the same arguments are drawn together.
+    arguments are independent, those of different pairs at the same arguments are drawn together. alike: pairs of a
+    vector that is drawn and another one that has the same distribution, so that E|x|^2 is E|v|^2.
     """
+
+    alike: tuple[tuple[Vector, Vector], ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        own = {head(x.terms[0][0]) for x, _ in self.drawn}
+        for x, v in self.alike:
+            if not any(x == drawn for drawn, _ in self.drawn) or len(v.terms) != 1 or heads(v) & own:
+                raise BadInput(f"the law '{self.name}' draws no {x} that is distributed as {v}, a single other vector.")
 
     def pair_words(self, x: Vector, source: Vector) -> str:
         """The mean of one draw."""
-        return f"{x} is drawn with the mean {source}, independently at each of its arguments"
+        like = "".join(f" and the distribution of {v}" for one, v in self.alike if one == x)
+        return f"{x} is drawn with the mean {source}{like}, independently at each of its arguments"
 
     def ranges(self, place: Place) -> Iterator[Any]:
         """No position that is not one."""
@@ -389,9 +400,18 @@ class Draws(Law):
         if common[1] is None:
             return sp.Integer(0)
         both = common[1]
-        if both.position is not None:
-            return None if first.position is not None and second.position is not None else self._at(first, second, both)
+        if first.position is not None and second.position is not None:
+            return self._known(first, second)
         return self._at(first, second, both)
+
+    def _known(self, first: Place, second: Place) -> Any:
+        """The variance of one draw that is distributed as another vector; None where that is not known."""
+        for x, v in self.alike if first.pair == second.pair else ():
+            if x == self.drawn[first.pair][0]:
+                values = dict(zip(x.terms[0][0].args, (*first.others, first.position), strict=True))
+                other = Vector.of({a.xreplace(values): c for a, c in v.terms})
+                return inner(other, other) - inner(*(self.source(p, p.position) for p in (first, second)))
+        return None
 
     def _at(self, first: Place, second: Place, both: Place) -> Any:
         index = sp.Dummy("position", real=True)
