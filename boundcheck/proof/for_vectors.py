@@ -20,7 +20,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.cited import rests_on
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import parts, symbols_of
-from boundcheck.proof.laws import head
+from boundcheck.proof.laws import head, heads
 from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.outcomes import earlier
 from boundcheck.proof.rules.base import Obligation, Rule
@@ -146,13 +146,13 @@ class ForVectors(Rule):
             return ""
         if not setting.drawn:
             return "on which draws the vectors depend is not declared"
-        known = {h for law in proof.laws for h in law.known()} | _fixed(proof)
         own = [(head(vector(name, *arguments).terms[0][0]), image) for name, arguments, image in self.vectors]
-        before, after = ([v for h, v in own if (h in known) is early] for early in (True, False))
-        for first in before:
-            for second in after:
-                if not earlier(setting.statement.id, setting.drawn, first, second):
-                    return f"{first} is not known before what {second} depends on"
+        for law in proof.laws:
+            known, late = _fixed(proof, law), _dependent(proof, law)
+            for first in (v for h, v in own if h in known):
+                for second in (v for h, v in own if h in late):
+                    if not earlier(setting.statement.id, setting.drawn, setting.ranges, first, second):
+                        return f"{first} is not known before what {second} depends on"
         return "" if image else "no vector stands for one of the cited derivation"
 
 
@@ -161,14 +161,29 @@ def plain(**images: Vector) -> tuple[tuple[str, tuple[Any, ...], Vector], ...]:
     return tuple((name, (), image) for name, image in images.items())
 
 
-def _fixed(proof: Any) -> set[Any]:
-    """Heads of what is defined by vectors that are known before all draws."""
-    known = {h for law in proof.laws for h in law.known() if law.time is None}
+def _fixed(proof: Any, law: Any) -> set[Any]:
+    """Heads of the past of a law, and of what is defined by it."""
+    known = set(law.known())
     for fact in proof.facts:
-        if fact.kind == "definition" and isinstance(fact.claim, VectorEquality):
-            if {head(a) for a, _ in fact.claim.right.terms} <= known:
-                known.add(head(fact.claim.left.terms[0][0]))
+        if fact.kind == "definition" and isinstance(fact.claim, VectorEquality) and heads(fact.claim.right) <= known:
+            known |= heads(fact.claim.left)
     return known
+
+
+def _dependent(proof: Any, law: Any) -> set[Any]:
+    """Heads of the vectors that a law draws, and of those that its draws determine by equations and as gradients."""
+    found = {head(x.terms[0][0]) for x, _ in law.drawn}
+    while True:
+        more: set[Any] = set()
+        for fact in proof.facts:
+            pairs = [(p.left, p.right) for p in parts(fact.claim) if isinstance(p, VectorEquality)]
+            pairs += [(one.gradient, one.point) for one in getattr(fact.instance, "at", ()) if one.gradient is not None]
+            for own, others in pairs:
+                if heads(others) & found:
+                    more |= heads(own)
+        if more <= found:
+            return found
+        found |= more
 
 
 def _said(part: Any, symbols: set[Any]) -> Any:

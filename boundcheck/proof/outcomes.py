@@ -42,14 +42,21 @@ def check_outcomes(statement: Any, facts: tuple[Fact, ...], drawn: Drawn) -> Non
                 levels.check(part, fact.name)
 
 
-def earlier(where: str, drawn: Drawn, first: Vector, second: Vector) -> bool:
-    """Whether the first vector depends on fewer draws than the second; False where that is not declared."""
+def earlier(where: str, drawn: Drawn, ranges: tuple[tuple[Any, Any], ...], first: Vector, second: Vector) -> bool:
+    """Whether the first vector depends on fewer draws than the second, for all indices in their ranges.
+
+    False where that is not declared.
+    """
     own = _Levels(where, drawn)
     try:
         before, after = (own.last([own.of(a) for a, _ in v.terms], str(v)) for v in (first, second))
     except BadInput:
         return False
-    return _not_negative(after - before - 1)
+    gap = sp.expand(after - before - 1)
+    for index, relation in ranges:  # where the gap is smallest
+        if isinstance(relation, sp.Le) and gap.coeff(index).is_negative:
+            gap = sp.expand(gap.subs(index, relation.rhs))
+    return _not_negative(gap)
 
 
 class _Levels:
