@@ -14,17 +14,17 @@ from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
+from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
 from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.kernel import of_the_kernel
-from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
 from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
-from boundcheck.proof.step import Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
+from boundcheck.proof.step import NAMES, Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
 
@@ -250,9 +250,10 @@ class Derivation(Shown):
         own = Status.VACUOUS if empty else Status.PROVED if whole_way else Status.UNDECIDED
         status = weakest([*(r.status for r in results), own])
         trusted = self.trusted()
+        written = sum(t.kind not in NAMES for t in trusted)
         remarks.append(
-            f"What is proved rests on {len(trusted)} transcriptions of the statement's assumptions, metric and method, "
-            "which are taken as they are written."
+            f"What is proved rests on {written} transcriptions of the statement's assumptions, metric and method, which "
+            f"are taken as they are written, and on {len(trusted) - written} names of terms."
         )
         return DerivationReport(
             self.statement.id, results, self.facts, status, matches, conditions, tuple(remarks), seconds, trusted
@@ -286,9 +287,10 @@ class Derivation(Shown):
                     seen.add(what)
                     found.append(Trusted(fact.name, "evaluation", what, f"{fact.assumption}: {fact.source}"))
         found += [Trusted(law.name, "law", law.words(), law.of) for law in self.laws]
-        found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
+        found.append(Trusted("target", "evaluation", f"{self.target} is what the statement bounds", "conclusion"))
         found += [
-            Trusted("rounds", "metric", f"{x} is taken after {n} rounds", "cited statements") for x, n in self.rounds
+            Trusted("rounds", "evaluation", f"{x} is taken after {n} rounds", "cited statements")
+            for x, n in self.rounds
         ]
         for step in self.steps:
             found += [Trusted(step.name, "presumed", claim, why) for claim, why in _presumed(step.by)]

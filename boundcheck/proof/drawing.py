@@ -60,7 +60,9 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         if type(law) not in (Order, Draws):
             raise BadInput(f"{where} is a {type(law).__name__}, which is not one of the checker's own.")
         if law.of not in declared:
-            raise UnknownName(f"{where} must be declared by an assumption, the method or the metric, and", law.of, sorted(declared))
+            raise UnknownName(
+                f"{where} must be declared by an assumption, the method or the metric, and", law.of, sorted(declared)
+            )
         if type(law).__name__ not in DECLARED.get(law.of, ()):
             allowed = ", ".join(DECLARED.get(law.of, ())) or "none"
             raise BadInput(f"{where} is of the kind {type(law).__name__}; '{law.of}' declares {allowed}.")
@@ -68,7 +70,9 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         if any(law.name == other.name or set(_drawn(law)) & set(_drawn(other)) for other in laws[:k]):
             raise BadInput(f"{where} draws or is called what another law does.")
         if law.known() & drawn:
-            raise BadInput(f"{where} takes {_names(law.known() & drawn)} as known before, which it or a later law draws.")
+            raise BadInput(
+                f"{where} takes {_names(law.known() & drawn)} as known before, which it or a later law draws."
+            )
         for fact in facts:
             _check_fact(fact, law, f"{where} and the fact '{fact.name}'")
         _check_gradients(law, facts, where)
@@ -139,7 +143,8 @@ def _check_variance(statement: Any, fact: Fact, laws: tuple[Law, ...]) -> None:
     if statement.metric.quantity not in VARIANCES or fact.kind != "metric":
         raise BadInput(f"{where} says that the metric {statement.metric.quantity} is a variance, which it is not.")
     if fact.instance.law not in laws or any(
-        fact.instance.law.place(a) is None and head(a) not in fact.instance.law.known() for a, _ in fact.instance.of.terms
+        fact.instance.law.place(a) is None and head(a) not in fact.instance.law.known()
+        for a, _ in fact.instance.of.terms
     ):
         raise BadInput(f"{where} takes the variance of what its law does not draw.")
     if not isinstance(fact.claim, sp.Eq) or fact.claim != fact.instance.claim(fact.claim.lhs):

@@ -79,7 +79,9 @@ class ForVectors(Rule):
         for part in (part for fact in proof.facts if fact.kind == "metric" for part in parts(fact.claim)):
             symbol = _said(part, own)
             if symbol is not None and not image.knows(part):
-                raise BadInput(f"nothing stands for a vector of what {self.statement} says of {symbol}, which is {part}.")
+                raise BadInput(
+                    f"nothing stands for a vector of what {self.statement} says of {symbol}, which is {part}."
+                )
             if symbol in found:
                 raise BadInput(f"{self.statement} says two things of {symbol}, which no single expression need meet.")
             if symbol is not None:

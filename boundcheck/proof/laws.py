@@ -265,7 +265,11 @@ class Order(Law):
 
     def pair_words(self, x: Vector, source: Vector) -> str:
         """Which family is drawn."""
-        own = f"uniform orders of {self.items} items, one an epoch" if self.epochs else f"a uniform order of {self.items} items"
+        own = (
+            f"uniform orders of {self.items} items, one an epoch"
+            if self.epochs
+            else f"a uniform order of {self.items} items"
+        )
         return f"{x} is {source} of the item at that position of {own}"
 
     def size(self, place: Place) -> Any:

@@ -1,6 +1,6 @@
 """The proof of Lemma B.5 (FedShuffle, Appendix B.3): the variance of a mean of vectors drawn without replacement.
 
-    u(i)  the n vectors                 x(a)  the vector drawn as number a, counted from 0
+u(i)  the n vectors                 x(a)  the vector drawn as number a, counted from 0
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ FACTS = (
     Fact("spread", sp.Eq(sigma2, total(norm2(u - mean), i, n) / n), "metric", "mean squared distance to the mean"),
 )
 
+
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
     others = n - 1 if statement.reading == "as_printed" else sp.Max(1, n - 1)
     exact = sp.Eq(variance, (n - k) / (k * others) * sigma2, evaluate=False)
     facts = ("variance", "spread", "domain k", "domain 1", "domain n")
     step = Step("conclusion", exact, facts, Expected(("order",)), "the covariance of two of them is -sigma^2/(n - 1)")
-    return Derivation(
-        statement, (*scope_facts(statement), *FACTS), (step,), "conclusion", variance, laws=(ORDER,)
-    )
+    return Derivation(statement, (*scope_facts(statement), *FACTS), (step,), "conclusion", variance, laws=(ORDER,))

@@ -51,7 +51,9 @@ m, mp, fx, fxp = (vector(name) for name in ("m", "mp", "fx", "fxp"))
 k = _symbols("k")
 drawn = [vector(name, k) for name in ("fix", "fjx", "fjxp")]  # client 0 of those that are drawn, for i and for j
 fix, fjx, fjxp = (one.at(k, 0) for one in drawn)
-ROUNDS = tuple((term, 0) for term in (y, g, d, f, fi, h2, gam2, S, m, drawn[0], fx))  # of the round that is about to be made
+ROUNDS = tuple(
+    (term, 0) for term in (y, g, d, f, fi, h2, gam2, S, m, drawn[0], fx)
+)  # of the round that is about to be made
 h, Z, G = m - fx, fjxp - fjx - fxp + fx, fjx - fx
 end, begin = y.at(e, E), Vector(())
 AT_BOTH_ENDS = tuple(
@@ -123,9 +125,7 @@ LEMMAS = (
         "D.2",
         sp.Le(norm2(d - f), 3 * h2 + 3 * delta**2 * norm2(y) + 3 * a**2 * gam2),
         ("direction", "h2", "gam2", "domain delta", *COMMON),
-        ForVectors(
-            SECOND, plain(m=m, x=begin, y=y, fix=fix, fiy=fi, fx=fx, fy=f, d=d), kept=(h2, gam2)
-        ),
+        ForVectors(SECOND, plain(m=m, x=begin, y=y, fix=fix, fiy=fi, fx=fx, fy=f, d=d), kept=(h2, gam2)),
         "Lemma D.2 in every epoch",
     ),
     Step(

@@ -151,7 +151,9 @@ LEMMAS = (
             + 8 * eta_l**2 * delta**2 * E * grads,
         ),
         (*EPOCHS, "condition momentum and step size", "domain sigma2", *HYPOTHESES),
-        ForVectors(FOURTH, (*START, ("fix", (k,), client), *RUN, *plain(mp=m.at(r, r + 1), fxp=fx.at(r, r + 1))), NUMBERS),
+        ForVectors(
+            FOURTH, (*START, ("fix", (k,), client), *RUN, *plain(mp=m.at(r, r + 1), fxp=fx.at(r, r + 1))), NUMBERS
+        ),
         "Lemma D.4",
     ),
 )
@@ -251,10 +253,7 @@ def _round(kept: Any) -> Step:
         "round",
         sp.Le(
             gap(r + 1),
-            gap(r)
-            - kept * eta_l * grads
-            + 4 * eta_l**3 * L**2 * E * sigma2
-            + 12 * E * eta_l * (norm2(h) + a**2 * G2),
+            gap(r) - kept * eta_l * grads + 4 * eta_l**3 * L**2 * E * sigma2 + 12 * E * eta_l * (norm2(h) + a**2 * G2),
         ),
         (
             *("round.1", "first epoch", "last epoch", "D.3", "client deviation", "1/16", "1/1600"),
@@ -262,7 +261,10 @@ def _round(kept: Any) -> Step:
         ),
         Combine(
             {
-                **{"round.1": 1, "first epoch": 1, "last epoch": 1, "D.3": 6 * eta_l * delta**2},
+                "round.1": 1,
+                "first epoch": 1,
+                "last epoch": 1,
+                "D.3": 6 * eta_l * delta**2,
                 "client deviation": 6 * E * eta_l * a**2 * (1 + 48 * E**2 * delta**2 * eta_l**2),
             }
         ),
@@ -415,6 +417,13 @@ def derivation(statement: Any) -> Derivation:
     steps = (*LEMMAS, *DESCENT, *middle, *ENDING)
     quantities = frozenset({"gap_0", "h2_0", "G2", "sigma2"})
     return Derivation(
-        statement, (*scope_facts(statement), *FACTS), steps, "conclusion", grad2, quantities, rounds=ROUNDS, drawn=DRAWN,
+        statement,
+        (*scope_facts(statement), *FACTS),
+        steps,
+        "conclusion",
+        grad2,
+        quantities,
+        rounds=ROUNDS,
+        drawn=DRAWN,
         laws=(CLIENT,),
     )

@@ -155,4 +155,6 @@ STEPS = (
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of the corrected reading."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=mean, laws=(CLIENTS, NOISE))
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=mean, laws=(CLIENTS, NOISE)
+    )

@@ -43,7 +43,8 @@ def both(law: Any, first: Any, second: Any, outcomes: list[Outcome], **numbers: 
     """The closed form, and the mean over the outcomes."""
     value, needed = law.expected(first, second)
     reader = _Reader(
-        SimpleNamespace(ranges=tuple, facts=()), Replay({k: F(v) for k, v in numbers.items()}, outcomes)  # pyright: ignore
+        SimpleNamespace(ranges=tuple, facts=()),
+        Replay({k: F(v) for k, v in numbers.items()}, outcomes),  # pyright: ignore
     )
     assert all(r is sp.true or reader._compare(r, {}).holds for r in needed if r is not sp.false)
     value = value.xreplace({sp.Symbol(k, real=True): sp.Integer(v) for k, v in numbers.items()})
@@ -77,7 +78,11 @@ def test_orders(size: int) -> None:
     for count in range(size + 1):
         parts = [(prefix(x, p), prefix(y, p)), (prefix(x, p), prefix(x, p)), (prefix(x, p), atom(w))]
         if count < size:
-            parts += [(prefix(x, p), atom(y.at(a, p))), (first.subs(a, p), second.subs(a, p)), (first.subs(a, p), atom(w))]
+            parts += [
+                (prefix(x, p), atom(y.at(a, p))),
+                (first.subs(a, p), second.subs(a, p)),
+                (first.subs(a, p), atom(w)),
+            ]
         if count + 1 < size:
             parts += [(prefix(x, p), prefix(y, p + 1)), (first.subs(a, p), second.subs(a, p + 1))]
         for one, two in parts:
