@@ -33,6 +33,8 @@ def transcribed(derived: Record | None) -> dict[str, int]:
 
 def _derivation_words(derived: Record) -> str:
     """The status with what stands between it and a proof: steps that are not proved, facts taken over unchecked."""
+    from boundcheck.proof.step import NAMES
+
     if derived.proved:
         total = sum(count for kind, count in derived.transcribed.items() if kind not in NAMES)
         return f"derivation {derived.status} ({total} transcribed {'fact' if total == 1 else 'facts'})"

@@ -252,8 +252,8 @@ class Derivation(Shown):
         trusted = self.trusted()
         written = sum(t.kind not in NAMES for t in trusted)
         remarks.append(
-            f"What is proved rests on {written} transcriptions of the statement's assumptions, metric and method, which "
-            f"are taken as they are written, and on {len(trusted) - written} names of terms."
+            f"What is proved rests on {written} transcriptions of the statement's assumptions, metric and method, "
+            f"which are taken as they are written, and on {len(trusted) - written} names of terms."
         )
         return DerivationReport(
             self.statement.id, results, self.facts, status, matches, conditions, tuple(remarks), seconds, trusted

@@ -7,7 +7,7 @@ past, no gradient at a point outside of it. Which laws a derivation may use is d
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
@@ -173,7 +173,7 @@ class Expected:
     """
 
     laws: tuple[str, ...]
-    by: Identity | Combine | Decide = Identity()
+    by: Identity | Combine | Decide = field(default_factory=Identity)
 
     @property
     def label(self) -> str:
@@ -268,7 +268,7 @@ class EverySample:
         values = {atom: law.whole(atom) for side in (claim.left, claim.right) for atom, _ in side.terms}
         shown: list[Finding] = []
         for atom, found in values.items():
-            for needed in () if found is None else (sp.Ge(law.size(_place(law, atom)), 1), sp.Ge(found[1], 0)):
+            for needed in () if found is None else (sp.Ge(law.size(law.place(atom)), 1), sp.Ge(found[1], 0)):
                 one = decide(needed, scalars(facts), setting)
                 if needed is not sp.true and (one.status is not Status.PROVED or not whole(needed.lhs, setting)):
                     note = f"not shown: {needed}"
@@ -285,10 +285,6 @@ class EverySample:
         put_in = [{"sum": str(a), "value": str(v[0])} for a, v in values.items() if v is not None]
         certificate = {"kind": "every item once", "law": _law(law), "put in": put_in, "then": found.certificate}
         return replace(found, how=self.label, certificate=certificate, parts=(*shown, *found.parts), claim=text)
-
-
-def _place(law: Law, atom: Any) -> Any:
-    return law.place(atom)
 
 
 def _law(law: Law) -> dict[str, Any]:

@@ -34,8 +34,8 @@ class ForVectors(Rule):
     """The bound of another statement about the same method, for vectors that are drawn as its own are.
 
     statement: full id, with the reading; vectors: name and arguments of a vector of its derivation, such as f(e), and
-    what stands for it; numbers: pairs of an expression in its symbols and the mean of it, for what no vector of its derivation says;
-    kept: its symbols that stand for themselves, where the facts show of the images what its derivation says they are.
+    what stands for it; numbers: pairs of an expression in its symbols and the mean of it, for what no vector of its
+    derivation says; kept: its symbols that stand for themselves, where the facts show of the images what it says.
     Vectors of its derivation that have no image are those of the cited run itself, such as its local steps.
     """
 
@@ -72,7 +72,7 @@ class ForVectors(Rule):
         return Lemma(self.statement, metric, {**means, **dict(self.numbers)})
 
     def _meanings(self) -> Iterator[tuple[Any, Any]]:
-        """(symbol, fact) for what the cited derivation says of the metric and of symbols by vectors that have images."""
+        """(symbol, fact) for what the cited derivation says of the metric and of symbols by its vectors."""
         proof, image = derivation(self.statement), self._map()
         found: set[Any] = set()
         own = {proof.target, *(s.expr for s in proof.statement.symbols)}
@@ -110,7 +110,7 @@ class ForVectors(Rule):
         yield from self.lemma().obligations(facts)
 
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
-        """UNDECIDED where the vectors do not depend on each other as those of the cited derivation do; else the lemma's."""
+        """UNDECIDED where the vectors do not depend on each other as the cited ones do; else what the lemma finds."""
         reason = self._unlike(facts, setting) or self._late(setting)
         if reason:
             return Finding(Status.UNDECIDED, "no decision", note=reason, claim=str(claim))
@@ -133,7 +133,7 @@ class ForVectors(Rule):
                         return f"{index} has another range in {self.statement}"
                 wanted = image.claim(part)
                 if wanted not in facts.values() and Combine().check(wanted, facts, setting).status is not Status.PROVED:
-                    return f"'{fact.name}' of {self.statement} is not shown of the vectors that stand for its own: {wanted}"
+                    return f"'{fact.name}' of {self.statement} is not shown of what stands for its vectors: {wanted}"
         said = dict(self._meanings())
         for symbol in self.kept:
             wanted = image.claim(said[symbol]) if symbol in said else sp.false

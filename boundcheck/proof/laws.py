@@ -80,11 +80,11 @@ class Place:
 class Law:
     """How vectors are drawn.
 
-    name: what the derivation calls it; of: the assumption, the kind of the algorithm or the metric of the statement that
-        declares it; drawn: pairs of a vector x(..., a), whose last argument is the position of the draw, and where it comes
-    from; past: the vectors that are known before the draw. The draws are independent of these. time: the argument that
-    counts rounds, where draws are made again and again: a vector of the past at one time is known before the draws at
-    that time and later ones, which may depend on all that was drawn before; one without the argument before them all.
+    name: what the derivation calls it; of: the assumption, the kind of the algorithm or the metric of the statement
+    that declares it; drawn: pairs of a vector x(..., a), whose last argument is the position of the draw, and where it
+    comes from; past: the vectors that are known before the draw. The draws are independent of these. time: the argument
+    that counts rounds, where draws are made again and again: a vector of the past at one time is known before the draws
+    at that time and later ones, which may depend on all that was drawn before; one without it before them all.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Law:
             return self.moment(atom.function)
         patterns = [v.terms[0][0] for v in (*(x for x, _ in self.drawn), *self.past)]
         for pattern in patterns if self.time is not None and isinstance(atom, AppliedUndef) else ():
-            if head(pattern) == type(atom) and self.time in pattern.args and len(pattern.args) == len(atom.args):
+            if type(pattern) is type(atom) and self.time in pattern.args and len(pattern.args) == len(atom.args):
                 return atom.args[pattern.args.index(self.time)]
         return None
 
@@ -303,7 +303,7 @@ class Order(Law):
         return Place(place.pair, others, rest, rest + 1, rest, before)
 
     def whole(self, atom: Any) -> tuple[Vector, Any] | None:
-        """(what an atom is for every outcome, how many epochs) where it adds up whole epochs; None where it does not."""
+        """(what an atom is for every outcome, how many epochs) where it adds up whole epochs; otherwise None."""
         place = self.place(atom)
         if place is None or place.position is not None:
             return None

@@ -1,7 +1,8 @@
 """Finite sums over an index m = 0, ..., P-1 with symbolic P, brought to one form.
 
-`total` is linear, takes factors that do not depend on the index out, those of an inner product included, and
-evaluates sums of polynomials in the index; each closed form G is checked by G(0) == 0 and G(m+1) - G(m) == g(m), which is its proof by induction.
+`total` is linear, takes factors that do not depend on the index out, those of an inner product included, and evaluates
+sums of polynomials in the index; each closed form G is checked by G(0) == 0 and G(m+1) - G(m) == g(m), which is its
+proof by induction.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def over(term: Any) -> Any:
     return total(term, e, E)
 
 
-# the client, then the order of every epoch; both clients' and samples' losses are as they were at the start of the round
+# the client, then the order of every epoch
 DRAWN = ((m, 0), (fx, 0), (fix, 1), (y.at(e, 0), 0), (y, e + 1), (f, e + 1), (fi, e + 1), (g, e + 2), (d, e + 1))
 FACTS = (
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of the round"),

@@ -109,7 +109,7 @@ STEP_DELTA = ("condition step size and delta", "domain eta_l", "domain delta", "
 FIRST, SECOND = "fedshuffle/lemma_d_1/corrected", "fedshuffle/lemma_d_2/as_printed"
 THIRD, FOURTH = "fedshuffle/lemma_d_3/as_printed", "fedshuffle/lemma_d_4/corrected"
 NUMBERS = ((noise, sigma2),)
-START = plain(m=m, fx=fx)
+START, NEXT = plain(m=m, fx=fx), plain(mp=m.at(r, r + 1), fxp=fx.at(r, r + 1))
 RUN = tuple((name, (e,), vector(name, r, e)) for name in ("y", "g", "d", "f", "fi"))
 EPOCHS = ("start of the round", "epoch", "direction", "index e")
 HYPOTHESES = ("condition step size and L", "condition step size and delta", "condition P is 0", *COMMON, *SIZES)

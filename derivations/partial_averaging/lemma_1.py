@@ -1,7 +1,7 @@
 """The proof of Lemma 1 (partial model averaging, Appendix B), corrected, as checked steps.
 
 Vectors are random and <u, v> is the expectation of their inner product. r counts the iterations that are done, i the
-clients. A vector whose name ends in L has the blocks of the one without it, times the roots of the L_j.
+clients. A vector whose name ends in l has the blocks of the one without it, times the roots of the L_j.
 
     s(r)     gradient of F at u, the averaged model     b(r, i)   p_i times the gradient of F_i at its own model x_i
     g(r, i)  its stochastic form, so that u' = u - eta (g(r, 0) + ... + g(r, m-1))
@@ -40,12 +40,12 @@ r, i, k, mean = _symbols("r i k mean")
 gap: Any = sp.Function("gap", real=True)
 p2: Any = sp.Function("p2", real=True)(i)  # p_i^2
 apart: Any = sp.Function("apart", real=True)(r)
-s, g, gL, b, bL = (vector("s", r), *(vector(name, r, i) for name in ("g", "gL", "b", "bL")))
+s, g, gl, b, bl = (vector("s", r), *(vector(name, r, i) for name in ("g", "gl", "b", "bl")))
 c, cx, move, AVERAGED = vector("c", r, k), vector("cx", r, k), vector("move", r), vector("B", r)
 u, x = Vector(()), vector("x", r, k)  # the averaged model, to which points are relative, and that of the drawn client
-G, GL, B, BL = (vector_total(one, i, m) for one in (g, gL, b, bL))
+G, GL, B, BL = (vector_total(one, i, m) for one in (g, gl, b, bl))
 CLIENTS = Draws("client", "averages_as_objective", ((c, s), (cx, AVERAGED), (x, u)), (s, AVERAGED, b), time=r)
-NOISE = Draws("noise", "block_variance", ((g, b), (gL, bL)), (b, bL, s), time=r)
+NOISE = Draws("noise", "block_variance", ((g, b), (gl, bl)), (b, bl, s), time=r)
 
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= K - 1), "index", "iterations"),
@@ -71,7 +71,7 @@ FACTS = (
         "noise",
         block_variance,
         "(23) to (26), the blocks added up with the weights L_j",
-        draw_deviation2=gL - bL,
+        draw_deviation2=gl - bl,
         weight2=p2,
         deviation2=noise,
     ),
@@ -106,14 +106,14 @@ STEPS = (
     ),
     Step(
         "one client",
-        sp.Le(norm2(gL) - norm2(bL), p2 * noise),
+        sp.Le(norm2(gl) - norm2(bl), p2 * noise),
         ("noise",),
         Expected(("noise",), Combine({"noise": 1})),
         "the noise has mean 0",
     ),
     Step(
         "all clients",
-        sp.Le(total(norm2(gL) - norm2(bL), i, m), total(p2, i, m) * noise),
+        sp.Le(total(norm2(gl) - norm2(bl), i, m), total(p2, i, m) * noise),
         ("one client", "clients"),
         SumOver("one client", i, m),
         "independent noise of the clients",

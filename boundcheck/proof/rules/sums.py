@@ -108,7 +108,8 @@ class CauchySchwarz(Rule):
 class InEpochs(Rule):
     """sum_{t < epochs * length} a(t) <= sum_{e < epochs} sum_{r < length} a(e * length + r), for integers >= 0.
 
-    Both sides are equal; for the other direction use it for -a. index: t; epoch, rest: the indices of the sums on the right.
+    Both sides are equal; for the other direction use it for -a. index: t; epoch, rest: the indices of the sums on the
+    right.
     """
 
     term: Any
