@@ -169,11 +169,11 @@ class Expected:
     """The claim follows once expectations are put in for the inner products of draws, by the laws in this order.
 
     laws: names of laws of the derivation, those that draw last first (the tower rule); by: what then decides the
-    claim. The same expectations are put into the facts.
+    claim: `Identity`, `Combine` or `Decide`. The same expectations are put into the facts.
     """
 
     laws: tuple[str, ...]
-    by: Identity | Combine | Decide = field(default_factory=Identity)
+    by: Any = field(default_factory=Identity)
 
     @property
     def label(self) -> str:
@@ -268,10 +268,16 @@ class EverySample:
         values = {atom: law.whole(atom) for side in (claim.left, claim.right) for atom, _ in side.terms}
         shown: list[Finding] = []
         for atom, found in values.items():
-            for needed in () if found is None else (sp.Ge(law.size(law.place(atom)), 1), sp.Ge(found[1], 0)):
-                one = decide(needed, scalars(facts), setting)
-                if needed is not sp.true and (one.status is not Status.PROVED or not whole(needed.lhs, setting)):
-                    note = f"not shown: {needed}"
+            place = None if found is None else law.place(atom)
+            if found is None or place is None:
+                continue
+            for number, least in ((law.size(place), 1), (found[1], 0)):
+                relation = sp.Ge(number, least)
+                if relation == sp.true:
+                    continue
+                one = decide(relation, scalars(facts), setting)
+                if not whole(number, setting) or one.status is not Status.PROVED:
+                    note = f"not shown: {number} is an integer that is at least {least}"
                     return Finding(Status.UNDECIDED, "no decision", note=note, parts=(*shown, one), claim=text)
                 shown.append(one)
 

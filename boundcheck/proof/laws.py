@@ -162,7 +162,8 @@ class Law:
 
     def place(self, atom: Any) -> Place | None:
         """The draws that an atom adds up; None where it is none of the law."""
-        own, bound = atom, None
+        own: Any = atom
+        bound: Any = None
         if isinstance(atom, sp.Sum):
             if len(atom.limits) != 1:
                 return None
@@ -170,11 +171,12 @@ class Law:
         for k, (x, _) in enumerate(self.drawn):
             pattern = x.terms[0][0]
             if isinstance(own, AppliedUndef) and type(own) is type(pattern) and len(own.args) == len(pattern.args):
-                *others, last = own.args
+                arguments: tuple[Any, ...] = own.args
+                others, last = arguments[:-1], arguments[-1]
                 if bound is None:
-                    return Place(k, tuple(others), last, last + 1, last)
+                    return Place(k, others, last, last + 1, last)
                 if last == bound[0] and not any(o.has(bound[0]) for o in others):
-                    return Place(k, tuple(others), bound[1], bound[2] + 1)
+                    return Place(k, others, bound[1], bound[2] + 1)
         return None
 
     def source(self, place: Place, position: Any = None) -> Vector:
