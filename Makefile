@@ -13,7 +13,7 @@ FIGURES := scgd_figure_1 fedshuffle_figure_1 scgd_figure_2 partial_averaging_fig
 # modules are parsed by the first process that imports them, not by each, whatever the surroundings say
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-all derivations bench mutants libraries lint style lock clean
+.PHONY: report test test-all derivations bench mutants libraries axe lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -64,6 +64,10 @@ libraries:
 	$(LIBRARIES) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(LIBRARIES) -m libraries
 
+## axe-core for the checks of contrast and names in tests/report/test_browser.py, which are skipped without it (npm)
+axe:
+	npm install --silent --no-save --no-audit --no-fund --prefix build/axe axe-core@4
+
 lint: style
 	$(BIN)/pyright --warnings
 
@@ -71,10 +75,11 @@ style: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check --quiet
 
-## requirements.lock anew from pyproject.toml (needs uv)
+## requirements.lock anew from pyproject.toml (needs uv); requirements-neural.lock, with torch, is edited by hand
 lock:
-	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra dev \
-	  --quiet pyproject.toml --output-file requirements.lock
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet \
+	  --extra proof --extra figures --extra data --extra cluster --group dev \
+	  pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) report
