@@ -22,7 +22,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.step import Fact
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import Inner, Vector, inner, norm2
-from boundcheck.theory.assumptions import Assumption
+from boundcheck.theory.assumptions import CLASSES, IN_PROOFS, Assumption
 
 LEVELS = ("f_ij", "f_i", "F")  # a mean of functions inherits each of the inequalities
 NOWHERE = Vector(())
@@ -44,7 +44,9 @@ _OF_SAMPLES = "sample_deviation2"
 
 def inequality_of(assumption: Assumption) -> Any:
     """The inequality that facts are taken from; None for a hypothesis without one."""
-    return assumption.in_proofs if assumption.inequality is None else assumption.inequality
+    if assumption.inequality is not None or CLASSES.get(assumption.name) != assumption:
+        return assumption.inequality
+    return IN_PROOFS.get(assumption.name)
 
 
 @dataclass(frozen=True)

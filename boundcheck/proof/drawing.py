@@ -52,8 +52,10 @@ def variance_of(name: str, target: Any, of: Vector, law: Law) -> Fact:
 
 def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -> None:
     """Raises BadInput, or UnknownName, for a law that the statement does not declare or that its facts contradict."""
-    declared = {statement.metric.quantity, *(a.name for a in statement.assumptions)}
-    declared |= set() if statement.algorithm is None else {statement.algorithm.kind}
+    declared: set[str] = set()
+    if laws:
+        declared = {statement.metric.quantity, *(a.name for a in statement.assumptions)}
+        declared |= set() if statement.algorithm is None else {statement.algorithm.kind}
     later = [set(_drawn(law)) for law in laws]
     for k, law in enumerate(laws):
         where = f"{statement.id}: the law '{law.name}'"

@@ -71,14 +71,12 @@ class Assumption:
     """One hypothesis on the objective.
 
     name: key by which problems answer. meaning: one sentence. inequality: SymPy relational in the quantities of
-    `QUANTITIES` and in symbols of the statement, for all x, y, i; None for a hypothesis without one. in_proofs: the
-    inequality that derivations take where the hypothesis has none, over `OF_PROOFS` and `QUANTITIES`.
+    `QUANTITIES` and in symbols of the statement, for all x, y, i; None for a hypothesis without one.
     """
 
     name: str
     meaning: str
     inequality: sp.Basic | None = field(default=None)
-    in_proofs: sp.Basic | None = field(default=None)
 
     def __post_init__(self) -> None:
         if self.inequality in (sp.true, sp.false):
@@ -135,14 +133,13 @@ local_variance = Assumption(
     "local_variance",
     "Within each client (1/|D_i|) sum of |grad f_ij(x) - grad f_i(x)|^2 <= sigma_i^2 + P_i^2 |grad f_i(x)|^2; "
     "P2 is the largest P_i^2/|D_i|, sigma2 the sum of sigma_i^2 over the number of all samples.",
-    in_proofs=sp.Le(_q["sample_deviation2"], _q["sigma2_i"] + _q["P2"] * _q["D_i"] * _q["own_grad2"]),
 )
 hessian_similarity = Assumption(
     "hessian_similarity",
     "The clients' Hessians differ from that of F by at most delta.",
     sp.Le(_q["similarity2"], _q["delta"] ** 2 * _q["point_difference2"]),
 )
-bounded_below = Assumption("bounded_below", "F is bounded below.", in_proofs=sp.Ge(_q["gap"], 0))
+bounded_below = Assumption("bounded_below", "F is bounded below.")
 
 plain_mean = Assumption(
     "plain_mean",
@@ -245,7 +242,6 @@ block_variance = Assumption(
     "block_variance",
     "Every client takes one step a round with a gradient whose mean is its own, drawn independently of the others, and "
     "whose block j has at most the variance sigma_j^2 at every point.",
-    in_proofs=sp.Le(_q["draw_deviation2"], _q["weight2"] * _q["deviation2"]),
 )
 block_dissimilarity = Assumption(
     "block_dissimilarity",
@@ -357,3 +353,12 @@ def follows(assumption: Assumption, assumed: Iterable[Assumption], at: Mapping[s
         i.assumption == assumption and set(i.given) <= known and all(at.get(name) == value for name, value in i.at)
         for i in IMPLICATIONS
     )
+
+
+# The inequality that derivations take where a hypothesis has none that instances are asked for, by its name; over
+# `OF_PROOFS` and `QUANTITIES`.
+IN_PROOFS: Mapping[str, sp.Basic] = {
+    "local_variance": sp.Le(_q["sample_deviation2"], _q["sigma2_i"] + _q["P2"] * _q["D_i"] * _q["own_grad2"]),
+    "block_variance": sp.Le(_q["draw_deviation2"], _q["weight2"] * _q["deviation2"]),
+    "bounded_below": sp.Ge(_q["gap"], 0),
+}

@@ -86,7 +86,9 @@ def test_every_assumption_is_applied_or_has_no_inequality_that_a_derivation_uses
     if assumption.inequality is None:
         # one that derivations alone can take is refused where it is not about these points
         why = (
-            r"no inequality" if assumption.in_proofs is None else r"is about F|needs f_i|must name the quantity|needs a"
+            r"no inequality"
+            if name not in assumptions.IN_PROOFS
+            else r"is about F|needs f_i|must name the quantity|needs a"
         )
         with pytest.raises(BadInput, match=why):
             pointwise("", assumption, "", AT_U, AT_V)
