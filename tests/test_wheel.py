@@ -120,12 +120,12 @@ def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) 
     commands = {command: code for page in PAGES for command, code in stated(page).items()}
     for command, expected in commands.items():
         code, printed = run(plain, command, work)
-        wanted = set(NEEDS.findall(printed))
-        if code == 2 or "NOT RUN" in printed:  # a sentence that names the extra, never anything else
-            assert wanted, f"{command}\n{printed}"
+        if NEEDS.search(printed):
+            assert code in (0, 2, 3), f"{command}: {code}\n{printed}"  # a report is written without what is missing
             refused[command] = expected
-        else:
-            assert code == expected, f"{command}: {code}\n{printed}"
+        elif "boundcheck data fetch" not in printed:  # data that no package of an extra has
+            assert code == expected, f"{command}: {code}
+{printed}"
     assert len(commands) - len(refused) > len(refused) > 0
 
     code, printed = run(plain, "boundcheck report -o report", work)
