@@ -124,8 +124,7 @@ def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) 
             assert code in (0, 2, 3), f"{command}: {code}\n{printed}"  # a report is written without what is missing
             refused[command] = expected
         elif "boundcheck data fetch" not in printed:  # data that no package of an extra has
-            assert code == expected, f"{command}: {code}
-{printed}"
+            assert code == expected, f"{command}: {code}\n{printed}"
     assert len(commands) - len(refused) > len(refused) > 0
 
     code, printed = run(plain, "boundcheck report -o report", work)
