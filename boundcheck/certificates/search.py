@@ -1,0 +1,340 @@
+"""The search for a certificate of a scalar goal: a polynomial as a combination of products of hypotheses and squares.
+
+This is the one place where certificates of scalar goals are looked for. What is found is checked by the verifier, so
+nothing here needs to be trusted. Polynomials are those of the verifier, maps monomial -> number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, islice
+from typing import Any
+
+from boundcheck.proof.certificate import combination_of, products_up_to
+
+Poly = dict[Any, Any]
+MAX_COLUMNS = 2500
+
+
+@dataclass(frozen=True)
+class Found:
+    """multiple * goal == sum of number * product of hypotheses * product of squares + sum of multiplier * equation.
+
+    multiple: (number, numbers of hypotheses), a sum of products that are positive; empty for 1. terms: (number, numbers of hypotheses, polynomials that are squared); equal: (number of the equation, multiplier).
+    """
+
+    terms: tuple[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]], ...]
+    equal: tuple[tuple[int, Poly], ...] = ()
+    multiple: tuple[tuple[Fraction, tuple[int, ...]], ...] = ()
+
+
+class Ring:
+    """Polynomials of the verifier in flint."""
+
+    def __init__(self, polys: Sequence[Poly]) -> None:
+        import flint
+
+        self.atoms = sorted({n for p in polys for m in p for n, _ in m})
+        self._place = {n: i for i, n in enumerate(self.atoms)}
+        self._flint: Any = flint
+        names = [f"x{i}" for i in range(len(self.atoms))] or ["x0"]
+        self.context: Any = flint.fmpq_mpoly_ctx.get(names, "degrevlex")
+
+    def make(self, poly: Poly) -> Any:
+        """In flint."""
+        rows: dict[Any, Any] = {}
+        for monomial, c in poly.items():
+            powers = [0] * max(1, len(self.atoms))
+            for n, e in monomial:
+                powers[self._place[n]] = e
+            c = Fraction(c)
+            rows[tuple(powers)] = self._flint.fmpq(c.numerator, c.denominator)
+        return self.context.from_dict(rows)
+
+    def number(self, value: int) -> Any:
+        """A rational number in flint."""
+        return self._flint.fmpq(value)
+
+    def back(self, poly: Any) -> Poly:
+        """As the verifier has it."""
+        found: Poly = {}
+        for powers, c in poly.to_dict().items():
+            value = Fraction(int(c.p), int(c.q))
+            monomial = tuple((n, int(e)) for n, e in zip(self.atoms, powers, strict=False) if e)
+            found[monomial] = value.numerator if value.denominator == 1 else value
+        return found
+
+
+def factors_of(poly: Poly) -> tuple[Fraction, list[tuple[Poly, int]]]:
+    """The number and the irreducible factors with their powers."""
+    ring = Ring([poly])
+    if not ring.atoms:
+        return Fraction(poly.get((), 0)), []
+    number, factors = ring.make(poly).factor()
+    return Fraction(int(number.p), int(number.q)), [(ring.back(f), int(e)) for f, e in factors]
+
+
+def quotient(top: Poly, bottom: Poly) -> tuple[Poly, Poly]:
+    """Both without their common factors."""
+    ring = Ring([top, bottom])
+    a, b = ring.make(top), ring.make(bottom)
+    common = a.gcd(b)
+    return ring.back(a / common), ring.back(b / common)
+
+
+def degree(poly: Poly) -> int:
+    """The total degree."""
+    return max((sum(e for _, e in m) for m in poly), default=0)
+
+
+def search(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]]) -> Found | None:
+    """A certificate of `goal >= 0` (`> 0` if strict) from `poly op 0` with op among >=, > and ==, or None."""
+    return (
+        _plain(goal, strict, hypotheses, 500)
+        or _guided(goal, strict, hypotheses)
+        or _plain(goal, strict, hypotheses, MAX_COLUMNS)
+        or _by_multiple(goal, strict, hypotheses)
+    )
+
+
+def _plain(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], most: int) -> Found | None:
+    own = {n for m in goal for n, _ in m}
+    near = _connected(own, hypotheses, 0)
+    tried: list[list[int]] = []
+    for chosen in (near, _connected(own, hypotheses, 1), list(range(len(hypotheses)))):
+        if chosen in tried:
+            continue
+        tried.append(chosen)
+        for extra in (0, 1, 2):
+            found = _products(goal, strict, [(hypotheses[i], i) for i in chosen], extra, most)
+            if found is not None:
+                return found
+    return None
+
+
+def _connected(own: set[int], hypotheses: Sequence[tuple[Poly, str]], steps: int) -> list[int]:
+    """Hypotheses about these atoms only, or after some steps of adding what they mention."""
+    atoms = set(own)
+    for _ in range(steps):
+        touching = [p for p, _ in hypotheses if {n for m in p for n, _ in m} & atoms]
+        atoms |= {n for p in touching for m in p for n, _ in m}
+    return [i for i, (p, _) in enumerate(hypotheses) if {n for m in p for n, _ in m} <= atoms]
+
+
+def _guided(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]]) -> Found | None:
+    """A linear programme over hypotheses, and pairs of them, times monomials that lead to monomials of the goal."""
+    signed = {m[0][0]: (i, op) for i, (p, op) in enumerate(hypotheses) for m in p if _is_atom(p) and op in (">=", ">")}
+    plain = [i for i, (p, op) in enumerate(hypotheses) if not _is_atom(p) or op == "=="]
+    single = [((i,), hypotheses[i][0]) for i in plain]
+    signs = [i for i in plain if hypotheses[i][1] != "=="]
+    pairs = [
+        ((i, j), _times(hypotheses[i][0], hypotheses[j][0])) for i, j in combinations_with_replacement(signs, 2)
+    ]
+    for bases in ([((), {(): 1}), *single], [((), {(): 1}), *single, *pairs]):
+        support = set(goal)
+        for _ in range(3):
+            columns: dict[Any, tuple[tuple[int, ...], Any, Poly]] = {}
+            for indices, base in bases:
+                equation = any(hypotheses[i][1] == "==" for i in indices)
+                for target in support:
+                    for own in base:
+                        factor = _over(target, own)
+                        if factor is None or not (equation or all(n in signed or e % 2 == 0 for n, e in factor)):
+                            continue
+                        columns.setdefault((indices, factor), (indices, factor, {}))
+            if len(columns) > MAX_COLUMNS:
+                break
+            of_base = dict(bases)
+            rows = [(i, f, _times(of_base[i], {f: 1})) for i, f, _ in columns.values()]
+            found = _combined(goal, strict, rows, hypotheses, signed)
+            if found is not None:
+                return found
+            more = support | {m for _, _, p in rows for m in p}
+            if more == support or len(more) > 400:
+                break
+            support = more
+    return None
+
+
+def _is_atom(poly: Poly) -> bool:
+    return len(poly) == 1 and all(len(m) == 1 and m[0][1] == 1 and c > 0 for m, c in poly.items())
+
+
+def _times(p: Poly, q: Poly) -> Poly:
+    found: Poly = {}
+    for m, c in p.items():
+        for n, d in q.items():
+            powers = dict(m)
+            for a, e in n:
+                powers[a] = powers.get(a, 0) + e
+            key = tuple(sorted(powers.items()))
+            found[key] = found.get(key, 0) + c * d
+    return {m: c for m, c in found.items() if c}
+
+
+def _over(target: Any, own: Any) -> Any:
+    """A monomial divided by another, or None."""
+    powers = dict(target)
+    for n, e in own:
+        if powers.get(n, 0) < e:
+            return None
+        powers[n] -= e
+    return tuple(sorted((n, e) for n, e in powers.items() if e))
+
+
+def _combined(
+    goal: Poly, strict: bool, rows: Sequence[tuple[tuple[int, ...], Any, Poly]], hypotheses: Sequence[tuple[Poly, str]],
+    signed: dict[int, tuple[int, str]],
+) -> Found | None:
+    """The goal as a combination of these rows: (hypotheses, monomial, product)."""
+    import flint
+
+    def exact(p: Poly) -> Any:
+        values = {m: Fraction(c) for m, c in p.items()}
+        return {m: flint.fmpq(c.numerator, c.denominator) for m, c in values.items()}
+
+    free = [any(hypotheses[i][1] == "==" for i in indices) for indices, _, _ in rows]
+    firm = [
+        all(hypotheses[i][1] == ">" for i in indices) and all(n in signed and signed[n][1] == ">" for n, _ in factor)
+        for indices, factor, _ in rows
+    ]
+    if not set(goal) <= {m for _, _, p in rows for m in p}:
+        return None
+    solution = combination_of([exact(p) for _, _, p in rows], free, firm if strict else None, exact(goal))
+    if solution is None:
+        return None
+    terms: list[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]]] = []
+    equal: dict[int, Poly] = {}
+    positive = False
+    for k, c in solution:
+        indices, factor, _ = rows[k]
+        if free[k]:
+            (own,) = indices
+            more = equal.setdefault(own, {})
+            more[factor] = more.get(factor, 0) + c
+        elif c < 0:
+            return None
+        else:
+            positive = positive or firm[k]
+            squares = tuple({((n, 1),): 1} for n, e in factor if n not in signed for _ in range(e // 2))
+            signs = tuple(signed[n][0] for n, e in factor if n in signed for _ in range(e))
+            terms.append((c, (*indices, *signs), squares))
+    if strict and not positive:
+        return None
+    return Found(tuple(terms), tuple(equal.items()))
+
+
+def _by_multiple(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]]) -> Found | None:
+    """A sum of positive products of hypotheses times the goal is a combination of products."""
+    own = {n for m in goal for n, _ in m}
+    for chosen in (_connected(own, hypotheses, 0), _connected(own, hypotheses, 1)):
+        firm = [i for i in chosen if hypotheses[i][1] == ">"]
+        ring = Ring([goal, *(hypotheses[i][0] for i in chosen)])
+        polys = {i: ring.make(hypotheses[i][0]) for i in chosen}
+        target = ring.make(goal)
+        one = ring.make({(): 1})
+        degrees = {i: max(1, int(p.total_degree())) for i, p in polys.items()}
+        for extra in (1, 2, 3):
+            multiples = list(
+                products_up_to([polys[i] for i in firm], [degrees[i] for i in firm], [">"] * len(firm), extra, one)
+            )
+            order = [i for i in chosen if hypotheses[i][1] == "=="]
+            atoms = list(ring.atoms) if order else []
+            rest = [i for i in chosen if hypotheses[i][1] in (">=", ">")]
+            factors = [*(polys[i] for i in order), *(ring.make({((n, 1),): 1}) for n in atoms), *(polys[i] for i in rest)]
+            ops = [*("==" for _ in order), *("any" for _ in atoms), *(hypotheses[i][1] for i in rest)]
+            limit = max(1, degree(goal)) + extra
+            columns = list(products_up_to(factors, [max(1, int(f.total_degree())) for f in factors], ops, limit, one))
+            if len(columns) + len(multiples) > MAX_COLUMNS:
+                break
+            found = _joint(ring, target, strict, multiples, columns, ops)
+            if found is None:
+                continue
+            up, down = found
+            numbers = [*order, *atoms, *rest]
+            terms: list[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]]] = []
+            equal: dict[int, Any] = {}
+            for k, c in down:
+                indices = columns[k][0]
+                equations = [i for i in indices if ops[i] == "=="]
+                if equations:
+                    factor = ring.make({(): c})
+                    for i in indices:
+                        factor = factor if i == equations[0] else factor * factors[i]
+                    equal[numbers[equations[0]]] = equal.get(numbers[equations[0]], ring.make({})) + factor
+                else:
+                    terms.append((c, tuple(numbers[i] for i in indices), ()))
+            multiple = tuple((c, tuple(firm[i] for i in multiples[k][0])) for k, c in up)
+            return Found(tuple(terms), tuple((i, ring.back(f)) for i, f in equal.items()), multiple)
+    return None
+
+
+def _joint(
+    ring: Ring, goal: Any, strict: bool, multiples: Sequence[Any], columns: Sequence[Any], ops: Sequence[str]
+) -> tuple[list[tuple[int, Fraction]], list[tuple[int, Fraction]]] | None:
+    """Numbers c >= 0 and d with sum c * multiple * goal == sum d * product, and sum c == 1."""
+    free = [any(ops[i] == "==" for i in indices) for indices, _ in columns]
+    firm = [all(ops[i] == ">" for i in indices) for indices, _ in columns]
+    mark = (-1,)  # a row of its own: the sum of the c is 1
+    rows = [{**{m: -x for m, x in (p * goal).to_dict().items()}, mark: ring.number(1)} for _, p in multiples]
+    rows += [dict(p.to_dict()) for _, p in columns]
+    no = [False] * len(multiples)
+    solution = combination_of(rows, [*no, *free], [*no, *firm] if strict else None, {mark: ring.number(1)})
+    if solution is None:
+        return None
+    up = [(k, c) for k, c in solution if k < len(multiples)]
+    down = [(k - len(multiples), c) for k, c in solution if k >= len(multiples)]
+    if any(c < 0 for _, c in up) or any(c < 0 and not free[k] for k, c in down) or not up:
+        return None
+    if strict and not any(firm[k] for k, _ in down):
+        return None
+    return up, down
+
+
+def _products(
+    goal: Poly, strict: bool, hypotheses: Sequence[tuple[tuple[Poly, str], int]], extra: int, most: int
+) -> Found | None:
+    """A linear programme over the products of hypotheses up to a degree."""
+    polys = [p for (p, _), _ in hypotheses]
+    ring = Ring([goal, *polys])
+    usable: list[tuple[Any, str, Any]] = []  # polynomial, op, number of the hypothesis or the atom
+    equations = [(ring.make(p), op, i) for (p, op), i in hypotheses if op == "=="]
+    if equations:
+        usable += [*equations, *((ring.make({((n, 1),): 1}), "any", n) for n in ring.atoms)]
+    usable += [(ring.make(p), op, i) for (p, op), i in hypotheses if op in (">=", ">")]
+    degrees = [max(1, int(f.total_degree())) for f, _, _ in usable]
+    limit = max(1, degree(goal)) + extra
+    one = ring.make({(): 1})
+    ops = [op for _, op, _ in usable]
+    columns = list(islice(products_up_to([f for f, _, _ in usable], degrees, ops, limit, one), most + 1))
+    if len(columns) > most:
+        return None
+    free = [any(ops[i] == "==" for i in indices) for indices, _ in columns]
+    firm = [all(ops[i] == ">" for i in indices) for indices, _ in columns]
+    target = ring.make(goal)
+    solution = combination_of(
+        [dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict()
+    )
+    if solution is None:
+        return None
+    terms: list[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]]] = []
+    equal: dict[int, Any] = {}
+    positive = False
+    for k, c in solution:
+        indices = columns[k][0]
+        if free[k]:
+            (equation,) = [i for i in indices if ops[i] == "=="]
+            factor = ring.make({(): c})
+            for i in indices:
+                factor = factor if i == equation else factor * usable[i][0]
+            equal[usable[equation][2]] = equal.get(usable[equation][2], ring.make({})) + factor
+        elif c < 0:
+            return None
+        else:
+            positive = positive or firm[k]
+            terms.append((c, tuple(usable[i][2] for i in indices), ()))
+    if strict and not positive:
+        return None
+    return Found(tuple(terms), tuple((i, ring.back(f)) for i, f in equal.items()))

@@ -1,0 +1,575 @@
+"""Lines of a record, each checked by the verifier when it is added; scalar relations are shown from named lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from boundcheck.certificates.search import Poly, degree, factors_of, search
+from boundcheck.verify import boundcheck_verify as v
+
+DEPTH = 4  # signs of denominators within signs of denominators
+
+
+class NotShown(ValueError):
+    """No certificate was found; the message says for what."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A line that shows `side * base > 0`: its gap is side * scale * base, with scale > 0."""
+
+    line: str
+    side: int
+    scale: Fraction
+
+
+@dataclass
+class Hypothesis:
+    """A polynomial relation: number * product of (line, power) is the polynomial."""
+
+    poly: Poly
+    op: str
+    number: Fraction
+    factors: tuple[tuple[str, int], ...]
+
+
+class Writer:
+    """The lines of one record."""
+
+    def __init__(self, data: dict[str, Any], path: Path) -> None:
+        self.data = data
+        self.record = v.Record(path, data=data)
+        self.record._facts()
+        self.language = self.record.language
+        self.texts: dict[str, str] = {row["name"]: row["claim"] for row in data["facts"]}
+        self._by_shape: dict[Any, list[str]] = {}
+        for name, line in self.record.lines.items():
+            self._note(name, line)
+        self._failed: set[Any] = set()
+        self.quantities: list[str] = []  # lines that may be used everywhere
+        self._count = 0
+
+    # lines
+
+    def add(self, claim: str, by: dict[str, Any], now: Sequence[str] = (), name: str = "") -> str:
+        """Adds a line; raises verifier's Invalid where it does not follow."""
+        if not name:
+            self._count += 1
+            name = f"@{self._count}"
+        entry: dict[str, Any] = {"name": name, "claim": claim, "by": by}
+        if now:
+            entry["if"] = list(now)
+        rests = list(self.record.rests)
+        try:
+            self.record._line(entry)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError, StopIteration) as error:
+            self.record.rests = rests
+            raise v.Invalid(f"not well formed: {error!r}") from error
+        self.data["lines"].append(entry)
+        self.texts[name] = claim
+        self._note(name, self.record.lines[name])
+        return name
+
+    def claim(self, name: str, now: Sequence[str] = ()) -> Any:
+        """The claim of a line or supposition."""
+        return self.language.claim(now[int(name[1:])]) if name.startswith("#") else self.record.lines[name].claim
+
+    def _shape(self, claim: Any) -> Any:
+        if claim.op in ("=", "=>"):
+            return None
+        return frozenset(claim.gap[0]), frozenset(claim.gap[1].items())
+
+    def _note(self, name: str, line: Any) -> None:
+        shape = self._shape(line.claim)
+        if shape is not None:
+            self._by_shape.setdefault(shape, []).append(name)
+
+    def existing(self, claim: Any, now: Sequence[str] = ()) -> str:
+        """A visible line that gives the claim, or ''."""
+        shape = self._shape(claim)
+        if shape is None:
+            return ""
+        for name in self._by_shape.get(shape, ()):
+            line = self.record.lines[name]
+            if set(line.supposed) <= set(now) and line.claim.gives(claim) and self._about(line) <= self._around(claim, now):
+                return name
+        for k, text in enumerate(now):
+            if self.language.claim(text).gives(claim):
+                return f"#{k}"
+        return ""
+
+    def _about(self, line: Any) -> set[int]:
+        atoms = line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed))
+        return self.record._closure(atoms)
+
+    def _around(self, claim: Any, now: Sequence[str]) -> set[int]:
+        return self.record._closure(claim.atoms.union(*(self.language.claim(t).atoms for t in now)))
+
+    # scalar relations
+
+    def prove(self, text: str, names: Iterable[str], now: Sequence[str] = (), depth: int = 0, name: str = "") -> str:
+        """The name of a line that claims it, shown from the named lines; raises NotShown."""
+        names, now = tuple(dict.fromkeys((*names, *self.quantities))), tuple(now)
+        claim = self.language.claim(text)
+        if claim.op in ("=", "=>"):
+            raise NotShown(text)
+        found = "" if name else self.existing(claim, now)
+        if found:
+            return found
+        key = (text, names, now)
+        if key in self._failed or depth > DEPTH:
+            raise NotShown(text)
+        try:
+            return _Scalar(self, names, now, depth).show(text, claim, name)
+        except NotShown:
+            self._failed.add(key)
+            raise
+
+    def ratio(self, line: str, value: Any, now: Sequence[str] = ()) -> Fraction:
+        """value / gap of the line, a number."""
+        gap = self.claim(line, now).gap
+        m, c = next(iter(gap[0].items()))
+        return Fraction(value[0][m]) / Fraction(c)
+
+    def text(self, value: Any) -> str:
+        """A value as text."""
+        return v.written(value)
+
+
+class _Scalar:
+    """One relation and the lines that it may use."""
+
+    def __init__(self, writer: Writer, names: tuple[str, ...], now: tuple[str, ...], depth: int) -> None:
+        self.w, self.names, self.now, self.depth = writer, names, now, depth
+        self.whole = writer.language.whole
+        self.put: list[list[str]] = []
+        self.rules: list[Any] = []
+        self.signs: dict[int, Sign | None] = {}
+        self.hypotheses: list[Hypothesis] = []
+        self.axioms: list[str] = []
+
+    def image(self, value: Any) -> Any:
+        """The value with the equations put in."""
+        for what in self.rules:
+            value = v.put(value, what, self.whole)
+        return value
+
+    def show(self, text: str, claim: Any, name: str) -> str:
+        """A line with the claim."""
+        around = self.w._around(claim, self.now)
+        usable = [
+            n for n in (*self.names, *(f"#{k}" for k in range(len(self.now))))
+            if n.startswith("#") or self.w._about(self.w.record.lines[n]) <= around
+        ]  # fmt: skip
+        self.given = [(n, self.w.claim(n, self.now)) for n in usable]
+        self._equations()
+        self._special(claim)
+        self._relations()
+        gap = self.image(claim.gap)
+        return self._goal(text, claim.op, gap, name)
+
+    def _equations(self) -> None:
+        """Equations `symbol == expression` are put in."""
+        for name, claim in self.given:
+            if claim.op != "==":
+                continue
+            tree = v.parsed(self._written(name))
+            for side in (tree[1], tree[2]):
+                if side[0] not in ("name", "call"):
+                    continue
+                written = spelled(side)
+                try:
+                    self.rules.append(self.w.record._rule(claim, written, self.rules))
+                except (v.Invalid, ValueError):
+                    continue
+                self.put.append([name, written])
+                break
+
+    def _written(self, name: str) -> str:
+        if name.startswith("#"):
+            return self.now[int(name[1:])]
+        return self.w.texts[name]
+
+    def _special(self, claim: Any) -> None:
+        """What holds of roots, of the least of several, and of powers with a symbol in the exponent."""
+        seen: set[int] = set()
+        while True:
+            values = [self.image(c.gap) for _, c in self.given if c.op not in ("=", "=>")] + [self.image(claim.gap)]
+            atoms = {n for x in values for n in v.inside(x)} - seen
+            fresh = sorted(n for n in atoms if v.ATOMS[n][0] in ("root", "min", "**"))
+            seen |= atoms
+            if not fresh:
+                return
+            for n in fresh:
+                try:
+                    self._axiom(n)
+                except NotShown:
+                    continue
+
+    def _axiom(self, n: int) -> None:
+        key = v.ATOMS[n]
+        if key[0] == "root":
+            base = self.w.text(v.thawed(key[1]))
+            sign = self._sub(f"{base} >= 0")
+            root = self.w.text(v.variable(n))
+            by = {"rule": "root", "of": base, "degree": key[2], "sign": sign, "signs": self._cover(v.thawed(key[1]))}
+            for text in (f"{root} >= 0", f"({root})**{key[2]} == {base}"):
+                self._axiom_line(text, by)
+        elif key[0] == "min":
+            parts = [self.w.text(v.thawed(k)) for k in key[1]]
+            least = self.w.text(v.variable(n))
+            for part in parts:
+                self._axiom_line(f"{least} <= {part}", {"rule": "min", "of": parts})
+        else:
+            base, exponent = v.thawed(key[1]), v.thawed(key[2])
+            shift = exponent[0].get((), 0)
+            if not isinstance(shift, int) or shift < 1:
+                return
+            less = v.plus(exponent, v.ONE, -1)
+            texts = self.w.text(base), self.w.text(less)
+            sign = self._sub(f"{texts[1]} >= 0")
+            by = {"rule": "power", "base": texts[0], "exponent": texts[1], "sign": sign, "signs": self._cover(base)}
+            whole_power = self.w.text(v.variable(n))
+            text = f"{whole_power} == ({texts[0]})*{self.w.text(v.power_of(base, less))}"
+            line = self.w.existing(self.w.language.claim(text), self.now) or self.w.add(text, by, self.now)
+            self.given.append((line, self.w.language.claim(text)))
+            self.rules.append(self.w.record._rule(self.w.language.claim(text), whole_power, self.rules))
+            self.put.append([line, whole_power])
+
+    def _axiom_line(self, text: str, by: dict[str, Any]) -> None:
+        claim = self.w.language.claim(text)
+        line = self.w.existing(claim, self.now) or self.w.add(text, by, self.now)
+        self.given.append((line, claim))
+        self.axioms.append(line)
+
+    def _sub(self, text: str) -> str:
+        return self.w.prove(text, self.names, self.now, self.depth + 1)
+
+    def _cover(self, value: Any) -> list[str]:
+        """Lines that show the denominators of a value to differ from 0."""
+        return [self._sign(k).line for k in sorted(v.needed(value))]
+
+    # relations as polynomials
+
+    def _relations(self) -> None:
+        pending: list[tuple[str, str, Any]] = []
+        for name, claim in self.given:
+            if claim.op in (">=", ">", "==", "!=") and name not in [n for n, _ in self.put]:
+                pending.append((name, claim.op, self.image(claim.gap)))
+        pending.sort(key=lambda row: (len(v.needed(row[2])), degree(row[2][0]), row[1] != ">"))
+        for name, op, value in pending:
+            if op == "!=" or not value[0]:
+                continue
+            try:
+                self.hypotheses.append(self._polynomial(name, op, value))
+            except NotShown:
+                continue
+
+    def _polynomial(self, name: str, op: str, value: Any) -> Hypothesis:
+        """The relation without denominators and without factors that are known to be positive."""
+        number, factors = Fraction(1), [(name, 1)]
+        for k in v.needed(value) - set(value[1]):
+            self._sign(k)
+        for k, e in value[1].items():
+            sign = self._sign(k)
+            # value * (side*scale*base)**e = N * side**e * scale**e
+            number /= Fraction(sign.scale) ** e * (sign.side**e)
+            factors.append((sign.line, e))
+        poly = value[0]
+        side = 1 if number > 0 else -1
+        # number * (product of lines) == poly; keep the number positive unless it is an equation
+        if side < 0:
+            poly, number = v._poly_times(poly, {(): -1}), -number
+        poly, number, more = self._reduced(poly, number, op)
+        return Hypothesis(poly, op, number, (*factors, *more))
+
+    def _reduced(self, poly: Poly, number: Fraction, op: str) -> tuple[Poly, Fraction, list[tuple[str, int]]]:
+        """The polynomial without factors whose sign a hypothesis states."""
+        c, factors = factors_of(poly)
+        if sum(e for _, e in factors) < 2:
+            return poly, number, []
+        more: list[tuple[str, int]] = []
+        rest: Poly = {(): 1}
+        for factor, e in factors:
+            base, ratio = _based(factor)
+            sign = self._known(base)
+            if sign is None:
+                rest = v._poly_times(rest, v._poly_power(factor, e))
+                continue
+            # factor**e = (ratio * side / scale)**e * gap**e is divided out of poly = number * lines
+            number *= (ratio * sign.side / sign.scale) ** -e
+            more.append((sign.line, -e))
+        rest = v._poly_times(rest, {(): c})
+        if number < 0:
+            rest, number = v._poly_times(rest, {(): -1}), -number
+        return rest, number, more
+
+    def _known(self, base: int) -> Sign | None:
+        """A sign of a base that a hypothesis states."""
+        wanted = dict(v.BASES[base])
+        for h in self.hypotheses:
+            if h.op == ">" and len(h.factors) == 1 and h.poly.keys() == wanted.keys():
+                ratios = {Fraction(c) / Fraction(wanted[m]) for m, c in h.poly.items()}
+                if len(ratios) == 1:
+                    ratio = ratios.pop() / h.number
+                    return Sign(h.factors[0][0], 1 if ratio > 0 else -1, abs(ratio))
+        return None
+
+    def _sign(self, base: int) -> Sign:
+        if base in self.signs:
+            found = self.signs[base]
+            if found is None:
+                raise NotShown(self.w.text((dict(v.BASES[base]), {})))
+            return found
+        found = self._known(base)
+        text = self.w.text((dict(v.BASES[base]), {}))
+        if found is None:
+            self.signs[base] = None
+            for side in (1, -1):
+                try:
+                    line = self._sub(f"{text} > 0" if side > 0 else f"0 > {text}")
+                except NotShown:
+                    continue
+                gap = self.image(self.w.claim(line, self.now).gap)
+                wanted = dict(v.BASES[base])
+                ratio = Fraction(next(iter(gap[0].values()))) / Fraction(wanted[next(iter(gap[0]))]) if gap[0].keys() == wanted.keys() and not gap[1] else None
+                if ratio is None:
+                    continue
+                found = Sign(line, 1 if ratio > 0 else -1, abs(ratio))
+                break
+        self.signs[base] = found
+        if found is None:
+            raise NotShown(text)
+        return found
+
+    # goals
+
+    def _goal(self, text: str, op: str, gap: Any, name: str) -> str:
+        turned = False
+        covers = [self._sign(k) for k in sorted(v.needed(gap))]
+        by: dict[str, Any] = {"rule": "sum"}
+        if self.put:
+            by["put"] = self.put
+        if covers:
+            by["signs"] = list(dict.fromkeys(c.line for c in covers))
+        if not gap[0] and op in (">=", "=="):
+            return self._finish(text, by, name)
+        for way in ((1, -1) if op == "!=" else (1,)):
+            turned = way < 0
+            number, factors = Fraction(way), []
+            for k, e in gap[1].items():
+                sign = self._sign(k)
+                number *= Fraction(sign.scale) ** e * (sign.side**e)
+                factors.append((sign.line, -e))
+            # gap * way = number * N * product of factors
+            poly = gap[0]
+            if number < 0:
+                poly, number = v._poly_times(poly, {(): -1}), -number
+            try:
+                terms, equal = self._certificate(poly, op, number, factors)
+            except NotShown:
+                if op == "!=" and way > 0:
+                    continue
+                raise
+            entry = dict(by)
+            if terms:
+                entry["terms"] = terms
+            if equal:
+                entry["equal"] = equal
+            if turned:
+                entry["turned"] = True
+            return self._finish(text, entry, name)
+        raise NotShown(text)
+
+    def _finish(self, text: str, by: dict[str, Any], name: str) -> str:
+        used = json_names(by)
+        by["signs"] = list(dict.fromkeys([*by.get("signs", ()), *(h for h in self._cover_lines() if h not in used)]))
+        if not by["signs"]:
+            del by["signs"]
+        try:
+            return self.w.add(text, by, self.now, name)
+        except v.Invalid as error:
+            raise NotShown(f"{text}: {error}") from error
+
+    def _cover_lines(self) -> list[str]:
+        return [s.line for s in self.signs.values() if s is not None]
+
+    def _certificate(self, poly: Poly, op: str, number: Fraction, factors: list[tuple[str, int]]) -> Any:
+        """Terms and multiples of equations whose sum is number * poly * product of factors."""
+        strict = op in (">", "!=")
+        rest, more, squares, scale = self._goal_factors(poly, strict, op)
+        number, factors = number * scale, [*factors, *more]
+        if op == "==":
+            return [], self._equation(poly, number, factors, rest)
+        if len(rest) == 1 and () in rest:
+            if rest[()] > 0:
+                return [self._term(number * Fraction(rest[()]), factors, squares)], []
+            raise NotShown("a negative number")
+        found = search(rest, strict, [(h.poly, h.op) for h in self.hypotheses])
+        if found is None:
+            raise NotShown(self.w.text((rest, {})))
+        terms: list[Any] = []
+        if found.multiple:
+            factors = [*factors, (self._multiplier(found.multiple), -1)]
+        for c, indices, own in found.terms:
+            one, parts = number * c, list(factors)
+            for i in indices:
+                one *= self.hypotheses[i].number ** 1
+                parts += self.hypotheses[i].factors
+            terms.append(self._term(one, parts, [*squares, *(f"({self.w.text((p, {}))})**2" for p in own)]))
+        equal = [self._multiple(i, p, number, factors, squares) for i, p in found.equal]
+        return terms, equal
+
+    def _multiplier(self, multiple: Sequence[tuple[Fraction, tuple[int, ...]]]) -> str:
+        """A line that claims a sum of positive products to be positive."""
+        total, terms = v.ZERO, []
+        for c, indices in multiple:
+            one, parts, value = c, [], v.constant(1)
+            for i in indices:
+                h = self.hypotheses[i]
+                one, parts = one * h.number, [*parts, *h.factors]
+                value = v.times(value, (h.poly, {}))
+            total = v.plus(total, v.times(v.constant(c), value))
+            terms.append(self._term(one, parts, ()))
+        text = f"{self.w.text(total)} > 0"
+        line = self.w.existing(self.w.language.claim(text), self.now)
+        if line and self.w.ratio(line, total, self.now) == 1:
+            return line
+        by: dict[str, Any] = {"rule": "sum", "terms": terms}
+        if self.put:
+            by["put"] = self.put
+        return self._finish(text, by, "")
+
+    def _term(self, number: Fraction, factors: Iterable[tuple[str, int]], squares: Sequence[str]) -> list[Any]:
+        powers: dict[str, int] = {}
+        for line, e in factors:
+            powers[line] = powers.get(line, 0) + e
+        parts: list[Any] = [n if e == 1 else [n, e] for n, e in powers.items() if e]
+        return [str(number), [*parts, *({"square": s} for s in squares)]]
+
+    def _multiple(self, i: int, poly: Poly, number: Fraction, factors: Sequence[tuple[str, int]], squares: Sequence[str]) -> list[str]:
+        h = self.hypotheses[i]
+        (name, _), *others = h.factors
+        value = (v._poly_times(poly, {(): number * h.number}), {})
+        for line, e in (*factors, *others):
+            value = v.times(value, v.power(self.image(self.w.claim(line, self.now).gap), e))
+        for s in squares:
+            value = v.times(value, self.w.language.value(s))
+        return [name, self.w.text(value)]
+
+    def _equation(self, poly: Poly, number: Fraction, factors: Sequence[tuple[str, int]], rest: Poly) -> list[Any]:
+        """Multiples of equations whose sum is number * rest * product of factors."""
+        for places in ([k for k, h in enumerate(self.hypotheses) if h.op == "=="],):
+            found = search(rest, False, [(self.hypotheses[k].poly, "==") for k in places]) if places else None
+            if found is not None and not found.terms:
+                return [self._multiple(places[i], p, number, factors, ()) for i, p in found.equal]
+            for k in places:
+                row = self._divided(k, rest, number, factors)
+                if row:
+                    return [row]
+        raise NotShown("an equation")
+
+    def _divided(self, k: int, rest: Poly, number: Fraction, factors: Sequence[tuple[str, int]]) -> list[str]:
+        """From factor * others == 0 with others that differ from 0: factor == 0."""
+        _, of_goal = factors_of(rest)
+        c, own = factors_of(self.hypotheses[k].poly)
+        wanted = {_based(f)[0] for f, _ in of_goal}
+        shared = [f for f, _ in own if _based(f)[0] in wanted]
+        if not shared or len(own) < 2:
+            return []
+        others = v.power(v.constant(1 / c), 1)
+        for f, e in own:
+            e -= f is shared[0]
+            if e:
+                sign = self._sign(_based(f)[0])
+                del sign
+                others = v.times(others, v.power(v.inverse((f, {})), e))
+        left: Poly = {(): 1}
+        taken = False
+        goal_number, _ = factors_of(rest)
+        for f, e in of_goal:
+            same = _based(f)[0] == _based(shared[0])[0] and not taken
+            taken = taken or same
+            left = v._poly_times(left, v._poly_power(f, e - same))
+        ratio = next((Fraction(f[m]) / Fraction(shared[0][m]) for f, _ in of_goal if _based(f)[0] == _based(shared[0])[0] for m in f))
+        left = v._poly_times(left, {(): goal_number * ratio})
+        name, _ = self._multiple(k, left, number, factors, ())
+        value = v.times(self.w.language.value(_), others)
+        return [name, self.w.text(value)]
+
+    def _goal_factors(self, poly: Poly, strict: bool, op: str) -> tuple[Poly, list[tuple[str, int]], list[str], Fraction]:
+        """The goal without factors of known sign: (rest, lines with powers, squares, number) whose product it is."""
+        number, factors = factors_of(poly)
+        rest: Poly = {(): 1}
+        more: list[tuple[str, int]] = []
+        squares: list[str] = []
+        for factor, e in factors:
+            base, ratio = _based(factor)
+            sign = self._known(base)
+            if sign is not None:
+                number *= (ratio / sign.scale * sign.side) ** e
+                more.append((sign.line, e))
+            elif e >= 2 and not strict and op != "==":
+                squares.append(f"({self.w.text((factor, {}))})**{e - e % 2}")
+                if e % 2:
+                    rest = v._poly_times(rest, factor)
+            else:
+                rest = v._poly_times(rest, v._poly_power(factor, e))
+        side = 1 if number > 0 else -1
+        rest = v._poly_times(rest, {(): side})
+        if op in (">=", ">") and self.depth < DEPTH:
+            rest, own, scale = self._apart(rest)
+            more, number = [*more, *own], number * scale
+        return rest, more, squares, abs(number)
+
+    def _apart(self, poly: Poly) -> tuple[Poly, list[tuple[str, int]], Fraction]:
+        """The goal without those of its factors whose sign can be shown, where it has several."""
+        number, factors = factors_of(poly)
+        if len(factors) < 2:
+            return poly, [], Fraction(1)
+        rest: Poly = {(): 1}
+        more: list[tuple[str, int]] = []
+        left = len(factors)
+        for factor, e in sorted(factors, key=lambda row: (degree(row[0]), len(row[0]))):
+            base, ratio = _based(factor)
+            try:
+                sign = self._sign(base) if left > 1 else None
+            except NotShown:
+                sign = None
+            if sign is None:
+                rest = v._poly_times(rest, v._poly_power(factor, e))
+            else:
+                left -= 1
+                number *= (ratio / sign.scale * sign.side) ** e
+                more.append((sign.line, e))
+        return v._poly_times(rest, {(): 1 if number > 0 else -1}), more, abs(number)
+
+
+def _based(poly: Poly) -> tuple[int, Fraction]:
+    """The base of which an irreducible polynomial is a multiple, and the ratio."""
+    (base,) = v.bases_of(poly)
+    m, c = next(iter(v.BASES[base]))
+    return base, Fraction(poly[m]) / Fraction(c)
+
+
+def spelled(tree: Any) -> str:
+    """A tree as text again."""
+    if tree[0] in ("name", "num"):
+        return str(tree[1])
+    if tree[0] == "call":
+        return f"{tree[1]}({', '.join(map(spelled, tree[2]))})"
+    if tree[0] == "inner":
+        return f"<{spelled(tree[1])}, {spelled(tree[2])}>"
+    return f"({spelled(tree[1])}){tree[0]}({spelled(tree[2])})"
+
+
+def json_names(by: dict[str, Any]) -> set[str]:
+    """The lines that a certificate names as factors."""
+    found = {n for n, _ in by.get("put", ())} | set(by.get("signs", ()))
+    for _, factors in by.get("terms", ()):
+        found |= {f if isinstance(f, str) else f[0] for f in factors if not isinstance(f, dict)}
+    return found | {n for n, _ in by.get("equal", ())}
