@@ -14,6 +14,7 @@ from boundcheck.certificates.text import claim_text, text
 from boundcheck.certificates.writer import NotShown, Writer, spelled
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.language import scalars
+from boundcheck.proof.rules.induction import HYPOTHESIS
 from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v
 
@@ -43,7 +44,10 @@ def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
 def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
     hints = dict(getattr(by, "multipliers", {}))
     if hints:
-        yield {k: text(sp.sympify(m, strict=True)) for k, m in hints.items() if m != 0}
+        names = {k: k for k in asked.facts} | {
+            f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n for k, n in enumerate(n for n in asked.facts if n.startswith("#"))
+        }
+        yield {names[k]: text(sp.sympify(m, strict=True)) for k, m in hints.items() if m != 0 and k in names}
         return
     found = Combine().check(asked.claim, asked.facts, asked.setting)
     if found.status is not Status.PROVED:
@@ -58,6 +62,7 @@ class Combination:
         around = w._around(w.language.claim(claim_text(asked.claim)), asked.now)
         kept = {n: f for n, f in asked.facts.items() if n.startswith("#") or w._about(w.record.lines[n]) <= around}
         self.w, self.asked, self.now = w, replace(asked, facts=kept), asked.now
+        self.text = claim_text(asked.claim)
         self.put: list[list[str]] = []
         self.rules: list[Any] = []
         self.counts: list[str] = []  # lines that numbers of terms are at least 0
@@ -96,7 +101,7 @@ class Combination:
         by = {k: x for k, x in by.items() if x}
         for _ in range(12):
             try:
-                self.w.add(claim_text(self.asked.claim), by, self.now, name)
+                self.w.add(self.text, by, self.now, name)
                 return
             except v.Invalid as error:
                 missing = _missing(str(error))
@@ -111,10 +116,11 @@ class Combination:
     def nonzero(self, poly: str) -> str:
         """A line that shows a denominator to differ from 0."""
         for claim in (f"{poly} > 0", f"0 > {poly}"):
-            try:
-                return self.w.prove(claim, self.scalars, self.now)
-            except NotShown:
-                continue
+            for names in (self.scalars, (*self.scalars, *self.w.background)):
+                try:
+                    return self.w.prove(claim, names, self.now)
+                except NotShown:
+                    continue
         raise NotShown(f"the denominator {poly} is not shown to differ from 0")
 
     def finish(self, name: str, gap: Any, terms: list[Any], more: dict[str, Any]) -> None:

@@ -20,14 +20,13 @@ MAX_COLUMNS = 2500
 
 @dataclass(frozen=True)
 class Found:
-    """multiple * goal == sum of number * product of hypotheses * product of squares + sum of multiplier * equation.
+    """goal == sum of number * product of hypotheses * product of squares + sum of multiplier * equation.
 
-    multiple: (number, numbers of hypotheses), a sum of products that are positive; empty for 1. terms: (number, numbers of hypotheses, polynomials that are squared); equal: (number of the equation, multiplier).
+    terms: (number, numbers of hypotheses, polynomials that are squared); equal: (number of the equation, multiplier).
     """
 
     terms: tuple[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]], ...]
     equal: tuple[tuple[int, Poly], ...] = ()
-    multiple: tuple[tuple[Fraction, tuple[int, ...]], ...] = ()
 
 
 class Ring:
@@ -89,13 +88,17 @@ def degree(poly: Poly) -> int:
     return max((sum(e for _, e in m) for m in poly), default=0)
 
 
-def search(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]]) -> Found | None:
-    """A certificate of `goal >= 0` (`> 0` if strict) from `poly op 0` with op among >=, > and ==, or None."""
+def search(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], hard: bool = True) -> Found | None:
+    """A certificate of `goal >= 0` (`> 0` if strict) from `poly op 0` with op among >=, > and ==, or None.
+
+    hard: whether the long searches are tried too.
+    """
+    if not hard:
+        return _plain(goal, strict, hypotheses, 300) or _guided(goal, strict, hypotheses, 600)
     return (
         _plain(goal, strict, hypotheses, 500)
-        or _guided(goal, strict, hypotheses)
+        or _guided(goal, strict, hypotheses, MAX_COLUMNS)
         or _plain(goal, strict, hypotheses, MAX_COLUMNS)
-        or _by_multiple(goal, strict, hypotheses)
     )
 
 
@@ -123,7 +126,7 @@ def _connected(own: set[int], hypotheses: Sequence[tuple[Poly, str]], steps: int
     return [i for i, (p, _) in enumerate(hypotheses) if {n for m in p for n, _ in m} <= atoms]
 
 
-def _guided(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]]) -> Found | None:
+def _guided(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], most: int) -> Found | None:
     """A linear programme over hypotheses, and pairs of them, times monomials that lead to monomials of the goal."""
     signed = {m[0][0]: (i, op) for i, (p, op) in enumerate(hypotheses) for m in p if _is_atom(p) and op in (">=", ">")}
     plain = [i for i, (p, op) in enumerate(hypotheses) if not _is_atom(p) or op == "=="]
@@ -144,7 +147,7 @@ def _guided(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]]) ->
                         if factor is None or not (equation or all(n in signed or e % 2 == 0 for n, e in factor)):
                             continue
                         columns.setdefault((indices, factor), (indices, factor, {}))
-            if len(columns) > MAX_COLUMNS:
+            if len(columns) > most:
                 break
             of_base = dict(bases)
             rows = [(i, f, _times(of_base[i], {f: 1})) for i, f, _ in columns.values()]
@@ -226,71 +229,61 @@ def _combined(
     return Found(tuple(terms), tuple(equal.items()))
 
 
-def _by_multiple(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]]) -> Found | None:
-    """A sum of positive products of hypotheses times the goal is a combination of products."""
-    own = {n for m in goal for n, _ in m}
+def contradiction(hypotheses: Sequence[tuple[Poly, str]], last: int) -> Found | None:
+    """0 as a sum of products with a positive one: the hypotheses cannot all hold. `last` is the one to begin with."""
+    own = {n for m in hypotheses[last][0] for n, _ in m}
     for chosen in (_connected(own, hypotheses, 0), _connected(own, hypotheses, 1)):
-        firm = [i for i in chosen if hypotheses[i][1] == ">"]
-        ring = Ring([goal, *(hypotheses[i][0] for i in chosen)])
-        polys = {i: ring.make(hypotheses[i][0]) for i in chosen}
-        target = ring.make(goal)
+        polys = [hypotheses[i][0] for i in chosen]
+        ring = Ring(polys)
+        equations = [i for i in chosen if hypotheses[i][1] == "=="]
+        rest = [i for i in chosen if hypotheses[i][1] in (">=", ">")]
+        usable: list[tuple[Any, str, int]] = [(ring.make(hypotheses[i][0]), "==", i) for i in equations]
+        if equations:
+            usable += [(ring.make({((n, 1),): 1}), "any", n) for n in ring.atoms]
+        usable += [(ring.make(hypotheses[i][0]), hypotheses[i][1], i) for i in rest]
+        ops = [op for _, op, _ in usable]
+        degrees = [max(1, int(f.total_degree())) for f, _, _ in usable]
         one = ring.make({(): 1})
-        degrees = {i: max(1, int(p.total_degree())) for i, p in polys.items()}
-        for extra in (1, 2, 3):
-            multiples = list(
-                products_up_to([polys[i] for i in firm], [degrees[i] for i in firm], [">"] * len(firm), extra, one)
-            )
-            order = [i for i in chosen if hypotheses[i][1] == "=="]
-            atoms = list(ring.atoms) if order else []
-            rest = [i for i in chosen if hypotheses[i][1] in (">=", ">")]
-            factors = [*(polys[i] for i in order), *(ring.make({((n, 1),): 1}) for n in atoms), *(polys[i] for i in rest)]
-            ops = [*("==" for _ in order), *("any" for _ in atoms), *(hypotheses[i][1] for i in rest)]
-            limit = max(1, degree(goal)) + extra
-            columns = list(products_up_to(factors, [max(1, int(f.total_degree())) for f in factors], ops, limit, one))
-            if len(columns) + len(multiples) > MAX_COLUMNS:
+        tried = 0
+        for limit in range(degree(hypotheses[last][0]), 2 * degree(hypotheses[last][0]) + 4):
+            columns = list(islice(products_up_to([f for f, _, _ in usable], degrees, ops, limit, one), MAX_COLUMNS + 1))
+            if len(columns) > MAX_COLUMNS:
                 break
-            found = _joint(ring, target, strict, multiples, columns, ops)
-            if found is None:
+            if len(columns) == tried:
                 continue
-            up, down = found
-            numbers = [*order, *atoms, *rest]
-            terms: list[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]]] = []
-            equal: dict[int, Any] = {}
-            for k, c in down:
-                indices = columns[k][0]
-                equations = [i for i in indices if ops[i] == "=="]
-                if equations:
-                    factor = ring.make({(): c})
-                    for i in indices:
-                        factor = factor if i == equations[0] else factor * factors[i]
-                    equal[numbers[equations[0]]] = equal.get(numbers[equations[0]], ring.make({})) + factor
-                else:
-                    terms.append((c, tuple(numbers[i] for i in indices), ()))
-            multiple = tuple((c, tuple(firm[i] for i in multiples[k][0])) for k, c in up)
-            return Found(tuple(terms), tuple((i, ring.back(f)) for i, f in equal.items()), multiple)
+            tried = len(columns)
+            found = _zero(ring, columns, usable)
+            if found is not None:
+                return found
     return None
 
 
-def _joint(
-    ring: Ring, goal: Any, strict: bool, multiples: Sequence[Any], columns: Sequence[Any], ops: Sequence[str]
-) -> tuple[list[tuple[int, Fraction]], list[tuple[int, Fraction]]] | None:
-    """Numbers c >= 0 and d with sum c * multiple * goal == sum d * product, and sum c == 1."""
+def _zero(ring: Ring, columns: Sequence[Any], usable: Sequence[tuple[Any, str, int]]) -> Found | None:
+    ops = [op for _, op, _ in usable]
     free = [any(ops[i] == "==" for i in indices) for indices, _ in columns]
     firm = [all(ops[i] == ">" for i in indices) for indices, _ in columns]
-    mark = (-1,)  # a row of its own: the sum of the c is 1
-    rows = [{**{m: -x for m, x in (p * goal).to_dict().items()}, mark: ring.number(1)} for _, p in multiples]
-    rows += [dict(p.to_dict()) for _, p in columns]
-    no = [False] * len(multiples)
-    solution = combination_of(rows, [*no, *free], [*no, *firm] if strict else None, {mark: ring.number(1)})
-    if solution is None:
+    mark = (-1,)  # a row of its own: the numbers of the positive products add up to 1
+    rows = [
+        {**dict(p.to_dict()), **({mark: ring.number(1)} if sure else {})}
+        for (_, p), sure in zip(columns, firm, strict=True)
+    ]
+    solution = combination_of(rows, free, None, {mark: ring.number(1)})
+    if solution is None or any(c < 0 and not free[k] for k, c in solution):
         return None
-    up = [(k, c) for k, c in solution if k < len(multiples)]
-    down = [(k - len(multiples), c) for k, c in solution if k >= len(multiples)]
-    if any(c < 0 for _, c in up) or any(c < 0 and not free[k] for k, c in down) or not up:
-        return None
-    if strict and not any(firm[k] for k, _ in down):
-        return None
-    return up, down
+    terms: list[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]]] = []
+    equal: dict[int, Any] = {}
+    for k, c in solution:
+        indices = columns[k][0]
+        equations = [i for i in indices if ops[i] == "=="]
+        if not equations:
+            terms.append((c, tuple(usable[i][2] for i in indices), ()))
+            continue
+        factor = ring.make({(): c})
+        for i in indices:
+            factor = factor if i == equations[0] else factor * usable[i][0]
+        place = usable[equations[0]][2]
+        equal[place] = equal.get(place, ring.make({})) + factor
+    return Found(tuple(terms), tuple((i, ring.back(f)) for i, f in equal.items()))
 
 
 def _products(

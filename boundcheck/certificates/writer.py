@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from boundcheck.certificates.search import Poly, degree, factors_of, search
+from boundcheck.certificates.search import Poly, contradiction, degree, factors_of, search
 from boundcheck.verify import boundcheck_verify as v
 
 DEPTH = 4  # signs of denominators within signs of denominators
@@ -51,9 +51,28 @@ class Writer:
             self._note(name, line)
         self._failed: set[Any] = set()
         self.quantities: list[str] = []  # lines that may be used everywhere
+        lasting = [row["name"] for row in data["facts"] if row["kind"] in ("domain", "count")]
+        self.background = tuple(lasting)  # facts from which it may be shown that a claim has a value
         self._count = 0
 
     # lines
+
+    def mark(self) -> int:
+        """How many lines there are."""
+        return len(self.data["lines"])
+
+    def back(self, mark: int) -> None:
+        """Removes the lines with a name of their own that were added since; auxiliary ones stay."""
+        kept: list[dict[str, Any]] = []
+        for entry in self.data["lines"][mark:]:
+            if entry["name"].startswith("@"):
+                kept.append(entry)
+                continue
+            del self.record.lines[entry["name"]], self.texts[entry["name"]]
+            for names in self._by_shape.values():
+                if entry["name"] in names:
+                    names.remove(entry["name"])
+        self.data["lines"][mark:] = kept
 
     def add(self, claim: str, by: dict[str, Any], now: Sequence[str] = (), name: str = "") -> str:
         """Adds a line; raises verifier's Invalid where it does not follow."""
@@ -268,6 +287,73 @@ class _Scalar:
                 self.hypotheses.append(self._polynomial(name, op, value))
             except NotShown:
                 continue
+        for h in list(self.hypotheses):
+            if h.op in (">=", ">"):
+                self._rootless(h)
+
+    def _rootless(self, h: Hypothesis) -> None:
+        """From a + b r >= 0, with r a square root: b**2 r**2 >= a**2 where -a >= 0, or a >= 0 and a**2 >= b**2 r**2."""
+        roots = {n for m in h.poly for n, _ in m if v.ATOMS[n][0] == "root" and v.ATOMS[n][2] == 2}
+        for r in roots:
+            if any(dict(m).get(r, 0) > 1 for m in h.poly):
+                continue
+            slope = {tuple((n, e) for n, e in m if n != r): c for m, c in h.poly.items() if r in dict(m)}
+            rest = {m: c for m, c in h.poly.items() if r not in dict(m)}
+            if roots & {n for p in (slope, rest) for m in p for n, _ in m}:
+                continue
+            try:
+                self._squared(h, r, slope, rest)
+            except (NotShown, v.Invalid):
+                continue
+
+    def _squared(self, h: Hypothesis, r: int, slope: Poly, rest: Poly) -> None:
+        number, bottom = v.thawed(v.ATOMS[r][1])
+        if bottom:
+            denominator = v._product(bottom)
+            for k in bottom:
+                self._sign(k)
+        else:
+            denominator = {(): 1}
+        base = self.w.text((number, bottom))
+        root = self.w.text(v.variable(r))
+        equation = self.w.existing(self.w.language.claim(f"({root})**2 == {base}"), self.now)
+        text = {"a": self.w.text((rest, {})), "b": self.w.text((slope, {}))}
+        minus = self.w.text((v._poly_times(rest, {(): -1}), {}))
+        own = self._term(h.number, h.factors, ())
+        names = self.names
+        square = v._poly_plus(v._poly_times(v._poly_times(slope, slope), number), v._poly_times(v._poly_times(rest, rest), denominator), -1)
+        side = self._side(slope)
+        if side > 0:
+            # b r - (-a) >= 0 and b r + (-a) >= 0
+            other = self.w.prove(f"({text['b']})*{_wrapped(root)} + {minus} >= 0", names, self.now, self.depth + 1)
+            sign = 1
+        else:
+            other = self.w.prove(f"{text['a']} - ({text['b']})*{_wrapped(root)} >= 0", names, self.now, self.depth + 1)
+            sign = -1
+        value = (v._poly_times(square, {(): sign}), {})
+        # (a + b r) * other == sign * (b**2 r**2 - a**2)
+        claim = f"({self.w.text((v._poly_times(v._poly_times(slope, slope), {(): sign}), {}))})*({base}) - ({self.w.text((v._poly_times(v._poly_times(rest, rest), {(): sign}), {}))}) >= 0"
+        wanted = self.w.language.value(f"({text['b']})*{_wrapped(root)} + {minus}" if side > 0 else f"{text['a']} - ({text['b']})*{_wrapped(root)}")
+        ratio = self.w.ratio(other, wanted, self.now)
+        number_of, factors = own
+        by: dict[str, Any] = {"rule": "sum", "terms": [[str(Fraction(number_of) * ratio), [*factors, other]]]}
+        by["equal"] = [[equation, f"({self.w.text((v._poly_times(v._poly_times(slope, slope), {(): -sign}), {}))})"]]
+        if self.put:
+            by["put"] = self.put
+        line = self.w.existing(self.w.language.claim(claim), self.now) or self._finish(claim, by, "")
+        gap = self.image(self.w.claim(line, self.now).gap)
+        self.hypotheses.append(self._polynomial(line, ">=", gap))
+        del value
+
+    def _side(self, poly: Poly) -> int:
+        """The sign of a polynomial, shown factor by factor."""
+        number, factors = factors_of(poly)
+        side = 1 if number > 0 else -1
+        for factor, e in factors:
+            base, ratio = _based(factor)
+            sign = self._sign(base)
+            side *= (sign.side * (1 if ratio > 0 else -1)) ** e
+        return side
 
     def _polynomial(self, name: str, op: str, value: Any) -> Hypothesis:
         """The relation without denominators and without factors that are known to be positive."""
@@ -409,12 +495,22 @@ class _Scalar:
             if rest[()] > 0:
                 return [self._term(number * Fraction(rest[()]), factors, squares)], []
             raise NotShown("a negative number")
-        found = search(rest, strict, [(h.poly, h.op) for h in self.hypotheses])
+        known = [(h.poly, h.op) for h in self.hypotheses]
+        found = search(rest, strict, known, False)
         if found is None:
-            raise NotShown(self.w.text((rest, {})))
+            left, own, scale = self._apart(rest) if self.depth < DEPTH else (rest, [], Fraction(1))
+            if len(left) == 1 and () in left:
+                if left[()] < 0:
+                    raise NotShown("a negative number")
+                return [self._term(number * scale * Fraction(left[()]), [*factors, *own], squares)], []
+            if own:
+                number, factors, rest = number * scale, [*factors, *own], left
+            found = search(rest, strict, known)
+        if found is None:
+            line = self._by_contradiction(rest, strict)
+            ratio = self.w.ratio(line, (rest, {}), self.now)
+            return [self._term(number * ratio, [*factors, (line, 1)], squares)], []
         terms: list[Any] = []
-        if found.multiple:
-            factors = [*factors, (self._multiplier(found.multiple), -1)]
         for c, indices, own in found.terms:
             one, parts = number * c, list(factors)
             for i in indices:
@@ -424,25 +520,38 @@ class _Scalar:
         equal = [self._multiple(i, p, number, factors, squares) for i, p in found.equal]
         return terms, equal
 
-    def _multiplier(self, multiple: Sequence[tuple[Fraction, tuple[int, ...]]]) -> str:
-        """A line that claims a sum of positive products to be positive."""
-        total, terms = v.ZERO, []
-        for c, indices in multiple:
-            one, parts, value = c, [], v.constant(1)
-            for i in indices:
-                h = self.hypotheses[i]
-                one, parts = one * h.number, [*parts, *h.factors]
-                value = v.times(value, (h.poly, {}))
-            total = v.plus(total, v.times(v.constant(c), value))
-            terms.append(self._term(one, parts, ()))
-        text = f"{self.w.text(total)} > 0"
-        line = self.w.existing(self.w.language.claim(text), self.now)
-        if line and self.w.ratio(line, total, self.now) == 1:
-            return line
-        by: dict[str, Any] = {"rule": "sum", "terms": terms}
-        if self.put:
-            by["put"] = self.put
-        return self._finish(text, by, "")
+    def _by_contradiction(self, poly: Poly, strict: bool) -> str:
+        """A line `poly >= 0` (`> 0` if strict): its opposite contradicts the hypotheses."""
+        text = self.w.text((poly, {}))
+        claim, other = (f"{text} > 0", f"0 >= {text}") if strict else (f"{text} >= 0", f"0 > {text}")
+        opposite = (v._poly_times(poly, {(): -1}), ">=" if strict else ">")
+        known = [*((h.poly, h.op) for h in self.hypotheses), opposite]
+        found = contradiction(known, len(known) - 1)
+        if found is None:
+            raise NotShown(text)
+        here = f"#{len(self.now)}"
+        terms: list[Any] = []
+        self.hypotheses.append(Hypothesis(opposite[0], opposite[1], Fraction(1), ((here, 1),)))
+        now = self.now
+        try:
+            self.now = (*now, other)
+            for c, indices, own in found.terms:
+                one, parts = c, list[tuple[str, int]]()
+                for i in indices:
+                    one *= self.hypotheses[i].number
+                    parts += self.hypotheses[i].factors
+                terms.append(self._term(one, parts, [f"({self.w.text((p, {}))})**2" for p in own]))
+            equal = [self._multiple(i, p, Fraction(1), (), ()) for i, p in found.equal]
+            by: dict[str, Any] = {"rule": "sum", "terms": terms}
+            by |= {"equal": equal} if equal else {}
+            by |= {"put": self.put} if self.put else {}
+            false = self._finish("0 > 0", by, "")
+            absurd = self.w.add(claim, {"rule": "absurd", "of": false}, self.now)
+        finally:
+            self.hypotheses.pop()
+            self.now = now
+        plain = self.w.add(claim, {"rule": "sum", "terms": [["1", [here]]]}, (*now, claim))
+        return self.w.add(claim, {"rule": "cases", "of": [plain, absurd], "on": claim, "else": other}, now)
 
     def _term(self, number: Fraction, factors: Iterable[tuple[str, int]], squares: Sequence[str]) -> list[Any]:
         powers: dict[str, int] = {}
@@ -520,11 +629,7 @@ class _Scalar:
             else:
                 rest = v._poly_times(rest, v._poly_power(factor, e))
         side = 1 if number > 0 else -1
-        rest = v._poly_times(rest, {(): side})
-        if op in (">=", ">") and self.depth < DEPTH:
-            rest, own, scale = self._apart(rest)
-            more, number = [*more, *own], number * scale
-        return rest, more, squares, abs(number)
+        return v._poly_times(rest, {(): side}), more, squares, abs(number)
 
     def _apart(self, poly: Poly) -> tuple[Poly, list[tuple[str, int]], Fraction]:
         """The goal without those of its factors whose sign can be shown, where it has several."""
@@ -554,6 +659,10 @@ def _based(poly: Poly) -> tuple[int, Fraction]:
     (base,) = v.bases_of(poly)
     m, c = next(iter(v.BASES[base]))
     return base, Fraction(poly[m]) / Fraction(c)
+
+
+def _wrapped(text: str) -> str:
+    return f"({text})"
 
 
 def spelled(tree: Any) -> str:

@@ -724,12 +724,20 @@ class Language:
         if op == "*":
             return times(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
         if op == "/":
-            return times(self.scalar(tree[1], bound), inverse(self.scalar(tree[2], bound)))
+            return times(self.scalar(tree[1], bound), self._inverse(tree[2], bound))
         if op == "**":
             return power_of(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
         if op == "inner":
             return product_of(self.vector(tree[1], bound), self.vector(tree[2], bound))
         return self._call(tree[1], tree[2], bound)
+
+    def _inverse(self, tree: Any, bound: Any) -> Value:
+        """1 / tree; the factors of the denominator stay apart."""
+        if tree[0] == "*":
+            return times(self._inverse(tree[1], bound), self._inverse(tree[2], bound))
+        if tree[0] == "**" and tree[2][0] == "num" and tree[2][1] > 0:
+            return power(self._inverse(tree[1], bound), tree[2][1])
+        return inverse(self.scalar(tree, bound))
 
     def _call(self, name: str, arguments: Any, bound: Any) -> Value:
         if name == "sum":
@@ -836,6 +844,7 @@ class Record:
         self.ranges: dict[int, list[Claim]] = {}  # index -> the relations of its range
         self.whole_indices: set[int] = set()
         self.rests: list[str] = []
+        self.holes: list[str] = []  # lines without a certificate
         self.steps = 0
         self.now: tuple[str, ...] = ()  # suppositions of the line that is being checked
         self.used: list[Line] = []
@@ -946,6 +955,7 @@ class Record:
 
     def _line(self, entry: Any) -> None:
         name, self.now, self.used = entry["name"], tuple(entry.get("if", ())), []
+        self.current: str = name
         if name in self.lines or name.startswith("#"):
             raise Invalid("its name is taken")
         claim = self.language.claim(entry["claim"])
@@ -1361,10 +1371,10 @@ class Record:
         """The claim of another record at given terms; its hypotheses are lines here, and its assumptions made here."""
         cited = cited_record(by["record"], self.path, self.open)
         whole, statement = self.language.whole, cited.statement
-        symbols = {row[0]: self.language.value(by["images"].get(row[0], row[0])) for row in statement["symbols"]}
-        if not set(by["images"]) <= set(symbols):
+        averaged, declared = set(by.get("averaged", ())), {row[0] for row in statement["symbols"]}
+        if not set(by["images"]) | averaged <= declared or averaged & set(by["images"]):
             raise Invalid("a symbol with an image is none of the cited record")
-        averaged = set(by.get("averaged", ()))
+        symbols = {n: self.language.value(by["images"].get(n, n)) for n in declared - averaged}
         place = {atom(("x", n)): v for n, v in symbols.items() if n not in averaged}
         for name, kind, _ in statement["symbols"]:
             if kind == "integer" and name not in averaged and not whole(symbols[name]):
@@ -1405,7 +1415,12 @@ class Record:
             raise Invalid("the claim is not that of the cited record")
         self._no_poles_of(claim, by)
         self.rests.append(f"the record {cited.id}")
+        self.holes += [f"{name} of {cited.id}" for name in cited.holes if name not in self.holes]
         self.rests += [r for r in cited.rests if r not in self.rests]
+
+    def _by_solver(self, claim: Claim, by: Any) -> None:
+        """No certificate: a hole, with which nothing counts as valid."""
+        self.holes.append(self.current)
 
     def _by_assumed(self, claim: Claim, by: Any) -> None:
         """Taken as it is."""
@@ -1608,6 +1623,8 @@ def main(arguments: list[str]) -> int:
             record = Record(path)
             record.check()
             text = "" if quiet else shown(record) + "\n"
+            if record.holes:
+                raise Invalid(f"at step {record.holes[0]}: no certificate" + (f", nor at {len(record.holes) - 1} others" if record.holes[1:] else ""))
             rests = list(dict.fromkeys(record.rests))
             text += f"{record.id}: valid" + (f", rests on: {'; '.join(rests)}" if rests and not quiet else f", rests on {len(rests)}" if rests else "")
             text += f"  [{record.steps} lines, {process_time() - begin:.2f} s]"
