@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.certificates.search import quotient
+from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
 from boundcheck.certificates.writer import NotShown, Writer, spelled
 from boundcheck.proof.gram import Combine
@@ -31,7 +31,8 @@ def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
         found.finish(name, gap, [], {})
         return
     if claim.op == "==":
-        raise NotShown("an equation that is no identity")
+        found.equation(name, gap)
+        return
     for multipliers in _multipliers(by, asked):
         try:
             found.written(name, gap, multipliers)
@@ -147,6 +148,17 @@ class Combination:
         terms += self.remainder(rest)
         self.finish(name, gap, terms, {"equal": equal, "signs": list(dict.fromkeys(self.counts))})
 
+    def equation(self, name: str, gap: Any) -> None:
+        """An equation as multiples of equations among the facts."""
+        put = {n for n, _ in self.put}
+        rows = [(n, self.image(self.w.claim(n, self.now).gap)) for n in self.asked.facts if n not in put
+                if self.w.claim(n, self.now).op == "=="]  # fmt: skip
+        rows = [(n, x) for n, x in rows if x[0] and not x[1]]
+        found = search(gap[0], False, [(x[0], "==") for _, x in rows]) if rows and not gap[1] else None
+        if found is None or found.terms:
+            raise NotShown("an equation")
+        self.finish(name, gap, [], {"equal": [[rows[i][0], self.w.text((p, {}))] for i, p in found.equal]})
+
     def positive(self, written: str, strict: bool = False) -> str:
         """A line that claims that an expression is at least 0."""
         return self.w.prove(f"{written} {'>' if strict else '>='} 0", self.scalars, self.now)
@@ -216,7 +228,11 @@ class Combination:
         """A factor that is at least 0 by its form, or a line that says so."""
         written = v._name(n)
         if v.ATOMS[n][0] == "S":
-            self._count(v.thawed(v.ATOMS[n][3]))
+            inner: Any = n
+            while v.ATOMS[inner][0] == "S":
+                self._count(v.thawed(v.ATOMS[inner][3]))
+                ((monomial, _),) = v.thawed(v.ATOMS[inner][2])[0].items()
+                inner = monomial[0][0]
             return {"square": written}
         return self.positive(written)
 

@@ -48,7 +48,11 @@ def write_record(proof: Derivation, folder: Path) -> Outcome:
             for k, part in enumerate(parts(step.claim)):
                 w.add(claim_text(part), {"rule": "solver"}, (), f"{step.name}.{k}" if k else step.name)
         known[step.name] = step.claim
-    _statement(w, proof, known, setting)
+    try:
+        _statement(w, proof, known, setting)
+    except (NotShown, v.Invalid) as error:
+        outcome.open[STATEMENT] = str(error)
+        w.add(data["statement"]["claim"], {"rule": "solver"}, (), STATEMENT)
     data["lines"] = _needed(data["lines"])
     data["point"] = find_point(proof, data)
     return outcome

@@ -460,6 +460,8 @@ class _Scalar:
             except NotShown:
                 if op == "!=" and way > 0:
                     continue
+                if op == "==":
+                    return self._both(text, gap, name)
                 raise
             entry = dict(by)
             if terms:
@@ -471,8 +473,14 @@ class _Scalar:
             return self._finish(text, entry, name)
         raise NotShown(text)
 
+    def _both(self, text: str, gap: Any, name: str) -> str:
+        """An equation, since neither side is greater."""
+        tree = text.split(" == ")
+        sides = [self._sub(f"{a} >= {b}") for a, b in (tree, tree[::-1])]
+        return self.w.add(text, {"rule": "both", "of": sides}, self.now, name)
+
     def _finish(self, text: str, by: dict[str, Any], name: str) -> str:
-        used = json_names(by)
+        used = sign_lines(by)
         by["signs"] = list(dict.fromkeys([*by.get("signs", ()), *(h for h in self._cover_lines() if h not in used)]))
         if not by["signs"]:
             del by["signs"]
@@ -676,9 +684,9 @@ def spelled(tree: Any) -> str:
     return f"({spelled(tree[1])}){tree[0]}({spelled(tree[2])})"
 
 
-def json_names(by: dict[str, Any]) -> set[str]:
-    """The lines that a certificate names as factors."""
-    found = {n for n, _ in by.get("put", ())} | set(by.get("signs", ()))
+def sign_lines(by: dict[str, Any]) -> set[str]:
+    """The lines of a certificate that show denominators to differ from 0."""
+    found = set(by.get("signs", ()))
     for _, factors in by.get("terms", ()):
         found |= {f if isinstance(f, str) else f[0] for f in factors if not isinstance(f, dict)}
-    return found | {n for n, _ in by.get("equal", ())}
+    return found

@@ -1507,6 +1507,8 @@ class Model:
         if op in ("<=", "<"):
             gap = times(constant(-1), gap)
         op = {"<=": ">=", "<": ">", "=": "=="}.get(op, op)
+        if Claim(op, gap).plain is None and op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(gap)):
+            return _between(gap)[0] > 0
         return Claim(op, gap).plain is True
 
     def value(self, tree: Any, names: Any) -> Value:
@@ -1541,6 +1543,40 @@ class Model:
         if op == "**":
             return power_of(self.value(tree[1], names), self.value(tree[2], names))
         return constant(tree[1])
+
+
+def _between(a: Value) -> tuple[Fraction, Fraction]:
+    """Two numbers around a value that is made of numbers, roots and the least of such."""
+    low, high = Fraction(0), Fraction(0)
+    for monomial, c in a[0].items():
+        ends = [Fraction(c), Fraction(c)]
+        for n, e in monomial:
+            for _ in range(e):
+                corners = [x * y for x in ends for y in _around(n)]
+                ends = [min(corners), max(corners)]
+        low, high = low + ends[0], high + ends[1]
+    for k, e in a[1].items():
+        ends = _between((dict(BASES[k]), {}))
+        if ends[0] <= 0 <= ends[1]:
+            raise Invalid("at the point: a denominator is not shown to differ from 0")
+        for _ in range(e):
+            corners = [x / y for x in (low, high) for y in ends]
+            low, high = min(corners), max(corners)
+    return low, high
+
+
+def _around(n: int) -> tuple[Fraction, Fraction]:
+    key = ATOMS[n]
+    if key[0] == "min":
+        ends = [_between(thawed(x)) for x in key[1]]
+        return min(x for x, _ in ends), min(y for _, y in ends)
+    low, high = _between(thawed(key[1]))
+    if low < 0:
+        raise Invalid("at the point: a root is taken of a negative number")
+    fine = 10**12
+    below = _whole_root(low.numerator * fine ** key[2] // low.denominator, key[2])
+    above = _whole_root(high.numerator * fine ** key[2] // high.denominator, key[2]) + 1
+    return Fraction(below, fine), Fraction(above, fine)
 
 
 LARGEST = 8  # integer indices are tried at the point from 0 up to this
