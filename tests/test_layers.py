@@ -22,6 +22,7 @@ LAYERS: dict[str, set[str]] = {
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax"},
     "evidence": {"numpy", "scipy", "clarabel", "pydantic", "sympy"},
+    "certificates": {"sympy", "flint", "scipy", "numpy"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},
@@ -33,6 +34,7 @@ LAYERS: dict[str, set[str]] = {
     "theory": {"sympy", "flint", "numpy"},
     "core": {"numpy", "pydantic", "flint", "matplotlib"},  # the last: the plot of a card
     "words": set(),
+    "verify": set(),
 }
 ORDER = list(LAYERS)
 WORDS = {"verdict", "errors", "_version"}

@@ -11,7 +11,7 @@ import sympy as sp
 
 from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
-from boundcheck.certificates.writer import NotShown, Writer, spelled
+from boundcheck.certificates.writer import NotShown, Writer, missing_in, spelled
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.language import scalars
 from boundcheck.proof.rules.induction import HYPOTHESIS
@@ -46,7 +46,8 @@ def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
     hints = dict(getattr(by, "multipliers", {}))
     if hints:
         names = {k: k for k in asked.facts} | {
-            f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n for k, n in enumerate(n for n in asked.facts if n.startswith("#"))
+            f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n
+            for k, n in enumerate(n for n in asked.facts if n.startswith("#"))
         }
         yield {names[k]: text(sp.sympify(m, strict=True)) for k, m in hints.items() if m != 0 and k in names}
         return
@@ -105,7 +106,7 @@ class Combination:
                 self.w.add(self.text, by, self.now, name)
                 return
             except v.Invalid as error:
-                missing = _missing(str(error))
+                missing = missing_in(str(error))
                 if not missing:
                     raise NotShown(str(error)) from error
                 line = self.nonzero(missing)
@@ -265,7 +266,11 @@ class Combination:
                 continue
             pivot = self._pivot(left, entries)
             value = entries[pivot, pivot]
-            row = {b: self.simple(v.times(entries[pivot, b], v.inverse(value))) for b in left if (pivot, b) in entries and b != pivot}
+            row = {
+                b: self.simple(v.times(entries[pivot, b], v.inverse(value)))
+                for b in left
+                if (pivot, b) in entries and b != pivot
+            }
             vector = " + ".join([v._name(pivot), *(f"({self.w.text(c)})*{v._name(b)}" for b, c in row.items())])
             terms.append(self._scaled(value, {"square": around.format(f"<{vector}, {vector}>")}))
             left.discard(pivot)
@@ -310,8 +315,3 @@ def _product_in(n: int) -> Any:
 def _left_atom(tree: Any) -> str:
     """The single term on the left side, as text, or ''."""
     return spelled(tree) if tree[0] in ("name", "call") else ""
-
-
-def _missing(error: str) -> str:
-    before, after = "the denominator ", " is not shown"
-    return error.split(before)[1].split(after)[0] if before in error else ""

@@ -27,11 +27,7 @@ class Rule:
         self.w, self.by, self.asked, self.name = w, by, asked, name
         self.claim = w.language.claim(claim_text(asked.claim))
         around = w._around(self.claim, asked.now)
-        kept = {
-            n: f
-            for n, f in asked.facts.items()
-            if n.startswith("#") or w._about(w.record.lines[n]) <= around
-        }
+        kept = {n: f for n, f in asked.facts.items() if n.startswith("#") or w._about(w.record.lines[n]) <= around}
         self.kept = replace(asked, facts=kept)
         self.scalars = tuple(n for n in scalars(kept) if not n.startswith("#"))
 
@@ -71,7 +67,9 @@ class Rule:
     def close(self, terms: list[Any], equal: list[Any] = [], signs: tuple[str, ...] = ()) -> None:  # noqa: B006
         """The claim, from lines that give it up to the equations among the facts."""
         found = Combination(self.w, self.kept)
-        found._add(self.name, {"rule": "sum", "put": found.put, "terms": terms, "equal": equal, "signs": list(signs)}, ())
+        found._add(
+            self.name, {"rule": "sum", "put": found.put, "terms": terms, "equal": equal, "signs": list(signs)}, ()
+        )
 
 
 def write_rule(w: Writer, by: Any, asked: Any, name: str) -> None:
@@ -121,7 +119,9 @@ def _sum_over(rule: Rule) -> None:
 def _telescoped(rule: Rule, term: str, index: Any, count: str, vectors: bool) -> str:
     w = rule.w
     number, whole = v.atom(("x", str(index))), w.language.whole
-    places = [{number: x} for x in (v.plus(v.variable(number), v.ONE), v.variable(number), w.language.value(count), v.ZERO)]
+    places = [
+        {number: x} for x in (v.plus(v.variable(number), v.ONE), v.variable(number), w.language.value(count), v.ZERO)
+    ]
     if vectors:
         value = w.language.vector(v.parsed(term, "sum"), {})
         after, here, end, start = (v.vector_put(value, p, whole) for p in places)
@@ -169,7 +169,8 @@ def _partial_sum(rule: Rule) -> None:
         source = f"{rule.name}, a term"
         combination(rule.w, Combine(), replace(rule.asked, claim=sp.Ge(by.term, 0, evaluate=False)), source)
     whole, part = text(by.whole), text(by.part)
-    signs = [rule.prove(c) for c in (f"{part} >= 0", f"{whole} >= 0", f"{whole} - ({part}) >= 0")]
+    signs = [rule.prove(c) for c in (f"{part} >= 0", f"{whole} - ({part}) >= 0")]
+    signs.append(rule.w.prove(f"{whole} >= 0", (*rule.scalars, *signs), rule.asked.now))
     line = _over(rule, source, by.index, whole, {"part": part}, signs)
     rule.close([["1", [line]]])
 
@@ -255,7 +256,8 @@ def _induction(rule: Rule) -> None:
     last = text(by.last)
     ranges = rule.ranges(by.index, "@ >= 0", f"@ <= {last} - 1")
     signs = [rule.prove(f"{last} >= 0")]
-    entry = {"rule": "induction", "base": base, "step": by.step, "index": str(by.index), "last": last, "ranges": ranges, "signs": signs}  # fmt: skip
+    entry = {"rule": "induction", "base": base, "step": by.step, "index": str(by.index), "last": last}
+    entry |= {"ranges": ranges, "signs": signs}
     end = w.record.lines[by.step].claim.supposed[0]
     end = end.put({v.atom(("x", str(by.index))): w.language.value(last)}, w.language.whole)
     claim = f"{w.text(end.gap)} {end.op} 0"

@@ -101,10 +101,8 @@ def _pins(relations: dict[str, Any], whole: Any, kinds: dict[str, str]) -> Itera
     for size in (SMALL, 1, 2):
         less = {k: sp.Le(r.lhs, size) for k, r in few.items()}
         yield less
-    roots = sorted(
-        {s for r in relations.values() for p in r.atoms(sp.Pow) if p.exp.is_Rational and p.exp.q != 1 for s in p.free_symbols},
-        key=str,
-    )  # fmt: skip
+    powers = [p for r in relations.values() for p in r.atoms(sp.Pow) if p.exp.is_Rational and p.exp.q != 1]
+    roots = sorted({s for p in powers for s in p.free_symbols}, key=str)
     for values in product(NICE, repeat=len(roots)):
         yield few | {f"root {s}": sp.Eq(s, x) for s, x in zip(roots, values, strict=True)}
     yield {}

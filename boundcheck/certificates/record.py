@@ -26,7 +26,9 @@ def statement_part(proof: Derivation) -> dict[str, Any]:
     hypotheses += [[f"choice {name}", f"{name} == {text(formula)}"] for name, formula in own.choices]
     metric = own.metric
     target = proof.target
-    said = f"{metric.quantity}, {metric.average}, {metric.expectation}, after {metric.rounds} rounds, times {metric.scale}"
+    said = (
+        f"{metric.quantity}, {metric.average}, {metric.expectation}, after {metric.rounds} rounds, times {metric.scale}"
+    )
     return {
         "symbols": [[s.name, "integer" if s.integer else "number", s.meaning] for s in own.symbols],
         "hypotheses": hypotheses,
@@ -73,7 +75,12 @@ def _origin(fact: Fact) -> str:
 def names_of(proof: Derivation) -> dict[str, str]:
     """The names of the derivation and what each is."""
     found: dict[str, str] = {}
-    for claim in (*(f.claim for f in proof.facts), *(s.claim for s in proof.steps), proof.statement.bound, proof.target):
+    for claim in (
+        *(f.claim for f in proof.facts),
+        *(s.claim for s in proof.steps),
+        proof.statement.bound,
+        proof.target,
+    ):
         _collect(claim, found)
     for step in proof.steps:
         for value in _terms(step.by):
@@ -146,6 +153,7 @@ def skeleton(proof: Derivation) -> dict[str, Any]:
         "statement": statement_part(proof),
         "names": names_of(proof),
         "facts": fact_rows(proof),
+        "steps": [f"{s.name}.{k}" if k else s.name for s in proof.steps for k, _ in enumerate(parts(s.claim))],
         "point": None,
         "lines": [],
     }

@@ -93,6 +93,9 @@ def search(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], har
 
     hard: whether the long searches are tried too.
     """
+    powers = _powers(hypotheses)
+    if powers:
+        return _without_powers(goal, strict, hypotheses, powers, hard)
     if not hard:
         return _plain(goal, strict, hypotheses, 300) or _guided(goal, strict, hypotheses, 600)
     return (
@@ -100,6 +103,87 @@ def search(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], har
         or _guided(goal, strict, hypotheses, MAX_COLUMNS)
         or _plain(goal, strict, hypotheses, MAX_COLUMNS)
     )
+
+
+def _powers(hypotheses: Sequence[tuple[Poly, str]]) -> dict[int, tuple[int, int, Poly]]:
+    """Atom -> (power, number of the equation, what the power is): equations atom**power == polynomial without it."""
+    found: dict[int, tuple[int, int, Poly]] = {}
+    for i, (poly, op) in enumerate(hypotheses):
+        if op != "==":
+            continue
+        for m, c in poly.items():
+            if len(m) == 1 and m[0][1] > 1:
+                n, e = m[0]
+                others = {k: x for k, x in poly.items() if k != m}
+                if all(n not in dict(k) for k in others) and not found.keys() & {a for k in others for a, _ in k}:
+                    found.setdefault(n, (e, i, {k: -x / Fraction(c) for k, x in others.items()}))
+                    break
+    return found
+
+
+def _lowered(poly: Poly, powers: dict[int, tuple[int, int, Poly]]) -> tuple[Poly, dict[int, Poly]]:
+    """The polynomial with the powers replaced, and the multiples of the equations by which it changed."""
+    rest: Poly = {}
+    used: dict[int, Poly] = {}
+    waiting = dict(poly)
+    while waiting:
+        m, c = waiting.popitem()
+        n = next((n for n, e in m if n in powers and e >= powers[n][0]), None)
+        if n is None:
+            rest[m] = rest.get(m, 0) + c
+            continue
+        e, i, image = powers[n]
+        less = _over(m, ((n, e),))
+        more = used.setdefault(i, {})
+        more[less] = more.get(less, 0) + c
+        for k, x in _times({less: c}, image).items():
+            waiting[k] = waiting.get(k, 0) + x
+    return {m: c for m, c in rest.items() if c}, used
+
+
+def _without_powers(
+    goal: Poly,
+    strict: bool,
+    hypotheses: Sequence[tuple[Poly, str]],
+    powers: dict[int, tuple[int, int, Poly]],
+    hard: bool,
+) -> Found | None:
+    """The same, powers of roots being replaced by what they are."""
+    equations = {i for _, i, _ in powers.values()}
+    kept = [k for k in range(len(hypotheses)) if k not in equations]
+    lowered = [(_lowered(hypotheses[k][0], powers)[0], hypotheses[k][1]) for k in kept]
+    found = search(_lowered(goal, powers)[0], strict, lowered, hard) or (
+        _guided(_lowered(goal, powers)[0], strict, lowered, MAX_COLUMNS, powers) if hard else None
+    )
+    if found is None:
+        return None
+    terms = tuple((c, tuple(kept[i] for i in indices), squares) for c, indices, squares in found.terms)
+    equal = {kept[i]: p for i, p in found.equal}
+    rest = dict(goal)
+    for c, indices, squares in terms:
+        one: Poly = {(): c}
+        for i in indices:
+            one = _times(one, hypotheses[i][0])
+        for p in squares:
+            one = _times(one, _times(p, p))
+        rest = _minus(rest, one)
+    for i, p in equal.items():
+        rest = _minus(rest, _times(p, hypotheses[i][0]))
+    left, used = _lowered(rest, powers)
+    if left:
+        return None
+    for n, (e, i, _) in powers.items():
+        if i in used:  # the equation is c * (atom**e - image)
+            c = Fraction(hypotheses[i][0][((n, e),)])
+            equal[i] = {m: x / c for m, x in used[i].items() if x}
+    return Found(terms, tuple(equal.items()))
+
+
+def _minus(p: Poly, q: Poly) -> Poly:
+    found = dict(p)
+    for m, c in q.items():
+        found[m] = found.get(m, 0) - c
+    return {m: c for m, c in found.items() if c}
 
 
 def _plain(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], most: int) -> Found | None:
@@ -126,15 +210,15 @@ def _connected(own: set[int], hypotheses: Sequence[tuple[Poly, str]], steps: int
     return [i for i, (p, _) in enumerate(hypotheses) if {n for m in p for n, _ in m} <= atoms]
 
 
-def _guided(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], most: int) -> Found | None:
+def _guided(
+    goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], most: int, powers: Any = None
+) -> Found | None:
     """A linear programme over hypotheses, and pairs of them, times monomials that lead to monomials of the goal."""
     signed = {m[0][0]: (i, op) for i, (p, op) in enumerate(hypotheses) for m in p if _is_atom(p) and op in (">=", ">")}
     plain = [i for i, (p, op) in enumerate(hypotheses) if not _is_atom(p) or op == "=="]
     single = [((i,), hypotheses[i][0]) for i in plain]
     signs = [i for i in plain if hypotheses[i][1] != "=="]
-    pairs = [
-        ((i, j), _times(hypotheses[i][0], hypotheses[j][0])) for i, j in combinations_with_replacement(signs, 2)
-    ]
+    pairs = [((i, j), _times(hypotheses[i][0], hypotheses[j][0])) for i, j in combinations_with_replacement(signs, 2)]
     for bases in ([((), {(): 1}), *single], [((), {(): 1}), *single, *pairs]):
         support = set(goal)
         for _ in range(3):
@@ -151,6 +235,8 @@ def _guided(goal: Poly, strict: bool, hypotheses: Sequence[tuple[Poly, str]], mo
                 break
             of_base = dict(bases)
             rows = [(i, f, _times(of_base[i], {f: 1})) for i, f, _ in columns.values()]
+            if powers:
+                rows = [(i, f, _lowered(p, powers)[0]) for i, f, p in rows]
             found = _combined(goal, strict, rows, hypotheses, signed)
             if found is not None:
                 return found
@@ -188,7 +274,10 @@ def _over(target: Any, own: Any) -> Any:
 
 
 def _combined(
-    goal: Poly, strict: bool, rows: Sequence[tuple[tuple[int, ...], Any, Poly]], hypotheses: Sequence[tuple[Poly, str]],
+    goal: Poly,
+    strict: bool,
+    rows: Sequence[tuple[tuple[int, ...], Any, Poly]],
+    hypotheses: Sequence[tuple[Poly, str]],
     signed: dict[int, tuple[int, str]],
 ) -> Found | None:
     """The goal as a combination of these rows: (hypotheses, monomial, product)."""
@@ -231,6 +320,8 @@ def _combined(
 
 def contradiction(hypotheses: Sequence[tuple[Poly, str]], last: int) -> Found | None:
     """0 as a sum of products with a positive one: the hypotheses cannot all hold. `last` is the one to begin with."""
+    if not hypotheses[last][0]:
+        return None
     own = {n for m in hypotheses[last][0] for n, _ in m}
     for chosen in (_connected(own, hypotheses, 0), _connected(own, hypotheses, 1)):
         polys = [hypotheses[i][0] for i in chosen]
@@ -307,9 +398,7 @@ def _products(
     free = [any(ops[i] == "==" for i in indices) for indices, _ in columns]
     firm = [all(ops[i] == ">" for i in indices) for indices, _ in columns]
     target = ring.make(goal)
-    solution = combination_of(
-        [dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict()
-    )
+    solution = combination_of([dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict())
     if solution is None:
         return None
     terms: list[tuple[Fraction, tuple[int, ...], tuple[Poly, ...]]] = []

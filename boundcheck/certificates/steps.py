@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
 from boundcheck.certificates.combine import Combination, combination
-from boundcheck.certificates.text import claim_text, text, vector_text
+from boundcheck.certificates.text import claim_text, text
 from boundcheck.certificates.writer import NotShown, Writer
-from boundcheck.proof import rules
 from boundcheck.proof.contexts import context, declared
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity, Imported
@@ -52,9 +49,11 @@ def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
     asked = _at_values(w, by, asked)
     claim = claim_text(asked.claim)
     if isinstance(by, Decide):
-        for part in _conjuncts(asked.claim):
-            w.prove(claim_text(part), asked.names, asked.now)
-        _least(w, asked, name)
+        try:
+            _least(w, asked, name)
+        except NotShown:
+            more = {n: asked.facts.get(n) for n in (*asked.names, *w.background)}
+            _least(w, replace(asked, facts={**asked.facts, **more}), name)
     elif isinstance(by, Combine | Identity):
         try:
             combination(w, by, asked, name)

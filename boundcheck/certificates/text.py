@@ -107,7 +107,7 @@ def _parts(expr: Any) -> tuple[str, int]:
         for term in expr.as_ordered_terms():
             minus = term.could_extract_minus_sign()
             one = _written(-term if minus else term, _PRODUCT)
-            found += (f" {'-' if minus else '+'} {one}" if found else f"-{one}" if minus else one)
+            found += f" {'-' if minus else '+'} {one}" if found else f"-{one}" if minus else one
         return found, _SUM
     if expr.is_Mul:
         if expr.could_extract_minus_sign():
@@ -116,7 +116,7 @@ def _parts(expr: Any) -> tuple[str, int]:
         bottom: list[str] = []
         for factor in expr.as_ordered_factors():
             if factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative:
-                bottom.append(_written(factor.base ** -factor.exp, _POWER))
+                bottom.append(_written(factor.base**-factor.exp, _POWER))
             elif factor.is_Rational and factor.q != 1:
                 top += [str(factor.p)] if factor.p != 1 else []
                 bottom.append(str(factor.q))
@@ -130,6 +130,6 @@ def _parts(expr: Any) -> tuple[str, int]:
     if expr.is_Pow:
         base, exponent = expr.args
         if exponent.is_Rational and exponent.is_negative:
-            return f"1/{_written(base ** -exponent, _POWER)}", _PRODUCT
+            return f"1/{_written(base**-exponent, _POWER)}", _PRODUCT
         return f"{_written(base, _POWER + 1)}**{_written(exponent, _POWER + 1)}", _POWER
     raise Unwritten(str(expr))

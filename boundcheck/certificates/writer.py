@@ -114,7 +114,11 @@ class Writer:
             return ""
         for name in self._by_shape.get(shape, ()):
             line = self.record.lines[name]
-            if set(line.supposed) <= set(now) and line.claim.gives(claim) and self._about(line) <= self._around(claim, now):
+            if (
+                set(line.supposed) <= set(now)
+                and line.claim.gives(claim)
+                and self._about(line) <= self._around(claim, now)
+            ):
                 return name
         for k, text in enumerate(now):
             if self.language.claim(text).gives(claim):
@@ -236,8 +240,11 @@ class _Scalar:
             sign = self._sub(f"{base} >= 0")
             root = self.w.text(v.variable(n))
             by = {"rule": "root", "of": base, "degree": key[2], "sign": sign, "signs": self._cover(v.thawed(key[1]))}
-            for text in (f"{root} >= 0", f"({root})**{key[2]} == {base}"):
-                self._axiom_line(text, by)
+            self._axiom_line(f"({root})**{key[2]} == {base}", by)
+            try:
+                self._axiom_line(f"{root} > 0", {**by, "sign": self._sub(f"{base} > 0")})
+            except NotShown:
+                self._axiom_line(f"{root} >= 0", by)
         elif key[0] == "min":
             parts = [self.w.text(v.thawed(k)) for k in key[1]]
             least = self.w.text(v.variable(n))
@@ -321,7 +328,11 @@ class _Scalar:
         minus = self.w.text((v._poly_times(rest, {(): -1}), {}))
         own = self._term(h.number, h.factors, ())
         names = self.names
-        square = v._poly_plus(v._poly_times(v._poly_times(slope, slope), number), v._poly_times(v._poly_times(rest, rest), denominator), -1)
+        square = v._poly_plus(
+            v._poly_times(v._poly_times(slope, slope), number),
+            v._poly_times(v._poly_times(rest, rest), denominator),
+            -1,
+        )
         side = self._side(slope)
         if side > 0:
             # b r - (-a) >= 0 and b r + (-a) >= 0
@@ -333,7 +344,9 @@ class _Scalar:
         value = (v._poly_times(square, {(): sign}), {})
         # (a + b r) * other == sign * (b**2 r**2 - a**2)
         claim = f"({self.w.text((v._poly_times(v._poly_times(slope, slope), {(): sign}), {}))})*({base}) - ({self.w.text((v._poly_times(v._poly_times(rest, rest), {(): sign}), {}))}) >= 0"
-        wanted = self.w.language.value(f"({text['b']})*{_wrapped(root)} + {minus}" if side > 0 else f"{text['a']} - ({text['b']})*{_wrapped(root)}")
+        wanted = self.w.language.value(
+            f"({text['b']})*{_wrapped(root)} + {minus}" if side > 0 else f"{text['a']} - ({text['b']})*{_wrapped(root)}"
+        )
         ratio = self.w.ratio(other, wanted, self.now)
         number_of, factors = own
         by: dict[str, Any] = {"rule": "sum", "terms": [[str(Fraction(number_of) * ratio), [*factors, other]]]}
@@ -422,7 +435,11 @@ class _Scalar:
                     continue
                 gap = self.image(self.w.claim(line, self.now).gap)
                 wanted = dict(v.BASES[base])
-                ratio = Fraction(next(iter(gap[0].values()))) / Fraction(wanted[next(iter(gap[0]))]) if gap[0].keys() == wanted.keys() and not gap[1] else None
+                ratio = (
+                    Fraction(next(iter(gap[0].values()))) / Fraction(wanted[next(iter(gap[0]))])
+                    if gap[0].keys() == wanted.keys() and not gap[1]
+                    else None
+                )
                 if ratio is None:
                     continue
                 found = Sign(line, 1 if ratio > 0 else -1, abs(ratio))
@@ -444,7 +461,7 @@ class _Scalar:
             by["signs"] = list(dict.fromkeys(c.line for c in covers))
         if not gap[0] and op in (">=", "=="):
             return self._finish(text, by, name)
-        for way in ((1, -1) if op == "!=" else (1,)):
+        for way in (1, -1) if op == "!=" else (1,):
             turned = way < 0
             number, factors = Fraction(way), []
             for k, e in gap[1].items():
@@ -484,10 +501,29 @@ class _Scalar:
         by["signs"] = list(dict.fromkeys([*by.get("signs", ()), *(h for h in self._cover_lines() if h not in used)]))
         if not by["signs"]:
             del by["signs"]
-        try:
-            return self.w.add(text, by, self.now, name)
-        except v.Invalid as error:
-            raise NotShown(f"{text}: {error}") from error
+        for _ in range(8):
+            try:
+                return self.w.add(text, by, self.now, name)
+            except v.Invalid as error:
+                missing = missing_in(str(error))
+                if not missing:
+                    raise NotShown(f"{text}: {error}") from error
+                line = self._nonzero(missing)
+                if line in by.get("signs", ()):
+                    raise NotShown(f"{text}: {error}") from error
+                by["signs"] = [*by.get("signs", ()), line]
+        raise NotShown(text)
+
+    def _nonzero(self, poly: str) -> str:
+        """A line that shows a denominator to differ from 0, from what holds throughout too."""
+        if self.depth > DEPTH:
+            raise NotShown(poly)
+        for claim in (f"{poly} > 0", f"0 > {poly}"):
+            try:
+                return self.w.prove(claim, (*self.names, *self.w.background), self.now, self.depth + 1)
+            except NotShown:
+                continue
+        raise NotShown(f"the denominator {poly} is not shown to differ from 0")
 
     def _cover_lines(self) -> list[str]:
         return [s.line for s in self.signs.values() if s is not None]
@@ -504,7 +540,7 @@ class _Scalar:
                 return [self._term(number * Fraction(rest[()]), factors, squares)], []
             raise NotShown("a negative number")
         known = [(h.poly, h.op) for h in self.hypotheses]
-        found = search(rest, strict, known, False)
+        found = search(rest, strict, known, False) or search(rest, strict, known)
         if found is None:
             left, own, scale = self._apart(rest) if self.depth < DEPTH else (rest, [], Fraction(1))
             if len(left) == 1 and () in left:
@@ -568,7 +604,9 @@ class _Scalar:
         parts: list[Any] = [n if e == 1 else [n, e] for n, e in powers.items() if e]
         return [str(number), [*parts, *({"square": s} for s in squares)]]
 
-    def _multiple(self, i: int, poly: Poly, number: Fraction, factors: Sequence[tuple[str, int]], squares: Sequence[str]) -> list[str]:
+    def _multiple(
+        self, i: int, poly: Poly, number: Fraction, factors: Sequence[tuple[str, int]], squares: Sequence[str]
+    ) -> list[str]:
         h = self.hypotheses[i]
         (name, _), *others = h.factors
         value = (v._poly_times(poly, {(): number * h.number}), {})
@@ -612,13 +650,22 @@ class _Scalar:
             same = _based(f)[0] == _based(shared[0])[0] and not taken
             taken = taken or same
             left = v._poly_times(left, v._poly_power(f, e - same))
-        ratio = next((Fraction(f[m]) / Fraction(shared[0][m]) for f, _ in of_goal if _based(f)[0] == _based(shared[0])[0] for m in f))
+        ratio = next(
+            (
+                Fraction(f[m]) / Fraction(shared[0][m])
+                for f, _ in of_goal
+                if _based(f)[0] == _based(shared[0])[0]
+                for m in f
+            )
+        )
         left = v._poly_times(left, {(): goal_number * ratio})
         name, _ = self._multiple(k, left, number, factors, ())
         value = v.times(self.w.language.value(_), others)
         return [name, self.w.text(value)]
 
-    def _goal_factors(self, poly: Poly, strict: bool, op: str) -> tuple[Poly, list[tuple[str, int]], list[str], Fraction]:
+    def _goal_factors(
+        self, poly: Poly, strict: bool, op: str
+    ) -> tuple[Poly, list[tuple[str, int]], list[str], Fraction]:
         """The goal without factors of known sign: (rest, lines with powers, squares, number) whose product it is."""
         number, factors = factors_of(poly)
         rest: Poly = {(): 1}
@@ -682,6 +729,12 @@ def spelled(tree: Any) -> str:
     if tree[0] == "inner":
         return f"<{spelled(tree[1])}, {spelled(tree[2])}>"
     return f"({spelled(tree[1])}){tree[0]}({spelled(tree[2])})"
+
+
+def missing_in(error: str) -> str:
+    """The denominator that the verifier misses a sign of, or ''."""
+    before, after = "the denominator ", " is not shown"
+    return error.split(before)[1].split(after)[0] if before in error else ""
 
 
 def sign_lines(by: dict[str, Any]) -> set[str]:

@@ -129,7 +129,9 @@ def find_products(
             return None
         free = [any(usable[i][1] == "==" for i in indices) for indices, _ in columns]
         firm = [all(usable[i][1] == ">" for i in indices) for indices, _ in columns]
-        solution = combination_of([dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict())
+        solution = combination_of(
+            [dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict()
+        )
         if solution is None:
             continue
         found = _assemble(goal, strict, usable, [(c, columns[k][0]) for k, c in solution])

@@ -20,7 +20,7 @@ import json
 import re
 import sys
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -135,7 +135,7 @@ class _Parser:
         return parts[0]
 
 
-@lru_cache(maxsize=None)
+@cache
 def parsed(text: str, rule: str = "claim") -> Any:
     """The tree of a claim, or of an expression with rule "sum"."""
     if not isinstance(text, str):
@@ -328,7 +328,7 @@ def inside(a: Value) -> frozenset[int]:
     return frozenset().union(*(INSIDE[n] for n in found)) if found else frozenset()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _own_bases(n: int) -> frozenset[int]:
     """The denominators that are written directly inside an atom."""
     key = ATOMS[n]
@@ -426,7 +426,9 @@ def _elementary(index: int, body: Value, count: Value) -> Value:
     inner = inside(body)
     level = _level(inner)
     body = put(body, {index: variable(atom(("bound", level)))})
-    return variable(atom(("S", level, frozen(body), frozen(count)), inside(body) - {atom(("bound", level))}, inside(count)))
+    return variable(
+        atom(("S", level, frozen(body), frozen(count)), inside(body) - {atom(("bound", level))}, inside(count))
+    )
 
 
 def _vector_sum(index: int, moving: int, count: Value) -> int:
@@ -632,7 +634,9 @@ class Claim:
             return self.gap.same(other.gap) and all(map(Claim.same, self.supposed, other.supposed))
         if self.op == "=":
             return not any(c[0] for c in vector_plus(self.gap, other.gap, constant(-1)).values())
-        return _same_sign(self.gap, other.gap) or (self.op in ("==", "!=") and _same_sign(self.gap, times(constant(-1), other.gap)))
+        return _same_sign(self.gap, other.gap) or (
+            self.op in ("==", "!=") and _same_sign(self.gap, times(constant(-1), other.gap))
+        )
 
     def gives(self, other: Claim) -> bool:
         """Whether the other claim is this one, or this one without its strictness, or plainly true."""
@@ -857,15 +861,33 @@ class Record:
             raise Invalid("the statement and the facts are not those of the digest")
         self._facts()
         self._point()
-        for entry in self.data["lines"]:
+        self.check_lines()
+
+    def check_lines(self, first: int = 0) -> None:
+        """Checks the lines from a number on, and that the last one is the statement; raises Invalid."""
+        for entry in self.data["lines"][first:]:
             try:
                 self._line(entry)
             except Invalid as error:
                 raise Invalid(f"at step {entry.get('name')}: {error}") from error
-            except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError, RecursionError, StopIteration) as error:
+            except (
+                KeyError,
+                TypeError,
+                ValueError,
+                IndexError,
+                AttributeError,
+                ZeroDivisionError,
+                RecursionError,
+                StopIteration,
+            ) as error:
                 raise Invalid(f"at step {entry.get('name')}: it is not well formed ({type(error).__name__})") from error
         last = list(self.lines.values())[-1]
-        if last.supposed or not self.data["lines"] or not last.claim.same(self.language.claim(self.statement["claim"])):
+        if (
+            last.supposed
+            or not self.data["lines"]
+            or last.name != self.data["lines"][-1]["name"]
+            or not last.claim.same(self.language.claim(self.statement["claim"]))
+        ):
             raise Invalid("the last line is not the statement")
         if self._closure(last.claim.atoms):
             raise Invalid("the statement mentions an index of the proof")
@@ -932,9 +954,9 @@ class Record:
         right = self._mentioned(parsed(text)[2])
         if left[1] in right or {n for n in right if atom(("x", n)) in self._indices()} - set(indices):
             raise Invalid(f"{where} defines by itself, or by an index that it does not have")
-        if claim.op == "==" and left[0] == "name" and self.language.kinds[left[1]] == "integer":
-            if not self.language.whole(self.language.scalar(parsed(text)[2], {})):
-                raise Invalid(f"{where} defines an integer by what may be none")
+        integer = claim.op == "==" and left[0] == "name" and self.language.kinds[left[1]] == "integer"
+        if integer and not self.language.whole(self.language.scalar(parsed(text)[2], {})):
+            raise Invalid(f"{where} defines an integer by what may be none")
 
     def _mentioned(self, tree: Any) -> set[str]:
         if not isinstance(tree, tuple):
@@ -1011,7 +1033,12 @@ class Record:
         claim_is_vector = False
         for name, text in by.get("put", ()):
             rules.append(self._rule(self._get(name), text, rules))
-        names = [f if isinstance(f, str) else f[0] for _, factors in by.get("terms", ()) for f in factors if not isinstance(f, dict)]
+        names = [
+            f if isinstance(f, str) else f[0]
+            for _, factors in by.get("terms", ())
+            for f in factors
+            if not isinstance(f, dict)
+        ]
         signs = [self._get(n) for n in dict.fromkeys([*by.get("signs", ()), *names])]
         signs = [Claim(c.op, image(c.gap)) for c in signs if c.op in (">=", ">", "==", "!=")]
         if claim.op == "=":
@@ -1102,7 +1129,11 @@ class Record:
         top = gap[0]
         factor_terms = [(m, c) for m, c in top.items() if target in {n for n, _ in m}]
         rest = {m: c for m, c in top.items() if target not in {n for n, _ in m}}
-        if target in inside((rest, gap[1])) or any(dict(m).get(target) != 1 for m, _ in factor_terms) or not factor_terms:
+        if (
+            target in inside((rest, gap[1]))
+            or any(dict(m).get(target) != 1 for m, _ in factor_terms)
+            or not factor_terms
+        ):
             raise Invalid(f"'{text}' cannot be replaced")
         slope = {tuple((n, e) for n, e in m if n != target): c for m, c in factor_terms}
         bottom = _product(gap[1])
@@ -1119,7 +1150,7 @@ class Record:
             ready = [c for c in waiting if needed(c.gap) <= shown]
             if not ready:
                 missing = next(iter(poles - shown))
-                raise Invalid(f"the denominator {written(({m: c for m, c in BASES[missing]}, {}))} is not shown to differ from 0")
+                raise Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
             waiting = [c for c in waiting if c not in ready]
             shown |= {k for c in ready for k in bases_of(c.gap[0])}
 
@@ -1128,8 +1159,9 @@ class Record:
         first, second = (self.lines[n] for n in by["of"])
         one, other = self.language.claim(by["on"]), self.language.claim(by["else"])
         turned = Claim(">" if one.op == ">=" else ">=", times(constant(-1), one.gap))
-        if one.op not in (">=", ">") or not turned.same(other) or one.gap[1]:
+        if one.op not in (">=", ">") or not turned.same(other):
             raise Invalid("the two cases are not opposites")
+        self._no_poles(needed(one.gap), [self._get(n) for n in by.get("signs", ())])
         for line, text in ((first, by["on"]), (second, by["else"])):
             if not set(line.supposed) <= {*self.now, text} or not line.claim.gives(claim):
                 raise Invalid(f"'{line.name}' does not claim it in this case")
@@ -1178,7 +1210,8 @@ class Record:
         if not self._get(by["sign"]).gives(Claim(">=", base)) or not isinstance(degree, int) or degree < 2:
             raise Invalid("what the root is taken of is not shown to be at least 0")
         root = root_of(base, degree)
-        ways = (Claim(">=", root), Claim("==", plus(power(root, degree), base, -1)))
+        ways = [Claim(">=", root), Claim("==", plus(power(root, degree), base, -1))]
+        ways += [Claim(">", root)] if self._get(by["sign"]).gives(Claim(">", base)) else []
         if not any(way.same(claim) for way in ways):
             raise Invalid("the claim is not what a root gives")
         self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
@@ -1313,7 +1346,9 @@ class Record:
         index, source = self._index_of(by, False), self._get(by["of"])
         self._general(self.lines[by["of"]], index)
         self._covered(index, ("@ > 0", "@ < 1"), by)
-        others = {n for m in source.gap[0] for n, _ in m if n != index} | {n for k in source.gap[1] for n in inside((dict(BASES[k]), {}))}
+        others = {n for m in source.gap[0] for n, _ in m if n != index} | {
+            n for k in source.gap[1] for n in inside((dict(BASES[k]), {}))
+        }
         if source.op not in (">=", ">") or any(index in INSIDE[n] for n in others):
             raise Invalid("the line is no polynomial inequality in this variable")
         if not Claim(">=", put(source.gap, {index: ZERO})).same(claim):
@@ -1391,7 +1426,11 @@ class Record:
             if not (wanted.plain or any(g.gives(wanted) for g in given)):
                 raise Invalid(f"'{name}' of the cited record is not shown")
         ours = [tuple(row) for row in self.statement["assumptions"]]
-        self.rests += [f"that the assumption {a} of {cited.id} holds here" for a, m in statement["assumptions"] if (a, m) not in ours]
+        self.rests += [
+            f"that the assumption {a} of {cited.id} holds here"
+            for a, m in statement["assumptions"]
+            if (a, m) not in ours
+        ]
         bound = cited.language.claim(statement["claim"])
         (target,) = dict(next(iter(cited.language.value(statement["target"])[0]))).keys()
         metric = self.language.value(by["metric"])
@@ -1407,7 +1446,9 @@ class Record:
                 rebuilt = plus(rebuilt, times(coefficient, cited.language.value(what)))
                 mean = plus(mean, times(coefficient, self.language.value(its_mean)))
                 self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
-            if {atom(("x", n)) for n in averaged} & inside(rest) or plus(plus(rebuilt, variable(target), -1), gap, -1)[0]:
+            if {atom(("x", n)) for n in averaged} & inside(rest) or plus(plus(rebuilt, variable(target), -1), gap, -1)[
+                0
+            ]:
                 raise Invalid("the cited bound is another one")
             gap = plus(mean, variable(target), -1)
         wanted = Claim(bound.op, put(gap, {**place, target: metric}, whole))
@@ -1507,7 +1548,11 @@ class Model:
         if op in ("<=", "<"):
             gap = times(constant(-1), gap)
         op = {"<=": ">=", "<": ">", "=": "=="}.get(op, op)
-        if Claim(op, gap).plain is None and op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(gap)):
+        if (
+            Claim(op, gap).plain is None
+            and op in (">=", ">")
+            and all(ATOMS[n][0] in ("root", "min") for n in inside(gap))
+        ):
             return _between(gap)[0] > 0
         return Claim(op, gap).plain is True
 
@@ -1635,39 +1680,57 @@ def _name(n: int) -> str:
 
 
 def shown(record: Record) -> str:
-    """The statement in canonical form."""
+    """The statement as it was read, and its hypotheses and its claim in one form."""
+
+    def form(text: str) -> str:
+        claim = record.language.claim(text)
+        return f"{written(claim.gap)} {claim.op} 0"
+
     rows = [f"statement {record.id}"]
     rows += [f"  {name}: {kind}, {meaning}" for name, kind, meaning in record.statement["symbols"]]
     rows += [f"  {record.statement['target']}: {record.statement['metric']}"]
-    for name, text in record.statement["hypotheses"]:
-        claim = record.language.claim(text)
-        rows.append(f"  where {written(claim.gap)} {claim.op} 0    ({name})")
+    rows += [f"  where {text}    ({name}: {form(text)})" for name, text in record.statement["hypotheses"]]
     rows += [f"  assuming {name}: {meaning}" for name, meaning in record.statement["assumptions"]]
-    claim = record.language.claim(record.statement["claim"])
-    rows += [f"  claim {written(claim.gap)} {claim.op} 0", f"  digest {record.data['digest']}"]
-    return "\n".join(rows)
+    text = record.statement["claim"]
+    return "\n".join([*rows, f"  claim {text}", f"  that is {form(text)}", f"  digest {record.data['digest']}"])
+
+
+def examined(path: Path) -> dict[str, Any]:
+    """What became of one record."""
+    begin = process_time()
+    row: dict[str, Any] = {"id": str(path), "valid": False, "shown": "", "rests": [], "lines": 0, "steps": 0}
+    row |= {"steps_open": 0, "facts": {"generated": 0, "transcribed": 0}, "seconds": 0.0}
+    try:
+        record = Record(path)
+        row["id"] = record.id
+        for fact in record.data["facts"]:
+            if fact["origin"] in row["facts"]:
+                row["facts"][fact["origin"]] += 1
+        record.check()
+        rests = list(dict.fromkeys(record.rests))
+        own = [name for name in record.lines if name in record.data["steps"]]
+        row |= {"shown": shown(record), "rests": rests, "lines": record.steps, "steps": len(own)}
+        row["steps_open"] = len([n for n in own if n in record.holes])
+        if record.holes:
+            more = f", nor have {len(record.holes) - 1} others" if record.holes[1:] else ""
+            raise Invalid(f"at step {record.holes[0]}: it has no certificate{more}")
+        row |= {"valid": True, "verdict": "valid" + (f", rests on: {'; '.join(rests)}" if rests else "")}
+    except Invalid as error:
+        row["verdict"] = f"invalid {error}"
+    return row | {"seconds": process_time() - begin}
 
 
 def main(arguments: list[str]) -> int:
     """Checks the records of these paths and prints what became of each."""
-    quiet = "--quiet" in arguments
-    paths = [Path(a) for a in arguments if a != "--quiet"]
-    failed = 0
-    for path in paths:
-        begin = process_time()
-        try:
-            record = Record(path)
-            record.check()
-            text = "" if quiet else shown(record) + "\n"
-            if record.holes:
-                raise Invalid(f"at step {record.holes[0]}: no certificate" + (f", nor at {len(record.holes) - 1} others" if record.holes[1:] else ""))
-            rests = list(dict.fromkeys(record.rests))
-            text += f"{record.id}: valid" + (f", rests on: {'; '.join(rests)}" if rests and not quiet else f", rests on {len(rests)}" if rests else "")
-            text += f"  [{record.steps} lines, {process_time() - begin:.2f} s]"
-        except Invalid as error:
-            failed, text = 1, f"{path}: invalid {error}"
-        sys.stdout.write(text + "\n")
-    return failed if paths else 2
+    paths = [Path(a) for a in arguments if not a.startswith("--")]
+    rows = [examined(path) for path in paths]
+    for row in rows:
+        if "--json" in arguments:
+            sys.stdout.write(json.dumps(row) + "\n")
+        else:
+            text = "" if "--quiet" in arguments or not row["shown"] else row["shown"] + "\n"
+            sys.stdout.write(f"{text}{row['id']}: {row['verdict']}  [{row['lines']} lines, {row['seconds']:.2f} s]\n")
+    return 2 if not rows else int(not all(row["valid"] for row in rows))
 
 
 if __name__ == "__main__":
