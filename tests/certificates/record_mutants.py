@@ -124,10 +124,10 @@ class Checked:
         return not other.holes
 
     def same_claims(self, lines: list[Any]) -> bool:
-        """Whether every line claims no more than the line of that name did: then the same things were shown."""
+        """Whether every line claims what the line of that name did, up to strictness that its terms show or do not."""
         for entry in lines:
             before = self.record.lines.get(entry["name"])
             now = self.record.language.claim(entry["claim"])
-            if before is None or not (before.claim.same(now) or before.claim.gives(now)):
+            if before is None or not (before.claim.gives(now) or now.gives(before.claim)):
                 return False
         return True
