@@ -71,10 +71,11 @@ style: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check --quiet
 
-## requirements.lock anew from pyproject.toml (needs uv)
+## requirements.lock anew from pyproject.toml (needs uv); requirements-neural.lock, with torch, is edited by hand
 lock:
-	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra dev \
-	  --quiet pyproject.toml --output-file requirements.lock
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet \
+	  --extra proof --extra figures --extra data --extra cluster --group dev \
+	  pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) report

@@ -126,8 +126,8 @@ def markdown(table: Sequence[Mapping[str, Any]]) -> str:
         f"absent. Of "
         f"{sum(words.values())} findings that the papers state, "
         + ", ".join(f"{words[w]} are {w}" for w in (*fd.OUTCOMES, MISSING) if words[w])
-        + " at the sizes that are here. Written by `python figures/_record.py --collect FOLDER` from `record.toml` "
-        "and the "
+        + " at the sizes that are here. A finding about several data sets is reversed as soon as one of them reverses "
+        "it; brackets mark which. Written by `python figures/_record.py --collect FOLDER` from `record.toml` and the "
         "facts of the figures; `make report` draws the pictures.",
         "",
         "| figure or table | here | what was changed, or why it is absent | made by | findings of the paper |",

@@ -205,6 +205,7 @@ MUTATIONS = [
     ("Theorem 3, asynchronous FedAvg on smoothed absolute values", MORE),
     ("Theorem 3, FedFix on smoothed absolute values, several samples", LOST),
     ("Theorem 3 on gradients, clients in turn on smoothed absolute values", HALF),
+    ("Theorem 3, asynchronous FedAvg on logistic regression without ridge", MORE),
     ("Theorem 3 as printed is false", RIGHT),
     ("Corollary 1, uniform sampling", MORE),
     ("Corollary 1 as printed is false", RIGHT),

@@ -141,6 +141,8 @@ MUTATIONS = [
     ("Local gradient descent, four steps", "one local step more"),
     ("Local gradient descent, four steps", "half the step"),
     ("Local gradient descent, ten steps, half the largest step", "a lazy method"),
+    ("Convex, sharp, logistic regression without ridge", "half the step"),
+    ("Local gradient descent, logistic regression without ridge", "one local step more"),
 ]
 
 

@@ -334,6 +334,12 @@ MUTATIONS = [
     ("General method, tuned step: own weights, convex, sharp", "half the step"),
     ("General method, tuned step: FedAvg with reshuffling, convex, corrected", "half the step"),
     ("General method, tuned step, convex, as printed is false", "curvature 1"),
+    ("General method, tuned step: FedNova, strongly convex, corrected", "half the step"),
+    ("General method, tuned step: own weights, strongly convex, sharp", "half the step"),
+    (
+        "General method, tuned step, strongly convex, as printed with constant 1, is false",
+        "the corrected step and bound",
+    ),
     ("Momentum, at a fixed step", "one epoch more"),
     ("Momentum, at a fixed step, as printed", "half the step"),
     ("Lemma D.4 as printed, two clients", "the bound divided by 1.01"),

@@ -21,8 +21,8 @@ LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax"},
-    "evidence": {"numpy", "scipy", "clarabel", "pydantic", "sympy"},
-    "certificates": {"sympy", "flint", "scipy", "numpy"},
+"evidence": {"numpy", "scipy", "pydantic", "sympy"},
+    "certificates": {"sympy", "flint"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},
@@ -32,7 +32,7 @@ LAYERS: dict[str, set[str]] = {
     "methods": {"numpy"},
     "certified": {"numpy", "scipy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
-    "core": {"numpy", "pydantic", "flint", "matplotlib"},  # the last: the plot of a card
+    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec"},  # matplotlib: the plot of a card
     "words": set(),
     "verify": set(),
 }

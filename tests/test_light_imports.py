@@ -1,4 +1,4 @@
-"""Importing the package, or asking for help, loads nothing heavy, nor the room of networks."""
+"""Importing the package, or asking for help, loads nothing heavy, no optional package, nor the room of networks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "cvxpy", "scipy", "numba", "matplotlib", "sympy", "boundcheck.networks")
+from boundcheck.core.extras import PACKAGES
+
+HEAVY = (*PACKAGES, "cvxpy", "scipy", "numba", "sympy", "boundcheck.networks")
 
 
 @pytest.mark.parametrize(

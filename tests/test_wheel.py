@@ -1,13 +1,27 @@
-"""The wheel carries what the package needs at run time, derivations included."""
+"""The wheel carries what the package needs at run time, and works without the repository and without extras."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
+import venv
 import zipfile
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from boundcheck.core.extras import PACKAGES
 
 ROOT = Path(__file__).parent.parent
+# every extra but those of which no command of the README speaks or whose package is larger than all others together
+EXTRAS = ("proof", "figures", "data")
+NEEDS = re.compile(r'pip install "boundcheck\[(\w+)\]"')
 
 
 def test_wheel_holds_derivations_templates_and_types(tmp_path: Path) -> None:
@@ -40,3 +54,90 @@ def test_derivations_and_statements_stand_at_the_same_paths() -> None:
     found = {name for name in found if not Path(name).name.startswith("_")}
     assert found
     assert found <= stems
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel, made from the sdist as `python -m build` does, and the sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    return folder
+
+
+def installed(folder: Path, wheel: str) -> Path:
+    """The programs of a new environment with this wheel; skips where no package registry answers."""
+    venv.create(folder, with_pip=True)
+    pip = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", wheel]
+    done = subprocess.run(pip, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no package registry: {done.stderr.decode()[-200:]}")
+    return folder / "bin"
+
+
+def run(binaries: Path, command: str, folder: Path) -> tuple[int, str]:
+    shutil.rmtree(folder / "report", ignore_errors=True)  # of another command, which this one would not overwrite
+    surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    surroundings |= {f"BOUNDCHECK_{name}": str(folder.parent / name.lower()) for name in ("STORE", "DATA", "INDEX")}
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=surroundings | {"PATH": f"{binaries}:{os.environ['PATH']}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def readme_commands() -> dict[str, int | None]:
+    """The commands of the README and the exit codes that it states."""
+    found: dict[str, int | None] = {}
+    for block in re.findall(r"^```console\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL):
+        for line in re.findall(r"^\$ (boundcheck .*(?:\\\n.*)*)", block, re.MULTILINE):
+            command, _, comment = line.partition("  # ")
+            code = re.match(r"exit code (\d)", comment)
+            found[command.strip()] = int(code[1]) if code else None
+    return found
+
+
+@pytest.mark.slow  # two environments, for each of which pip gets the packages; minutes
+def test_the_wheel_without_and_with_extras(distributions: Path, tmp_path: Path) -> None:
+    twine = [sys.executable, "-m", "twine", "check", "--strict", *map(str, distributions.iterdir())]
+    assert subprocess.run(twine, capture_output=True, text=True, check=True).stdout.count("PASSED") == 2
+    (wheel,) = map(str, distributions.glob("*.whl"))
+    work = tmp_path / "work"
+    for name in ("examples", "configs"):  # the files that commands name
+        shutil.copytree(ROOT / name, work / name)
+    plain = installed(tmp_path / "plain", wheel)
+    find = f"from importlib.util import find_spec\nprint([n for n in {list(PACKAGES)} if find_spec(n)])"
+    assert run(plain, f"python -c {shlex.quote(find)}", work) == (0, "[]\n")
+
+    refused: dict[str, int | None] = {}
+    commands = readme_commands()
+    for command, expected in commands.items():
+        code, printed = run(plain, command, work)
+        wanted = set(NEEDS.findall(printed))
+        if code == 2 or "NOT RUN" in printed:  # a sentence that names the extra, never anything else
+            assert wanted, f"{command}\n{printed}"
+            refused[command] = expected
+        else:
+            assert code in ((0, 1, 3) if expected is None else (expected,)), f"{command}: {code}\n{printed}"
+    assert len(commands) - len(refused) > len(refused) > 0
+
+    code, printed = run(plain, "boundcheck report -o report", work)
+    assert code == 0, printed
+    found: dict[str, Any] = json.loads((work / "report" / "report.json").read_text())
+    assert len(found["claims"]) > 20
+    assert (work / "report" / "index.html").is_file()
+    for missing in found["not_run"]:
+        assert f"NOT RUN {missing['name']}: {missing['why']}" in printed
+        assert NEEDS.search(missing["why"]) or "boundcheck data fetch" in missing["why"]
+        assert (work / "report" / missing["page"]).is_file()
+
+    whole = installed(tmp_path / "whole", f"{wheel}[{','.join(EXTRAS)}]")
+    for command, expected in refused.items():
+        code, printed = run(whole, command, work)
+        assert set(NEEDS.findall(printed)).isdisjoint(EXTRAS), f"{command}\n{printed}"
+        assert code in ((0, 1, 3) if expected is None else (expected,)) or NEEDS.search(printed), f"{command}: {code}"

@@ -68,7 +68,7 @@ class _Job:
     """What one process does at a time."""
 
     what: Claim | Limits | Asked
-    store: Path | None
+    store: Path | str | None
 
     @property
     def long(self) -> bool:
@@ -100,8 +100,8 @@ class _Job:
 class _NotedStore(Store):
     """A store that remembers which runs were asked of it."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, place: Path | str) -> None:
+        super().__init__(place)
         self.used: dict[str, None] = {}
 
     def get(self, key: str) -> Stored | None:
@@ -128,7 +128,7 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
         return Refused(what, str(error), absent) if isinstance(what, Claim) else _NoStudy(str(error), absent)
     if store is None:
         return Done(result)
-    return Done(result, tuple(str(store.path / key) for key in store.used))
+    return Done(result, tuple(map(store.where, store.used)))
 
 
 def _carry_out_all(jobs: Sequence[_Job], workers: int | None, title: str) -> list[Any]:
@@ -159,7 +159,7 @@ def _carry_out_all(jobs: Sequence[_Job], workers: int | None, title: str) -> lis
     return results
 
 
-def carry_out(claims: Sequence[Claim], *, store: Path | None, workers: int | None = None) -> list[Done | Refused]:
+def carry_out(claims: Sequence[Claim], *, store: Path | str | None, workers: int | None = None) -> list[Done | Refused]:
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
     workers: processes (default: one for up to 3 claims, else one a processor). A claim that is bad input does
@@ -175,7 +175,7 @@ def carry_out_report(
     limits: Sequence[Limits],
     studies: Sequence[Asked],
     *,
-    store: Path | None,
+    store: Path | str | None,
     workers: int | None = None,
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.

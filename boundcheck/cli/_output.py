@@ -83,7 +83,7 @@ def table(
     """A table: drawn by rich on a terminal, in plain aligned columns elsewhere.
 
     styles: one rich style a column, or a word that colours the cell by its content ("outcome"). whole: the first
-    column holds ids, which are never broken; on a terminal too narrow for all columns each row is a paragraph.
+    column holds ids, which are never broken. On a terminal too narrow for all columns each row is a paragraph.
     """
     if sys.stdout.isatty():
         _rich_table(columns, rows, title, styles, whole)
@@ -108,12 +108,24 @@ _COLOURS = {
 
 
 READABLE = 14  # characters that a cell of several words needs at least
+LONGEST_WORD = 24  # characters of a word that is not broken: the names of constants, not paths and digests
 
 
-def _fits(columns: Sequence[str], rows: Sequence[Row], width: int) -> bool:
-    """Whether a table is readable in `width`: its first column needs all its width, another one up to READABLE."""
-    lengths = [max(map(len, (c, *(r[i] for r in rows)))) for i, c in enumerate(columns)]
-    return lengths[0] + sum(min(n, READABLE) + 3 for n in lengths[1:]) <= width
+def _widths(columns: Sequence[str], rows: Sequence[Row], room: int, whole: bool) -> list[int] | None:
+    """Widths of columns that fit into `room` without a broken word; None where there are none."""
+    from rich.cells import cell_len
+
+    cells = [[name, *(row[i] for row in rows)] for i, name in enumerate(columns)]
+    natural = [max(map(cell_len, column)) for column in cells]
+    words = [max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in cells]
+    least = [max(min(w, LONGEST_WORD), min(n, READABLE)) for w, n in zip(words, natural, strict=True)]
+    if whole:
+        least[0] = natural[0]
+    over, spare = sum(natural) - room, room - sum(least)
+    if over <= 0:
+        return natural
+    gains = [n - m for n, m in zip(natural, least, strict=True)]
+    return None if spare < 0 else [m + gain * spare // sum(gains) for m, gain in zip(least, gains, strict=True)]
 
 
 def _paragraphs(columns: Sequence[str], rows: Sequence[Row], width: int) -> None:
@@ -131,12 +143,16 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Row], title: str, styles:
     from rich.text import Text
 
     console = Console(file=sys.stdout)
-    if whole and rows and not _fits(columns, rows, console.width):
+    widths = _widths(columns, rows, console.width - 3 * (len(columns) - 1), whole)
+    if widths is None and rows:
+        if title:
+            line(title)
         _paragraphs(columns, rows, console.width)
         return
     drawn = Table(title=title or None, title_justify="left", show_edge=False, pad_edge=False)
     for i, name in enumerate(columns):
-        drawn.add_column(name, style="cyan" if i == 0 else None, overflow="fold", no_wrap=whole and i == 0)
+        width = None if widths is None else widths[i]
+        drawn.add_column(name, style="cyan" if i == 0 else None, overflow="fold", width=width)
     for row in rows:
         styled = {i for i, style in enumerate(styles) if style == "outcome"}
         drawn.add_row(*(Text(c, style=_COLOURS.get(c, "") if i in styled else "") for i, c in enumerate(row)))

@@ -66,7 +66,7 @@ def print_shown(asked: str, found: dict[str, Any]) -> None:
     print_contradictions(c["sentence"] for c in found["data"]["contradictions"])
     note_reading(asked, found["data"]["id"])
     for text in found["before"]:
-        line(text)
+        _wrapped(text)
     line()
     table(["symbol", "printed", "meaning", "dimension", "allowed", "constant"], found["rows"])
     line()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._files import probe_file
 from boundcheck.cli._output import json_float, line, note_reading, print_json, short, table
+from boundcheck.core.extras import needed_for
 from boundcheck.core.numbers import format_exact
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
@@ -104,7 +105,8 @@ def _draw(
 ) -> None:
     import io
 
-    from matplotlib.figure import Figure  # draws to files alone; pyplot would look for a display
+    with needed_for("a picture of a sweep"):
+        from matplotlib.figure import Figure  # draws to files alone; pyplot would look for a display
 
     x = [float(g) for g in grid]
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")

@@ -205,22 +205,30 @@ def clean(
     store: Annotated[bool, typer.Option("--store", help="Empty the result store.")] = False,
     data: Annotated[bool, typer.Option("--data", help="Empty the data cache.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Empty both.")] = False,
+    entries: Annotated[bool, typer.Option("--list", help="List the runs in the result store.")] = False,
     as_json: Json = False,
 ) -> int:
     """Shows and empties the result store and the data cache.
 
-    Without an option nothing is removed.
+    Without an option nothing is removed. --list gives the key of every run in the store and its bytes, largest first.
 
     \b
     Example: boundcheck clean --store
     """
-    from boundcheck.core.places import data_dir, empty, store_dir, usage
+    from boundcheck.core.files import files_at
+    from boundcheck.core.places import data_dir, store_place
+    from boundcheck.errors import BadInput
 
     wanted = {"store": store or everything, "data": data or everything}
+    if entries:
+        if any(wanted.values()):
+            raise BadInput("--list removes nothing; give it alone.")
+        return _list_runs(as_json)
     found: dict[str, dict[str, Any]] = {}
-    for what, place in (("store", store_dir()), ("data", data_dir())):
-        files, size = empty(place) if wanted[what] else usage(place)
-        found[what] = {"folder": str(place), "files": files, "bytes": size, "emptied": wanted[what]}
+    for what, place in (("store", store_place()), ("data", data_dir())):
+        files = files_at(place)
+        count, size = files.empty() if wanted[what] else files.usage()
+        found[what] = {"folder": files.place, "files": count, "bytes": size, "emptied": wanted[what]}
     if as_json:
         print_json(found)
         return 0
@@ -231,4 +239,18 @@ def clean(
     table(["what", "folder", "files", "size", ""], rows)
     if not any(wanted.values()):
         line("`boundcheck clean --store`, `--data` or `--all` empties them.")
+    return 0
+
+
+def _list_runs(as_json: bool) -> int:
+    """The keys and bytes of the runs in the store; it is not made where it is missing."""
+    from boundcheck.core.places import store_place
+    from boundcheck.core.store import sizes_at
+
+    found = sizes_at(store_place())
+    if as_json:
+        print_json({"runs": [{"key": key, "bytes": size} for key, size in found.items()], "bytes": sum(found.values())})
+        return 0
+    table(["run", "bytes"], [[key, str(size)] for key, size in found.items()])
+    line(f"{len(found)} runs, {sum(found.values()) / 1e6:.1f} MB")
     return 0

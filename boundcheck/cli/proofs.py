@@ -105,12 +105,21 @@ def _cut(claim: str) -> str:
 
 
 def falsify(
-    id: Id,
+    id: Id = "",
     budget: Annotated[str, typer.Option(help="Time for the search, such as 60s or 10m.")] = "60s",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
+    every: Annotated[
+        bool, typer.Option("--all", help="All readings believed true instead of one, each with the whole budget.")
+    ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", metavar="FILE", help="Where to write a witness.", show_default="made of the id"),
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Where to write a witness, with --all what was searched.",
+            show_default="made of the id and the seed",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> int:
@@ -118,19 +127,26 @@ def falsify(
 
     That is an instance in scope that breaks the bound: exit code 1 with one, 0 without. A search that
     finds nothing proves nothing. A witness is re-evaluated in exact arithmetic and written as a file
-    that `boundcheck replay` runs.
+    that `boundcheck replay` runs. With --all the file is written after each reading, and the same
+    command continues from there.
 
     \b
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
+             boundcheck falsify --all --budget 20s
     """
     from boundcheck.cli._files import probe_file
+    from boundcheck.cli._searches import search_all
     from boundcheck.core.numbers import parse_seconds
     from boundcheck.evidence.witness import save_witness
     from boundcheck.falsify.search import falsify as search
     from boundcheck.theory.discovery import statement
 
-    found = statement(id)
+    if every == bool(id):
+        raise BadInput("falsify takes either the id of a statement or --all.")
     seconds = parse_seconds(budget, "--budget")
+    if every:
+        return search_all(seconds, seed, out or Path(f"searched-seed{seed}.json"), as_json=as_json)
+    found = statement(id)
     target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
     probe_file(target, "--out")
     with progress(f"searching {found.id}") as show:

@@ -36,11 +36,11 @@ def register(app: typer.Typer) -> None:
     app.command()(check)
 
 
-def chosen_store(no_store: bool) -> Path | None:
-    """The folder of the result store, or None."""
-    from boundcheck.core.places import store_dir
+def chosen_store(no_store: bool) -> Path | str | None:
+    """The folder or URL of the result store, or None."""
+    from boundcheck.core.places import store_place
 
-    return None if no_store else store_dir()
+    return None if no_store else store_place()
 
 
 def constants(
@@ -106,11 +106,11 @@ def run(
     Example: boundcheck run examples/scgd.toml -o runs
     """
     from boundcheck.cli._execute import Done, carry_out, results_of
-    from boundcheck.core.places import prepare, store_dir
+    from boundcheck.core.places import prepare, store_place
     from boundcheck.evidence.spec import load_claims
 
     claims = load_claims(spec)
-    store = store_dir() if out is None else prepare(out)
+    store = store_place() if out is None else prepare(out)
     done = carry_out(claims, store=store, workers=workers)
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]

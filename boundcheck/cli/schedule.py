@@ -217,11 +217,14 @@ def _or_none(of: Callable[[], Any]) -> Any:
 
 
 def _draw(named: Named, rounds: int, seed: int, target: Path) -> None:
+    from boundcheck.core.extras import needed_for
     from boundcheck.core.places import write_whole
     from boundcheck.report.gantt import image
 
     name, timed, count = named
-    write_whole(target, image(timed.timetable(count, rounds, seed), target.suffix[1:].lower(), name, arrows=True))
+    with needed_for("a picture of a schedule"):
+        drawn = image(timed.timetable(count, rounds, seed), target.suffix[1:].lower(), name, arrows=True)
+    write_whole(target, drawn)
 
 
 def _show(timed: Timed, count: int, facts: Mapping[str, Any], seed: int) -> None:

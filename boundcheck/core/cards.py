@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from boundcheck.core.extras import missing, needed_for
 from boundcheck.errors import BadInput, MissingExtra, shown
 
 FRAMES = ("pandas", "polars", "pyarrow")
@@ -121,17 +122,15 @@ def frame(columns: Mapping[str, Any], library: str = "") -> Any:
             continue
         make = module.table if name == "pyarrow" else module.DataFrame
         return make({key: value if hasattr(value, "dtype") else list(value) for key, value in columns.items()})
-    raise MissingExtra(f"a data frame needs {library or 'pandas or polars'}: pip install {library or 'pandas'}")
+    raise MissingExtra(missing(library or "pandas", "a data frame"))
 
 
 def axis(ax: Any = None) -> Any:
     """The matplotlib axis that is given, or a new one. Raises MissingExtra without matplotlib."""
     if ax is not None:
         return ax
-    try:
+    with needed_for("a plot"):
         return import_module("matplotlib.pyplot").subplots()[1]
-    except ImportError as error:
-        raise MissingExtra("a plot needs matplotlib: pip install matplotlib") from error
 
 
 def small_plot(lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:

@@ -1,9 +1,9 @@
 """Where boundcheck keeps what it may throw away: the result store, the data cache and the index of statements.
 
 By default they lie under `$XDG_CACHE_HOME/boundcheck` (`~/.cache/boundcheck` where that is unset); the environment
-variables BOUNDCHECK_STORE, BOUNDCHECK_DATA and BOUNDCHECK_INDEX name other folders. A folder is used, and
-emptied, only if it was empty at first use: the marker file says so, so that a variable that points
-at somebody's home folder costs nobody a file.
+variables BOUNDCHECK_STORE, BOUNDCHECK_DATA and BOUNDCHECK_INDEX name other folders; that of the store may also be a
+URL (`core.files`). A folder is used, and emptied, only if it was empty at first use: the marker file says so, so that
+a variable that points at somebody's home folder costs nobody a file.
 """
 
 from __future__ import annotations
@@ -25,9 +25,15 @@ _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Written by boundcheck; everything here can be made again.\n"
 
 
-def store_dir() -> Path:
-    """The folder of the result store (absolute; it need not exist yet)."""
-    return _place(STORE_VARIABLE, "store")
+def is_url(place: Path | str) -> bool:
+    """Whether a place is a URL, such as s3://bucket/prefix, and no folder."""
+    return isinstance(place, str) and "://" in place
+
+
+def store_place() -> Path | str:
+    """The place of the result store: a folder (absolute; it need not exist yet), or the URL of BOUNDCHECK_STORE."""
+    chosen = os.environ.get(STORE_VARIABLE, "")
+    return chosen if is_url(chosen) else _place(STORE_VARIABLE, "store")
 
 
 def data_dir() -> Path:
@@ -63,8 +69,10 @@ def prepare(path: Path) -> Path:
     path = Path(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
+        if (path / MARKER).exists():  # a store of 10^5 entries is not listed for it
+            return path
         names = os.listdir(path)
-        if MARKER in names:
+        if MARKER in names:  # another process has made it in this moment
             return path
         if names:
             raise StoreError(
@@ -86,6 +94,19 @@ def reason(error: OSError) -> str:
     """The operating system's reason in lower case, such as "no space left on device"."""
     text = error.strerror or str(error) or type(error).__name__
     return text[:1].lower() + text[1:]
+
+
+def unreadable(place: str, error: OSError) -> StoreError:
+    """The error of a file that the system does not let us read."""
+    return StoreError(f"the result store cannot read {place}: {reason(error)}.")
+
+
+def unwritable(place: str, error: OSError) -> StoreError:
+    """The error of a place that the system does not let us write."""
+    return StoreError(
+        f"the result store {place} cannot be written: {reason(error)}; free some space or mend the permissions, "
+        "run `boundcheck clean`, or name another folder with BOUNDCHECK_STORE."
+    )
 
 
 def is_special(target: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The result store: finished runs in folders named by the digest of their specification and code.
+"""The result store: finished runs, each named by the digest of their specification and code.
 
     <store>/<key>/spec.json          specification and what the run says of its result
     <store>/<key>/curve.npz          the arrays; equal arrays give equal bytes
@@ -7,23 +7,19 @@
     <store>/.checkpoint/<key>        the newest checkpoint of an unfinished run
     <store>/.partial/...             what writers are writing now
 
-A run is written to `.partial`, flushed to the disk and renamed, so that a folder is there as a whole or
-not at all. A folder whose checksums disagree (a damaged disk) counts as absent and is replaced; so does one whose
-content does not parse or lacks the seal that `core.seal` asks for, with a notice in the log `boundcheck.store`.
+That is a store in a folder. At a URL a run is one archive of these four files, and `.partial` is not needed. What
+differs is in `core.files`: a run is there as a whole or not at all. A run whose checksums disagree (a damaged disk)
+counts as absent and is replaced; so does one whose content does not parse or lacks the seal that `core.seal` asks for,
+with a notice in the log `boundcheck.store`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import hashlib
 import json
 import logging
-import os
 import platform
 import re
-import secrets
-import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -36,16 +32,17 @@ from numpy.typing import NDArray
 
 from boundcheck.core.arrays import MALFORMED, Arrays, frozen_copy, pack_arrays, unpack_arrays
 from boundcheck.core.digest import decode, encode, package_version
-from boundcheck.core.places import MARKER, prepare, reason
+from boundcheck.core.files import files_at
+from boundcheck.core.places import is_url
 from boundcheck.core.seal import is_sealed, seal
-from boundcheck.core.stored_run import SCHEMA, Stored, check_schema, checksums, json_bytes, read_run, unreadable
-from boundcheck.errors import BadInput, StoreError
+from boundcheck.core.stored_run import FILES, SCHEMA, Stored, check_schema, checksums, json_bytes, read_run
+from boundcheck.errors import BadInput
 
 CHECKPOINT_INTERVAL = 5.0  # seconds; with a look at `due()` at least as often, no checkpoint is older than 10 s
-_LEFTOVER_AGE = 86400.0  # seconds after which a partial folder of an unknown writer is removed
 _CHECKPOINT_AGE = 30 * 86400.0  # seconds after which a checkpoint that nobody resumed is removed
 _KEY = re.compile(r"[0-9a-f]{16,128}")
 _LOG = logging.getLogger("boundcheck.store")
+_CHECKPOINTS = ".checkpoint"
 _CHECKPOINT_HEAD = b"boundcheck checkpoint %d " % SCHEMA
 
 
@@ -90,31 +87,29 @@ class Checkpoint:
     """The state of an unfinished run, in one file that is replaced as a whole."""
 
     def __init__(self, store: Store, key: str, interval: float = CHECKPOINT_INTERVAL) -> None:
-        self._store = store
+        self._files = store.files
+        self._key = key
+        self._name = f"{_CHECKPOINTS}/{key}"
         self._interval = interval
         self._last = time.monotonic()
-        self.path = store.path / ".checkpoint" / key
 
     def load(self) -> dict[str, NDArray[Any]] | None:
         """The arrays saved last, or None where there are none or they are damaged.
 
         Raises StoreError where the file cannot be read or comes from a newer boundcheck.
         """
-        try:
-            content = self.path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
+        content = self._files.read(self._name)
+        if content is None:
             return None
-        except OSError as error:
-            raise unreadable(self.path, error) from error
         head, _, body = content.partition(b"\n")
         match = re.fullmatch(rb"boundcheck checkpoint ([0-9]{1,9}) ([0-9a-f]{64})(?: ([0-9a-f]{64}))?", head)
         if match is None:
             return None
-        check_schema(int(match[1]), self.path)
+        check_schema(int(match[1]), self._files.where(self._name))
         if hashlib.sha256(body).hexdigest().encode("ascii") != match[2]:
             return None
         if not is_sealed((match[3] or b"").decode("ascii"), *self._sealed(body)):
-            _notice(self.path, "it does not carry the seal of the key in BOUNDCHECK_STORE_KEY")
+            _notice(self._files.where(self._name), "it does not carry the seal of the key in BOUNDCHECK_STORE_KEY")
             return None
         return unpack_arrays(body, frozen=False)
 
@@ -127,69 +122,54 @@ class Checkpoint:
         body = pack_arrays(arrays)
         marks = [hashlib.sha256(body).hexdigest(), *filter(None, [seal(*self._sealed(body))])]
         head = _CHECKPOINT_HEAD + " ".join(marks).encode("ascii") + b"\n"
-
-        def put(folder: Path) -> None:
-            _write(folder / "checkpoint", head + body)
-            self.path.parent.mkdir(exist_ok=True)
-            os.replace(folder / "checkpoint", self.path)
-
-        self._store.write(put)
+        self._files.write(self._name, head + body)
         self._last = time.monotonic()
 
     def refuse(self, error: Exception) -> None:
         """Says that what `load` has returned is not what the run had saved, and removes it."""
-        _notice(self.path, f"it does not parse ({type(error).__name__})")
+        _notice(self._files.where(self._name), f"it does not parse ({type(error).__name__})")
         self.remove()
 
     def remove(self) -> None:
         """Removes the file, if it is there."""
-        try:
-            self.path.unlink(missing_ok=True)
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
+        self._files.remove(self._name)
 
     def _sealed(self, body: bytes) -> tuple[bytes, ...]:
-        return b"checkpoint", self.path.name.encode("ascii"), body
+        return b"checkpoint", self._key.encode("ascii"), body
 
 
 class Store:
-    """A folder of finished runs; any number of processes may use it at once."""
+    """A place of finished runs; any number of processes may use it at once."""
 
-    def __init__(self, path: Path | str) -> None:
-        """Opens the store at `path`, creates it where it is missing and tidies it.
+    def __init__(self, place: Path | str) -> None:
+        """Opens the store in a folder or at a URL (`core.files`), creates it where it is missing and tidies it.
 
-        Raises StoreError where the folder cannot be made or holds files that are not boundcheck's.
+        Raises StoreError where it cannot be made or the place holds files that are not boundcheck's.
         """
-        self.path = prepare(Path(path))
-        self.tidy()
+        self.files = files_at(place)
+        if self.files.prepare():
+            self.files.tidy(_CHECKPOINTS, _CHECKPOINT_AGE)
 
     def keys(self) -> list[str]:
         """The keys of all runs that are there, sorted (not yet checked for damage)."""
-        try:
-            return sorted(name for name in os.listdir(self.path) if _KEY.fullmatch(name))
-        except OSError as error:
-            raise unreadable(self.path, error) from error
+        return sorted(name for name in self.files.names() if _KEY.fullmatch(name))
 
     def get(self, key: str) -> Stored | None:
         """The run named `key`, or None where it is absent, damaged, does not parse or lacks its seal.
 
         Raises StoreError where it cannot be read (permissions) or comes from a newer boundcheck.
         """
-        found = read_run(self.path / _checked(key), key)
+        files = self.files.entry(_checked(key))
+        found = None if files is None else read_run(files, key, self.where(key))
         if isinstance(found, str):
-            _notice(self.path / key, found)
+            _notice(self.where(key), found)
             return None
         return found
 
     def discard(self, key: str, error: Exception) -> None:
         """Removes a run that `get` has returned and that is not what its reader had stored."""
-        _notice(self.path / _checked(key), f"it does not parse ({type(error).__name__})")
-
-        def move(folder: Path) -> None:
-            with contextlib.suppress(FileNotFoundError):
-                os.rename(self.path / key, folder / key)
-
-        self.write(move)
+        _notice(self.where(_checked(key)), f"it does not parse ({type(error).__name__})")
+        self.files.remove(key)
 
     def put(self, key: str, spec: Any, arrays: Arrays, meta: Mapping[str, Any]) -> Stored:
         """Stores a finished run, removes its checkpoint and returns the run as `get` will.
@@ -206,16 +186,10 @@ class Store:
         done |= {} if sealed is None else {"hmac": sealed}
         files |= {"environment.json": json_bytes(_environment()), "done.json": json_bytes(done)}
 
-        def place(parent: Path) -> None:
-            folder = parent / key
-            folder.mkdir()
-            for name, content in files.items():
-                _write(folder / name, content)
-            _flush_folder(folder)
-            self._move_in_place(folder, key)
-            _flush_folder(self.path)
+        def sound(found: Mapping[str, bytes]) -> bool:
+            return isinstance(read_run(found, key, self.where(key)), Stored)
 
-        self.write(place)
+        self.files.add(key, files, sound)
         Checkpoint(self, key).remove()
         stored = self.get(key)
         if stored is not None:
@@ -224,67 +198,26 @@ class Store:
         same = {name: frozen_copy(array) for name, array in arrays.items()}
         return Stored(key, decode(tree["spec"]), same, _as_stored(meta), _environment(), None, reused=False)
 
+    @property
+    def path(self) -> Path:
+        """The folder of a store that lies in one; BadInput for a store at a URL."""
+        if is_url(self.files.place):
+            raise BadInput(f"the result store {self.files.place} is no folder.")
+        return Path(self.files.place)
+
+    def where(self, key: str) -> str:
+        """The folder or URL of a run."""
+        return self.files.where(key)
+
     def checkpoint(self, key: str) -> Checkpoint:
         """The checkpoint of the unfinished run named `key`."""
         return Checkpoint(self, _checked(key))
 
-    def tidy(self) -> None:
-        """Removes what killed writers left behind, checkpoints of finished runs and very old ones."""
-        now = time.time()
-        for leftover in _entries(self.path / ".partial"):
-            host, _, rest = leftover.name.partition("-")
-            pid = rest.partition("-")[0]
-            gone = host == _host() and pid.isdigit() and not _is_running(int(pid))
-            if gone or _age(leftover, now) > _LEFTOVER_AGE:
-                shutil.rmtree(leftover, ignore_errors=True)
-        for checkpoint in _entries(self.path / ".checkpoint"):
-            if (self.path / checkpoint.name / "done.json").exists() or _age(checkpoint, now) > _CHECKPOINT_AGE:
-                with contextlib.suppress(OSError):  # tidying is a courtesy; a read-only store stays readable
-                    checkpoint.unlink()
 
-    def write(self, action: Callable[[Path], None]) -> None:
-        """Calls `action` with a new folder of this process on the store's file system and then removes the folder.
-
-        OSErrors become StoreErrors. An action whose files vanish (`boundcheck clean` in the middle) is repeated.
-        """
-        for last in (False, False, True):
-            folder = self.path / ".partial" / f"{_host()}-{os.getpid()}-{secrets.token_hex(6)}"
-            try:
-                if not (self.path / MARKER).exists():
-                    prepare(self.path)
-                folder.mkdir(parents=True)
-                action(folder)
-            except StoreError:
-                raise
-            except OSError as error:
-                if last or not isinstance(error, FileNotFoundError):
-                    raise _unwritable(self.path, error) from error
-            else:
-                return
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def _move_in_place(self, folder: Path, key: str) -> None:
-        final = self.path / key
-        for _ in range(100):
-            try:
-                os.rename(folder, final)
-            except OSError:
-                if not final.exists():  # nothing is in the way, so the reason lies elsewhere
-                    raise
-            else:
-                return
-            if self.get(key) is not None:
-                return  # another process was faster; equal keys mean equal results
-            # A damaged run is in the way. Two processes may both see that, and the slower one would move
-            # the faster one's sound run aside: it looks again at what it has moved.
-            aside = folder.parent / f"aside-{secrets.token_hex(6)}"
-            with contextlib.suppress(FileNotFoundError):
-                os.rename(final, aside)
-                if isinstance(read_run(aside, key), Stored):
-                    with contextlib.suppress(OSError):  # a third process has put its own there
-                        os.rename(aside, final)
-        raise StoreError(f"the damaged run in {final} cannot be replaced; remove it.")
+def sizes_at(place: Path | str) -> dict[str, int]:
+    """The keys of all runs of a store with the bytes of their files, the largest first; none where it is missing."""
+    found = {name: size for name, size in files_at(place).sizes(FILES).items() if _KEY.fullmatch(name)}
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def run_stored(
@@ -321,8 +254,8 @@ def _as_stored(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return decode(json.loads(json_bytes(encode(meta, "meta"))))
 
 
-def _notice(path: Path, why: str) -> None:
-    _LOG.warning("boundcheck: what is stored in %s is not used, because %s; it is computed again.", path, why)
+def _notice(place: str, why: str) -> None:
+    _LOG.warning("boundcheck: what is stored in %s is not used, because %s; it is computed again.", place, why)
 
 
 def _environment() -> dict[str, Any]:
@@ -341,66 +274,3 @@ def _checked(key: str) -> str:
     if not _KEY.fullmatch(key):
         raise BadInput(f"'{key}' is no key of the result store; 16 to 128 hexadecimal digits are allowed.")
     return key
-
-
-def _write(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        rest = memoryview(content)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _flush_folder(path: Path) -> None:
-    if os.name != "posix":  # elsewhere a folder cannot be opened
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _unwritable(path: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"the result store {path} cannot be written: {reason(error)}; free some space or mend the permissions, "
-        "run `boundcheck clean`, or name another folder with BOUNDCHECK_STORE."
-    )
-
-
-@functools.cache
-def _host() -> str:
-    """A tag of this machine and its process numbers: a number of elsewhere says nothing about who runs here."""
-    space = ""
-    with contextlib.suppress(OSError):  # containers have numbers of their own; systems without /proc have none
-        space = os.readlink("/proc/self/ns/pid")
-    return hashlib.sha256(f"{platform.node()} {space}".encode()).hexdigest()[:12]
-
-
-def _is_running(pid: int) -> bool:
-    if os.name != "posix":  # there is no harmless way to ask; old leftovers go by their age
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:  # it runs under another user
-        return True
-    return True
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except OSError:  # missing, or not ours to read: nothing to tidy
-        return []
-
-
-def _age(path: Path, now: float) -> float:
-    try:
-        return now - path.lstat().st_mtime
-    except OSError:  # gone meanwhile
-        return 0.0

@@ -6,16 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from boundcheck.core.arrays import MALFORMED, Arrays, unpack_arrays
 from boundcheck.core.digest import decode
-from boundcheck.core.places import reason
 from boundcheck.core.seal import is_sealed
 from boundcheck.errors import StoreError
 
 SCHEMA = 1
+FILES = {"spec.json", "curve.npz", "environment.json", "done.json"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Stored:
     """A finished run.
 
     arrays: read-only, little-endian, C-ordered; meta: what the computation says of its result;
-    environment: versions and time of the run; path: its folder, or None where it is not stored;
+    environment: versions and time of the run; place: its folder or URL, or None where it is not stored;
     reused: whether it was there before and was not computed now.
     """
 
@@ -32,48 +31,40 @@ class Stored:
     arrays: Arrays
     meta: Mapping[str, Any]
     environment: Mapping[str, Any]
-    path: Path | None
+    place: str | None
     reused: bool
 
 
-def read_run(folder: Path, key: str) -> Stored | str | None:
-    """The run in a folder; None if it is missing or damaged, the reason as a clause if its content is refused.
+def read_run(files: Mapping[str, bytes], key: str, place: str) -> Stored | str | None:
+    """The run that the files of an entry hold; None if damaged, the reason as a clause if its content is refused.
 
     Refused is what has sound checksums and yet does not parse, or lacks the seal of the key that is set. Raises
-    StoreError where it cannot be read (permissions) or comes from a newer boundcheck.
+    StoreError where it comes from a newer boundcheck.
     """
-    try:
-        done = _read_json(folder / "done.json")
-        if done is None:
-            return None
-        files = {name: (folder / name).read_bytes() for name in ("spec.json", "curve.npz")}
-        environment = _read_json(folder / "environment.json")
-    except (FileNotFoundError, NotADirectoryError):
+    if FILES - set(files):
         return None
-    except StoreError:
-        raise
-    except OSError as error:
-        raise unreadable(folder, error) from error
-    if environment is None or done.get("sha256") != checksums(files):
+    done, environment = (_parse(files[name], f"{place}/{name}") for name in ("done.json", "environment.json"))
+    whole = {name: files[name] for name in ("spec.json", "curve.npz")}
+    if done is None or environment is None or done.get("sha256") != checksums(whole):
         return None
-    if not is_sealed(done.get("hmac"), b"run", key.encode("ascii"), *files.values()):
+    if not is_sealed(done.get("hmac"), b"run", key.encode("ascii"), *whole.values()):
         return "it does not carry the seal of the key in BOUNDCHECK_STORE_KEY"
-    spec = _parse(files["spec.json"], folder / "spec.json")
-    arrays = unpack_arrays(files["curve.npz"])
+    spec = _parse(whole["spec.json"], f"{place}/spec.json")
+    arrays = unpack_arrays(whole["curve.npz"])
     if spec is None or arrays is None:
         return "its files do not parse"
-    if spec.get("key") != key:  # somebody renamed the folder
+    if spec.get("key") != key:  # somebody renamed the entry
         return None
     try:
         meta = decode(spec["meta"])
         if not isinstance(meta, dict):
             return "its meta data are no table"
-        return Stored(key, decode(spec["spec"]), arrays, meta, environment, folder, reused=True)
+        return Stored(key, decode(spec["spec"]), arrays, meta, environment, place, reused=True)
     except MALFORMED as error:
         return f"its specification does not parse ({type(error).__name__})"
 
 
-def check_schema(schema: int, path: Path) -> None:
+def check_schema(schema: int, path: str) -> None:
     """Raises StoreError for a file of a newer boundcheck."""
     if schema > SCHEMA:
         raise StoreError(
@@ -92,16 +83,7 @@ def json_bytes(tree: Any) -> bytes:
     return (json.dumps(tree, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")
 
 
-def unreadable(path: Path, error: OSError) -> StoreError:
-    """The error of a file that the system does not let us read."""
-    return StoreError(f"the result store cannot read {path}: {reason(error)}.")
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    return _parse(path.read_bytes(), path)
-
-
-def _parse(content: bytes, path: Path) -> dict[str, Any] | None:
+def _parse(content: bytes, path: str) -> dict[str, Any] | None:
     try:
         parsed = json.loads(content)
     except (ValueError, RecursionError):  # damaged; ValueError includes broken UTF-8

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
 
 _COMPONENT = {"component_difference2", "component_monotonicity"}  # quantities of two points and a sample of a client
 # quantities of two points (and a client)
-_PAIRED = {"grad_difference2", "point_difference2", "monotonicity", "similarity2"} | _COMPONENT | BLOCK
-_SIGNED = {"inner", "monotonicity", "component_monotonicity"}  # all others, and the constants, are not negative
+_CLIENT = {"grad_difference2", "point_difference2", "client_monotonicity"}
+_PAIRED = {"monotonicity", "similarity2"} | _CLIENT | _COMPONENT | BLOCK
+# all others, and the constants, are not negative
+_SIGNED = {"inner", "monotonicity", "client_monotonicity", "component_monotonicity"}
 # What statements about every sample call a constant, and problems otherwise.
 _OF_SAMPLES: Mapping[str, Mapping[str, str]] = {
     "smooth_samples": {"L": "L_ij"},
@@ -269,7 +271,9 @@ class _Oracle:
                 found["noise2"] = sum(noise[1:], noise[0]) / len(noise)
         if wanted & _PAIRED:
             moved = problem.gradient(trial.client, trial.x) - problem.gradient(trial.client, trial.y)
-            found |= {"grad_difference2": _square(moved), "point_difference2": _square(trial.x - trial.y)}
+            away = trial.x - trial.y
+            found |= {"grad_difference2": _square(moved), "point_difference2": _square(away)}
+            found["client_monotonicity"] = _dot(moved, away)
         if wanted & _COMPONENT:
             moved = self.part(trial.client, trial.sample, trial.x) - self.part(trial.client, trial.sample, trial.y)
             found["component_difference2"] = _square(moved)

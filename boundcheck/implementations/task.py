@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.errors import BadInput, MissingExtra, Unsupported
+from boundcheck.core.extras import needed_for
+from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import GradientSteps, StochasticSteps
 from boundcheck.problems.problem import Arrays, Floats, LazyProblem, Problem, clients_of, is_neural
@@ -109,18 +110,14 @@ class Task:
 
     def torch(self) -> Task:
         """The same task with float64 tensors of torch; losses are differentiable. Raises MissingExtra."""
-        try:
+        with needed_for("the torch view of a task"):
             import torch
-        except ImportError as error:
-            raise MissingExtra("The torch view of a task needs torch: pip install 'boundcheck[neural]'.") from error
         return self._in(torch)
 
     def jax(self) -> Task:
         """The same task with arrays of JAX, in float64 where `jax_enable_x64` is set. Raises MissingExtra."""
-        try:
+        with needed_for("the JAX view of a task"):
             import jax.numpy as jnp  # pyright: ignore[reportMissingImports]
-        except ImportError as error:
-            raise MissingExtra("The JAX view of a task needs JAX: pip install jax.") from error
         return self._in(jnp)
 
     def _in(self, namespace: Any) -> Task:

@@ -18,7 +18,7 @@ from flint import arb, arb_mat, ctx
 from numpy.typing import NDArray
 
 from boundcheck.core.linalg import rational
-from boundcheck.errors import UnknownName
+from boundcheck.errors import UnknownName, Unsupported
 from boundcheck.problems._minimum import Objective
 from boundcheck.problems.problem import Floats
 
@@ -30,8 +30,9 @@ class BallScores:
     """F = sum of w_i f_i, f_i the mean over the rows offsets[i] to offsets[i + 1] of l(X a_j, y_j), plus
     ridge/2 |x|^2.
 
-    features (N, p); labels (N,): +1 or -1 for one column of scores, else the class; columns: K, rows of X; ridge above
-    0; objective, point: F in double precision and its minimiser there, from which the true one is found.
+    features (N, p); labels (N,): +1 or -1 for one column of scores, else the class; columns: K, rows of X; ridge: 0 or
+    more, with several columns above 0; objective, point: F in double precision and its minimiser there, from which the
+    true one is found. Raises Unsupported where no minimiser is near that point.
     """
 
     features: Floats
@@ -114,10 +115,9 @@ class BallScores:
         raise UnknownName("the metric", name, ("dist2", "gap", "grad2"))
 
     def minimum(self) -> tuple[arb_mat, arb]:
-        """(x* (d, 1), F*) at the working precision.
+        """(x* (d, 1), F*) at the working precision, from Newton steps with the Hessian of double precision.
 
-        F is ridge-strongly convex, so that at any point |x - x*| <= |grad F(x)|/ridge and F(x) - F* lies between 0 and
-        |grad F(x)|^2/(2 ridge). The point comes from Newton steps with the Hessian of double precision.
+        F(x) - F* lies between 0 and |grad F(x)|^2/(2 ridge), without a ridge |grad F(x)| |x - x*|.
         """
         bits = ctx.prec
         if bits not in self._minima:
@@ -133,12 +133,44 @@ class BallScores:
                 if not _square(better) < _square(slope):
                     break
                 x, slope = moved, better
-            size2, ridge = _square(slope).abs_upper(), arb(rational(self.ridge))
-            radius = (size2.sqrt() / ridge).abs_upper()
+            size = _square(slope).abs_upper().sqrt().abs_upper()
+            radius = self.reach(x, size)
+            above = size * radius / 2 if self.ridge else size * radius
             centre = [v + radius * arb(0, 1) for v in x]
-            least = self.value(x) - (size2 / (2 * ridge)) * arb(0.5, 0.5)
+            least = self.value(x) - above * arb(0.5, 0.5)
             self._minima[bits] = arb_mat([[v] for v in centre]), least
         return self._minima[bits]
+
+    def reach(self, x: Sequence[arb], slope: arb) -> arb:
+        """A bound of |x - x*| from a bound of |grad F(x)|: slope/ridge, as F is ridge-strongly convex.
+
+        Without a ridge the third derivatives of the logistic loss are at most its second ones, so that with the longest
+        row A the Hessian at a distance t is at least e^(-A t) times that at x (F. Bach, Self-concordant analysis for
+        logistic regression, 2010). With m at most its least eigenvalue at x, F rises along every ray from where
+        m (1 - e^(-A t))/A = slope on: there is a minimiser, the only one, within t.
+        """
+        if self.ridge:
+            return (slope / arb(rational(self.ridge))).abs_upper()
+        rows = arb_mat(self.features.tolist())
+        longest = max(_square(row).abs_upper() for row in rows.tolist()).sqrt().abs_upper()
+        curved = longest * slope / self._least_curvature(rows, x)
+        if not curved < 1:
+            raise Unsupported("no minimiser could be enclosed near the point that Newton's method found.")
+        return (-(-curved).log1p() / longest).abs_upper()
+
+    def _least_curvature(self, rows: arb_mat, x: Sequence[arb]) -> arb:
+        """At most the least eigenvalue of the Hessian at x, from the row sums of its inverse; for one column."""
+        sizes = np.diff(self.offsets)
+        shares = [w / int(size) for w, size in zip(self.weights, sizes, strict=True) for _ in range(size)]
+        seconds = [
+            arb(rational(v)) / (2 + s.exp() + (-s).exp()) for v, (s,) in zip(shares, self._scores(rows, x), strict=True)
+        ]
+        scaled = arb_mat([[v * a for a in row] for v, row in zip(seconds, rows.tolist(), strict=True)])
+        try:
+            inverse = (scaled.transpose() * rows).inv()
+        except ZeroDivisionError:
+            raise Unsupported("the Hessian at the point that Newton's method found may be singular.") from None
+        return 1 / max(sum((abs(v) for v in row), arb(0)).abs_upper() for row in inverse.tolist())
 
 
 def _square(x: Sequence[arb]) -> arb:

@@ -2,7 +2,8 @@
 
 Sample j of client i has the loss f_ij(x) = l(X a_ij, y_ij) + ridge/2 |x|^2, x the rows of X (K, p) one after the other,
 a_ij the features (doubles) with a 1 at the end where there is an intercept; f_i is the mean over the client's samples
-and F = sum w_i f_i.
+and F = sum w_i f_i. Logistic regression may do without the ridge where no plane separates the samples and the features
+are linearly independent (`Classifier.attained`): then F has one minimiser, and the gradients are bounded.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.certified.lazy import LazyConstants
 from boundcheck.certified.linear_scores import Bounds, bounds, rounding
+from boundcheck.certified.separation import MAX_NUMBERS, vanishing_combination
 from boundcheck.certified.start_gradients import StartGradients, smoothness_of_sum, start_gradients
-from boundcheck.core.linalg import nearest_float
-from boundcheck.core.numbers import format_short, round_up
+from boundcheck.core.linalg import float_up, nearest_float, precision
+from boundcheck.core.numbers import format_exact, format_short, round_up
 from boundcheck.errors import UnknownName
 from boundcheck.problems import _kept
 from boundcheck.problems._ball_scores import BallScores
@@ -34,6 +37,8 @@ from boundcheck.problems._words import html_repr, short_repr
 from boundcheck.problems.problem import Arrays, Floats, Vector
 
 Maker = Callable[[], Constant]
+_BITS = 128  # in which a minimum without ridge is certified
+_OF_RIDGE = ("strong_quasi_convexity", "strongly_convex_samples")
 _AT_ONCE = 4_000_000  # scores that are held at once where a metric is wanted at many points
 
 # The constants with which a hypothesis is sure to hold: at least (1) or at most (-1) the instance's own.
@@ -54,10 +59,11 @@ _ENOUGH: Mapping[str, Mapping[str, int]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Classifier:
-    """A regularised classification problem.
+    """A classification problem.
 
     name, spec: see `Problem`. features: (N, p) float64, client after client; labels: (N,) what the loss reads;
-    offsets: client i owns the rows offsets[i] to offsets[i + 1]; weights: w_i; ridge: above 0; loss: of linear scores.
+    offsets: client i owns the rows offsets[i] to offsets[i + 1]; weights: w_i; ridge: above 0, or 0 with the logistic
+    loss; loss: of linear scores.
     """
 
     name: str
@@ -116,10 +122,27 @@ class Classifier:
         return Objective(self.features, self.labels, np.concatenate(each), nearest_float(self.ridge), self.loss)
 
     @cached_property
-    def minimum(self) -> Minimum:
-        """The certified minimum of F; where finding it takes over a second, the point is kept in the data cache.
+    def attained(self) -> bool:
+        """Whether F is known to have one minimiser: by the ridge, or by a certificate that no plane separates."""
+        if self.ridge:
+            return True
+        tried = isinstance(self.loss, Logistic) and self.features.size <= MAX_NUMBERS
+        return tried and vanishing_combination(self.labels[:, None] * self.features) is not None
 
-        A kept point is certified anew, so that nothing rests on the cache.
+    @cached_property
+    def minimum(self) -> Minimum:
+        """The certified minimum of F. Without a ridge raises Unsupported where none is found."""
+        if self.ridge:
+            return certify_minimum(self.objective, self._point)
+        with precision(_BITS):
+            at = [arb(v) for v in self._point.tolist()]
+            return certify_minimum(self.objective, self._point, lambda g: float_up(self._balls.reach(at, arb(g))))
+
+    @cached_property
+    def _point(self) -> Floats:
+        """About the minimiser of F; where finding it takes over a second, it is kept in the data cache.
+
+        Nothing rests on the cache, since `minimum` certifies the point.
         """
         key = {
             "kind": self.spec["kind"],
@@ -130,8 +153,7 @@ class Classifier:
         }
         if "data" not in self.spec:  # made data: every parameter counts
             key = {"kind": self.spec["kind"], "made": dict(self.spec)}
-        point = _kept.recall(key, self.dim, lambda: minimise(self.objective), minimise.__module__)
-        return certify_minimum(self.objective, point)
+        return _kept.recall(key, self.dim, lambda: minimise(self.objective), minimise.__module__)
 
     def gradient(self, client: int, x: Vector) -> Vector:
         """Gradient of f_client at x (d,), in double precision whatever x is."""
@@ -200,7 +222,7 @@ class Classifier:
     @cached_property
     def _balls(self) -> BallScores:
         shape = (self.features, self.labels, self.offsets, self.weights, self.ridge, self.loss.columns)
-        return BallScores(*shape, self.objective, self.minimum.point)
+        return BallScores(*shape, self.objective, self._point)
 
     def gradient_of(self, client: int, sample: int | None, x: Sequence[Any]) -> list[Any]:
         """An enclosure of the gradient of f_client, or of its sample, over a ball of points (d,)."""
@@ -209,6 +231,25 @@ class Classifier:
     def metric_of(self, name: str, x: Sequence[Any]) -> Any:
         """An enclosure of a metric over a ball of points (d,): of the true gap and distance, not bounds of them."""
         return self._balls.metric(name, x)
+
+    def of_clients(self, q: Mapping[int, Fraction]) -> Classifier:
+        """The problem with F = sum of q_i f_i over the clients of q, divided by the sum of q."""
+        total, parts = sum(q.values(), Fraction(0)), [slice(*self.offsets[i : i + 2]) for i in q]
+        sizes = [self.sizes[i] for i in q]
+        return Classifier(
+            name=f"{self.name}, the clients {', '.join(map(str, q))}",
+            spec={"kind": self.spec["kind"], "of": self.spec, "q": [[i, format_exact(v)] for i, v in q.items()]},
+            features=np.concatenate([self.features[part] for part in parts]),
+            labels=np.concatenate([self.labels[part] for part in parts]),
+            offsets=tuple(itertools.accumulate(sizes, initial=0)),
+            weights=tuple(v / total for v in q.values()),
+            ridge=self.ridge,
+            loss=self.loss,
+        )
+
+    def minimiser_of(self) -> list[Any]:
+        """An enclosure (d,) of the minimiser of F at the working precision."""
+        return self._balls.minimum()[0].entries()
 
     def arrays(self) -> Arrays:
         """Layout "logistic" or "softmax"."""
@@ -231,8 +272,8 @@ class Classifier:
         )
 
     def constants(self) -> Mapping[str, Constant]:
-        """n, d, L_ij, mu_ij, L, L_f, lam, mu, G2, B2, P2, noise2, delta, sigma2, gap_0, dist2_0 and grad2_0 (from
-        below), and B2_0 where the gradient at the start is not 0; all exact or certified.
+        """n, d, L_ij, mu_ij, L, L_f, lam, G2, B2, P2, noise2, delta, sigma2, gap_0, dist2_0 and grad2_0 (from below),
+        mu with a ridge, else B_grad, and B2_0 where the gradient at the start is not 0; all exact or certified.
 
         Each is computed when it is first asked for; see `certified.linear_scores` for the inequalities.
         """
@@ -288,16 +329,19 @@ class Classifier:
 
         h, r = format_short(self.loss.curvature), self.ridge
         ratio = self._start_gradients.ratio
-        of_start: dict[str, Maker] = {}
+        others: dict[str, Maker] = {}
+        if r:
+            others["mu"] = lambda: Constant(r, Known.CERTIFIED, "lower", "the ridge")
+        else:
+            others["B_grad"] = upper(self._longest, "largest |a_j|, as every residual is below 1")
         if ratio is not None:
-            of_start["B2_0"] = upper(lambda: ratio, "sum of w_i |grad f_i|^2 over |grad F|^2 at the start")
+            others["B2_0"] = upper(lambda: ratio, "sum of w_i |grad f_i|^2 over |grad F|^2 at the start")
         return LazyConstants(
             {
-                **of_start,
+                **others,
                 "n": exact(self.clients, "counted: clients"),
                 "d": exact(self.dim, "counted: coordinates"),
                 "mu_ij": exact(r, "the ridge; no larger one serves all x"),
-                "mu": lambda: Constant(r, Known.CERTIFIED, "lower", "the ridge"),
                 "B2": exact(1, "chosen; G2 is for this"),
                 "P2": exact(0, "chosen; noise2 is for this"),
                 "L_ij": upper(lambda: self._bounds.sample + r, f"{h} max |a_j|^2 + ridge"),
@@ -322,6 +366,10 @@ class Classifier:
             }
         )
 
+    def _longest(self) -> Fraction:
+        squares = np.einsum("jl,jl->j", self.features, self.features)
+        return Fraction(math.sqrt(float(squares.max())) * (1 + rounding(self.features.shape[1] + 8)))
+
     def _first_gap(self) -> Fraction:
         at_zero = math.nextafter(math.nextafter(math.log(self.loss.levels), math.inf), math.inf)
         return Fraction(at_zero) - Fraction(self.minimum.low)
@@ -338,20 +386,25 @@ class Classifier:
             part = slice(self.offsets[i], self.offsets[i + 1])
             each = np.full(self.sizes[i], 1 / self.sizes[i])
             own = Objective(self.features[part], self.labels[part], each, self.objective.ridge, self.loss)
-            there = Fraction(certify_minimum(own, least.point).slope)
+            there = Fraction(certify_minimum(own, least.point, lambda g: math.inf).slope)
             slopes.append(round_up(there + (smooth + self.ridge) * Fraction(least.radius)))
         return sum((v * v for v in slopes), Fraction(0)) / len(slopes)
 
     def violations(self, assumption: str) -> str | None:
         """Why the instance breaks an assumption of `ASSUMPTIONS` or `instance:<kind>`; None when it meets it.
 
-        Samples are smooth and, with the ridge, strongly convex: all but "plain_mean" hold with the own constants, and
-        "bounded_dissimilarity" (and that at a stationary start) cannot be told: raises UnknownName.
+        Samples are smooth and, with a ridge, strongly convex; without one their gradients are bounded. All others but
+        "plain_mean" hold with the own constants, and "bounded_dissimilarity" (and that at a stationary start) cannot be
+        told: raises UnknownName.
         """
         if assumption.startswith("instance:"):
             return instance_objection(str(self.spec["kind"]), assumption)
+        if assumption == "bounded_gradients":
+            return "the gradient of the ridge grows without bound." if self.ridge else None
         if assumption not in ASSUMPTIONS:
             raise UnknownName("the assumption", assumption, ASSUMPTIONS)
+        if not self.ridge and assumption in _OF_RIDGE:
+            return "ridge is 0, and the curvature of the logistic loss falls to 0 far away, so that no mu > 0 serves."
         untold = assumption == "bounded_dissimilarity" and self.clients > 1
         if untold or (assumption == "dissimilarity_at_start" and self._start_gradients.ratio is None):
             raise UnknownName("the assumption", assumption, [a for a in ASSUMPTIONS if a != assumption])

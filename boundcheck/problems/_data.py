@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.core.extras import missing
 from boundcheck.core.places import data_dir
 from boundcheck.errors import DataNotFetched, UnknownName
 
@@ -91,10 +92,7 @@ def package_folder(name: str, files: Mapping[str, str]) -> Path:
         return cached
     found = importlib.util.find_spec("sklearn")  # locates the package without importing it
     if found is None or not found.submodule_search_locations:
-        raise DataNotFetched(
-            f"the data set '{name}' is read from the package scikit-learn, which is not installed; "
-            "install it with 'pip install scikit-learn'."
-        )
+        raise DataNotFetched(missing("sklearn", f"the data set '{name}'"))
     return Path(next(iter(found.submodule_search_locations))) / "datasets" / "data"
 
 

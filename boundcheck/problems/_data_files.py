@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.arrays import MALFORMED
+from boundcheck.core.extras import needed_for
 from boundcheck.core.places import reason
-from boundcheck.errors import BadInput, MissingExtra, UnknownName, shown
+from boundcheck.errors import BadInput, UnknownName, shown
 
 ENDINGS = (".npz", ".csv", ".parquet")
 MAX_BYTES = 1 << 29  # of a file, and of what it holds unpacked
@@ -117,13 +118,9 @@ def _csv(content: bytes, where: str, target: str, client: str | None) -> Raw:
 
 
 def _parquet(content: bytes, where: str, target: str, client: str | None) -> Raw:
-    try:
+    with needed_for(f"{where}: reading .parquet files"):
         import pyarrow as arrow  # pyright: ignore
         from pyarrow import parquet  # pyright: ignore
-    except ImportError as error:
-        raise MissingExtra(
-            f"{where}: reading .parquet files needs pyarrow; install it with 'pip install pyarrow'."
-        ) from error
     try:
         table: Any = parquet.read_table(io.BytesIO(content))  # pyright: ignore
     except (arrow.ArrowException, OSError, ValueError) as error:  # pyright: ignore

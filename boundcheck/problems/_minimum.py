@@ -5,9 +5,9 @@ at any point x with |grad F(x)| <= g
 
     |x - x*| <= g/ridge     and     F(x) - F* <= g^2/(2 ridge),
 
-however x was found. g and F(x) are floating-point values plus an a-priori bound of their rounding errors (dot products
-of k terms within k u/(1 - k u), u = 2^-53; exp and log within 8 u), so that the certificate needs no trust in the
-minimisation.
+however x was found. Without a ridge another bound r of |x - x*| is given, see `_ball_scores`, and F(x) - F* <= g r.
+g and F(x) are floating-point values plus an a-priori bound of their rounding errors (dot products of k terms within
+k u/(1 - k u), u = 2^-53; exp and log within 8 u), so that the certificate needs no trust in the minimisation.
 """
 
 from __future__ import annotations
@@ -106,8 +106,11 @@ class Minimum:
         )
 
 
-def certify_minimum(objective: Objective, x: Floats) -> Minimum:
-    """The certificate at x, from one evaluation with error bounds."""
+def certify_minimum(objective: Objective, x: Floats, reach: Callable[[float], float] | None = None) -> Minimum:
+    """The certificate at x, from one evaluation with error bounds.
+
+    reach: a bound of |x - x*| by one of |grad F(x)|, where there is no ridge.
+    """
     o, loss = objective, objective.loss
     count, p = o.features.shape
     blocks = -(-count // _BLOCK)
@@ -136,8 +139,8 @@ def certify_minimum(objective: Objective, x: Floats) -> Minimum:
     value = math.fsum(losses) + o.ridge / 2 * float(x @ x)
     off = float(o.shares @ (steepness * score_error)) + TRANSCENDENTAL * (1 + value)
     off = (off + rounding(len(x) + 16) * smooth) * (1 + rounding(count + 16))
-    radius = slope / o.ridge * (1 + 8 * UNIT)
-    below = slope * radius / 2 * (1 + 8 * UNIT)
+    radius = (slope / o.ridge if reach is None else reach(slope)) * (1 + 8 * UNIT)
+    below = slope * radius / (2 if reach is None else 1) * (1 + 8 * UNIT)
     low = max(0.0, _down(value - off - below))  # no loss is negative
     return Minimum(x, _up(value + off), low, _up(slope), _up(radius))
 

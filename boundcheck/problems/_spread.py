@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.certified.separation import MAX_NUMBERS
 from boundcheck.core.numbers import as_fraction, format_exact, format_short
 from boundcheck.errors import BadInput, UnknownName, shown
 from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._data import Samples, column_of
-from boundcheck.problems._losses import Loss
+from boundcheck.problems._losses import Logistic, Loss
 from boundcheck.problems._own_data import Given
 from boundcheck.problems._split import Split, data_weights
 from boundcheck.problems.problem import Floats
@@ -70,8 +71,10 @@ def spread(
         owners=given.holders,
     )
     strength = Fraction(1, count) if ridge is None else as_fraction(ridge, "ridge")
-    if not Fraction(1, 10**12) <= strength <= 10**6:
-        raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be from 1e-12 to 1000000.")
+    without = isinstance(loss, Logistic)
+    if not Fraction(1, 10**12) <= strength <= 10**6 and not (without and strength == 0):
+        allowed = "0, or from 1e-12 to 1000000" if without else "from 1e-12 to 1000000"
+        raise BadInput(f"ridge = {format_short(strength)} is not allowed; it must be {allowed}.")
     values = column_of(samples, given.name, dealt.given["feature"]) if split == "sorted" else None
     parts = dealt.parts(count, samples.labels.tolist(), values, given.owners)
     spec |= {"clients": dealt.clients, "split": split, **dealt.given, "weights": weights, "intercept": intercept}
@@ -91,7 +94,7 @@ def spread(
     if scale == "unit":
         _shorten(rows)
         title = f"{title}, rows of length 1"
-    return Classifier(
+    found = Classifier(
         name=f"{title}, {dealt.clients} clients, split {dealt.name}",
         spec=spec,
         features=rows,
@@ -101,6 +104,16 @@ def spread(
         ridge=strength,
         loss=loss,
     )
+    if not strength and rows.size > MAX_NUMBERS:
+        raise BadInput(
+            f"ridge = 0 needs a certificate, which is computed for at most {MAX_NUMBERS} features in all rows."
+        )
+    if not found.attained:
+        raise BadInput(
+            "ridge = 0 needs data that no plane separates and linearly independent features, so that there is one "
+            f"minimiser; no certificate of that was found for {given.words}: choose a ridge above 0."
+        )
+    return found
 
 
 def _standardise(columns: Floats, names: Sequence[str], words: str) -> None:

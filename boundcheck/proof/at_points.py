@@ -29,11 +29,11 @@ NOWHERE = Vector(())
 # the level of the functions that a quantity of the catalogue is about
 _LEVEL: Mapping[str, str] = {
     **dict.fromkeys(("component_difference2", "component_monotonicity"), "f_ij"),
-    **dict.fromkeys(("grad_difference2", "similarity2"), "f_i"),
+    **dict.fromkeys(("grad_difference2", "client_monotonicity", "similarity2"), "f_i"),
     **dict.fromkeys(("monotonicity", "inner", "dist2", "gap", "grad2"), "F"),
 }
 _DIFFERENCES = ("grad_difference2", "component_difference2")
-_MONOTONE = ("monotonicity", "component_monotonicity")
+_MONOTONE = ("monotonicity", "client_monotonicity", "component_monotonicity")
 # quantities over all clients or blocks, and values at the point, for which a derivation has a name
 _NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2")
 

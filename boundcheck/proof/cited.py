@@ -21,6 +21,7 @@ from boundcheck.proof.derivation import Derivation, DerivationReport, scope_fact
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.step import Context, Finding, Status
+from boundcheck.theory.assumptions import follows
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.theory.statement import Kind
 
@@ -229,23 +230,34 @@ def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> 
     return replace(found, status=report.status, how=label, certificate=certificate, witness=witness, note=note)
 
 
-def not_one_value(cited: Any) -> str:
-    """Why the statement is no upper bound on one value of a metric; empty where it is."""
-    metric = cited.metric
-    average = metric.weights is not None or metric.average != "last"
-    if cited.kind is not Kind.UPPER_BOUND or metric.index is not None or average:
-        return f"{cited.id} is not an upper bound on one value of a metric"
-    return ""
+def one_average(cited: Any, setting: Context, metric: Any) -> bool:
+    """Whether the cited statement bounds the average over the rounds that the citing one bounds: `metric`."""
+    own, other = setting.statement.metric, cited.metric
+    fields = ("quantity", "average", "weights", "rounds", "scale")
+    alike = other.weights is not None and all(getattr(own, f) == getattr(other, f) for f in fields)
+    return alike and metric == setting.clock.target and cited.kind is Kind.UPPER_BOUND
 
 
-def other_run(cited: Any, citing: Any) -> str:
-    """Why a statement about a method is not about runs of the citing one's; empty where it is."""
+def not_one_value(cited: Any, setting: Context, metric: Any) -> str:
+    """Why the statement is no upper bound on one value of a metric, or on one average; empty where it is."""
+    average = cited.metric.weights is not None or cited.metric.average != "last"
+    one_value = cited.kind is Kind.UPPER_BOUND and cited.metric.index is None and not average
+    if one_value or one_average(cited, setting, metric):
+        return ""
+    return f"{cited.id} is not an upper bound on one value of a metric"
+
+
+def other_run(cited: Any, citing: Any, at: Mapping[str, Any] | None = None) -> str:
+    """Why a statement about a method is not about runs of the citing one's; empty where it is.
+
+    at: values that constants of the cited statement have.
+    """
     own, other = citing.algorithm, cited.algorithm
     if other is None or own is None or own.kind != other.kind or not set(other.parameters) <= set(own.parameters):
         return f"{cited.id} is about another method or other parameters of it"
     if cited.metric.surrogate != citing.metric.surrogate:
         return f"{cited.id} is about another objective"
-    missing = [a.name for a in cited.assumptions if a not in citing.assumptions]
+    missing = [a.name for a in cited.assumptions if not follows(a, citing.assumptions, at or {})]
     return f"{cited.id} assumes {', '.join(missing)} besides" if missing else ""
 
 
@@ -263,8 +275,10 @@ def start_and_end(cited: Any, setting: Context, metric: Any, images: Mapping[str
     must be bounded in the same way. later: whether its start may be after some rounds.
     """
     clock, citing = setting.clock, setting.statement
-    rounds = cited.metric.rounds
-    reason = clock.apart(metric, images.values(), rounds, later)
+    if one_average(cited, setting, metric):
+        reason = clock.not_started(images.values())
+    else:
+        reason = clock.apart(metric, images.values(), cited.metric.rounds, later)
     if reason:
         return f"{cited.id}: {reason}"
     if only_at_start(cited) and clock.later(images.values()):
@@ -287,7 +301,7 @@ def _no_instance(cited: Any, setting: Context, images: Mapping[str, Any], metric
     citing = setting.statement
     if citing is None or setting.clock is None:
         return "no statement is being derived, so none can be cited"
-    reason = not_one_value(cited)
+    reason = not_one_value(cited, setting, metric)
     if reason:
         return reason
     if cited.algorithm is None:

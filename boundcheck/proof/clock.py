@@ -180,6 +180,14 @@ class Clock:
             return f"{metric} is taken {sp.expand(end - start)} rounds after its start, and the bound is for {rounds}"
         return ""
 
+    def not_started(self, images: Iterable[Any]) -> str:
+        """Why some image is no value at the start; empty where all are."""
+        try:
+            other = next((i for i in images if not same(self.rounds(i) or sp.Integer(0), sp.Integer(0))), None)
+        except Untimed as reason:
+            return str(reason)
+        return "" if other is None else f"{other} is no value at the start"
+
     def later(self, images: Iterable[Any]) -> bool:
         """Whether what stands for values at the start is, or may be, taken after some rounds; raises Untimed."""
         starts = [one for one in (self.rounds(image) for image in images) if one is not None]

@@ -19,6 +19,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.core.extras import needed_for
 from boundcheck.proof.polynomial import direction, rational_parts
 from boundcheck.proof.semidefinite import DENOMINATORS, semidefinite
 from boundcheck.proof.vectors import Inner, is_nonnegative_atom
@@ -272,7 +273,8 @@ class _Programme:
         import numpy as np
         from scipy.sparse import csc_matrix, lil_matrix
 
-        clarabel: Any = importlib.import_module("clarabel")  # its stubs lack the solver
+        with needed_for("the search for a contradiction"):
+            clarabel: Any = importlib.import_module("clarabel")  # its stubs lack the solver
         count = len(self.equations[0]) - 1
         single = [*range(self.multipliers), count - 1]
         height = len(self.equations) + len(single) + 1 + len(self.entries)

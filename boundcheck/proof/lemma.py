@@ -32,6 +32,11 @@ def _none() -> Mapping[Any, Any]:
     return {}
 
 
+def _at(relation: Any, values: Mapping[Any, Any]) -> Any:
+    """The relation with the values put in, never simplified to a truth value."""
+    return relation.func(*(side.xreplace(values) for side in relation.args), evaluate=False) if values else relation
+
+
 @dataclass(frozen=True)
 class Lemma(Rule):
     """The bound of another statement about the same method, for a quantity of this derivation.
@@ -46,6 +51,8 @@ class Lemma(Rule):
     start of the citing statement is the mean of the same one only. Every other symbol that both statements declare
     alike is a constant, and stands for itself. A mean lies in the domain of what it is the mean of.
 
+    at: constants of the cited statement -> values that its domain allows, such as mu = 0 for convex functions.
+
     The hypotheses of the cited statement are shown from the facts of the step: the domain of its symbols, for those
     that are averaged that of their means, and its conditions by the kernels, its assumptions by being among those of
     the citing statement. The status is that of its derivation.
@@ -54,6 +61,7 @@ class Lemma(Rule):
     statement: str
     metric: Any
     means: Mapping[Any, Any] = field(default_factory=_none)
+    at: Mapping[str, Any] = field(default_factory=_none)
 
     @property
     def label(self) -> str:
@@ -68,6 +76,11 @@ class Lemma(Rule):
     def _averaged(self) -> set[Any]:
         """The symbols of the cited statement that may differ from outcome to outcome."""
         return {s for expr in self.means for s in expr.free_symbols}
+
+    def _values(self) -> dict[Any, Any]:
+        """The constants of the cited statement that have a value here."""
+        cited = find_statement(self.statement)
+        return {cited.symbol(name).expr: sp.sympify(value, strict=True) for name, value in self.at.items()}
 
     def trusted(self) -> tuple[tuple[str, str], ...]:
         """What the metric and the means are, and what the derivation of the cited statement rests on."""
@@ -85,7 +98,7 @@ class Lemma(Rule):
         """The mean of the cited bound; raises BadInput where it is not linear in the expressions that are averaged."""
         averaged = self._averaged()
         bound = sp.Integer(0)
-        for term in sp.Add.make_args(sp.expand(find_statement(self.statement).bound)):
+        for term in sp.Add.make_args(sp.expand(find_statement(self.statement).bound.xreplace(self._values()))):
             bound += self._mean(term, averaged)
         return sp.Le(self.metric, bound, evaluate=False)
 
@@ -101,11 +114,11 @@ class Lemma(Rule):
     def _hypotheses(self) -> Iterator[Any]:
         """Domain, conditions and choices of the cited statement, without the domain of what is averaged."""
         own = {f"domain {s}" for s in self._averaged()}
-        cited = find_statement(self.statement)
+        cited, values = find_statement(self.statement), self._values()
         for fact in scope_facts(cited):
             if fact.name not in own:
-                yield from parts(fact.claim)
-        yield from choices_of(cited)
+                yield from (_at(part, values) for part in parts(fact.claim))
+        yield from (_at(choice, values) for choice in choices_of(cited))
 
     def _domains(self) -> Iterator[Any]:
         """That a mean lies where what it is the mean of does: its interval, or its sign for an expression."""
@@ -151,7 +164,7 @@ class Lemma(Rule):
             return "no statement is being derived, so none can be cited"
         if cited.metric.scale != 1:
             return f"{cited.id} is not an upper bound on a metric"
-        reason = not_one_value(cited) or other_run(cited, citing)
+        reason = not_one_value(cited, setting, self.metric) or other_run(cited, citing, self.at)
         if reason:
             return reason
         averaged = self._averaged()
@@ -162,7 +175,10 @@ class Lemma(Rule):
             return f"a hypothesis of {cited.id} is about a symbol that is averaged"
         own = {s.name: (s.dimension, s.integer, s.key) for s in citing.symbols}
         for s in cited.symbols:
-            if s.expr not in averaged:
+            if s.name in self.at:
+                if at_start(s) or s.expr in averaged or s.name in cited.parameters:
+                    return f"{s.name} of {cited.id} is no constant of the problem, and has no value of its own"
+            elif s.expr not in averaged:
                 if at_start(s):
                     return f"nothing stands for {s.name} of {cited.id}, a value at its start"
                 if own.get(s.name) != (s.dimension, s.integer, s.key):

@@ -96,8 +96,10 @@ def factorised(poly: Any) -> tuple[Any, list[tuple[Any, int]]]:
 
 @lru_cache(maxsize=KEPT)
 def _factorised(poly: Any) -> tuple[Any, tuple[tuple[Any, int], ...]]:
-    constant, factors = cast("tuple[Any, list[tuple[Any, int]]]", sp.factor_list(poly))
-    return constant, tuple(factors)
+    names = {p: sp.Dummy("power", real=True) for p in poly.atoms(sp.Pow) if not p.exp.is_Rational}
+    constant, factors = cast("tuple[Any, list[tuple[Any, int]]]", sp.factor_list(poly.xreplace(names)))
+    back = {name: p for p, name in names.items()}
+    return constant, tuple((factor.xreplace(back), power) for factor, power in factors)
 
 
 def smt(constraints: Iterable[tuple[tuple[Any, str], ...]], integers: frozenset[str]) -> tuple[str, dict[str, str]]:

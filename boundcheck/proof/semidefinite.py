@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.core.extras import needed_for
 from boundcheck.proof.polynomial import rational_parts
 
 
@@ -109,7 +110,8 @@ def _clarabel(goal: Any, facts: list[Any]) -> list[float] | None:
     import numpy as np
     from scipy.sparse import csc_matrix
 
-    clarabel: Any = importlib.import_module("clarabel")  # its stubs lack the solver
+    with needed_for("the search for a semidefinite certificate"):
+        clarabel: Any = importlib.import_module("clarabel")  # its stubs lack the solver
     size, count = goal.shape[0], len(facts)
 
     def upper(matrix: Any) -> Any:

@@ -12,8 +12,12 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
+
+from boundcheck.core.extras import missing
+from boundcheck.errors import MissingExtra
 
 SOLVERS = ("z3", "cvc5")
 _START = 30.0  # seconds a process may take to load its solver, apart from the limit of a question
@@ -30,6 +34,8 @@ class Answer:
 
 class _Process:
     def __init__(self, solver: str) -> None:
+        if find_spec(solver) is None:
+            raise MissingExtra(missing(solver, "checking a derivation"))
         self.owner = os.getpid()
         self.lock = threading.Lock()
         path = Path(__file__).with_name("worker.py")
@@ -113,7 +119,7 @@ def ask(solver: str, text: str, names: Sequence[str], seconds: float) -> Answer:
     """Put SMT-LIB declarations and assertions to `solver` ("z3" or "cvc5"); never longer than the limit.
 
     A process that exceeds `seconds` is killed and the answer is "unknown" with the reason. The time to load the
-    solver does not count.
+    solver does not count. Raises MissingExtra where the solver is not installed.
     """
     process = _process(solver)
     with process.lock:

@@ -21,9 +21,9 @@ with the minimiser thb (the nearest to the start, where there are several):
 
 Means are over all rounds of a period. An empty round has L^n = 0 and counts with 0 in every mean; q_min and chi2_max
 are over the other rounds. E is over the samples of a local step: one draw, or as many as its batch has. The constants
-with L are known exactly for quadratics with convex clients and on the line for piecewise quadratic ones (`objectives`);
-a value too long to keep is rounded up to 13 digits. The bound B on gradients (Assumption 7) is the problem's own: no
-quadratic with a positive Hessian has one.
+with L are known exactly for quadratics with convex clients and on the line for piecewise quadratic ones, and from above
+for logistic and softmax regression (`objectives`); a value too long to keep is rounded up to 13 digits. The bound B on
+gradients (Assumption 7) is the problem's own: no quadratic with a positive Hessian has one.
 
 The hypotheses are Assumptions 3 and 5 to 7, what Section 3.3 says of kinds of data, Examples 1 and 2, and what
 Section 4 says of update times.
@@ -126,19 +126,30 @@ class Losses:
 
     def makers(self) -> Makers:
         """The constants with L of the module's list; those with L_i* where every client has a minimiser."""
-        found: Makers = {
-            "R_loss": lambda: from_above(self.residual, "mean of L^n(thb) - min L^n over a period's rounds"),
-            "S1": lambda: from_above(self.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),
-            "S2": lambda: from_above(self.noise[1], "mean of sum qt_i(n)^2 E|g_i|^2 at the minimiser of L^n"),
-            "Sigma": lambda: from_above(self.sigma, "sum of q_i E|g_i|^2 at the minimiser of Lbar"),
-            "dist2_surrogate_0": lambda: from_above(
-                self.objectives.squared_distance(self.surrogate), "squared distance of the start to argmin Lbar"
+        found: dict[str, tuple[Callable[[], Fraction], str]] = {
+            "R_loss": (lambda: self.residual, "mean of L^n(thb) - min L^n over a period's rounds"),
+            "S1": (lambda: self.noise[0], "mean of sum qt_i(n) E|g_i|^2 at the minimiser of L^n"),
+            "S2": (lambda: self.noise[1], "mean of sum qt_i(n)^2 E|g_i|^2 at the minimiser of L^n"),
+            "Sigma": (lambda: self.sigma, "sum of q_i E|g_i|^2 at the minimiser of Lbar"),
+            "dist2_surrogate_0": (
+                lambda: self.objectives.squared_distance(self.surrogate),
+                "squared distance of the start to argmin Lbar",
             ),
         }
-        if None not in self.client_minimisers:
-            found["F_het"] = lambda: from_above(self.heterogeneity, "Lbar(thb) - sum of q_i L_i*")
-            found["P_loss"] = lambda: from_above(self.participation_loss, "mean of chi_n^2 [L^n(thb^n) - ...]/q(n)")
-        return found
+        if self.each_attained:
+            found["F_het"] = lambda: self.heterogeneity, "Lbar(thb) - sum of q_i L_i*"
+            found["P_loss"] = lambda: self.participation_loss, "mean of chi_n^2 [L^n(thb^n) - ...]/q(n)"
+        return {name: partial(self._constant, value, how) for name, (value, how) in found.items()}
+
+    def _constant(self, value: Callable[[], Fraction], how: str) -> Constant:
+        if self.objectives.exact:
+            return from_above(value(), how)
+        return Constant(value(), Known.CERTIFIED, "upper", f"{how}, in ball arithmetic")
+
+    @cached_property
+    def each_attained(self) -> bool:
+        """Whether every client's objective has a minimiser."""
+        return all(self.objectives.attained({i: Fraction(1)}) for i in range(len(self.p)))
 
     @cached_property
     def surrogate(self) -> Any:
@@ -152,7 +163,7 @@ class Losses:
 
     @cached_property
     def client_minimisers(self) -> tuple[Any, ...]:
-        """A minimiser of each client's objective, or None."""
+        """A minimiser of each client's objective."""
         return tuple(self.objectives.minimiser({i: Fraction(1)}) for i in range(len(self.p)))
 
     def above(self, i: int, x: Any) -> Fraction:
@@ -198,10 +209,11 @@ class Losses:
 
     @cached_property
     def federated_spread(self) -> Fraction | None:
-        """(1/M) sum of L_i(theta*) - L_i(theta_i*) (37), theta* the minimiser of F; None where one has none."""
-        optimum = self.objectives.minimiser(dict(enumerate(self.p)))
-        if optimum is None or None in self.client_minimisers:
+        """(1/M) sum of L_i(theta*) - L_i(theta_i*) (37), theta* the minimiser of F; None where that is not exact."""
+        everyone = dict(enumerate(self.p))
+        if not (self.objectives.exact and self.each_attained and self.objectives.attained(everyone)):
             return None
+        optimum = self.objectives.minimiser(everyone)
         return sum((self.above(i, optimum) for i in range(len(self.p))), Fraction(0)) / len(self.p)
 
 
@@ -214,9 +226,8 @@ def losses_of(method: Method, problem: Problem, expected: Expected) -> Losses | 
         return None
     found = Losses(objectives, tuple(problem.weights), data_kinds(problem), expected)
     # a sum of convex objectives that are bounded below is; only where some are not, each sum is looked at
-    if None in found.client_minimisers and (found.surrogate is None or None in found.minimisers):
-        return None
-    return found
+    sums = (expected.mean, *(kind.q for kind in expected.full_kinds))
+    return found if found.each_attained or all(map(objectives.attained, sums)) else None
 
 
 def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:

@@ -1,17 +1,24 @@
-"""Exact minima and gradient noise of weighted sums of the clients' objectives, where these are known exactly."""
+"""Minima and gradient noise of weighted sums of the clients' objectives, where these are known exactly or in balls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
+
+from flint import arb
 
 from boundcheck.certified.forms import Form, gap, square, weighted
 from boundcheck.certified.slopes import Slope, mixed
-from boundcheck.core.linalg import column, range_projector, rational, solve_any
+from boundcheck.core.linalg import column, float_up, precision, range_projector, rational, solve_any
+from boundcheck.core.numbers import round_up
 from boundcheck.methods.parts import StochasticSteps
-from boundcheck.problems.problem import QuadraticProblem, SlopedProblem, clients_of
+from boundcheck.problems.problem import MixableProblem, QuadraticProblem, SlopedProblem, clients_of
+
+_BITS = 128  # in which enclosures are computed
+MAX_NUMBERS = 50_000  # entries of data that are gone through in balls
 
 if TYPE_CHECKING:
     from flint import fmpq_mat
@@ -21,7 +28,17 @@ if TYPE_CHECKING:
 
 
 class Objectives(Protocol):
-    """Convex clients L_i and their sums with weights q (client -> weight); a point is what `minimiser` returns."""
+    """Convex clients L_i and their sums with weights q (client -> weight); a point is what `minimiser` returns.
+
+    exact: whether the numbers are exact; else they are bounds from above.
+    """
+
+    @property
+    def exact(self) -> bool: ...
+
+    def attained(self, q: Mapping[int, Fraction]) -> bool:
+        """Whether sum q_i L_i is known to have a minimiser."""
+        ...
 
     def minimiser(self, q: Mapping[int, Fraction]) -> Any:
         """The minimiser of sum q_i L_i nearest to the start; None where there is none."""
@@ -47,6 +64,11 @@ class Quadratics:
     maps: tuple[tuple[Any, Any], ...]
     second: tuple[Form, ...]
     start: fmpq_mat
+    exact = True
+
+    def attained(self, q: Mapping[int, Fraction]) -> bool:
+        """See `Objectives`."""
+        return self.minimiser(q) is not None
 
     def _map(self, q: Mapping[int, Fraction]) -> tuple[Any, Any]:
         """(A, b) of sum q_i L_i."""
@@ -85,6 +107,11 @@ class Sloped:
     slopes: Sequence[Slope]
     samples: Sequence[tuple[tuple[Slope, ...], int]]
     start: Fraction
+    exact = True
+
+    def attained(self, q: Mapping[int, Fraction]) -> bool:
+        """See `Objectives`."""
+        return self.minimiser(q) is not None
 
     def minimiser(self, q: Mapping[int, Fraction]) -> Fraction | None:
         """See `Objectives`."""
@@ -107,14 +134,79 @@ class Sloped:
         return (self.start - x) ** 2
 
 
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """Of a `MixableProblem`, in balls: points are enclosures. batches: samples of a local step, by client, and how many
+    there are; (1, 1) where steps use the whole client."""
+
+    problem: MixableProblem
+    batches: Sequence[tuple[int, int]]
+    start: Sequence[Fraction]
+    exact = False
+
+    @cached_property
+    def _known(self) -> dict[tuple[tuple[int, Fraction], ...], MixableProblem]:
+        return {}
+
+    def _of(self, q: Mapping[int, Fraction]) -> MixableProblem:
+        key = tuple(sorted(q.items()))
+        if key not in self._known:
+            self._known[key] = self.problem.of_clients(dict(key))
+        return self._known[key]
+
+    def attained(self, q: Mapping[int, Fraction]) -> bool:
+        """See `Objectives`."""
+        return self._of(q).attained
+
+    def minimiser(self, q: Mapping[int, Fraction]) -> list[arb] | None:
+        """See `Objectives`."""
+        with precision(_BITS):
+            return self._of(q).minimiser_of() if self.attained(q) else None
+
+    def excess(self, q: Mapping[int, Fraction], x: list[arb], least: list[arb]) -> Fraction:
+        """See `Objectives`."""
+        with precision(_BITS):
+            return _above(self._of(q).metric_of("gap", x) * arb(rational(sum(q.values(), Fraction(0)))))
+
+    def second_moment(self, client: int, x: list[arb]) -> Fraction:
+        """See `Objectives`."""
+        batch, count = self.batches[client]
+        with precision(_BITS):
+            mean = sum((v**2 for v in self.problem.gradient_of(client, None, x)), arb(0))
+            if batch == count == 1:
+                return _above(mean)
+            slopes = [self.problem.gradient_of(client, j, x) for j in range(count)]
+            each = sum((v**2 for slope in slopes for v in slope), arb(0)) / count
+            return _above(each / batch + mean * arb(rational(1 - Fraction(1, batch))))
+
+    def squared_distance(self, x: list[arb]) -> Fraction:
+        """See `Objectives`."""
+        with precision(_BITS):
+            return _above(sum(((v - arb(rational(s))) ** 2 for v, s in zip(x, self.start, strict=True)), arb(0)))
+
+
+def _above(value: arb) -> Fraction:
+    """At least every number of the ball, to 13 digits."""
+    return round_up(max(Fraction(0), Fraction(float_up(value))))
+
+
 def objectives_of(method: Method, problem: Problem) -> Objectives | None:
-    """The clients' objectives of a quadratic problem with convex clients or of a `SlopedProblem`; None for others."""
+    """The clients' objectives of a quadratic problem with convex clients, of a `SlopedProblem` or a `MixableProblem`.
+
+    None for other problems, and for the last with more than `MAX_NUMBERS` samples times coordinates.
+    """
     if isinstance(problem, SlopedProblem):
         local, whole = method.local, tuple(problem.client_slopes)
         own = [((s,), 1) for s in whole]
         if isinstance(local, StochasticSteps):
             own = [(samples, min(local.batch, len(samples))) for samples in problem.slopes]
         return Sloped(whole, own, problem.start[0])
+    if isinstance(problem, MixableProblem):
+        sizes, local = clients_of(problem).sizes, method.local
+        if sum(sizes) * problem.dim > MAX_NUMBERS:
+            return None
+        drawn = local.batch if isinstance(local, StochasticSteps) else None
+        return Mixed(problem, [(1, 1) if drawn is None else (min(drawn, n), n) for n in sizes], problem.start)
     if not isinstance(problem, QuadraticProblem):
         return None
     if problem.violations("convex_clients") is not None:  # pyright: ignore[reportAttributeAccessIssue]

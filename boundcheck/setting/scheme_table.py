@@ -74,7 +74,7 @@ def scheme_table(method: Method, problem: Problem) -> tuple[Entry, ...]:
         raise Unsupported(f"Table 2 is about fixed update times and their schedules; {method.name} has none to go by.")
     losses = losses_of(method, problem, expected)
     largest = max(v for kind in expected.kinds for v in kind.q.values())
-    residual = None if losses is None else losses.residual
+    residual = losses.residual if losses is not None and losses.objectives.exact else None
     exact = {
         "d": largest,
         "N": plan.period / plan.length,

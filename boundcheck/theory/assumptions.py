@@ -6,7 +6,7 @@ an instance at many points, and a problem that can decide the assumption exactly
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -17,7 +17,14 @@ _q = {
     name: sp.Symbol(name, real=True)
     for name in (
         *("gap", "inner", "dist2", "monotonicity", "grad_difference2", "point_difference2", "noise2"),
-        *("component_difference2", "component_monotonicity", "client_grad2", "grad2", "similarity2"),
+        *(
+            "component_difference2",
+            "component_monotonicity",
+            "client_monotonicity",
+            "client_grad2",
+            "grad2",
+            "similarity2",
+        ),
         *("own_block_difference2", "block_difference2", "scaled_block_difference2", "scaled_difference2"),
         *("Lmax", "beta2", "kappa2"),
         *("mu", "L", "sigma2", "G2", "B2", "delta", "B"),
@@ -35,6 +42,7 @@ QUANTITIES: Mapping[str, str] = {
     "noise2": "mean over i of |grad f_i(x*)|^2, x* any minimiser",
     "component_difference2": "|grad f_ij(x) - grad f_ij(y)|^2, j over all samples of client i",
     "component_monotonicity": "<grad f_ij(x) - grad f_ij(y), x - y>",
+    "client_monotonicity": "<grad f_i(x) - grad f_i(y), x - y>",
     "client_grad2": "sum over i of w_i |grad f_i(x)|^2",
     "grad2": "|grad F(x)|^2",
     "similarity2": "|grad f_i(x) - grad f_i(y) - grad F(x) + grad F(y)|^2",
@@ -137,7 +145,11 @@ followed_objective = Assumption(
 )
 
 # --- asynchronous methods (Y. Fraboni et al., Assumptions 2, 3, 5 to 7) ---
-convex_clients = Assumption("convex_clients", "Every client's objective is convex, and F has a minimiser.")
+convex_clients = Assumption(
+    "convex_clients",
+    "Every client's objective is convex, and F has a minimiser.",
+    sp.Ge(_q["client_monotonicity"], 0),
+)
 unbiased_gradients = Assumption(
     "unbiased_gradients",
     "Every local step uses a gradient whose mean is the client's own, drawn independently of all that happened before.",
@@ -296,3 +308,36 @@ CLASSES: Mapping[str, Assumption] = {
         *(unbiased_gradient_cohort, gradient_cohort_variance, independent_cohorts, unbiased_solver_cohort),
     )
 }
+
+
+@dataclass(frozen=True)
+class Implication:
+    """An assumption that follows from others, at given values of its constants.
+
+    at: (constant, value) pairs. why: the reason in one sentence; `tests/proof/test_implied_assumptions.py` derives it.
+    """
+
+    assumption: Assumption
+    given: tuple[Assumption, ...]
+    at: tuple[tuple[str, int], ...]
+    why: str
+
+
+IMPLICATIONS = (
+    Implication(strongly_convex_samples, (convex_samples,), (("mu", 0),), "A convex function is 0-strongly convex."),
+    Implication(
+        relaxed_dissimilarity,
+        (gradient_dissimilarity, smooth_samples),
+        (),
+        "A smooth function that is bounded below has |grad F(x)|^2 <= 2 L (F(x) - F*).",
+    ),
+)
+
+
+def follows(assumption: Assumption, assumed: Iterable[Assumption], at: Mapping[str, object]) -> bool:
+    """Whether the assumption, with its constants at these values, is among the others or follows from them."""
+    known = set(assumed)
+    return assumption in known or any(
+        i.assumption == assumption and set(i.given) <= known and all(at.get(name) == value for name, value in i.at)
+        for i in IMPLICATIONS
+    )

@@ -23,7 +23,7 @@ COMMON = "standard"
 
 PLAIN = "every problem with certified constants"
 QUADRATIC = "quadratic problems"
-CONVEX_QUADRATIC = "quadratic problems with convex clients, and piecewise quadratic ones"
+CONVEX_QUADRATIC = "convex clients: quadratic, piecewise quadratic, logistic and softmax regression"
 DRAWN = "methods whose cohorts are alike in all rounds"
 GENERAL = "methods of the FedShuffleGen family"
 PROXIMAL = "methods with proximal subproblems"
@@ -113,7 +113,8 @@ _TABLE = (
     _key("clients/sigma2", "mean over the clients of the squared gradient norm at a minimiser",
          "(1/n) sum |grad f_i(x*)|^2", GRADIENT2, SCGD, PLAIN, "sigma2"),
     _key("clients/gradient_bound", "bound on the norm of the clients' gradients",
-         "|grad f_i(x)| <= B at every x", _GRADIENT, ASYNC, "piecewise quadratic problems", "B_grad"),
+         "|grad f_i(x)| <= B at every x", _GRADIENT, ASYNC,
+         "piecewise quadratic problems, logistic regression without ridge", "B_grad"),
     _key("clients/sum_p2", "sum of the squared weights of the clients", "sum p_i^2", ONE, BLOCKS, AVERAGED, "sum_p2"),
     _key("clients/m", "number of workers, each with a model", "m", ONE, BLOCKS, AVERAGED),
     _key("clients/w_min", "smallest weight of a client", "min_i w_i", ONE, COMMON, "claims about a constant"),

@@ -10,12 +10,14 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.discovery import derivation as derivation_of
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.step import Fact, Step
-from boundcheck.proof.vectors import inner, norm2, vector
+from boundcheck.proof.vectors import Vector, norm2, vector
+from boundcheck.theory.assumptions import convex_clients
 
 READINGS = ("as_printed", "sharp_any_cohort", "sharp")
 
@@ -24,8 +26,12 @@ g, v, h = vector("g"), vector("v", k), vector("h", k)
 
 FACTS = {
     "m": Fact("m", sp.Eq(m, mu), "definition", "strong convexity of the local subproblems"),
-    "curvature": Fact(
-        "curvature", sp.Ge(inner(h, v), 0), "assumption", "the gradient of a convex F_k is monotone", "convex_clients"
+    "curvature": pointwise(
+        "curvature",
+        convex_clients,
+        "convex devices, each without its linear part at w^{t-1}",
+        Evaluation("f_i", v, h, which=k),
+        Evaluation("f_i", Vector(()), Vector(()), which=k),
     ),
 }
 STEPS = {

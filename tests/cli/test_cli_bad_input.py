@@ -90,6 +90,8 @@ def test_values(boundcheck_cli: Run, changed: dict[str, str | None], said: str) 
         (["falsify", "async_fl/equation_108/as_printed"], "is a formula without another side"),
         (["falsify", THEOREM, "--budget", "soon"], "--budget = 'soon' is no duration; write 60s, 10m or 1h."),
         (["falsify", THEOREM, "--budget", "0s"], "more than 0 s"),
+        (["falsify"], "falsify takes either the id of a statement or --all."),
+        (["falsify", THEOREM, "--all"], "falsify takes either the id of a statement or --all."),
         (["replay", "/no/such.json"], "cannot be read"),
         (["diff", "/no/such", "/no/such"], "cannot be read: no such file or directory"),
         (["check", "/no/such.toml"], "does not exist"),
@@ -178,6 +180,7 @@ def test_what_the_machine_runs_out_of(
     ("arguments", "said"),
     [
         (["falsify", THEOREM], "interrupted; nothing of the search is kept."),
+        (["falsify", "--all"], "interrupted; what is finished is kept, and the same command continues from there."),
         (["check", "x.toml"], "interrupted; what is finished is kept, and the same command continues from there."),
         (["check", "x.toml", "--no-store"], "interrupted."),
         (["list"], "interrupted."),

@@ -150,7 +150,10 @@ def test_a_terminal_of_80_columns_loses_no_column(boundcheck_cli: Run, monkeypat
     for part in ("title: ", "kind: ", "belief: ", "dimensions: INCONSISTENT", "evidence: "):
         assert part in out
     formula = boundcheck_cli("show", "async_fl/theorem_1/sharp").out
-    assert "σ²" in boundcheck_cli("show", "scgd/theorem_3_3").out
+    shown = boundcheck_cli("show", "scgd/theorem_3_3").out
+    assert max(map(len, shown.splitlines())) <= 80
+    for whole in ("printed: σ²", "(quasi-)convexity", "dimensionless", "clients/sigma2"):  # no word is broken
+        assert whole in shown
     drawn = [row for row in formula.splitlines() if "─" in row or "⎛" in row]
     assert drawn
     assert max(map(len, drawn)) <= 80

@@ -308,6 +308,46 @@ def test_falsify_without_a_find(boundcheck_cli: Run) -> None:
     assert found.json["best"] <= 1
 
 
+def test_falsify_all_keeps_what_it_has_searched(
+    boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One reading that nothing breaks, one that falls at once, one out of reach; the second call searches nothing."""
+    import boundcheck as bc
+
+    ids = ("async_fl/lemma_1_jensen/corrected", "async_fl/lemma_1_jensen/as_printed", "scgd/theorem_3_4/corrected")
+    monkeypatch.setattr("boundcheck.cli._searches._believed", lambda: [bc.statement(id) for id in ids])
+    path = tmp_path / "searched.json"
+    command = ("falsify", "--all", "--budget", "0.1s", "--seed", "1", "-o", path)
+    found = boundcheck_cli(*command)
+    assert found.code == 1
+    assert "2 readings believed true searched, 0.1 s each, seed 1:" in found.out
+    assert "1 broken. 1 others are out of the search's reach." in found.out
+    witness = tmp_path / "witness-async_fl-lemma_1_jensen-as_printed-seed1.json"
+    assert boundcheck_cli("replay", witness, "--json").json["stands"] is True
+    kept = json.loads(path.read_text())
+    assert [(entry["statement"], entry["witness"] is None) for entry in kept["searches"]] == list(
+        zip(ids, (True, False), strict=False)
+    )
+    before = path.read_bytes()
+    again = boundcheck_cli(*command, "--json")
+    assert again.json["instances"] == sum(entry["instances"] for entry in kept["searches"])
+    assert (again.json["readings"], again.json["out_of_reach"], list(again.json["broken"])) == (2, 1, [ids[1]])
+    assert path.read_bytes() == before
+    other = boundcheck_cli("falsify", "--all", "--budget", "0.2s", "--seed", "1", "-o", path)
+    assert (other.code, "is of another seed or budget" in other.err) == (2, True)
+    path.write_text('{"schema": 1}')
+    broken = boundcheck_cli(*command)
+    assert (broken.code, "is no file of boundcheck falsify --all" in broken.err) == (2, True)
+
+
+def test_all_that_is_believed_true_is_searched() -> None:
+    from boundcheck.cli._searches import _believed as believed  # pyright: ignore[reportPrivateUsage]
+
+    ids = {s.best_id for s in believed()}
+    assert {"scgd/theorem_3_3/corrected", "async_fl/theorem_3/corrected"} <= ids
+    assert "scgd/theorem_3_3/as_printed_main" not in ids
+
+
 def test_a_lost_worker_is_a_failed_claim() -> None:
     from boundcheck.cli._execute import Done, results_of
     from boundcheck.cli._execute import _lost as lost  # pyright: ignore[reportPrivateUsage]

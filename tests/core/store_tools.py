@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ META = {"exact": True, "worst": 0.1}
 
 def same(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
     return pack_arrays(left) == pack_arrays(right)
+
+
+def checkpoint_file(store: Store, key: str = KEY) -> Path:
+    return store.path / ".checkpoint" / key
 
 
 def partials(store: Store) -> list[str]:

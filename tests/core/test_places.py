@@ -18,18 +18,18 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_default_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert places.store_dir() == tmp_path / ".cache" / "boundcheck" / "store"
+    assert places.store_place() == tmp_path / ".cache" / "boundcheck" / "store"
     assert places.data_dir() == tmp_path / ".cache" / "boundcheck" / "data"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert places.store_dir() == tmp_path / "xdg" / "boundcheck" / "store"
+    assert places.store_place() == tmp_path / "xdg" / "boundcheck" / "store"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert places.store_dir() == tmp_path / ".cache" / "boundcheck" / "store"
+    assert places.store_place() == tmp_path / ".cache" / "boundcheck" / "store"
 
 
 def test_overriding_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("BOUNDCHECK_STORE", "~/runs")
-    assert places.store_dir() == tmp_path / "runs"
+    assert places.store_place() == tmp_path / "runs"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BOUNDCHECK_DATA", "here/../data")
     assert places.data_dir() == tmp_path / "data"
@@ -43,7 +43,7 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Path, "home", no_home)
     with pytest.raises(BadInput, match="set BOUNDCHECK_STORE to a folder"):
-        places.store_dir()
+        places.store_place()
 
 
 def test_usage_and_emptying(tmp_path: Path) -> None:

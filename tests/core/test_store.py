@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from store_tools import ARRAYS, KEY, META, SPEC, partials, same
+from store_tools import ARRAYS, KEY, META, SPEC, checkpoint_file, partials, same
 
 from boundcheck.core import store as module
 from boundcheck.core.arrays import pack_arrays, unpack_arrays
 from boundcheck.core.digest import Undigestible, digest
+from boundcheck.core.files import LocalFiles
 from boundcheck.core.places import MARKER
 from boundcheck.core.store import Store
 from boundcheck.errors import BadInput, StoreError
@@ -34,7 +35,7 @@ def test_put_and_get(store: Store) -> None:
         assert stored.spec == SPEC
         assert stored.meta == META
         assert same(stored.arrays, ARRAYS)
-        assert stored.path == store.path / KEY
+        assert stored.place == str(store.path / KEY)
         assert not any(a.flags.writeable for a in stored.arrays.values())
     assert store.keys() == [KEY]
     assert partials(store) == []
@@ -67,9 +68,9 @@ def test_an_action_whose_files_vanish_is_repeated_twice(store: Store, failures: 
 
     if failures == 3:
         with pytest.raises(StoreError, match="cannot be written: no such file"):
-            store.write(action)
+            LocalFiles(store.path).placing(action)
     else:
-        store.write(action)
+        LocalFiles(store.path).placing(action)
     assert len(set(folders)) == min(failures + 1, 3)
     assert partials(store) == []
 
@@ -280,13 +281,14 @@ def test_checkpoints(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_damaged_checkpoints_are_ignored(store: Store, damage: Callable[[Path], None]) -> None:
     checkpoint = store.checkpoint(KEY)
     checkpoint.save(ARRAYS)
-    damage(checkpoint.path)
+    damage(checkpoint_file(store))
     assert checkpoint.load() is None
 
 
 def test_newer_checkpoints_are_said(store: Store) -> None:
     checkpoint = store.checkpoint(KEY)
     checkpoint.save(ARRAYS)
-    checkpoint.path.write_bytes(checkpoint.path.read_bytes().replace(b"checkpoint 1 ", b"checkpoint 2 "))
+    file = checkpoint_file(store)
+    file.write_bytes(file.read_bytes().replace(b"checkpoint 1 ", b"checkpoint 2 "))
     with pytest.raises(StoreError, match="has schema 2"):
         checkpoint.load()

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from store_tools import ARRAYS, KEY, META, SPEC, partials, same
+from store_tools import ARRAYS, KEY, META, SPEC, checkpoint_file, partials, same
 
-from boundcheck.core import store as module
 from boundcheck.core.digest import digest
+from boundcheck.core.files import host
 from boundcheck.core.store import AnyCheckpoint, NullCheckpoint, Store, Stored, run_stored
 from boundcheck.errors import StoreError
 
@@ -121,10 +121,10 @@ def finished_child() -> int:
 
 
 def test_tidying(store: Store) -> None:
-    host, now = module._host(), time.time()
+    here, now = host(), time.time()
     dead, alive, foreign, old = (
-        f"{host}-{finished_child()}-aa",
-        f"{host}-{os.getpid()}-bb",
+        f"{here}-{finished_child()}-aa",
+        f"{here}-{os.getpid()}-bb",
         "0123456789ab-1-cc",
         "0123456789ab-1-dd",
     )
@@ -135,7 +135,7 @@ def test_tidying(store: Store) -> None:
     resumable, forgotten = digest(1), digest(2)
     for key in (resumable, forgotten):
         store.checkpoint(key).save(ARRAYS)
-    os.utime(store.checkpoint(forgotten).path, (now - 31 * 86400, now - 31 * 86400))
+    os.utime(checkpoint_file(store, forgotten), (now - 31 * 86400, now - 31 * 86400))
     store.put(KEY, SPEC, ARRAYS, META)
     store.checkpoint(KEY).save(ARRAYS)  # a second process that was slower and then killed
     Store(store.path)
@@ -157,7 +157,7 @@ def test_run_stored_computes_once(store: Store) -> None:
     assert (first.reused, second.reused, alone.reused) == (False, True, False)
     assert len(calls) == 2
     assert isinstance(calls[1], NullCheckpoint)
-    assert alone.path is None
+    assert alone.place is None
     for stored in (first, second, alone):
         assert same(stored.arrays, {"x": np.ones((2, 2))})
         assert stored.arrays["x"].dtype.str == "<f8"

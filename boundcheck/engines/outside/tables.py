@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from boundcheck.core.extras import missing, needed_for
 from boundcheck.core.numbers import parse_number
 from boundcheck.core.places import reason
 from boundcheck.errors import BadInput, MissingExtra, shown
@@ -221,9 +222,7 @@ def _parquet(content: bytes, where: str) -> Table:
             raise
         except Exception as error:  # each library has errors of its own
             raise BadInput(f"the curve {where} is no Parquet file: {shown(str(error))}.") from error
-    raise MissingExtra(
-        f"the curve {where} is Parquet, which needs pyarrow, polars or pandas: pip install 'boundcheck[frames]'"
-    )
+    raise MissingExtra(missing("pyarrow", f"the curve {where} is Parquet, and reading it"))
 
 
 def frame_table(frame: Any, where: str = "the data frame") -> Table:
@@ -256,12 +255,10 @@ def _through_arrow(frame: Any, where: str) -> Any:
     spoken = [name for name in ("__arrow_c_stream__", "__dataframe__") if hasattr(frame, name)]
     if not spoken:
         raise BadInput(f"{where} is {shown(type(frame).__name__)}, which is no data frame and no mapping of columns.")
-    try:
+    with needed_for(f"reading {where}"):
         if spoken[0] == "__arrow_c_stream__":
             return import_module("pyarrow").table(frame)
         return import_module("pyarrow.interchange").from_dataframe(frame)
-    except ImportError as error:
-        raise MissingExtra(f"{where} is read through pyarrow: pip install 'boundcheck[frames]'") from error
 
 
 READERS = {

@@ -178,7 +178,13 @@ def known_size(numbers: Numbers) -> tuple[int, ...]:
 
 
 def _plain(own: Statement, symbols: tuple[Symbol, ...], conditions: tuple[Condition, ...]) -> Statement:
-    return replace(own, symbols=symbols, conditions=conditions, choices=(), domain=())
+    """The statement with these conditions alone, without the symbols that then occur nowhere."""
+    metric = own.metric
+    sides = (metric.value, own.bound, own.trivial, metric.scale, *(expr for _, expr in metric.where))
+    exprs = [expr for expr in (*sides, *(c.relation for c in conditions)) if expr is not None]
+    used = {s.name for expr in exprs for s in expr.free_symbols} | {name for name, _ in metric.where}
+    kept = tuple(s for s in symbols if s.name in used)
+    return replace(own, symbols=kept, conditions=conditions, choices=(), domain=())
 
 
 def _admitted(symbol: Symbol, values: Floats) -> Any:

@@ -12,7 +12,6 @@ feature is a level over 255.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import io
 import json
 from functools import cache
@@ -22,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundcheck.errors import BadInput, DataNotFetched, MissingExtra
+from boundcheck.core.extras import needed_for
+from boundcheck.errors import BadInput, DataNotFetched
 from boundcheck.problems._data import Samples
 from boundcheck.problems._fetching import Package, Size, checked, contents, from_folder, keep, kept, kept_shape
 
@@ -96,12 +96,8 @@ def _downloaded() -> dict[str, bytes]:
 
 def _image_reader() -> Any:
     """The module PIL.Image. Raises MissingExtra, with the command that installs Pillow, if it is not installed."""
-    if importlib.util.find_spec("PIL") is None:
-        raise MissingExtra(
-            "the data set 'cifar10' comes as PNG files, which need Pillow, and that is not installed; 'pip install "
-            "boundcheck[images]' installs it. The binary version, given with --from DIR, does not need it."
-        )
-    return importlib.import_module("PIL.Image")
+    with needed_for("the data set 'cifar10' comes as PNG files (a binary version with --from DIR), and reading them"):
+        return importlib.import_module("PIL.Image")
 
 
 def _decoded(file: str, content: bytes) -> NDArray[np.uint8]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import re
 import sys
@@ -15,18 +14,15 @@ from typing import Any, cast
 from numpy.typing import NDArray
 
 from boundcheck.core.digest import package_version
-from boundcheck.errors import BadInput, MissingExtra, UnknownName, Unsupported, shown
+from boundcheck.core.extras import needed_for
+from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.networks.engine.network import Tensor
 
 
 def library() -> Any:
     """The module torch. Raises MissingExtra, with the command that installs it, if torch is missing."""
-    if importlib.util.find_spec("torch") is None:
-        raise MissingExtra(
-            "engine = 'neural' needs torch, which is not installed; 'pip install boundcheck[neural]' installs it "
-            "('pip install .[neural]' in a folder of the sources)."
-        )
-    return sys.modules.get("torch") or importlib.import_module("torch")
+    with needed_for("engine = 'neural'"):
+        return sys.modules.get("torch") or importlib.import_module("torch")
 
 
 DEVICES = ("auto", "cpu", "cuda")

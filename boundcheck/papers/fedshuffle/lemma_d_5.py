@@ -53,7 +53,7 @@ theorem = Theorem(
         GRADIENT2,
         index="R",
         rounds=R,
-        average="all rounds and epochs",
+        average="over the rounds 0 to R-1, all alike",
         expectation="clients (one by weight a round) and orders of the samples",
         weights=sp.S.One,
     ),

@@ -12,6 +12,7 @@ import pytest
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.outside.conversions import columns_of
 from boundcheck.errors import BadInput, MissingExtra
+from tests.hidden_packages import hide
 
 ONE = Curve.from_samples([0, 1, 5], [1, "1/3", "inf"], "gap")
 SEEDS = Curve.from_samples([0, 2], [[1, 0.5], [1, 0.25], [1, 0.125]], "dist2", seeds=["a", "b", "c"])
@@ -96,15 +97,11 @@ def test_frames_through_arrow_and_parquet(tmp_path: Path) -> None:
 
 
 def test_libraries_that_are_not_installed_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(name: str) -> Any:
-        raise ImportError(name)
-
-    monkeypatch.setattr("boundcheck.engines.outside.tables.import_module", nothing)
-    monkeypatch.setattr("boundcheck.engines.outside.conversions.import_module", nothing)
+    hide(monkeypatch, "pyarrow", "pandas", "polars", "xarray")
     (tmp_path / "runs.parquet").write_bytes(b"PAR1")
-    with pytest.raises(MissingExtra, match=r"pip install 'boundcheck\[frames\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "boundcheck\[data\]"'):
         Curve.from_file(tmp_path / "runs.parquet")
-    with pytest.raises(MissingExtra, match=r"pip install 'boundcheck\[frames\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "boundcheck\[data\]"'):
         Curve.from_frame(OnlyArrow(None))
     with pytest.raises(MissingExtra, match="pip install polars"):
         ONE.to_frame("polars")

@@ -1,6 +1,6 @@
 """Values of FedShuffle's Appendix E and of the remarks of its Sections 4 and 5, from the paper's text."""
 
-from values.arithmetic import cbrt, exp, q, sqrt
+from values.arithmetic import cbrt, exp, log, q, sqrt
 from values.fedshuffle import (
     ABOVE,
     AWAY,
@@ -14,7 +14,9 @@ from values.fedshuffle import (
     beta,
     beta_gen,
     contracted,
+    exponent,
     sublinear_step,
+    tuned_linear,
     tuned_sublinear,
     variation,
 )
@@ -80,12 +82,9 @@ def _spread(P2_gen, G2, sigma2_gen):
 def _gen_tuned(lemma):
     """lemma: from (largest step, d0, c1, c2, R) of the theorem at a fixed step to a value, by Lemma B.3."""
 
-    def largest(B2, L, M1, P2_gen, W, eta_g):
-        return min(1, W * eta_g) / (4 * beta(B2, P2_gen, M1) * L)
-
     def convex(first, second, noise):
         return lambda B2, L, G2, M1, P2_gen, R, W, dist2_0, eta_g, sigma2_gen: lemma(
-            largest(B2, L, M1, P2_gen, W, eta_g),
+            _gen_largest(B2, L, M1, P2_gen, W, eta_g),
             first * dist2_0,
             second * M1 * G2,
             noise * L * _spread(P2_gen, G2, sigma2_gen) / (W * eta_g) ** 2,
@@ -95,7 +94,7 @@ def _gen_tuned(lemma):
 
     def nonconvex(first, second, noise):
         return lambda B2, L, G2, M1, P2_gen, R, W, gap_0, eta_g, sigma2_gen: lemma(
-            largest(B2, L, M1, P2_gen, W, eta_g),
+            _gen_largest(B2, L, M1, P2_gen, W, eta_g),
             first * gap_0,
             second * M1 * L * G2,
             noise * L**2 * _spread(P2_gen, G2, sigma2_gen) / (W * eta_g) ** 2,
@@ -108,6 +107,53 @@ def _gen_tuned(lemma):
 
 CONVEX_BOUND, NONCONVEX_BOUND = _gen_tuned(lambda *at: tuned_sublinear(*at[:-1]))
 CONVEX_STEP, NONCONVEX_STEP = _gen_tuned(lambda *at: sublinear_step(*at[:-1]) / at[-1])
+
+
+def _gen_largest(B2, L, M1, P2_gen, W, eta_g):
+    return min(1, W * eta_g) / (4 * beta(B2, P2_gen, M1) * L)
+
+
+def _gen_strongly_tuned(first, second, noise):
+    """Lemma B.2 with mu/2, d0 = first D, c1 = second M1 G^2 and c2 = noise L H/(W eta_g)^2."""
+
+    def constants(L, G2, M1, P2_gen, R, W, dist2_0, eta_g, sigma2_gen):
+        c2 = noise * L * _spread(P2_gen, G2, sigma2_gen) / (W * eta_g) ** 2
+        return first * dist2_0, second * M1 * G2, c2, R
+
+    return {
+        "more points": ("R=1000", "R=1000 M1=1/99999999", "R=300 G2=900", "R=5000 W=1/9"),
+        **GEN_GEOMETRIC,
+        **GAP,
+        **FACTOR,
+        **AWAY,
+        "rounds": lambda R, mu, B2, L, M1, P2_gen, W, eta_g: (
+            R,
+            ">=",
+            1 / (_gen_largest(B2, L, M1, P2_gen, W, eta_g) * mu),
+        ),
+        "bound": lambda B2, L, G2, M1, P2_gen, R, W, dist2_0, eta_g, mu, sigma2_gen: tuned_linear(
+            mu / 2,
+            _gen_largest(B2, L, M1, P2_gen, W, eta_g),
+            *constants(L, G2, M1, P2_gen, R, W, dist2_0, eta_g, sigma2_gen),
+        ),
+        "choice of eta_l": lambda B2, L, G2, M1, P2_gen, R, W, dist2_0, eta_g, mu, sigma2_gen: (
+            min(
+                _gen_largest(B2, L, M1, P2_gen, W, eta_g),
+                2
+                * max(q(1, 2), exponent(mu / 2, *constants(L, G2, M1, P2_gen, R, W, dist2_0, eta_g, sigma2_gen)))
+                / (mu * R),
+            )
+            / (W * eta_g)
+        ),
+    }
+
+
+def _gen_strongly_order(B2, G2, L, M1, M2, P2_gen, R, dist2_0, eta_g, mu, sigma2_gen):
+    return (
+        M1 * G2 / (mu * R)
+        + _spread(P2_gen, G2, sigma2_gen) / (mu * R * eta_g) ** 2
+        + mu * dist2_0**2 * exp(-mu * R / (8 * beta_gen(B2, P2_gen, M1, M2) * L))
+    )
 
 
 def _gen_convex_order(B2, G2, L, M1, M2, P2_gen, R, dist2_0, eta_g, sigma2_gen):
@@ -335,6 +381,25 @@ VALUES = {
             + 18 * L * ((1 + P2_gen) * G2 + sigma2_gen) * (W * eta_g * eta_l) ** 2 / eta_g**2
         ),
     },
+    "theorem_e_1_strongly_convex_tuned/corrected": _gen_strongly_tuned(10, 20, 90),
+    "theorem_e_1_strongly_convex_tuned/sharp": _gen_strongly_tuned(1, 2, 5),
+    "theorem_e_1_strongly_convex_tuned/as_printed": {
+        "more points": ("R=1000", "R=300 G2=900"),
+        **GEN_GEOMETRIC,
+        **GAP,
+        **SERVER,
+        **AWAY,
+        "rounds": lambda R, mu, B2, L, M1, M2, P2_gen: (R, ">=", 4 * beta_gen(B2, P2_gen, M1, M2) * L / mu),
+        "rate": _gen_strongly_order,
+        "bound": _gen_strongly_order,
+        "choice of eta_l": lambda B2, G2, L, M1, M2, P2_gen, R, dist2_0, eta_g, mu: (
+            min(
+                1 / (4 * beta_gen(B2, P2_gen, M1, M2) * L),
+                log(max(1, mu**2 * R * 10 * dist2_0 / (4 * M1 * G2))) / (mu * R),
+            )
+            / eta_g
+        ),
+    },
     "theorem_e_1_strongly_convex/corrected": {
         **GEN_GEOMETRIC,
         **GAP,
@@ -348,11 +413,7 @@ VALUES = {
         **GEN_PRINTED,
         "rounds": lambda R, mu, B2, L, M1, M2, P2_gen: (R, ">=", 4 * beta_gen(B2, P2_gen, M1, M2) * L / mu),
         "step size from below": lambda W, eta_g, eta_l, mu, R: (W * eta_g * eta_l, ">=", 1 / (mu * R)),
-        "rate": lambda B2, G2, L, M1, M2, P2_gen, R, dist2_0, eta_g, mu, sigma2_gen: (
-            M1 * G2 / (mu * R)
-            + ((1 + P2_gen) * G2 + sigma2_gen) / (mu * R * eta_g) ** 2
-            + mu * dist2_0**2 * exp(-mu * R / (8 * beta_gen(B2, P2_gen, M1, M2) * L))
-        ),
+        "rate": _gen_strongly_order,
         "bound": lambda mu, G2, M1, P2_gen, R, W, dist2_0, eta_g, eta_l, sigma2_gen: (
             10 * mu * dist2_0 * exp(-mu * R * W * eta_g * eta_l / 2)
             + 4 * M1 * G2 * W * eta_g * eta_l

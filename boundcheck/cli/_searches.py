@@ -1,0 +1,106 @@
+"""Searching every reading that is believed true for a counterexample, and keeping what was searched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.cli._output import line, print_json, progress, short, table
+from boundcheck.errors import BadInput, Unsupported
+
+if TYPE_CHECKING:
+    from boundcheck.falsify.search import FalsifyResult
+    from boundcheck.theory.statement import Statement
+
+SCHEMA = 1
+
+
+def search_all(seconds: float, seed: int, target: Path, *, as_json: bool) -> int:
+    """Searches each reading for `seconds` and writes the file after each; one that is in the file is not searched anew.
+
+    Exit code 1 where a reading is broken; its witness is written beside the file.
+    """
+    from boundcheck.evidence.witness import save_witness
+    from boundcheck.falsify.search import falsify
+
+    kept = _kept(target, seconds, seed)
+    readings = _believed()
+    out_of_reach, broken = 0, dict[str, Path]()
+    with progress(f"searching {len(readings)} readings", float(len(readings))) as show:
+        for place, reading in enumerate(readings):
+            if reading.best_id not in kept:
+                try:
+                    kept[reading.best_id] = falsify(
+                        reading,
+                        budget=seconds,
+                        seed=seed,
+                        on_progress=lambda share, best, at=place: show(at + share),
+                    )
+                except Unsupported:
+                    out_of_reach += 1
+                    continue
+                _write(target, kept, seconds, seed)
+    for id, result in kept.items():
+        if result.witness is not None:
+            broken[id] = target.with_name(f"witness-{id.replace('/', '-')}-seed{seed}.json")
+            save_witness(result.witness, broken[id])
+    if as_json:
+        found = {
+            "readings": len(kept),
+            "out_of_reach": out_of_reach,
+            "instances": _instances(kept),
+            "file": str(target),
+        }
+        print_json({**found, "broken": {id: str(path) for id, path in broken.items()}})
+    else:
+        if broken:
+            table(
+                ["broken", "instances", "witness"], [[id, str(kept[id].instances), str(p)] for id, p in broken.items()]
+            )
+        line(
+            f"{len(kept)} readings believed true searched, {short(seconds)} s each, seed {seed}: {_instances(kept)} "
+            f"instances, {len(broken)} broken. {out_of_reach} others are out of the search's reach."
+        )
+        line(f"kept: {target}; the same command searches what is not in it.")
+    return 1 if broken else 0
+
+
+def _believed() -> list[Statement]:
+    from boundcheck.theory.discovery import all_statements
+    from boundcheck.theory.statement import Belief
+
+    return [s for s in all_statements() if s.belief is Belief.TRUE]
+
+
+def _instances(kept: dict[str, FalsifyResult]) -> int:
+    return sum(result.instances for result in kept.values())
+
+
+def _kept(target: Path, seconds: float, seed: int) -> dict[str, FalsifyResult]:
+    """What an earlier call of the same search has left."""
+    from boundcheck.cli._files import probe_file, read_text
+    from boundcheck.falsify.search import FalsifyResult
+
+    probe_file(target, "--out")
+    if not target.exists():
+        return {}
+    try:
+        data = json.loads(read_text(target))
+        found = [FalsifyResult.from_dict(entry) for entry in data["searches"]]
+        same = (data["schema"], data["seed"], data["budget"]) == (SCHEMA, seed, seconds)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"--out '{target}' is there and is no file of boundcheck falsify --all; name another."
+        ) from error
+    if not same:
+        raise BadInput(f"--out '{target}' is of another seed or budget; name another file, or delete it.")
+    return {result.statement: result for result in found}
+
+
+def _write(target: Path, kept: dict[str, FalsifyResult], seconds: float, seed: int) -> None:
+    from boundcheck.core.places import write_whole
+
+    searches: list[Any] = [result.to_dict() for result in kept.values()]
+    text = json.dumps({"schema": SCHEMA, "seed": seed, "budget": seconds, "searches": searches}, indent=1)
+    write_whole(target, (text + "\n").encode())
