@@ -21,7 +21,7 @@ LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax"},
-"evidence": {"numpy", "scipy", "pydantic", "sympy"},
+    "evidence": {"numpy", "scipy", "pydantic", "sympy"},
     "certificates": {"sympy", "flint"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
@@ -136,5 +136,7 @@ def test_the_check_sees_an_upward_import() -> None:
 
 
 def test_no_file_is_long() -> None:
-    long = [str(p) for p, _ in sources() if len(p.read_text().splitlines()) > 450]
-    assert long == []
+    """But the verifier, which is one file so that it can be copied alone."""
+    long = {p.name: n for p, _ in sources() if (n := len(p.read_text().splitlines())) > 450}
+    assert long.keys() == {"boundcheck_verify.py"}
+    assert long["boundcheck_verify.py"] <= 1800

@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import text
-from boundcheck.certificates.writer import NotShown
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v
 
@@ -71,4 +71,4 @@ def write_citation(rule: Any) -> None:
         **more,
     }
     line = rule.add(f"{w.text(gap)} {bound.op} 0", entry)
-    rule.close(*(([], [[line, "1"]]) if bound.op == "==" else ([["1", [line]]],)))
+    rule.close_with(line)

@@ -9,9 +9,10 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.certificates.lines import NotShown, missing_in, spelled
 from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
-from boundcheck.certificates.writer import NotShown, Writer, missing_in, spelled
+from boundcheck.certificates.writer import Writer
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.language import scalars
 from boundcheck.proof.rules.induction import HYPOTHESIS
@@ -33,6 +34,7 @@ def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
     if claim.op == "==":
         found.equation(name, gap)
         return
+    reason: Exception = NotShown("no multipliers")
     for multipliers in _multipliers(by, asked):
         try:
             found.written(name, gap, multipliers)
@@ -61,8 +63,8 @@ class Combination:
     """One claim about vectors and the facts that it may use."""
 
     def __init__(self, w: Writer, asked: Any) -> None:
-        around = w._around(w.language.claim(claim_text(asked.claim)), asked.now)
-        kept = {n: f for n, f in asked.facts.items() if n.startswith("#") or w._about(w.record.lines[n]) <= around}
+        around = w.around(w.language.claim(claim_text(asked.claim)), asked.now)
+        kept = {n: f for n, f in asked.facts.items() if n.startswith("#") or w.about(w.record.lines[n]) <= around}
         self.w, self.asked, self.now = w, replace(asked, facts=kept), asked.now
         self.text = claim_text(asked.claim)
         self.put: list[list[str]] = []
@@ -79,11 +81,14 @@ class Combination:
                     continue
                 written = self.now[int(name[1:])] if name.startswith("#") else self.w.texts[name]
                 tree = v.parsed(written)
-                targets = [v._name(n) for n in claim.gap] if vectors else []
+                targets: list[str] = [v.name_of(n) for n in claim.gap] if vectors else []
                 first = _left_atom(tree[1])
-                for target in dict.fromkeys([*([first] if first else []), *targets]):  # the left side first
+                targets = [first, *targets] if first else targets
+                for target in targets:
                     try:
-                        self.rules.append((vectors, self.w.record._rule(claim, target, [r for _, r in self.rules])))
+                        self.rules.append(
+                            (vectors, self.w.record.substitution(claim, target, [r for _, r in self.rules]))
+                        )
                     except (v.Invalid, ValueError, KeyError):
                         continue
                     self.put.append([name, target])
@@ -97,9 +102,10 @@ class Combination:
 
     def vectors(self, name: str) -> None:
         """An equation of vectors."""
-        self._add(name, {"rule": "sum", "put": self.put}, self.scalars)
+        self.add(name, {"rule": "sum", "put": self.put}, self.scalars)
 
-    def _add(self, name: str, by: dict[str, Any], signs: Any) -> None:
+    def add(self, name: str, by: dict[str, Any], signs: Any) -> None:
+        """The line of the claim; denominators whose sign is missing are shown from the facts."""
         by = {k: x for k, x in by.items() if x}
         for _ in range(12):
             try:
@@ -127,7 +133,7 @@ class Combination:
 
     def finish(self, name: str, gap: Any, terms: list[Any], more: dict[str, Any]) -> None:
         """The line of the claim."""
-        self._add(name, {"rule": "sum", "put": self.put, "terms": terms, **more}, ())
+        self.add(name, {"rule": "sum", "put": self.put, "terms": terms, **more}, ())
 
     def written(self, name: str, gap: Any, multipliers: Mapping[str, str]) -> None:
         """The line with these multipliers of facts."""
@@ -168,16 +174,16 @@ class Combination:
         """What is left, as terms that are at least 0."""
         if not rest[0]:
             return []
-        forms: dict[Any, dict[int, Any]] = {}  # () or (level, count) of a sum -> product -> coefficient
+        forms: dict[Any, dict[Any, Any]] = {}  # () or (level, count) of a sum -> product -> coefficient
         others: dict[Any, Any] = {}
         for monomial, c in rest[0].items():
-            linear = [n for n, e in monomial if self._is_term(n)]
+            linear = [n for n, _ in monomial if self._is_term(n)]
             if len(linear) > 1 or any(e != 1 for n, e in monomial if n in linear):
                 raise NotShown("not linear in the inner products")
-            key = linear[0] if linear else None
+            key: Any = linear[0] if linear else None
             own = {tuple((n, e) for n, e in monomial if n != key): c}
             where = None if key is None else _product_in(key)
-            group = others if where is None else forms.setdefault(where[0], {})
+            group: dict[Any, Any] = others if where is None else forms.setdefault(where[0], {})
             place = key if where is None else where[1]
             group[place] = v.plus(group.get(place, v.ZERO), (own, {}))
         terms: list[Any] = []
@@ -227,7 +233,7 @@ class Combination:
 
     def _at_least_0(self, n: int) -> Any:
         """A factor that is at least 0 by its form, or a line that says so."""
-        written = v._name(n)
+        written = v.name_of(n)
         if v.ATOMS[n][0] == "S":
             inner: Any = n
             while v.ATOMS[inner][0] == "S":
@@ -241,7 +247,7 @@ class Combination:
         """The value without common factors of both parts."""
         if not value[1]:
             return value
-        top, bottom = quotient(value[0], v._product(value[1]))
+        top, bottom = quotient(value[0], v.expanded(value[1]))
         return v.times((top, {}), v.inverse((bottom, {})))
 
     def _squares(self, form: dict[int, Any], around: str) -> list[Any]:
@@ -261,7 +267,7 @@ class Combination:
                 for a in alone:
                     left.discard(a)
                     if (a, a) in entries:
-                        atom = v._name(a)
+                        atom = v.name_of(a)
                         terms.append(self._scaled(entries[a, a], {"square": around.format(f"<{atom}, {atom}>")}))
                 continue
             pivot = self._pivot(left, entries)
@@ -271,7 +277,7 @@ class Combination:
                 for b in left
                 if (pivot, b) in entries and b != pivot
             }
-            vector = " + ".join([v._name(pivot), *(f"({self.w.text(c)})*{v._name(b)}" for b, c in row.items())])
+            vector = " + ".join([v.name_of(pivot), *(f"({self.w.text(c)})*{v.name_of(b)}" for b, c in row.items())])
             terms.append(self._scaled(value, {"square": around.format(f"<{vector}, {vector}>")}))
             left.discard(pivot)
             for b in row:

@@ -11,8 +11,9 @@ import sympy as sp
 
 from boundcheck.certificates.cite import write_citation
 from boundcheck.certificates.combine import Combination, combination
+from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text, vector_text
-from boundcheck.certificates.writer import NotShown, Writer
+from boundcheck.certificates.writer import Writer
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.language import scalars
 from boundcheck.verify import boundcheck_verify as v
@@ -26,8 +27,8 @@ class Rule:
     def __init__(self, w: Writer, by: Any, asked: Any, name: str) -> None:
         self.w, self.by, self.asked, self.name = w, by, asked, name
         self.claim = w.language.claim(claim_text(asked.claim))
-        around = w._around(self.claim, asked.now)
-        kept = {n: f for n, f in asked.facts.items() if n.startswith("#") or w._about(w.record.lines[n]) <= around}
+        around = w.around(self.claim, asked.now)
+        kept = {n: f for n, f in asked.facts.items() if n.startswith("#") or w.about(w.record.lines[n]) <= around}
         self.kept = replace(asked, facts=kept)
         self.scalars = tuple(n for n in scalars(kept) if not n.startswith("#"))
 
@@ -64,10 +65,17 @@ class Rule:
             found.append(self.w.prove(f"{self.w.text(wanted.gap)} {wanted.op} 0", self.scalars, now))
         return [n if not n.startswith("#") else f"#{int(n[1:])}" for n in found]
 
+    def close_with(self, line: str) -> None:
+        """The claim from one line that gives it."""
+        if self.claim.op == "==":
+            self.close([], [[line, "1"]])
+        else:
+            self.close([["1", [line]]])
+
     def close(self, terms: list[Any], equal: list[Any] = [], signs: tuple[str, ...] = ()) -> None:  # noqa: B006
         """The claim, from lines that give it up to the equations among the facts."""
         found = Combination(self.w, self.kept)
-        found._add(
+        found.add(
             self.name, {"rule": "sum", "put": found.put, "terms": terms, "equal": equal, "signs": list(signs)}, ()
         )
 
@@ -96,7 +104,7 @@ def _over(rule: Rule, source: str, index: Any, count: str, more: dict[str, Any],
     whole = w.language.whole
     if line.op == "=":
         total = v.vector_sum_over(number, line.gap, n, whole)
-        claim = " + ".join(f"({w.text(c)})*{v._name(a)}" for a, c in total.items()) + " = 0"
+        claim = " + ".join(f"({w.text(c)})*{v.name_of(a)}" for a, c in total.items()) + " = 0"
     else:
         gap = v.sum_over(number, line.gap, n, whole)
         if "part" in more:
@@ -127,7 +135,7 @@ def _telescoped(rule: Rule, term: str, index: Any, count: str, vectors: bool) ->
         after, here, end, start = (v.vector_put(value, p, whole) for p in places)
         total = v.vector_sum_over(number, v.vector_plus(after, here, v.constant(-1)), w.language.value(count), whole)
         gap = v.vector_plus(total, v.vector_plus(end, start, v.constant(-1)), v.constant(-1))
-        claim = " + ".join(f"({w.text(c)})*{v._name(a)}" for a, c in gap.items()) + " = 0"
+        claim = " + ".join(f"({w.text(c)})*{v.name_of(a)}" for a, c in gap.items()) + " = 0"
     else:
         after, here, end, start = (v.put(w.language.value(term), p, whole) for p in places)
         total = v.sum_over(number, v.plus(after, here, -1), w.language.value(count), whole)
@@ -266,7 +274,7 @@ def _induction(rule: Rule) -> None:
         w.add(claim_text(rule.asked.claim), entry, rule.asked.now, rule.name)
         return
     line = rule.add(claim, entry)
-    rule.close(*(([], [[line, "1"]]) if rule.claim.op == "==" else ([["1", [line]]],)))
+    rule.close_with(line)
 
 
 _RULES: dict[str, Written] = {

@@ -60,7 +60,7 @@ def find_point(proof: Any, data: dict[str, Any]) -> dict[str, Any] | None:
         point = {"numbers": numbers, "functions": own}
         try:
             record = v.Record(Path(), data={**data, "point": point})
-            record._facts()  # pyright: ignore[reportPrivateUsage]
+            record.read_facts()
             v.Model(record).check()
             return point
         except (v.Invalid, KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
@@ -95,7 +95,7 @@ def _without_terms(expr: Any) -> Any:
 
 def _pins(relations: dict[str, Any], whole: Any, kinds: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Further relations to try: small integers, and numbers that have roots."""
-    few = {f"few {n}": sp.Le(sp.Symbol(n, real=True), SMALL) for n in sorted(whole)}
+    few: dict[str, Any] = {f"few {n}": sp.Le(sp.Symbol(n, real=True), SMALL) for n in sorted(whole)}
     used = {s.name for r in relations.values() for s in r.free_symbols}
     few = {k: r for k, r in few.items() if {s.name for s in r.free_symbols} <= used}
     for size in (SMALL, 1, 2):

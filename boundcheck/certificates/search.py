@@ -233,7 +233,7 @@ def _guided(
                         columns.setdefault((indices, factor), (indices, factor, {}))
             if len(columns) > most:
                 break
-            of_base = dict(bases)
+            of_base: dict[Any, Poly] = dict(bases)
             rows = [(i, f, _times(of_base[i], {f: 1})) for i, f, _ in columns.values()]
             if powers:
                 rows = [(i, f, _lowered(p, powers)[0]) for i, f, p in rows]
@@ -354,7 +354,7 @@ def _zero(ring: Ring, columns: Sequence[Any], usable: Sequence[tuple[Any, str, i
     free = [any(ops[i] == "==" for i in indices) for indices, _ in columns]
     firm = [all(ops[i] == ">" for i in indices) for indices, _ in columns]
     mark = (-1,)  # a row of its own: the numbers of the positive products add up to 1
-    rows = [
+    rows: list[Any] = [
         {**dict(p.to_dict()), **({mark: ring.number(1)} if sure else {})}
         for (_, p), sure in zip(columns, firm, strict=True)
     ]

@@ -8,8 +8,9 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.certificates.combine import Combination, combination
+from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text
-from boundcheck.certificates.writer import NotShown, Writer
+from boundcheck.certificates.writer import Writer
 from boundcheck.proof.contexts import context, declared
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity, Imported
@@ -84,6 +85,8 @@ def _least(w: Writer, asked: Asked, name: str) -> None:
         w.prove(text_of, asked.names, asked.now, name=name)
         return
     each = [w.prove(claim_text(p), asked.names, asked.now) for p in split]
+    small: Any
+    large: Any
     small, large = (claim.lhs, claim.rhs) if isinstance(claim, sp.Le | sp.Lt) else claim.args[::-1]
     if isinstance(large, sp.Min):
         values, low = [text(a) for a in large.args], text(small)
@@ -164,7 +167,7 @@ def _substituted(fact: Any, values: dict[Any, Any]) -> Any:
 
 def _written(w: Writer, claim: Any) -> str:
     if claim.op == "=":
-        return " + ".join(f"({w.text(c)})*{v._name(n)}" for n, c in claim.gap.items()) + " = 0"
+        return " + ".join(f"({w.text(c)})*{v.name_of(n)}" for n, c in claim.gap.items()) + " = 0"
     if claim.op == "=>":
         return " & ".join(_written(w, p) for p in claim.supposed) + " => " + _written(w, claim.gap)
     return f"{w.text(claim.gap)} {claim.op} 0"

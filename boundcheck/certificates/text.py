@@ -31,7 +31,7 @@ def claim_text(claim: Any) -> str:
         return "0 > 0"
     if not isinstance(claim, sp.Rel):
         raise Unwritten(str(claim))
-    return f"{text(claim.lhs)} {_OPS[claim.rel_op]} {text(claim.rhs)}"
+    return f"{text(claim.lhs)} {_OPS[str(vars(type(claim))['rel_op'])]} {text(claim.rhs)}"
 
 
 def text(expr: Any) -> str:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from boundcheck.certificates.combine import Combination
+from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.point import find_point
 from boundcheck.certificates.record import record_file, skeleton
 from boundcheck.certificates.steps import quantity_lines, write_step
 from boundcheck.certificates.text import Unwritten, claim_text
-from boundcheck.certificates.writer import NotShown, Writer
+from boundcheck.certificates.writer import Writer
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 from boundcheck.proof.derivation import Derivation, _facts  # pyright: ignore[reportPrivateUsage]
@@ -71,7 +72,7 @@ def _statement(w: Writer, proof: Derivation, known: dict[str, Any], setting: Any
     found = Combination(w, Asked(claim, {n: c for n, c in usable.items() if n in _facts(scope, scope)}, setting))
     found.scalars = tuple(n for n in usable if w.claim(n).op in (">", ">=", "!=", "=="))
     found.text = text
-    found._add(STATEMENT, {"rule": "sum", "put": found.put, **_own(w, proof.conclusion)}, ())
+    found.add(STATEMENT, {"rule": "sum", "put": found.put, **_own(w, proof.conclusion)}, ())
 
 
 def _own(w: Writer, conclusion: str) -> dict[str, Any]:

@@ -138,8 +138,6 @@ class _Parser:
 @cache
 def parsed(text: str, rule: str = "claim") -> Any:
     """The tree of a claim, or of an expression with rule "sum"."""
-    if not isinstance(text, str):
-        raise Invalid(f"{text!r} is no text")
     parser = _Parser(text)
     tree = getattr(parser, rule)()
     if parser.items[parser.at][0] != "end":
@@ -181,7 +179,8 @@ def constant(number: Any) -> Value:
     return ({(): number} if number else {}, {})
 
 
-def _poly_plus(p: Any, q: Any, factor: Any = 1) -> Any:
+def poly_plus(p: Any, q: Any, factor: Any = 1) -> Any:
+    """p + factor * q."""
     result = dict(p)
     for m, c in q.items():
         total = result.get(m, 0) + c * factor
@@ -202,7 +201,8 @@ def _monomial_times(m: Any, n: Any) -> Any:
     return tuple(sorted(powers.items()))
 
 
-def _poly_times(p: Any, q: Any) -> Any:
+def poly_times(p: Any, q: Any) -> Any:
+    """The product of two polynomials."""
     result: dict[Any, Any] = {}
     for m, c in p.items():
         for n, d in q.items():
@@ -211,17 +211,19 @@ def _poly_times(p: Any, q: Any) -> Any:
     return {m: c for m, c in result.items() if c}
 
 
-def _poly_power(p: Any, power: int) -> Any:
+def poly_power(p: Any, power: int) -> Any:
+    """A power of a polynomial."""
     result: Any = {(): 1}
     for _ in range(power):
-        result = _poly_times(result, p)
+        result = poly_times(result, p)
     return result
 
 
-def _product(bases: Any) -> Any:
+def expanded(bases: Any) -> Any:
+    """The product of powers of bases, as a polynomial."""
     result: Any = {(): 1}
     for base, power in bases.items():
-        result = _poly_times(result, _poly_power(dict(BASES[base]), power))
+        result = poly_times(result, poly_power(dict(BASES[base]), power))
     return result
 
 
@@ -229,11 +231,11 @@ def plus(a: Value, b: Value, factor: Any = 1) -> Value:
     """a + factor * b."""
     (p, d), (q, e) = a, b
     if d == e:
-        return _poly_plus(p, q, factor), d
+        return poly_plus(p, q, factor), d
     common = {k: max(d.get(k, 0), e.get(k, 0)) for k in {**d, **e}}
     more = {k: n - d.get(k, 0) for k, n in common.items() if n > d.get(k, 0)}
     others = {k: n - e.get(k, 0) for k, n in common.items() if n > e.get(k, 0)}
-    return _poly_plus(_poly_times(p, _product(more)), _poly_times(q, _product(others)), factor), common
+    return poly_plus(poly_times(p, expanded(more)), poly_times(q, expanded(others)), factor), common
 
 
 def times(a: Value, b: Value) -> Value:
@@ -241,10 +243,10 @@ def times(a: Value, b: Value) -> Value:
     bases = dict(a[1])
     for k, n in b[1].items():
         bases[k] = bases.get(k, 0) + n
-    return _poly_times(a[0], b[0]), bases
+    return poly_times(a[0], b[0]), bases
 
 
-def _split(poly: Any) -> tuple[Any, Any, Any]:
+def split_off(poly: Any) -> tuple[Any, Any, Any]:
     """A polynomial as number * monomial * primitive rest whose first coefficient is positive."""
     shared = dict(next(iter(poly)))
     for m in poly:
@@ -270,7 +272,7 @@ def _short(number: Fraction) -> Any:
 
 def bases_of(poly: Any) -> dict[int, int]:
     """The bases whose powers have the polynomial, up to a number, as their product: single atoms, and what is left."""
-    _, shared, rest = _split(poly)
+    _, shared, rest = split_off(poly)
     found = {base_number({((a, 1),): 1}): e for a, e in shared.items()}
     if list(rest) != [()]:
         found[base_number(rest)] = 1
@@ -290,9 +292,9 @@ def inverse(a: Value) -> Value:
     """1 / a; the denominator of a stays one, so that it is still asked for."""
     if not a[0]:
         raise Invalid("a denominator is 0")
-    number = constant(_short(1 / _split(a[0])[0]))
-    turned = times(number, (_product(a[1]), bases_of(a[0])))
-    return times(turned, (_product(a[1]), a[1])) if a[1] else turned
+    number = constant(_short(1 / split_off(a[0])[0]))
+    turned = times(number, (expanded(a[1]), bases_of(a[0])))
+    return times(turned, (expanded(a[1]), a[1])) if a[1] else turned
 
 
 def power(a: Value, exponent: int) -> Value:
@@ -859,7 +861,7 @@ class Record:
         """Checks facts, point and lines; raises Invalid."""
         if digest(self.data) != self.data["digest"]:
             raise Invalid("the statement and the facts are not those of the digest")
-        self._facts()
+        self.read_facts()
         self._point()
         self.check_lines()
 
@@ -867,7 +869,7 @@ class Record:
         """Checks the lines from a number on, and that the last one is the statement; raises Invalid."""
         for entry in self.data["lines"][first:]:
             try:
-                self._line(entry)
+                self.check_line(entry)
             except Invalid as error:
                 raise Invalid(f"at step {entry.get('name')}: {error}") from error
             except (
@@ -889,10 +891,10 @@ class Record:
             or not last.claim.same(self.language.claim(self.statement["claim"]))
         ):
             raise Invalid("the last line is not the statement")
-        if self._closure(last.claim.atoms):
+        if self.closure(last.claim.atoms):
             raise Invalid("the statement mentions an index of the proof")
 
-    def _facts(self) -> None:
+    def read_facts(self) -> None:
         own = {row[0] for row in self.statement["symbols"]}
         for name, kind, _ in self.statement["symbols"]:
             if self.data["names"].get(name) != kind:
@@ -951,17 +953,17 @@ class Record:
         indices = [a[1] for a in arguments if a[0] == "name" and atom(("x", a[1])) in self._indices()]
         if len(indices) != len(arguments) or len(set(indices)) != len(indices) or left[1] in seen or left[1] in OWN:
             raise Invalid(f"{where} does not define something new")
-        right = self._mentioned(parsed(text)[2])
+        right = self.mentioned(parsed(text)[2])
         if left[1] in right or {n for n in right if atom(("x", n)) in self._indices()} - set(indices):
             raise Invalid(f"{where} defines by itself, or by an index that it does not have")
         integer = claim.op == "==" and left[0] == "name" and self.language.kinds[left[1]] == "integer"
         if integer and not self.language.whole(self.language.scalar(parsed(text)[2], {})):
             raise Invalid(f"{where} defines an integer by what may be none")
 
-    def _mentioned(self, tree: Any) -> set[str]:
+    def mentioned(self, tree: Any) -> set[str]:
         if not isinstance(tree, tuple):
             return {tree} if isinstance(tree, str) and tree in self.language.kinds else set()
-        return set().union(*map(self._mentioned, tree)) if tree else set()
+        return set().union(*map(self.mentioned, tree)) if tree else set()
 
     def _point(self) -> None:
         """The point of the record meets all facts, so that they are not empty."""
@@ -975,7 +977,7 @@ class Record:
 
     # lines ------------------------------------------------------------------------------------------------------------
 
-    def _line(self, entry: Any) -> None:
+    def check_line(self, entry: Any) -> None:
         name, self.now, self.used = entry["name"], tuple(entry.get("if", ())), []
         self.current: str = name
         if name in self.lines or name.startswith("#"):
@@ -986,15 +988,15 @@ class Record:
         if rule is None:
             raise Invalid(f"there is no rule '{by['rule']}'")
         taken = rule(claim, by) or set()
-        own = self._closure(claim.atoms.union(*(self.language.claim(t).atoms for t in self.now)))
+        own = self.closure(claim.atoms.union(*(self.language.claim(t).atoms for t in self.now)))
         for line in self.used:
             every = line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed))
-            if not self._closure(every) - taken <= own:
+            if not self.closure(every) - taken <= own:
                 raise Invalid(f"'{line.name}' is about an index that the claim does not have")
         self.lines[name] = Line(name, claim, self.now)
         self.steps += 1
 
-    def _closure(self, atoms: Any) -> set[int]:
+    def closure(self, atoms: Any) -> set[int]:
         """The indices among the atoms, and those that their ranges mention."""
         found = set(atoms) & set(self.ranges)
         while True:
@@ -1032,7 +1034,7 @@ class Record:
 
         claim_is_vector = False
         for name, text in by.get("put", ()):
-            rules.append(self._rule(self._get(name), text, rules))
+            rules.append(self.substitution(self._get(name), text, rules))
         names = [
             f if isinstance(f, str) else f[0]
             for _, factors in by.get("terms", ())
@@ -1103,7 +1105,7 @@ class Record:
             return False
         return (number is not None and number >= 0) or any(c.gives(Claim(">=", count)) for c in signs)
 
-    def _rule(self, equation: Claim, text: str, rules: Any) -> Any:
+    def substitution(self, equation: Claim, text: str, rules: Any) -> Any:
         """The substitution that an equation gives for an atom in which it is linear with a number as coefficient."""
         gap = equation.gap
         if equation.op not in ("=", "=="):
@@ -1136,9 +1138,9 @@ class Record:
         ):
             raise Invalid(f"'{text}' cannot be replaced")
         slope = {tuple((n, e) for n, e in m if n != target): c for m, c in factor_terms}
-        bottom = _product(gap[1])
+        bottom = expanded(gap[1])
         ratio = Fraction(next(iter(slope.values()))) / Fraction(bottom.get(next(iter(slope)), 1))
-        if target in inside((slope, {})) or _poly_plus(slope, bottom, -ratio):
+        if target in inside((slope, {})) or poly_plus(slope, bottom, -ratio):
             raise Invalid(f"'{text}' has a coefficient that is no number")
         return {target: times(constant(_short(-1 / ratio)), (rest, gap[1]))}
 
@@ -1247,7 +1249,7 @@ class Record:
             raise Invalid("the index has no range")
         if any(index in self.language.claim(t).atoms for t in self.now):
             raise Invalid("a supposition is known at one value of the index only")
-        every = self._closure(line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed)))
+        every = self.closure(line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed)))
         if any(index in r.atoms for other in every - {index} for r in self.ranges[other]):
             raise Invalid("the range of another index depends on this one")
 
@@ -1327,7 +1329,7 @@ class Record:
             if index in self.language.integers and not self.language.whole(value):
                 raise Invalid("the value of an index is not an integer")
         given = [self._get(n) for n in by.get("ranges", ())]
-        every = self._closure(source.atoms)
+        every = self.closure(source.atoms)
         for index in every:
             for relation in self.ranges[index]:
                 if index not in values and not relation.atoms & set(values):
@@ -1517,7 +1519,7 @@ class Model:
             tree = parsed(fact["claim"])
             if fact["kind"] in ("index", "range", "definition"):
                 continue
-            names = {n for n in self.record._mentioned(tree) if n in indices}
+            names = {n for n in self.record.mentioned(tree) if n in indices}
             if self._holds(tree, {}):
                 continue
             for values in self._ranges(sorted(names, key=list(indices).index), ranges):
@@ -1653,20 +1655,21 @@ def written(a: Value) -> str:
 
 
 def _powered(n: int, e: int) -> str:
-    name = _name(n)
+    name = name_of(n)
     return name if e == 1 else f"({name})**{e}" if ATOMS[n][0] in ("root", "**") else f"{name}**{e}"
 
 
-def _name(n: int) -> str:
+def name_of(n: int) -> str:
+    """An atom as text."""
     key = ATOMS[n]
     if key[0] in ("x", "v"):
         return key[1]
     if key[0] in ("f", "vf"):
         return f"{key[1]}({', '.join(written(thawed(k)) for k in key[2])})"
     if key[0] == "<>":
-        return "<" + ", ".join(sorted(map(_name, key[1:]))) + ">"
+        return "<" + ", ".join(sorted(map(name_of, key[1:]))) + ">"
     if key[0] == "S":
-        body = _name(key[2]) if isinstance(key[2], int) else written(thawed(key[2]))
+        body = name_of(key[2]) if isinstance(key[2], int) else written(thawed(key[2]))
         return f"sum(_{key[1]}, {written(thawed(key[3]))}, {body})"
     if key[0] == "bound":
         return f"_{key[1]}"
@@ -1676,7 +1679,7 @@ def _name(n: int) -> str:
         return f"({written(thawed(key[1]))})**({written(thawed(key[2]))})"
     if key[0] == "min":
         return f"min({', '.join(sorted(written(thawed(k)) for k in key[1]))})"
-    return f"diff({_name(key[1])}, {_name(key[2])})"
+    return f"diff({name_of(key[1])}, {name_of(key[2])})"
 
 
 def shown(record: Record) -> str:
