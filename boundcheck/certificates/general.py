@@ -50,7 +50,10 @@ class Rule:
 
     def prove(self, claim: str) -> str:
         """A scalar relation from the facts of the step."""
-        return self.w.prove(claim, self.scalars, self.asked.now)
+        try:
+            return self.w.prove(claim, self.scalars, self.asked.now)
+        except NotShown:
+            return self.w.prove(claim, (*self.scalars, *self.w.lasting), self.asked.now)
 
     def ranges(self, index: Any, *given: str) -> list[str]:
         """Lines that every number that meets what is given lies in the range of the index."""

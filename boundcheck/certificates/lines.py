@@ -50,6 +50,7 @@ class Lines:
         self._failed: set[Any] = set()
         self.quantities: list[str] = []  # lines that may be used everywhere
         lasting = [row["name"] for row in data["facts"] if row["kind"] in ("domain", "count")]
+        self.lasting = tuple(r["name"] for r in data["facts"] if r["kind"] in ("domain", "count", "index", "range"))
         self.background = tuple(lasting)  # facts from which it may be shown that a claim has a value
         self._count = 0
 

@@ -54,9 +54,9 @@ class Special:
             root = self.w.text(v.variable(n))
             by = {"rule": "root", "of": base, "degree": key[2], "sign": sign, "signs": self._cover(v.thawed(key[1]))}
             self._axiom_line(f"({root})**{key[2]} == {base}", by)
-            try:
+            if self._plainly_positive(v.thawed(key[1])):
                 self._axiom_line(f"{root} > 0", {**by, "sign": self._sub(f"{base} > 0")})
-            except NotShown:
+            else:
                 self._axiom_line(f"{root} >= 0", by)
         elif key[0] == "min":
             parts = [self.w.text(v.thawed(k)) for k in key[1]]
@@ -85,6 +85,14 @@ class Special:
             self.given.append((line, self.w.language.claim(text)))
             self.rules.append(self.w.record.substitution(self.w.language.claim(text), whole_power, self.rules))
             self.put.append([line, whole_power])
+
+    def _plainly_positive(self, base: Any) -> bool:
+        """Whether it is one product of a positive number and atoms that lines claim to be positive."""
+        if len(base[0]) != 1:
+            return False
+        ((monomial, c),) = base[0].items()
+        claims = (v.Claim(">", v.variable(n)) for n, _ in monomial)
+        return c > 0 and all(self.w.existing(claim, self.now) for claim in claims)
 
     def _axiom_line(self, text: str, by: dict[str, Any]) -> None:
         claim = self.w.language.claim(text)
