@@ -100,26 +100,6 @@ class Scalar(Special):
             if h.op in (">=", ">"):
                 self._rootless(h)
 
-    def _above(self, h: Hypothesis) -> None:
-        """From x >= c > 0: x > 0, as a hypothesis of its own."""
-        atoms = [m for m in h.poly if m]
-        if h.op not in (">=", ">") or len(h.poly) != 2 or len(atoms) != 1 or h.poly.get((), 0) >= 0:
-            return
-        ((monomial,), c) = (atoms, h.poly[atoms[0]])
-        if len(monomial) != 1 or monomial[0][1] != 1 or c <= 0:
-            return
-        value = v.variable(monomial[0][0])
-        claim = v.Claim(">", value)
-        line = self.w.existing(claim, self.now)
-        if not line:
-            number, factors = self._term(h.number / c, h.factors, ())
-            low = Fraction(-h.poly[()]) / Fraction(c)
-            by: dict[str, Any] = {"rule": "sum", "terms": [[str(low), []], [number, factors]]}
-            by |= {"put": self.put} if self.put else {}
-            line = self._finish(f"{self.w.text(value)} > 0", by, "")
-        ratio = self.w.ratio(line, value, self.now)
-        self.hypotheses.append(Hypothesis(value[0], ">", ratio, ((line, 1),)))
-
     def _polynomial(self, name: str, op: str, value: Any) -> Hypothesis:
         """The relation without denominators and without factors that are known to be positive."""
         number, factors = Fraction(1), [(name, 1)]

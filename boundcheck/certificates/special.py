@@ -100,6 +100,26 @@ class Special:
         self.given.append((line, claim))
         self.axioms.append(line)
 
+    def _above(self, h: Hypothesis) -> None:
+        """From x >= c > 0: x > 0, as a hypothesis of its own."""
+        atoms = [m for m in h.poly if m]
+        if h.op not in (">=", ">") or len(h.poly) != 2 or len(atoms) != 1 or h.poly.get((), 0) >= 0:
+            return
+        ((monomial,), c) = (atoms, h.poly[atoms[0]])
+        if len(monomial) != 1 or monomial[0][1] != 1 or c <= 0:
+            return
+        value = v.variable(monomial[0][0])
+        claim = v.Claim(">", value)
+        line = self.w.existing(claim, self.now)
+        if not line:
+            number, factors = self._term(h.number / c, h.factors, ())
+            low = Fraction(-h.poly[()]) / Fraction(c)
+            by: dict[str, Any] = {"rule": "sum", "terms": [[str(low), []], [number, factors]]}
+            by |= {"put": self.put} if self.put else {}
+            line = self._finish(f"{self.w.text(value)} > 0", by, "")
+        ratio = self.w.ratio(line, value, self.now)
+        self.hypotheses.append(Hypothesis(value[0], ">", ratio, ((line, 1),)))
+
     def _rootless(self, h: Hypothesis) -> None:
         """From a + b r >= 0, with r a square root: b**2 r**2 >= a**2 where -a >= 0, or a >= 0 and a**2 >= b**2 r**2."""
         roots = {n for m in h.poly for n, _ in m if v.ATOMS[n][0] == "root" and v.ATOMS[n][2] == 2}
