@@ -32,7 +32,8 @@ def transcribed_words(transcribed: Mapping[str, int], cites: Sequence[str] = ())
     total, names = sum(claims.values()), sum(transcribed.values()) - sum(claims.values())
     kinds = ", ".join(f"{kind}: {count}" for kind, count in claims.items())
     text = f"rests on {total} transcribed {'fact' if total == 1 else 'facts'}{f' ({kinds})' if kinds else ''}"
-    text += f" and {names} {'name' if names == 1 else 'names'} of terms"
+    if names:
+        text += f" and {names} {'name' if names == 1 else 'names'} of terms"
     if not cites:
         return text
     return f"{text}, and on the derivation{'' if len(cites) == 1 else 's'} of {', '.join(cites)}"

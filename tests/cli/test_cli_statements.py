@@ -52,7 +52,7 @@ def test_list_and_show_count_the_shipped_claims(boundcheck_cli: Run) -> None:
     words = {line.split()[0]: line for line in boundcheck_cli("list", "--paper", "fedshuffle").out.splitlines() if line}
     assert words["fedshuffle/section_5_importance/as_printed"].endswith("  1 claim HOLDS; 1 claim VIOLATED")
     assert words["fedshuffle/section_5_full_participation/corrected"].endswith("2 claims HOLD; 1 claim OUT_OF_SCOPE")
-    assert words["fedshuffle/lemma_b_1/sharp"].endswith("  derivation PROVED (7 transcribed facts)")
+    assert words["fedshuffle/lemma_b_1/sharp"].endswith("  derivation PROVED (6 transcribed facts)")
     shown = boundcheck_cli("show", "fedshuffle/section_5_importance/as_printed")
     assert "evidence: 1 claim HOLDS; 1 claim VIOLATED" in shown.out.splitlines()
     as_json = boundcheck_cli("show", "fedshuffle/section_5_importance/as_printed", "--json")

@@ -288,8 +288,8 @@ def test_an_assumed_derivation_is_not_proved_anywhere(shelf: Shelf, capsys: pyte
     assert main(["derive", LEMMA, "--record"]) == 3
     said = capsys.readouterr().out
     assert said.endswith(f"{LEMMA}: ASSUMED\n")
-    assert "rests on 1 transcribed fact (metric: 1), taken over as written:" in said
-    assert derivation_words(LEMMA).startswith("not proved: ASSUMED at all; rests on 1 transcribed fact")
+    assert "rests on 0 transcribed facts and 1 name of terms, taken over as written:" in said
+    assert derivation_words(LEMMA).startswith("not proved: ASSUMED at all; rests on 0 transcribed facts")
 
 
 # writing

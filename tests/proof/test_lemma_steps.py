@@ -65,7 +65,7 @@ def test_what_is_averaged_is_in_the_trusted_base():
     assert f"{norm2(u)} is the mean of what {D1} bounds, whatever happened before" in claims
     assert "sigma2 is the mean of its sigma2_i/D_i, over the same" in claims
     assert f"{norm2(v)} is the mean of its d2, over the same" in claims
-    assert any("transcriptions" in claim for claim in claims)
+    assert any("transcriptions" in words for words in FIRST.cited())
 
 
 def test_a_smaller_bound_is_not_the_lemma():
