@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ import pytest
 import boundcheck as bc
 from boundcheck.core.cards import Card, frame, small_plot
 from boundcheck.errors import BadInput
+from boundcheck.evidence.claim import RateClaim
 from boundcheck.falsify.search import FalsifyResult
+from boundcheck.verdict import Outcome
 
 THEOREM = "scgd/theorem_3_3"
 CLAIM = {"kind": "scgd_appendix_c"}
@@ -94,6 +97,33 @@ def test_a_comparison_shows_metric_and_bound() -> None:
     assert result.verdict.outcome.value in result._repr_markdown_()
     assert len(parsed(result._repr_html_()).findall(".//{*}polyline")) == 2
     assert "**" in result.verdict._repr_markdown_()
+
+
+@pytest.mark.parametrize("kind", ["plain", "everything", "own statement and curve", "no step size"])
+def test_the_result_of_a_claim_both_ways(kind: str) -> None:
+    if kind == "everything":
+        rate = RateClaim("dist2", Fraction(-3), Fraction(1, 3))
+        claim = bc.Claim(
+            THEOREM, CLAIM, {"kind": "scgd", "E": 1, "eta": Fraction(1, 10000)}, name="a", at={"K": [1, 5, 9, 20]},
+            expect=Outcome.HOLDS, tightness=(None, 2.5), rate=rate, arithmetic="rational",
+        )  # fmt: skip
+    elif kind == "own statement and curve":
+        curve = bc.Curve.from_samples([0, 1], [[1, 0.5], [1, float("inf")]], "gap")
+        known = {"L": 1, "eta": "1/2", "dist2_0": 2}
+        claim = bc.Claim(bc.statement("classics/gradient_descent_convex/sharp"), curve=curve, constants=known)
+    elif kind == "no step size":
+        claim = bc.Claim(THEOREM, CLAIM, {"kind": "scgd", "E": 1, "eta": "largest"}, at={"K": [1]})
+    else:
+        claim = bc.Claim(THEOREM, CLAIM, {"kind": "scgd", "E": 1, "eta": "1/10000"}, at={"K": [0, 1, 5]})
+    result = bc.run_claim(claim)
+    again = bc.ClaimResult.from_dict(by_json(result.to_dict()))
+    assert again.to_dict() == result.to_dict()
+    for name in ("verdict", "method", "failures", "index", "rounds", "bound", "metric_high", "readings", "rate"):
+        assert getattr(again, name) == getattr(result, name), name
+    if kind != "own statement and curve":  # a Curve has no equality
+        assert again.claim == result.claim
+    with pytest.raises(BadInput, match="no result of a claim"):
+        bc.ClaimResult.from_dict({"claim": {}})
 
 
 def test_a_derivation_is_an_outline() -> None:

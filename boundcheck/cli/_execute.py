@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.core.executor import Lost, SerialExecutor, default_executor
+from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_executor
 from boundcheck.core.store import Store, Stored
-from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, Unsupported
+from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
     from boundcheck.core.executor import Executor
 
 
+WAITING = "It still ran when this report was written, which is written again when all is done."
 SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
-
-
-class WorkerLost(BoundcheckError):
-    """The process that worked on a study was ended from outside, twice."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,11 @@ class Refused:
 
     absent: bool = False  # because a data set or an optional package is not on this machine
 
+    @property
+    def lacking(self) -> str:
+        """For the executor: what another machine may have."""
+        return self.problem if self.absent else ""
+
 
 @dataclass(frozen=True)
 class _NoStudy:
@@ -51,6 +54,11 @@ class _NoStudy:
 
     problem: str
     absent: bool = False
+
+    @property
+    def lacking(self) -> str:
+        """For the executor: what another machine may have."""
+        return self.problem if self.absent else ""
 
 
 @dataclass(frozen=True)
@@ -131,20 +139,31 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
     return Done(result, tuple(map(store.where, store.used)))
 
 
-def _carry_out_all(jobs: Sequence[_Job], workers: int | None, title: str) -> list[Any]:
+def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Executor:
+    """The executor that is asked for; this process for few items, where nothing is asked for."""
+    return SerialExecutor() if few and where == HERE else chosen_executor(where, shared=store)
+
+
+def _carry_out_all(
+    jobs: Sequence[_Job], where: Where, title: str, on_short: Callable[[Sequence[Any]], None] | None = None
+) -> list[Any]:
     """The results in the order of the jobs, `Lost` among them, with a progress bar.
 
-    Those that take longer are begun first, so that no process is left with one at the end. Those that compute on a GPU
-    come after the others, one after the other in this process: side by side they would share its memory.
+    Those that take longer are begun first, so that no process is left with one at the end; a process alone begins with
+    the short ones. Those that compute on a GPU of this machine come after the others, one after the other in this
+    process: side by side they would share its memory. on_short: called once, with None for what still runs, when all
+    but the long jobs are done and one of these is not.
     """
     from boundcheck.cli._output import progress
 
-    few = workers is None and len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
-    executor: Executor = SerialExecutor() if few else default_executor(workers)
+    few = len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
+    executor = executor_for(few, where, jobs[0].store if jobs else None)
     on_gpu = [index for index, job in enumerate(jobs) if job.on_gpu]
     rest = [index for index in range(len(jobs)) if index not in set(on_gpu)]
-    rest.sort(key=lambda index: jobs[index].turn)
+    alone = isinstance(executor, SerialExecutor)
+    rest.sort(key=lambda index: (alone and jobs[index].long, jobs[index].turn))
     results: list[Any] = [None] * len(jobs)
+    short = {index for index, job in enumerate(jobs) if not job.long}
     shares = [0.0] * len(jobs)
     with progress(title, float(max(len(jobs), 1))) as show:
         for own, order in ((executor, rest), (SerialExecutor(), on_gpu)):
@@ -153,20 +172,28 @@ def _carry_out_all(jobs: Sequence[_Job], workers: int | None, title: str) -> lis
                 shares[order[place]] = done
                 show(sum(shares))
 
-            found = own.map(_carry_out, [jobs[i] for i in order], lambda place, _: share(place, 1.0), share)
+            def arrived(place: int, result: Any, order: Sequence[int] = order) -> None:
+                results[order[place]] = result
+                share(place, 1.0)
+                if on_short is not None and order[place] in short:
+                    short.discard(order[place])
+                    if not short and None in results:
+                        on_short(results)
+
+            found = own.map(_carry_out, [jobs[i] for i in order], arrived, share)
             for index, result in zip(order, found, strict=True):
                 results[index] = result
     return results
 
 
-def carry_out(claims: Sequence[Claim], *, store: Path | str | None, workers: int | None = None) -> list[Done | Refused]:
+def carry_out(claims: Sequence[Claim], *, store: Path | str | None, where: Where = HERE) -> list[Done | Refused]:
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
-    workers: processes (default: one for up to 3 claims, else one a processor). A claim that is bad input does
-    not stop the others. Raises StoreError and KeyboardInterrupt at once.
+    where: by default in this process for up to 3 claims, else on one process a processor. A claim that is bad input
+    does not stop the others. Raises StoreError and KeyboardInterrupt at once.
     """
     jobs = [_Job(claim, store) for claim in claims]
-    found = _carry_out_all(jobs, workers, _count(len(claims), "claim", "claims"))
+    found = _carry_out_all(jobs, where, _count(len(claims), "claim", "claims"))
     return [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found, strict=True)]
 
 
@@ -176,43 +203,53 @@ def carry_out_report(
     studies: Sequence[Asked],
     *,
     store: Path | str | None,
-    workers: int | None = None,
+    where: Where = HERE,
+    on_short: Callable[[Reported], None] | None = None,
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
 
     What is bad input does not stop the others; at the end it raises BadInput listing all of it, or WorkerLost where
     nothing is missing but studies whose processes were ended. What needs a data set or an optional package that is not
-    on this machine is no mistake: it stands in `not_run`.
+    on this machine is no mistake: it stands in `not_run`. on_short: called when nothing but training still runs, with
+    what is there; the rest stands in `not_run` as waiting.
     """
     jobs = [_Job(what, store) for what in (*claims, *limits, *studies)]
     titles = [_count(len(claims), "claim", "claims")] if claims else []
     others = len(limits) + len(studies)
     titles += [_count(others, "study", "studies")] if others else []
-    found = _carry_out_all(jobs, workers, " and ".join(titles))
+
+    def early(found: Sequence[Any]) -> None:
+        if on_short is not None:
+            with suppress(BadInput, WorkerLost):  # raised again at the end, with what comes until then
+                on_short(_reported(claims, limits, studies, found))
+
+    return _reported(claims, limits, studies, _carry_out_all(jobs, where, " and ".join(titles), early))
+
+
+def _reported(
+    claims: Sequence[Claim], limits: Sequence[Limits], studies: Sequence[Asked], found: Sequence[Any]
+) -> Reported:
+    """What was carried out, sorted; see `carry_out_report`. found: None for what still runs."""
     done = [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found[: len(claims)], strict=True)]
     rest = found[len(claims) :]
     names = [*(asked.name for asked in limits), *(asked.name for asked in studies)]
     kinds = [*("limits" for _ in limits), *(asked.kind for asked in studies)]
+    own = list(zip(kinds, names, rest, strict=True))
     not_run = [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
-    not_run += [
-        NotRun(kind, name, r.problem)
-        for kind, name, r in zip(kinds, names, rest, strict=True)
-        if isinstance(r, _NoStudy) and r.absent
-    ]
+    not_run += [NotRun(kind, name, r.problem) for kind, name, r in own if isinstance(r, _NoStudy) and r.absent]
+    not_run += [NotRun(kind, name, WAITING, waiting=True) for kind, name, r in own if r is None]
     done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
     bad = _refusals(done)
-    bad += [
-        f"study '{n}': {r.problem}"
-        for n, r in zip(names, rest, strict=True)
-        if isinstance(r, _NoStudy) and not r.absent
-    ]
-    gone = [f"study '{n}': {_ended(r)}" for n, r in zip(names, rest, strict=True) if isinstance(r, Lost)]
+    bad += [f"study '{n}': {r.problem}" for _, n, r in own if isinstance(r, _NoStudy) and not r.absent]
+    gone = [f"study '{n}': {_ended(r)}" for _, n, r in own if isinstance(r, Lost)]
     if bad:
         raise BadInput("\n".join([*bad, *gone]))
     if gone:
         raise WorkerLost("\n".join(gone))
-    limit_studies = [r for r in rest[: len(limits)] if not isinstance(r, _NoStudy)]
-    found_studies = [r for r in rest[len(limits) :] if not isinstance(r, _NoStudy)]
+    limit_studies, found_studies = (
+        [r for r in part if r is not None and not isinstance(r, _NoStudy)]
+        for part in (rest[: len(limits)], rest[len(limits) :])
+    )
     return Reported(results_of(done), limit_studies, found_studies, not_run)
 
 

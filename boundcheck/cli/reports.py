@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
+from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
 from boundcheck.errors import BadInput, hidden_character
 
 if TYPE_CHECKING:
+    from boundcheck.cli._execute import Reported
     from boundcheck.evidence.claim import ClaimResult
     from boundcheck.evidence.studies import Study
 
@@ -45,10 +47,9 @@ def report(
         bool, typer.Option("--replace", help="Remove the pages of an older report in DIR that this one does not have.")
     ] = False,
     title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of processes.", show_default="one a processor"),
-    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -58,7 +59,8 @@ def report(
     that it is 1 where a reading with a proved derivation is violated: then one of the two is wrong, and it is said
     first. Beside the claims stand their statements with all that is known of them; without SPEC, all statements. What
     needs a data set or an optional package that is not on this machine gets a page that says how to get it. Recorded
-    training (boundcheck record) is shown and not run again. Where DIR holds a report with other pages, nothing is
+    training (boundcheck record) is shown and not run again, and neither are runs that are in the result store. While
+    training runs, the report without it is written already. Where DIR holds a report with other pages, nothing is
     written without --replace.
 
     \b
@@ -74,7 +76,7 @@ def report(
     from boundcheck.evidence.shipped_files import shipped_records
     from boundcheck.evidence.spec import load_claims
     from boundcheck.evidence.studies import load_studies
-    from boundcheck.report import other_pages, write_report
+    from boundcheck.report import Report, other_pages
     from boundcheck.report.names import page_names
     from boundcheck.verdict import count_by
 
@@ -99,17 +101,22 @@ def report(
             f"--out '{out}' holds a report with {_pages(len(others))} that this one does not have, such as "
             f"{others[0]}; name another folder, or give --replace to remove them."
         )
-    found = carry_out_report(claims, wanted, asked, store=chosen_store(no_store), workers=workers)
-    not_run += found.not_run
-    paths = write_report(
-        found.results,
-        folder,
-        title=title,
-        limits=found.limits,
-        studies=[*found.studies, *recorded],
-        not_run=not_run,
-        catalogue=_claimed(found.results) if specs else None,
+    begun: list[Report] = []
+
+    def written(found: Reported) -> list[Path]:
+        if not begun:
+            begun.append(Report(found.results, title, _claimed(found.results) if specs else None))
+        return begun[0].write(folder, found.limits, [*found.studies, *recorded], [*not_run, *found.not_run])
+
+    def early(found: Reported) -> None:
+        typer.echo(f"written without the training that still runs: {written(found)[-1]}", err=True)
+
+    store = chosen_store(no_store)
+    found = carry_out_report(
+        claims, wanted, asked, store=store, where=where(workers, cluster, time_limit), on_short=early
     )
+    paths = written(found)
+    not_run += found.not_run
     counts = count_by(r.verdict for r in found.results)
     against = contradictions((), found.results)
     if as_json:

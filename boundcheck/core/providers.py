@@ -1,4 +1,4 @@
-"""What a room contributes to the rooms below it: kinds of problem, data sets, engines and studies, by dotted name.
+"""What a room contributes to the rooms below it: problems, data sets, engines, studies, kinds of evidence, by name.
 
 A room registers the dotted names of its modules when the package is imported (`boundcheck/__init__.py`). The room below
 imports such a module when it is used, so that no import points upwards and nothing heavy is loaded before.
@@ -18,8 +18,10 @@ DATA = "data"  # FILES, LICENCE, `load()`, see `problems._data`
 ENGINES = "engines"  # see `engines.trained.TrainingEngine`
 STATEMENTS = "statements"  # of the room of theory: what finds and restores statements
 STUDIES = "studies"  # `Spec`, `check(spec)`, `study(spec, on_progress, store)`, see `evidence.studies`
+EVIDENCE = "evidence"  # KIND, a column of the catalogue, see `evidence.kinds.Kind`
 
-_REGISTERED: dict[str, dict[str, str]] = {PROBLEMS: {}, DATA: {}, ENGINES: {}, STATEMENTS: {}, STUDIES: {}}
+_GROUPS = (PROBLEMS, DATA, ENGINES, STATEMENTS, STUDIES, EVIDENCE)
+_REGISTERED: dict[str, dict[str, str]] = {group: {} for group in _GROUPS}
 
 
 def register(group: str, name: str, module: str) -> None:

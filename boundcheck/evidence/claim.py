@@ -8,34 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boundcheck.core.cards import Card, Shown
 from boundcheck.core.numbers import parse_grid
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import ENGINES, MAX_ROUNDS, check_engine, describe
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.averages import NoAverage
+from boundcheck.evidence.claim_result import SEEDS, Claim, ClaimResult, RateClaim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
 from boundcheck.evidence.compare import check_algorithm, points_of, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, missing_quantity, needs_no_run
 from boundcheck.evidence.expectations import failures, measured_rate
 from boundcheck.evidence.open_step_sizes import placeholder, start_constants, with_start, with_steps
-from boundcheck.evidence.outside import Source, at_rounds, compare_outside, describe_outside, read_curve, source_name
-from boundcheck.evidence.rate import Rate
+from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside, read_curve
 from boundcheck.evidence.readings import Reading, readings_beside
 from boundcheck.evidence.round_values import check_fits, metrics_of
 from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
 from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.methods.build import build as build_method
-from boundcheck.problems._own_data import data_label, plain_spec
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
@@ -53,114 +51,21 @@ if TYPE_CHECKING:
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
+__all__ = [
+    "SEEDS",
+    "Claim",
+    "ClaimResult",
+    "RateClaim",
+    "Reading",
+    "Resolved",
+    "compare",
+    "resolve",
+    "run",
+    "run_claim",
+]
 
 FIRST_SEEDS = 50  # a sampled claim starts with so many seeds and doubles them until decided or out of budget
-# Runs where a claim names no number: the budget of the sampled engine, and what decides at level 0.999 with some room.
-SEEDS: Mapping[str, int] = {"sampled": 1000, "neural": 200}
 MOST_SAMPLES = 2 * 10**8  # numbers that the seeds of an average over rounds may hold together
-
-
-@dataclass(frozen=True)
-class RateClaim:
-    """The log-log slope of `metric` over the last share `last` of the range lies in [low, high]."""
-
-    metric: str
-    low: Fraction
-    high: Fraction
-    last: Fraction = Fraction(1, 2)
-
-
-def _nothing() -> Mapping[str, Any]:
-    return {}
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What is claimed, in the terms of a specification file.
-
-    statement: id (a bare one takes the best reading), or a Statement, which need not be registered. problem, method:
-    specifications by kind; a step size may be "c*largest" or "tuned" (see `open_step_sizes`). at: index symbol -> grid
-    (`core.numbers.parse_grid`); empty: a log grid up to where the bound has met its floor; of a claim about numbers
-    without a problem, the value of every symbol. constants: values that
-    neither problem nor method knows, or weaker ones than the problem's (see `setting.user_constants`), by the
-    statement's names. expect: the outcome that `check` asks for.
-    tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
-    is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`).
-    arithmetic: of the exact engine (None: "ball"). seeds: budget of the sampled engine, number of runs of the neural
-    one (None: that of `SEEDS`). estimate: with how much effort (`networks.engine.probing.Effort`; empty: its defaults)
-    constants that the problem does not know are measured along the run; None: they are not. neural: settings of the
-    neural engine. curve: one that was measured elsewhere (a file, or the Curve itself); nothing is run then, and
-    problem and method, both optional, say where its constants come from. number: which of its file it is, from 1.
-    """
-
-    statement: str | Statement
-    problem: Mapping[str, Any] = field(default_factory=_nothing)
-    method: Mapping[str, Any] = field(default_factory=_nothing)
-    name: str = ""
-    at: Mapping[str, Any] = field(default_factory=_nothing)
-    constants: Mapping[str, Any] = field(default_factory=_nothing)
-    engine: str = "exact"
-    arithmetic: str | None = None
-    seeds: int | None = None
-    level: float = 0.999
-    expect: Outcome | None = None
-    tightness: tuple[float | None, float | None] = (None, None)
-    rate: RateClaim | None = None
-    estimate: Mapping[str, Any] | None = None
-    neural: Mapping[str, Any] | None = None
-    curve: Source | None = None
-    number: int | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        if "data" in self.problem:  # arrays from Python become what a file and another process can read
-            object.__setattr__(self, "problem", plain_spec(self.problem))
-
-    @property
-    def id(self) -> str:
-        """The id of the statement, as it was given; of a Statement without one, a readable label."""
-        return self.statement if isinstance(self.statement, str) else self.statement.best_id
-
-    @property
-    def runs(self) -> int:
-        """How many seeds a run with a random method may have."""
-        return SEEDS.get(self.engine, 0) if self.seeds is None else self.seeds
-
-    def label(self) -> str:
-        """The claim's own name, or one made of its number in the file, statement, problem and method."""
-        data = data_label(self.problem.get("data"))
-        parts = [data or str(self.problem.get("kind", "")), str(self.method.get("kind", ""))]
-        place = "" if self.number is None else f"claim {self.number}: "
-        if self.curve is not None:
-            parts = [source_name(self.curve)]
-        return self.name or place + " ".join([self.id, "on", *parts])
-
-
-@dataclass(frozen=True)
-class ClaimResult(Shown):
-    """Everything a report needs of one claim.
-
-    failures: what an expectation missed, one sentence each (empty: all met). index, rounds, metric_low,
-    metric_high, bound: what was compared, point by point; for sampled curves the metric is the band of the
-    sequential test. method: the resolved specification (step sizes as numbers).
-    """
-
-    claim: Claim
-    verdict: Verdict
-    method: Mapping[str, Any]
-    failures: tuple[str, ...]
-    index: tuple[Fraction, ...] = ()
-    rounds: tuple[int, ...] = ()
-    metric_low: tuple[float, ...] = ()
-    metric_high: tuple[float, ...] = ()
-    bound: tuple[float, ...] = ()
-    readings: tuple[Reading, ...] = ()
-    rate: Rate | None = None
-    info: Mapping[str, Any] = field(default_factory=_nothing)
-
-    def _card(self) -> Card:
-        from boundcheck.evidence.claim_card import claim_card
-
-        return claim_card(self)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tables of a specification that this machine cannot carry out: a data set or an optional package is not on it."""
+"""Tables of a specification without a result: a data set or an optional package is missing, or they still run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from boundcheck.errors import DataNotFetched, MissingExtra
 
 @dataclass(frozen=True)
 class NotRun:
-    """kind: the table, such as "claim"; name: as a page shows it; why: what is missing and the command that gets it."""
+    """kind: the table, such as "claim"; name: as a page shows it; why: what is missing and the command that gets it.
+
+    waiting: it is still being computed, and nothing is missing.
+    """
 
     kind: str
     name: str
     why: str
+    waiting: bool = False
 
 
 def is_absence(error: BaseException | None) -> bool:

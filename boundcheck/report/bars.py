@@ -53,28 +53,48 @@ def _sentence(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _bars(rows: Sequence[Mapping[str, Any]]) -> Markup:
     """Two bars a row on one log axis; the numbers stand beside them."""
-    from markupsafe import Markup
-
     top = max(math.log10(max(r["promised"], r.get("needed") or 1)) for r in rows) or 1.0
-    row = Markup(
-        '<dt>{method} <span class="small soft">{statement}</span></dt><dd>'
-        '<span class="promised" style="width:{promised:.1f}%"></span><span class="small">{words} promised</span>'
-        '<span class="needed" style="width:{needed:.1f}%"></span><span class="small">{really}</span></dd>'
-    )
 
     def width(rounds: int | None) -> float:
-        return 1 + 65 * math.log10(max(rounds or 1, 1)) / top
+        return 1 + 65 * math.log10(max(rounds or 1, 1)) / top if rounds else 0.0
 
+    shown: list[tuple[str, str, list[tuple[str, str, float, float]]]] = []
+    for r in rows:
+        needed = f"{pretty(r['needed'], 4)} needed" if r.get("needed") else "not reached within the longest run"
+        bars = [
+            ("promised", f"{pretty(r['promised'], 4)} promised", 0.0, width(r["promised"])),
+            ("needed", needed, 0.0, width(r.get("needed"))),
+        ]
+        shown.append((r["method"], r["statement"], bars))
+    return _drawn(shown)
+
+
+def value_bars(rows: Sequence[tuple[str, Sequence[tuple[str, str, float]]]]) -> Markup:
+    """Bars from 0 to values, to scale. rows: a name, and (class, words, value) of each bar."""
+    values = [v for _, bars in rows for *_, v in bars if math.isfinite(v)]
+    low, high = min([0.0, *values]), max([0.0, *values])
+    span = (high - low) or 1.0
+    shown: list[tuple[str, str, list[tuple[str, str, float, float]]]] = []
+    for name, bars in rows:
+        placed = [
+            (kind, words, 100 * (min(v, 0.0) - low) / span, 100 * abs(v) / span if math.isfinite(v) else 0.0)
+            for kind, words, v in bars
+        ]
+        shown.append((name, "", placed))
+    return _drawn(shown)
+
+
+def _drawn(rows: Sequence[tuple[str, str, Sequence[tuple[str, str, float, float]]]]) -> Markup:
+    """rows: name, note, and (class, words, start, width) of each bar, in per cent."""
+    from markupsafe import Markup
+
+    bar = Markup('<span class="{}" style="margin-left:{:.1f}%;width:{:.1f}%"></span><span class="small">{}</span>')
+    row = Markup('<dt>{} <span class="small soft">{}</span></dt><dd>{}</dd>')
     return Markup('<dl class="bars">{}</dl>').format(
         Markup().join(
             row.format(
-                method=r["method"],
-                statement=r["statement"],
-                promised=width(r["promised"]),
-                needed=width(r.get("needed")) if r.get("needed") else 0,
-                words=pretty(r["promised"], 4),
-                really=f"{pretty(r['needed'], 4)} needed" if r.get("needed") else "not reached within the longest run",
+                name, note, Markup().join(bar.format(kind, start, width, words) for kind, words, start, width in bars)
             )
-            for r in rows
+            for name, note, bars in rows
         )
     )

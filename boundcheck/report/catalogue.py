@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.errors import BoundcheckError
+from boundcheck.errors import BoundcheckError, MissingExtra
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
-from boundcheck.report.evidence_kinds import KINDS, Sources
-from boundcheck.report.formulas import claim_lines, markup, relation_pieces, symbol_mathml
+from boundcheck.report.evidence_kinds import Sources, kinds
+from boundcheck.report.formulas import claim_lines, is_wide, markup, relation_pieces, symbol_mathml
 from boundcheck.report.graph import Node, graph_svg
-from boundcheck.report.names import CATALOGUE, paper_page_name, statement_page_name
+from boundcheck.report.mathtext import symbols_of
+from boundcheck.report.names import paper_page_name, statement_page_name
 from boundcheck.report.pages import environment
 from boundcheck.report.words import pretty, shortened
 from boundcheck.report.worked import worked_number
@@ -48,6 +50,10 @@ class Catalogue:
 
     def data(self) -> list[dict[str, Any]]:
         """One entry a statement: page, readings with status, gaps and the words of all kinds of evidence."""
+        return self._entries
+
+    @cached_property
+    def _entries(self) -> list[dict[str, Any]]:
         return [self._entry(name) for name in self.names]
 
     def _entry(self, name: str) -> dict[str, Any]:
@@ -63,7 +69,7 @@ class Catalogue:
 
     def _reading(self, reading: Statement) -> dict[str, Any]:
         standing = self.known.standing(reading.id)
-        found = {kind.name: kind.of(reading, self.sources) for kind in KINDS}
+        found = {kind.name: kind.of(reading, self.sources) for kind in kinds()}
         return {
             "id": reading.id,
             "reading": reading.reading,
@@ -77,23 +83,24 @@ class Catalogue:
 
     def pages(self, report: Mapping[str, Any]) -> dict[str, str]:
         """File name -> HTML of every page. report: the data of the report, with "catalogue" as `data` gives it."""
-        entries = report["catalogue"]
-        papers: dict[str, list[Mapping[str, Any]]] = {}
-        for entry in entries:
-            papers.setdefault(entry["paper"], []).append(entry)
-        about = self._papers(papers)
-        shared: dict[str, Any] = {"report": report, "kinds": KINDS, "papers": about}
-        found = {CATALOGUE: _render("catalogue.html.j2", **shared, entries=entries)}
-        for paper, own in papers.items():
-            found[paper_page_name(paper)] = _render("paper.html.j2", **shared, paper=about[paper], own=own)
+        entries, about = report["catalogue"], self.papers()
+        shared: dict[str, Any] = {"report": report, "kinds": kinds(), "papers": about}
+        found: dict[str, str] = {}
+        for name, paper in about.items():
+            own = [entry for entry in entries if entry["paper"] == name]
+            found[paper["page"]] = _render("paper.html.j2", **shared, paper=paper, own=own)
         for number, entry in enumerate(entries):
             beside = {"before": entries[number - 1] if number else None, "after": (*entries, None)[number + 1]}
             found[entry["page"]] = _render("statement.html.j2", **shared, **beside, **self._statement(report, entry))
         return found
 
-    def _papers(self, papers: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, own in papers.items():
+    def papers(self) -> dict[str, dict[str, Any]]:
+        """What the pages say of each paper: title, counts of readings by status, the statements found wrong."""
+        of_paper: dict[str, list[Mapping[str, Any]]] = {}
+        for entry in self.data():
+            of_paper.setdefault(entry["paper"], []).append(entry)
+        found: dict[str, dict[str, Any]] = {}
+        for name, own in of_paper.items():
             source = self.readings[own[0]["id"]][0].source.paper
             counts: dict[str, int] = {}
             for reading in (r for entry in own for r in entry["readings"]):
@@ -126,24 +133,33 @@ class Catalogue:
         ]
         best = own[0]
         ids = {s.id for s in own}
+        rows = [row for row, _ in shown]
         return {
+            "wide": is_wide(claim_lines(best)),
+            "wide_readings": any(is_wide(lines) for _, lines in shown),
             "entry": entry,
             "s": best,
-            "rows": shown,
+            "names": symbols_of(best),
+            "rows": rows,
             "rests": self._linked(other for s in own for other in self.known.cites(s.id) if other not in ids),
             "rested": self._linked(other for s in own for other in self.known.cited_by(s.id) if other not in ids),
             "assumptions": [_assumption(a, best) for a in best.assumptions],
             "worked": self._worked(report, best),
-            "replay": next((e.command for row in shown for _, e in row["evidence"] if e and "replay" in e.command), ""),
+            "replay": next(
+                (e.command for row, _ in shown for _, e in row["evidence"] if e and "replay" in e.command), ""
+            ),
             "graph": Markup(graph_svg(entry["id"], self.down, self._node)),
             "symbols": [(Markup(symbol_mathml(s)), s) for s in best.symbols],
             "siblings": [c for c in report["claims"] if c["statement"]["id"] in ids],
         }
 
-    def _shown(self, reading: Statement, other: Statement | None, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _shown(
+        self, reading: Statement, other: Statement | None, told: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[list[str]]]:
+        """What a page shows of one reading, and the lines of its formula."""
         kind = "printed" if _printed(reading.reading) else "corrected"
         lines = claim_lines(reading, other, kind)
-        return {
+        row = {
             **told,
             "s": reading,
             "lines": markup(lines),
@@ -152,10 +168,11 @@ class Catalogue:
             "conditions": [(c, markup([relation_pieces(c.relation, reading)])) for c in reading.conditions],
             "domain": [markup([relation_pieces(r, reading)]) for r in reading.domain],
             "metric": _metric(reading),
-            "evidence": [(kind, kind.of(reading, self.sources)) for kind in KINDS],
+            "evidence": [(kind, kind.of(reading, self.sources)) for kind in kinds()],
             "gaps": [(gap, self._linked([gap.id])[0]) for gap in self.known.gaps(reading.id)],
             "outline": list(self._outline(reading)),
         }
+        return row, lines
 
     def _linked(self, ids: Iterable[str]) -> list[dict[str, str]]:
         """Each reading once, with the page it is on ("" without one) and its status."""
@@ -179,7 +196,7 @@ class Catalogue:
     def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:
         found = worked_number(best)
         if found is not None:
-            told = ", ".join(f"{name} = {value}" for name, value in found.constants)
+            told = ", ".join(f"{name} = {shortened(value, 16)}" for name, value in found.constants)
             value = f"{found.exact} = {pretty(found.value, 6)}" if "/" in found.exact else pretty(found.value, 6)
             note = "It says nothing there: the bound is not below its trivial value." if found.vacuous else ""
             return {"value": value, "at": told, "note": note, "command": found.command}
@@ -207,8 +224,11 @@ class Catalogue:
             cited: str = getattr(step.by, "theorem", "") or ""
             witness, note = {}, ""
             if status == "REFUTED" and not cited:
-                finding = built.check_step(step.name, seconds=5.0)
-                witness, note = dict(finding.witness), finding.note
+                try:
+                    finding = built.check_step(step.name, seconds=5.0)
+                    witness, note = dict(finding.witness), finding.note
+                except MissingExtra as error:  # the record says that it is refuted, a solver by what
+                    note = f"Its witness is not shown: {error}"
             yield {
                 "name": step.name,
                 "status": status,

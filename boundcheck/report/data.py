@@ -9,8 +9,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 KIND = "boundcheck report"
-_PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "matplotlib")
-_EXTRA = ("torch",)  # told where they are installed
+_PACKAGES = ("numpy", "scipy", "sympy", "numba", "python-flint", "torch")  # those of them that are installed
 # Facts of a run that differ between two equal runs; they stay with the stored run and out of reports.
 _UNSTEADY = {"seconds", "peak_memory", "peak_memory_bytes", "threads", "started", "host", "complete"}
 
@@ -81,15 +79,20 @@ def report_data(
 def _not_run(missing: Sequence[NotRun]) -> list[dict[str, Any]]:
     pages = not_run_page_names(n.name for n in missing)
     return [
-        {"page": page, "kind": n.kind, "name": n.name, "why": n.why} for page, n in zip(pages, missing, strict=True)
+        {"page": page, "kind": n.kind, "name": n.name, "why": n.why, "waiting": n.waiting}
+        for page, n in zip(pages, missing, strict=True)
     ]
 
 
 def versions() -> dict[str, str]:
     """What computed the report: boundcheck, Python and the packages that give the numbers."""
-    return {"boundcheck": __version__, "python": platform.python_version()} | {
-        p: version(p) for p in (*_PACKAGES, *(e for e in _EXTRA if find_spec(e) is not None))
-    }
+    found = {"boundcheck": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
 def claim_data(result: ClaimResult) -> dict[str, Any]:

@@ -1,55 +1,17 @@
-"""The kinds of evidence that the catalogue shows, one column each.
-
-A kind is a row of `KINDS`: its name, what it is, and a function from a reading to what is known. Another kind adds a
-row; the pages take their columns from the table.
-"""
+"""The kinds of evidence that the catalogue shows, one column each: those of this table, and those of providers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from boundcheck.core import providers
+from boundcheck.evidence.kinds import Evidence, Kind, Sources
 from boundcheck.report.words import derivation_words
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from boundcheck.evidence.standing import Known
     from boundcheck.theory.statement import Statement
 
-
-@dataclass(frozen=True)
-class Evidence:
-    """What one kind of evidence says of one reading.
-
-    word: for the table; tone: "good", "bad", "open" or "none", the class of its colour; text: a sentence; command:
-    what computes it again ("": none); links: (words, page) pairs.
-    """
-
-    word: str
-    tone: str
-    text: str
-    command: str = ""
-    links: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What the kinds read. claims: the claims of the report's data; witnesses: id -> file of a kept counterexample."""
-
-    known: Known
-    claims: Sequence[Mapping[str, Any]] = ()
-    witnesses: Mapping[str, Path] | None = None
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A column. of: the evidence on a reading, None where there is none."""
-
-    name: str
-    meaning: str
-    of: Callable[[Statement, Sources], Evidence | None]
+__all__ = ["KINDS", "Evidence", "Kind", "Sources", "kinds"]
 
 
 def _derivation(reading: Statement, sources: Sources) -> Evidence | None:
@@ -104,3 +66,9 @@ KINDS: tuple[Kind, ...] = (
     Kind("runs", "claims: the bound held against runs of the method", _claims),
     Kind("dimensions", "whether both sides scale alike, from the declared units", _dimensions),
 )
+
+
+def kinds() -> tuple[Kind, ...]:
+    """All kinds: those above, then those that other rooms register."""
+    provided = (providers.load(providers.EVIDENCE, name).KIND for name in providers.names(providers.EVIDENCE))
+    return (*KINDS, *provided)

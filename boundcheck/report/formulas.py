@@ -7,7 +7,11 @@ marked in the formula itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -22,10 +26,14 @@ if TYPE_CHECKING:
     from boundcheck.theory.symbols import Symbol
 
 
-WIDE = 26  # ems of a product that is broken at its factors: half a page of 1280 pixels shows about 30
-WIDE_FRACTION = 44  # ems of a fraction that is written with a slash, so that it can be broken
+WIDE = 46  # ems of a piece: what is wider is cut further; a page of 1280 pixels has room for about 48
+STRETCH = 1.25  # of the widths below, to cover nine formulas of ten as Chromium sets them
+HALF = 22  # ems that half a page has room for
 # characters of a private area, which no statement has: around what is marked, on its way through LaTeX
 _OPEN, _CLOSE = "\ue000", "\ue001"
+LETTERS, LONG = 4, 12  # abbreviations of a formula, and operations from which on a part gets one
+ROWS = 7  # lines of a formula that stand beside the facts on it
+_CALLED = {"Min": r"\min", "Max": r"\max", "exp": r"\exp", "log": r"\log"}
 _SIGNS = {"<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">", "==": "=", "!=": r"\neq"}
 
 
@@ -40,13 +48,40 @@ def mathml(latex: str, kind: str = "changed") -> str:
 def claim_lines(statement: Statement, other: Statement | None = None, kind: str = "changed") -> list[list[str]]:
     """The claim as lines of MathML pieces: one a hypothesis, then the inequality, piece by piece.
 
-    other: the reading with which this one is compared; what it has not is marked with the class `kind`.
+    other: the reading with which this one is compared; what it has not is marked with the class `kind`. Long parts that
+    occur several times get a letter, and a line of their own that says what it stands for.
     """
-    lines: list[list[str]] = []
-    for relation, before in _hypotheses(statement, other):
-        shown = marked(relation, before, statement) if other is not None else relation
-        lines.append([mathml(latex, kind) for latex in _relation(shown, statement)])
-    return [*lines, [mathml(latex, kind) for latex in _conclusion(statement, other)]]
+    hypotheses = [
+        marked(relation, before, statement) if other is not None else relation
+        for relation, before in _hypotheses(statement, other)
+    ]
+    bound = statement.bound if other is None else marked(statement.bound, other.bound, statement)
+    value = statement.metric.value
+    if value is not None and other is not None:
+        value = marked(value, other.metric.value, statement)
+    named, shown = _abbreviated([*hypotheses, bound, *([] if value is None else [value])], statement)
+    lines = [_relation(relation, statement) for relation in shown[: len(hypotheses)]]
+    lines.append(_conclusion(statement, other, shown[len(hypotheses)], None if value is None else shown[-1]))
+    lines += [_relation(sp.Eq(letter, part, evaluate=False), statement) for letter, part in named]
+    return [[mathml(latex, kind) for latex in line] for line in lines]
+
+
+def _abbreviated(exprs: Sequence[Any], statement: Statement) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """(letter, part) pairs for long parts that occur several times, and the expressions with the letters."""
+    found: list[tuple[Any, Any]] = []
+    shown = list(exprs)
+    while len(found) < LETTERS:
+        counts: Counter[Any] = Counter()
+        for expr in (*shown, *(part for _, part in found)):
+            counts.update(p for p in sp.preorder_traversal(expr) if p.args and not getattr(p, "is_Relational", False))
+        long = [p for p, count in counts.items() if count > 1 and p.count_ops() >= LONG]
+        if not long or sum(width(expr_latex(expr, statement)) for expr in shown) < 2 * WIDE:
+            break
+        part = max(long, key=lambda p: (counts[p] - 1) * p.count_ops())
+        letter = sp.Symbol(rf"u_{{{len(found) + 1}}}")
+        shown = [expr.xreplace({part: letter}) for expr in shown]
+        found = [(name, own.xreplace({part: letter})) for name, own in found] + [(letter, part)]
+    return found, shown
 
 
 def _hypotheses(statement: Statement, other: Statement | None) -> Iterator[tuple[Any, Any]]:
@@ -96,26 +131,24 @@ def _relation(relation: Any, statement: Statement) -> list[str]:
         return [expr_latex(relation, statement)]
     left, right = _pieces(relation.lhs, statement), _pieces(relation.rhs, statement)
     right[0] = f"{_SIGNS[relation.rel_op]} {right[0]}"
-    if len(left) == len(right) == 1 and _width(relation.lhs) + _width(relation.rhs) < WIDE:
+    if len(left) == len(right) == 1 and width(left[0]) + width(right[0]) < HALF:
         return [f"{left[0]} {right[0]}"]
     return [*left, *right]
 
 
-def _conclusion(statement: Statement, other: Statement | None) -> list[str]:
+def _conclusion(statement: Statement, other: Statement | None, bound: Any, value: Any) -> list[str]:
     left = metric_latex(statement)
     index = None if statement.metric.index is None else statement.symbol(statement.metric.index)
     if statement.kind.limit and index is not None:
         left = rf"\{statement.kind.limit}_{{{symbol_latex(index)} \to \infty}} {_grouped(left)}"
-    if left and other is not None and metric_latex(other) != metric_latex(statement):
+    if left and value is None and other is not None and metric_latex(other) != metric_latex(statement):
         left = _mark(left)
-    bound = statement.bound if other is None else marked(statement.bound, other.bound, statement)
     pieces = _pieces(bound, statement)
     if not left:
         return pieces
-    value = statement.metric.value
-    lefts = [left] if value is None or _OPEN in left else _pieces(value, statement)
+    lefts = [left] if value is None else _pieces(value, statement)
     pieces[0] = f"{_SIGNS.get(statement.kind.sign, '=')} {pieces[0]}"
-    if len(lefts) == 1 and _width(bound) < WIDE:
+    if len(lefts) == 1 and width(pieces[0]) + width(lefts[0]) < HALF:
         return [f"{lefts[0]} {pieces[0]}", *pieces[1:]]
     return [*lefts, *pieces]
 
@@ -125,7 +158,7 @@ def _grouped(text: str) -> str:
 
 
 def _pieces(expr: Any, statement: Statement) -> list[str]:
-    """LaTeX of an expression, cut at its summands, and at factors where a summand is wider than a page."""
+    """LaTeX of an expression, cut at its summands, and further where a summand is wider than a page."""
     if expr.is_Add:
         terms = sorted(expr.as_ordered_terms(), key=lambda t: bool(t.could_extract_minus_sign()))
         found: list[str] = []
@@ -136,52 +169,68 @@ def _pieces(expr: Any, statement: Statement) -> list[str]:
                 own[0] = f"{'-' if negative else '+'} {own[0]}"
             found += own
         return found
-    if _width(expr) <= WIDE or not expr.is_Mul:
-        return [expr_latex(expr, statement)]
+    latex = expr_latex(expr, statement)
+    if width(latex) <= WIDE:
+        return [latex]
     above, below = sp.fraction(expr)
-    if below != 1 and _width(expr) <= WIDE_FRACTION:
-        return [expr_latex(expr, statement)]
-    factors = [f for f in sp.Mul.make_args(above) if f != 1]
-    found = [p for f in factors for p in _factor(f, statement)] or ["1"]
-    divided = [p for f in sp.Mul.make_args(below) if f != 1 for p in ("/", *_factor(f, statement))]
-    return _joined([*found, *divided])
+    if expr.is_Mul or below != 1:
+        factors = [f for f in sp.Mul.make_args(above) if f != 1]
+        found = [p for f in factors for p in _factor(f, statement)] or ["1"]
+        for factor in (f for f in sp.Mul.make_args(below) if f != 1):
+            own = _factor(factor, statement)
+            found += [f"/ {own[0]}", *own[1:]]
+        return found
+    if expr.is_Pow:
+        root = expr.exp == sp.Rational(1, 2)
+        own = _pieces(expr.base, statement)
+        end = ")" if root else f")^{{{expr_latex(expr.exp, statement)}}}"
+        return _enclosed("√ (" if root else "(", own, end)
+    name = _CALLED.get(expr.func.__name__)
+    if name is None:
+        return [latex]
+    own = [_pieces(argument, statement) for argument in expr.args]
+    listed = [p for pieces in own[:-1] for p in (*pieces[:-1], f"{pieces[-1]} ,")] + own[-1]
+    return _enclosed(f"{name} (", listed, ")")
+
+
+def _enclosed(start: str, pieces: Sequence[str], end: str) -> list[str]:
+    if len(pieces) == 1:
+        return [f"{start} {pieces[0]} {end}"]
+    return [f"{start} {pieces[0]}", *pieces[1:-1], f"{pieces[-1]} {end}"]
 
 
 def _factor(expr: Any, statement: Statement) -> list[str]:
-    if not expr.is_Add:
-        return [expr_latex(expr, statement)]
     pieces = _pieces(expr, statement)
-    return [f"( {pieces[0]}", *pieces[1:-1], f"{pieces[-1]} )"] if len(pieces) > 1 else [f"( {pieces[0]} )"]
+    return _enclosed("(", pieces, ")") if expr.is_Add else pieces
 
 
-def _joined(pieces: Sequence[str]) -> list[str]:
-    """A division sign stays with what it divides by."""
-    found: list[str] = []
-    for piece in pieces:
-        if found and found[-1] == "/":
-            found[-1] = f"/ {piece}"
-        else:
-            found.append(piece)
-    return found
+@lru_cache(maxsize=1 << 14)
+def width(latex: str) -> float:
+    """About how many ems wide a formula is when typeset."""
+    return STRETCH * _wide(ET.fromstring(latex_to_mathml(latex)))
 
 
-def _width(expr: Any) -> float:
-    """About how many ems wide the expression is when typeset."""
-    if expr.is_Symbol:
-        name = str(expr.name)
-        return len(name) / 4 if _OPEN in name else 0.7 + 0.45 * max(len(name) - 1, 0)
-    if expr.is_Rational:
-        return 0.6 * max(len(str(expr.p)), len(str(expr.q)))
-    if expr.is_Mul:
-        above, below = sp.fraction(expr)
-        if below != 1:
-            return max(_width(above), _width(below))
-        return sum(_width(a) + (1 if a.is_Add else 0) for a in expr.args)
-    if expr.is_Pow:
-        if expr.exp.is_Rational and expr.exp < 0:
-            return _width(1 / expr)
-        return _width(expr.base) + 0.7 * _width(expr.exp) + (1 if expr.base.is_Add else 0)
-    return sum(_width(a) + 1.5 for a in expr.args) if expr.args else 1.0
+def _wide(node: ET.Element) -> float:
+    tag, parts = node.tag.rpartition("}")[2], [_wide(child) for child in node]
+    if tag == "mfrac":
+        return 0.75 * max(parts) + 0.3
+    if tag in ("msup", "msub", "msubsup"):
+        return parts[0] + 0.72 * max(parts[1:])
+    if tag in ("munder", "mover", "munderover"):
+        return max(parts[0], *(0.72 * part for part in parts[1:]))
+    if tag == "mspace":
+        return float(node.get("width", "0").removesuffix("em"))
+    if tag == "mo":
+        return {1: 1.1, 0: 0.0}.get(len(node.text or ""), 1.5) if (node.text or "") in "+−=≤≥<>∈→⟹⟺" else 0.45
+    own = (0.62 if tag == "mi" else 0.56) * len(node.text or "")
+    return own + sum(parts) + (0.9 if tag == "msqrt" else 0.0)
+
+
+def is_wide(lines: Iterable[Sequence[str]]) -> bool:
+    """Whether lines of MathML pieces need the whole width of a page, or would be tall beside something else."""
+    widths = [[STRETCH * _wide(ET.fromstring(piece)) for piece in line] for line in lines]
+    rows = sum(max(1, math.ceil(sum(own) / HALF)) for own in widths)
+    return rows > ROWS or any(own > HALF for row in widths for own in row)
 
 
 # ---- what differs between two readings ----
@@ -215,6 +264,8 @@ def _compared(expr: Any, other: Any, statement: Statement, *, inside: bool) -> A
         parts = [_compared(a, b, statement, inside=False) for a, b in zip(expr.args, alike.args, strict=True)]
         return expr.func(*parts, evaluate=False)
     latex = expr_latex(expr, statement)
+    if (expr.is_Add or expr.is_Mul) and width(latex) > WIDE:  # part by part, so that lines can break there
+        return expr.func(*(_compared(a, None, statement, inside=expr.is_Mul) for a in expr.args), evaluate=False)
     return sp.Symbol(_mark(rf"\left( {latex} \right)" if inside and expr.is_Add else latex))
 
 

@@ -10,8 +10,6 @@ import io
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from boundcheck.report.plot import SETTINGS, colour, finish
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -22,18 +20,10 @@ if TYPE_CHECKING:
 MAX_ROWS = 60  # clients that are drawn; more would be lines without a name
 LABELLED = 60  # contributions up to which delays and arrows are drawn
 
-FILE_COLOURS: Mapping[str, str] = {"work": "#6a9fd4", "stale": "#e0a458", "line": "0.75", "dot": "0.2", "text": "0.1"}
-# those of the report's pages, which have a light and a dark form
-PAGE_COLOURS: Mapping[str, str] = {
-    "work": colour("series-metric"),
-    "stale": colour("series-bound"),
-    "line": colour("rule"),
-    "dot": colour("ink"),
-    "text": colour("ink"),
-}
+COLOURS: Mapping[str, str] = {"work": "#6a9fd4", "stale": "#e0a458", "line": "0.75", "dot": "0.2", "text": "0.1"}
 
 
-def draw(ax: Axes, table: Timetable, colours: Mapping[str, str] = FILE_COLOURS, *, arrows: bool = False) -> None:
+def draw(ax: Axes, table: Timetable, *, arrows: bool = False) -> None:
     """The rounds of a timetable into axes, the first `MAX_ROWS` clients.
 
     arrows: from each aggregation to the client that receives the model there.
@@ -42,25 +32,25 @@ def draw(ax: Axes, table: Timetable, colours: Mapping[str, str] = FILE_COLOURS, 
     few = len(table.members) <= LABELLED
     last = float(table.ends[-1]) * unit if table.rounds else 1.0
     for end in table.ends:
-        ax.axvline(float(end) * unit, color=colours["line"], lw=0.8, zorder=0)
+        ax.axvline(float(end) * unit, color=COLOURS["line"], lw=0.8, zorder=0)
     for n, i, start, finished, end in table.visits():
         if i >= MAX_ROWS:
             continue
         begin, done, used = (float(t) * unit for t in (start, finished, end))
         delay = table.delays[table.offsets[n] : table.offsets[n + 1]][table.cohort(n).index(i)]
-        fill = colours["stale" if delay else "work"]
-        ax.broken_barh([(begin, done - begin)], (i - 0.32, 0.64), facecolor=fill, edgecolor=colours["line"], zorder=2)
+        fill = COLOURS["stale" if delay else "work"]
+        ax.broken_barh([(begin, done - begin)], (i - 0.32, 0.64), facecolor=fill, edgecolor=COLOURS["line"], zorder=2)
         if used > done:
-            ax.plot([done, used], [i, i], color=colours["dot"], lw=1, zorder=2)
-        ax.plot([used], [i], marker="o", ms=4 if few else 2, color=colours["dot"], zorder=3)
+            ax.plot([done, used], [i, i], color=COLOURS["dot"], lw=1, zorder=2)
+        ax.plot([used], [i], marker="o", ms=4 if few else 2, color=COLOURS["dot"], zorder=3)
         if few:
-            ax.text((begin + done) / 2, i, str(delay), ha="center", va="center", fontsize=8, color=colours["text"])
+            ax.text((begin + done) / 2, i, str(delay), ha="center", va="center", fontsize=8, color=COLOURS["text"])
         if arrows and few and used < last:
             ax.annotate(
                 "",
                 (used + 0.02 * last, i),
                 (used, i),
-                arrowprops={"arrowstyle": "->", "color": colours["dot"], "lw": 0.8},
+                arrowprops={"arrowstyle": "->", "color": COLOURS["dot"], "lw": 0.8},
                 zorder=3,
             )
     shown = min(table.clients, MAX_ROWS)
@@ -71,16 +61,14 @@ def draw(ax: Axes, table: Timetable, colours: Mapping[str, str] = FILE_COLOURS, 
     ax.set_ylabel("client" if shown == table.clients else f"client (the first {shown} of {table.clients})")
 
 
-def figure(
-    table: Timetable, title: str = "", colours: Mapping[str, str] = FILE_COLOURS, *, arrows: bool = False
-) -> Figure:
+def figure(table: Timetable, title: str = "", *, arrows: bool = False) -> Figure:
     """The picture as a figure of its own."""
     from matplotlib.figure import Figure  # draws to files alone; pyplot would look for a display
 
     height = 1.3 + 0.32 * min(max(table.clients, 2), MAX_ROWS)
     made = Figure(figsize=(8.6, min(height, 12)), layout="constrained")
     ax = made.add_subplot()
-    draw(ax, table, colours, arrows=arrows)
+    draw(ax, table, arrows=arrows)
     if title:
         ax.set_title(title, fontsize=10)
     return made
@@ -91,20 +79,3 @@ def image(table: Timetable, form: str, title: str = "", *, arrows: bool = False)
     drawn = io.BytesIO()
     figure(table, title, arrows=arrows).savefig(drawn, format=form, dpi=150)
     return drawn.getvalue()
-
-
-def svg(table: Timetable, title: str) -> str:
-    """The picture for a report page, with the page's colours and a description for screen readers."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    with mpl.rc_context(SETTINGS):
-        made = figure(table, "", PAGE_COLOURS)
-        FigureCanvasSVG(made)
-        drawn = io.StringIO()
-        made.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
-    told = (
-        f"{table.clients} clients, {table.rounds} aggregations, {len(table.members)} contributions, "
-        f"largest delay {table.max_delay} rounds."
-    )
-    return finish(drawn.getvalue(), title, told)

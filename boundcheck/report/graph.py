@@ -63,7 +63,7 @@ def graph_svg(centre: str, down: Mapping[str, Sequence[str]], nodes: Callable[[s
     boxes = [_box(nodes(id), place[id], own=id == centre) for id in place]
     title = html.escape(f"What {centre} rests on (left) and what rests on it (right), to depth two")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" viewBox="0 0 {width} {height:.0f}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="group" viewBox="0 0 {width} {height:.0f}" '
         f'width="{width}" height="{height:.0f}"><title>{title}</title>{"".join(lines)}{"".join(boxes)}</svg>'
     )
 

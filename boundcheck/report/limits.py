@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.report.chart import DASHES, Chart, Line, chart_html
+from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.names import limits_page_name
 from boundcheck.report.pages import environment
-from boundcheck.report.plot import SETTINGS, colour, finish, log_log
 from boundcheck.report.words import pretty
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from boundcheck.evidence.limits import LimitCurve, LimitStudy
 
 
-_DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 3)))
 LONG = 60  # characters of a fraction that a table shows
 
 
@@ -60,13 +61,8 @@ def _curve(curve: LimitCurve) -> dict[str, Any]:
 
 def limits_page(report: Mapping[str, Any], study: Mapping[str, Any]) -> str:
     """The HTML page of one study out of `report["limits"]`."""
-    from markupsafe import Markup
-
-    return (
-        environment()
-        .get_template("limits.html.j2")
-        .render(report=report, study=study, svg=Markup(_svg(study)), curves=[_shown(c) for c in study["curves"]])
-    )
+    page = environment().get_template("limits.html.j2")
+    return page.render(report=report, study=study, picture=_picture(study), curves=list(map(_shown, study["curves"])))
 
 
 def _number(text: str | None) -> float | None:
@@ -95,38 +91,26 @@ def _shown(curve: Mapping[str, Any]) -> dict[str, Any]:
     return {**curve, "rows": rows, "weights": weights, "bias": _short(curve["predicted_bias"])}
 
 
-def _svg(study: Mapping[str, Any]) -> str:
-    """The picture, or "" where no method has a limit above 0."""
+def _picture(study: Mapping[str, Any]) -> Markup | str:
+    """The chart, or "" where no method has a limit above 0."""
+    lines: list[Line] = []
     drawn = [c for c in study["curves"] if any(_number(p["gap"]) for p in c["points"])]
-    if not drawn:
+    for k, curve in enumerate(drawn):
+        known = [(_number(p["value"]), _number(p["gap"]), _number(p["bias"])) for p in curve["points"]]
+        known = [(x or 0.0, gap, bias or 0.0) for x, gap, bias in known if gap]
+        x, gap, bias = (list(column) for column in zip(*known, strict=True))
+        dash, label = k % len(DASHES), curve["label"]
+        lines.append(Line(f"{label}: limit of E gap", "metric", x, gap, dash=dash))
+        if any(bias):
+            lines.append(Line(f"{label}: gap of the mean", "bound", x, bias, dash=dash, width=1.3))
+        predicted = _number(curve["predicted_bias"])
+        if predicted:
+            lines.append(Line(f"{label}: predicted", "trivial", x, [predicted] * len(x), dash=dash, width=1))
+    if not lines:
         return ""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(8.6, 6.0), layout="constrained")
-        FigureCanvasSVG(figure)
-        ax = figure.subplots()
-        for k, curve in enumerate(drawn):
-            dash, points = _DASHES[k % len(_DASHES)], curve["points"]
-            known = [(_number(p["value"]), _number(p["gap"]), _number(p["bias"])) for p in points if _number(p["gap"])]
-            x, gap, _ = zip(*known, strict=True)
-            ax.plot(x, gap, color=colour("series-metric"), ls=dash, lw=1.8, label=curve["label"])
-            positive = [(a, b) for a, _, b in known if b]
-            if positive:
-                ax.plot(*zip(*positive, strict=True), color=colour("series-bound"), ls=dash, lw=1.3)
-            predicted = _number(curve["predicted_bias"])
-            if predicted:
-                ax.axhline(predicted, color=colour("series-trivial"), ls=dash, lw=1)
-        log_log(ax)
-        ax.set_xlabel(f"step size {study['parameter']}")
-        ax.set_ylabel("limit of the gap F(x) − F*, in [f]")
-        ax.legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2)
-        buffer = io.StringIO()
-        blank = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
-    return finish(buffer.getvalue(), f"{study['name']}: the limit against the step size", _describe(study["curves"]))
+    title, text = f"{study['name']}: the limit against the step size", _describe(study["curves"])
+    x_label, y_label = mathtext(f"step size {study['parameter']}"), mathtext("limit of the gap F(x) - F*, in [f]")
+    return chart_html(Chart(title, text, lines, (True, True), str(x_label), str(y_label)))
 
 
 def _describe(curves: Sequence[Mapping[str, Any]]) -> str:

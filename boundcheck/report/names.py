@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from boundcheck.report.words import slug
 
-CATALOGUE = "catalogue.html"
 NOT_RUN = "not-run-"  # how the pages of what cannot be run on this machine begin
 
 
 def claim_names(labels: Iterable[str]) -> list[str]:
     """For each claim, by its label, the name of its page and specification without the ending; all different."""
-    used = {"index", "report", "catalogue"}  # the report's own pages and its twins
+    used = {"index", "report", "papers"}  # the report's own pages and its twins
     return [_unused(slug(label), used) for label in labels]
 
 

@@ -12,7 +12,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.numbers import format_exact, parse_number, round_down
-from boundcheck.report.plot import claim_svg, describe, drawn_floor, log_axes, sparkline
+from boundcheck.report.mathtext import math as mathtext
+from boundcheck.report.mathtext import symbols_of
+from boundcheck.report.plot import POINTS, claim_picture, describe, drawn_floor, log_axes, sparkline
 from boundcheck.report.words import plain_number, power_of_ten, pretty, prose, ratio, shortened, tightness
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
 
+PAPERS = "papers.html"  # the page of the papers' figures and tables
 OUTCOMES: Mapping[str, str] = {
-    "FAILED": "the run did not come about; nothing is known",
+    "FAILED": "the run could not be executed; nothing is known",
     "OUT_OF_SCOPE": "a hypothesis of the statement does not hold here",
     "VIOLATED": "in scope, and the inequality is false; there is a witness",
     "VACUOUS": "the bound nowhere beats its trivial value",
@@ -77,6 +80,7 @@ def environment() -> Environment:
     )
     environment.filters["pretty"] = _pretty
     environment.filters["prose"] = prose
+    environment.filters["math"] = mathtext
     environment.filters["tightness"] = tightness
     environment.filters["ratio"] = lambda value: ratio(plain_number(value))
     environment.filters["sentence"] = _sentence
@@ -116,15 +120,24 @@ def _stated(claim: Mapping[str, Any]) -> Statement:
     return statement_from_dict(told["definition"]) if "definition" in told else statement(told["id"])
 
 
-def index_page(report: Mapping[str, Any], figures: Sequence[str] = (), papers: str = "") -> str:
-    """The index: counts by outcome and grade (zeros included), what does not scale, and all claims.
+def index_page(
+    report: Mapping[str, Any],
+    about: Mapping[str, Any] | None = None,
+    figures: Sequence[str] = (),
+    rows: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The front page: papers, statements against kinds of evidence, the counts of claims (zeros included), all claims.
 
-    figures: pictures in the folder `figures` beside the page, to be linked. papers: the page of the papers' figures and
-    tables, "" where there is none.
+    about: what `Catalogue.papers` says of the papers, for a report with a catalogue. figures: pictures in the folder
+    `figures` beside the page. rows: of the papers' figures and tables, which have a page of their own.
     """
     from markupsafe import Markup
 
-    claims: list[dict[str, Any]] = [{**c, "spark": Markup(sparkline(c))} for c in report["claims"]]
+    from boundcheck.report.evidence_kinds import kinds
+
+    claims: list[dict[str, Any]] = [
+        {**c, "spark": Markup(sparkline(c)), "own": symbols_of(_stated(c))} for c in report["claims"]
+    ]
     claims.sort(key=lambda c: _FIRST.index(c["verdict"]["outcome"]))
     pages = statement_pages(report)
     outcomes, grades = (
@@ -137,11 +150,22 @@ def index_page(report: Mapping[str, Any], figures: Sequence[str] = (), papers: s
         "tones": _BAR,
     }
     whole = {"catalogue": [], **report, "claims": claims, "flagged": flagged(report), "shown": shown}
-    return (
-        environment()
-        .get_template("index.html.j2")
-        .render(report=whole, figures=figures, papers=papers, page_of=lambda id: _statement_link(id, pages))
+    page = environment().get_template("index.html.j2")
+    return page.render(
+        report=whole,
+        about=about or {},
+        kinds=kinds(),
+        figures=figures,
+        captions={name: _figure_caption(name, rows) for name in figures},
+        papers=PAPERS if rows else "",
+        page_of=lambda id: _statement_link(id, pages),
     )
+
+
+def _figure_caption(picture: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """What the record says of a picture; a name made of the file's where it says nothing."""
+    found = next((f"{row['name']}: {row['shows']}" for row in rows if row["picture"] == picture), "")
+    return found or picture.rpartition(".")[0].replace("_", " ").capitalize()
 
 
 def papers_page(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], figures: Sequence[str]) -> str:
@@ -173,7 +197,8 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
         .render(
             report=report,
             claim=claim,
-            svg=Markup(claim_svg(claim)),
+            picture=claim_picture(claim, *_axis_labels(claim, stated)),
+            own=symbols_of(stated),
             caption=_caption(claim),
             rows=_rows(claim),
             mathml=markup(claim_lines(stated)),
@@ -182,13 +207,25 @@ def claim_page(report: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
             after=(*report["claims"], None)[place + 1],
             page_of=lambda id: _statement_link(id, pages),
             siblings=[c for c in report["claims"] if c is not claim and _numbered(c) == _numbered(claim)],
-            linear=Markup(claim_svg(claim, linear=True)) if claim["curve"]["index"] and log_axes(claim)[1] else "",
             conditions=_conditions(claim, stated),
             symbols=symbols,
             exact_values=exact,
             witness=_witness(claim["verdict"]["witness"]),
         )
     )
+
+
+def _axis_labels(claim: Mapping[str, Any], stated: Statement) -> tuple[str, str]:
+    """HTML of the labels of x and y: symbol and meaning of the index, the left side of the claim and its unit."""
+    from boundcheck.report.formulas import metric_mathml, symbol_mathml
+
+    name, unit = stated.metric.index, claim["statement"]["metric"]["dimension"]
+    x = "rounds"
+    if name is not None:
+        symbol = stated.symbol(name)
+        x = f"{symbol_mathml(symbol)}: {mathtext(symbol.meaning.split(':')[0], symbols_of(stated))}"
+    y = metric_mathml(stated)
+    return x, y if unit in (None, "dimensionless") else f"{y} in {prose(unit)}"
 
 
 def _numbered(claim: Mapping[str, Any]) -> str:
@@ -203,18 +240,18 @@ def statement_pages(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def link_ids(text: str, report: Mapping[str, Any]) -> Markup:
-    """The text as HTML, with every id of a statement of the catalogue as a link to its page."""
-    from markupsafe import Markup, escape
+    """The text as HTML with formulas typeset, and every id of a statement of the catalogue as a link to its page."""
+    from markupsafe import Markup
 
     pages = statement_pages(report)
-
-    def linked(match: re.Match[str]) -> str:
-        id = match[0]
-        name = "/".join(id.split("/")[:2])
-        there = f"{pages[name]}#{id.split('/')[2]}" if id.count("/") == 2 and name in pages else pages.get(name, "")
-        return f'<a href="{escape(there)}">{id}</a>' if there else id
-
-    return Markup(_ID.sub(linked, str(escape(text)))) if pages else escape(text)
+    found, end = Markup(), 0
+    for match in _ID.finditer(text):
+        name, reading = "/".join(match[0].split("/")[:2]), match[0].split("/")[2:]
+        if name in pages:
+            there = "#".join((pages[name], *reading))
+            found += mathtext(text[end : match.start()]) + Markup('<a href="{}">{}</a>').format(there, match[0])
+            end = match.end()
+    return found + mathtext(text[end:])
 
 
 def _statement_link(id: str, pages: Mapping[str, str]) -> str:
@@ -236,6 +273,8 @@ def _caption(claim: Mapping[str, Any]) -> str:
     curve = claim["curve"]
     if not curve["index"]:
         return ""
+    if len(curve["index"]) < POINTS:
+        return "Bars from 0, to scale."
     parts = [describe(claim).partition(" All numbers")[0]]
     log_x, log_y = log_axes(claim)
     if log_x and "0" in curve["index"]:

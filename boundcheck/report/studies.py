@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.report.bars import result_of
+from boundcheck.report.chart import DASHES, WIDTH, Chart, Line, charts_html
+from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.names import study_page_names
 from boundcheck.report.pages import environment
-from boundcheck.report.plot import SETTINGS, colour, finish
 from boundcheck.verdict import plain
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from markupsafe import Markup
 
     from boundcheck.evidence.studies import Series, Study
-
-
-_DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 3)))
 
 
 def studies_data(studies: Sequence[Study]) -> list[dict[str, Any]]:
@@ -53,11 +50,9 @@ def studies_data(studies: Sequence[Study]) -> list[dict[str, Any]]:
 
 def study_page(report: Mapping[str, Any], study: Mapping[str, Any]) -> str:
     """The HTML page of one study out of `report["studies"]`."""
-    from markupsafe import Markup
-
     result, bars = result_of(study)
     page = environment().get_template("study.html.j2")
-    return page.render(report=report, study=study, svg=Markup(_svg(study)), result=result, bars=bars)
+    return page.render(report=report, study=study, picture=_picture(study), result=result, bars=bars)
 
 
 def _series(curve: Series) -> dict[str, Any]:
@@ -67,64 +62,23 @@ def _series(curve: Series) -> dict[str, Any]:
     return found | ({"panel": curve.panel} if curve.panel else {})
 
 
-def _svg(study: Mapping[str, Any]) -> str:
-    """The picture, or "" where there is no curve."""
+def _picture(study: Mapping[str, Any]) -> Markup | str:
+    """A chart for each panel, or "" where there is no curve."""
     if not study["series"]:
         return ""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    panels = study["panels"] or [{"title": "", "y": study["axes"][1], "log": study["log"][1]}]
-    columns = 1 if len(panels) == 1 else 3 if len(panels) % 3 == 0 else 2
-    rows = -(-len(panels) // columns)
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(8.6, 5.6 if rows == columns == 1 else 1.2 + 3.2 * rows), layout="constrained")
-        FigureCanvasSVG(figure)
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax in grid[len(panels) :]:
-            ax.set_axis_off()
-        for number, (panel, ax) in enumerate(zip(panels, grid, strict=False)):
-            _draw(ax, [c for c in study["series"] if c.get("panel", 0) == number], study["log"][0], panel)
-            ax.set_xlabel(study["axes"][0])
-        if len(panels) == 1:
-            grid[0].legend(frameon=False, fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.14), ncols=2)
-        else:
-            named = {label: line for ax in grid for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-            figure.legend(named.values(), named.keys(), frameon=False, fontsize=8.5, loc="outside lower left", ncols=3)
-        buffer = io.StringIO()
-        blank = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
-    return finish(buffer.getvalue(), study["name"], study["caption"] + " All numbers stand in the tables below.")
+    panels: list[dict[str, Any]] = study["panels"] or [{"title": "", "y": study["axes"][1], "log": study["log"][1]}]
+    size = (WIDTH, 380) if len(panels) == 1 else (430, 280)
+    text = study["caption"] + " All numbers stand in the tables below."
+    charts: list[tuple[str, Chart]] = []
+    for number, panel in enumerate(panels):
+        lines = [_line(c) for c in study["series"] if c.get("panel", 0) == number]
+        log = (study["log"][0], panel["log"])
+        title = f"{study['name']} {panel['title']}".rstrip()
+        x_label, y_label = (str(mathtext(words)) for words in (study["axes"][0], panel["y"]))
+        charts.append((panel["title"], Chart(title, text, lines, log, x_label, y_label, size=size)))
+    return charts_html(charts)
 
 
-def _draw(ax: Axes, curves: Sequence[Mapping[str, Any]], log_x: bool, panel: Mapping[str, Any]) -> None:
-    """The curves of one panel, each with its band."""
-    for curve in curves:
-        shade, dash = colour(f"series-{curve['role']}"), _DASHES[curve["dash"] % len(_DASHES)]
-        rows = [_floats(curve["x"]), *(_floats(curve.get(part, curve["y"])) for part in ("y", "low", "high"))]
-        known = [r for r in zip(*rows, strict=True) if _drawable(r[0], log_x) and _drawable(r[1], panel["log"])]
-        if not known:
-            continue
-        x, y, low, high = zip(*known, strict=True)
-        ax.plot(x, y, color=shade, ls=dash, lw=1.6, label=curve["label"])
-        if "low" in curve:
-            edges = [(v if _drawable(v, panel["log"]) else w) for v, w in zip(low, y, strict=True)]
-            tops = [(v if _drawable(v, panel["log"]) else w) for v, w in zip(high, y, strict=True)]
-            ax.fill_between(x, edges, tops, color=shade, alpha=0.15, lw=0)
-    if log_x:
-        ax.set_xscale("log")
-    if panel["log"]:
-        ax.set_yscale("log")
-    ax.grid(visible=True, lw=0.4)
-    ax.set_ylabel(panel["y"])
-    if panel["title"]:
-        ax.set_title(panel["title"], loc="left", fontsize=9)
-
-
-def _floats(values: Sequence[Any]) -> list[float]:
-    return [float(v) for v in values]
-
-
-def _drawable(value: float, log: bool) -> bool:
-    return value == value and abs(value) != float("inf") and (value > 0 or not log)
+def _line(curve: Mapping[str, Any]) -> Line:
+    x, y, low, high = ([float(v) for v in curve.get(part, ())] for part in ("x", "y", "low", "high"))
+    return Line(curve["label"], curve["role"], x, y, low, high, curve["dash"] % len(DASHES))

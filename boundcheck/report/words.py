@@ -22,11 +22,17 @@ __all__ = [
     "ratio",
     "shortened",
     "slug",
+    "superscript",
     "tightness",
     "transcribed_words",
 ]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def superscript(number: int) -> str:
+    """An exponent in raised digits."""
+    return str(number).translate(_SUPERSCRIPTS)
 
 
 def json_number(value: float | None) -> float | str | None:
@@ -66,14 +72,14 @@ def pretty(value: Any, digits: int = 3) -> str:
     mantissa = mantissa.replace("-", "−")
     if not e:
         return mantissa
-    power = "10" + str(int(exponent)).translate(_SUPERSCRIPTS)
+    power = "10" + superscript(int(exponent))
     return power if mantissa == "1" else f"{mantissa} × {power}"
 
 
 def power_of_ten(value: float) -> str:
     """1, 10, and 10ᵏ for the other powers of ten."""
     exponent = round(math.log10(value))
-    return f"{value:g}" if exponent in (0, 1) else "10" + str(exponent).translate(_SUPERSCRIPTS)
+    return f"{value:g}" if exponent in (0, 1) else "10" + superscript(exponent)
 
 
 def tightness(claim: Mapping[str, Any]) -> str:

@@ -15,8 +15,8 @@ from boundcheck.report.catalogue import catalogue as statements
 from boundcheck.report.data import KIND, report_data
 from boundcheck.report.limits import limits_page
 from boundcheck.report.markdown import markdown
-from boundcheck.report.names import CATALOGUE, NOT_RUN, paper_page_name
-from boundcheck.report.pages import claim_page, index_page, not_run_page, papers_page
+from boundcheck.report.names import NOT_RUN, paper_page_name
+from boundcheck.report.pages import PAPERS, claim_page, index_page, not_run_page, papers_page
 from boundcheck.report.studies import study_page
 
 if TYPE_CHECKING:
@@ -28,9 +28,80 @@ if TYPE_CHECKING:
 
 
 PICTURES = (".png", ".svg")
-PAPERS = "papers.html"
-_OF_CATALOGUE = ("statement.", "paper.", CATALOGUE)
+_OLDER = "catalogue.html"  # the page of the statements in reports of version 0.1, now a part of the index
+_OF_CATALOGUE = ("statement.", "paper.", _OLDER)
 PAGE = re.compile(r"\w[\w.-]*\.(html|toml)", re.ASCII)
+
+
+class Report:
+    """The pages of claims and statements, made once; `write` adds what else is known by then.
+
+    catalogue: the statements, `<paper>/<statement>`, that get a page with those on which they rest; None for all.
+    """
+
+    def __init__(
+        self,
+        results: Sequence[ClaimResult],
+        title: str = "Bounds against experiments",
+        catalogue: Sequence[str] | None = (),
+    ) -> None:
+        self.results, self.title = results, title
+        self.data = report_data(results, title)
+        self.listed: Catalogue | None = None
+        self.data["catalogue"] = []
+        if catalogue is None or catalogue:
+            self.listed = statements(catalogue, self.data["claims"])
+            self.data["catalogue"] = self.listed.data()
+        self.texts: dict[str, str] = {}
+        for claim in self.data["claims"]:
+            self.texts[claim["page"]] = claim_page(self.data, claim)
+            self.texts[claim["spec"]] = claim["toml"]
+        if self.listed is not None:
+            self.texts |= self.listed.pages(self.data)
+
+    def write(
+        self,
+        folder: Path,
+        limits: Sequence[LimitStudy] = (),
+        studies: Sequence[Study] = (),
+        not_run: Sequence[NotRun] = (),
+    ) -> list[Path]:
+        """Writes the report into `folder` (made if absent) and returns the paths written.
+
+        For each claim `<name>.html` and `<name>.toml`, for each limit study `limits-<name>.html`, for each other study
+        `study-<name>.html`, for each table that is not carried out `not-run-<name>.html`; for each statement of the
+        catalogue `statement.<paper>.<statement>.html`, for each paper `paper.<paper>.html`; `report.json` (schema 1:
+        everything, curves included), `report.md` (a summary for CI) and, last, `index.html`. All files are there as a
+        whole or none is; files of an older report in the folder are replaced, the pages that only its report.json
+        lists are removed, others left alone. Pictures in a folder `figures` beside them are linked by the index, and
+        what `record.json` there says of the papers' figures and tables is the page `papers.html`. Raises StoreError
+        where the folder cannot be written.
+        """
+        rest = report_data((), self.title, limits, studies, not_run)
+        report = self.data | {part: rest[part] for part in ("limits", "studies", "not_run")}
+        texts = dict(self.texts)
+        for study in report["limits"]:
+            texts[study["page"]] = limits_page(report, study)
+        for study in report["studies"]:
+            texts[study["page"]] = study_page(report, study)
+        for missing in report["not_run"]:
+            texts[missing["page"]] = not_run_page(report, missing)
+        texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        texts["report.md"] = markdown(report)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            figures, rows = _figures(folder), _papers(folder)
+            if rows:
+                texts[PAPERS] = papers_page(report, rows, figures)
+            about = {} if self.listed is None else self.listed.papers()
+            texts["index.html"] = index_page(report, about, figures, rows)  # last: it names the others
+            stale = _listed(folder / "report.json") - set(texts)
+            written = _write_all({folder / name: text for name, text in texts.items()})
+            for name in stale:
+                (folder / name).unlink(missing_ok=True)
+            return written
+        except OSError as error:
+            raise StoreError(f"The report cannot be written to {folder}: {error.strerror or error}.") from error
 
 
 def write_report(
@@ -43,53 +114,8 @@ def write_report(
     not_run: Sequence[NotRun] = (),
     catalogue: Sequence[str] | None = (),
 ) -> list[Path]:
-    """Writes the report of these results into `folder` (made if absent) and returns the paths written.
-
-    For each claim `<name>.html` and `<name>.toml`, for each limit study `limits-<name>.html`, for
-    each other study `study-<name>.html`, for each table that cannot be run on this machine
-    `not-run-<name>.html`; for each statement of the catalogue `statement.<paper>.<statement>.html`, for each paper
-    `paper.<paper>.html` and `catalogue.html`; `report.json` (schema 1: everything, curves included), `report.md` (a
-    summary for CI)
-    and, last, `index.html`. All files are there as a whole or none is; files of an older report in the folder
-    are replaced, the pages that only its report.json lists are removed, others left alone.
-    catalogue: the statements, `<paper>/<statement>`, that get a page with those on which they rest; None for all.
-    Pictures in a folder `figures` beside them are linked by the index, and what `record.json` there says of the papers'
-    figures and tables is the page `papers.html`. Raises StoreError where the folder cannot be
-    written.
-    """
-    report = report_data(results, title, limits, studies, not_run)
-    texts: dict[str, str] = {}
-    listed: Catalogue | None = None
-    report["catalogue"] = []
-    if catalogue is None or catalogue:
-        listed = statements(catalogue, report["claims"])
-        report["catalogue"] = listed.data()
-    for claim in report["claims"]:
-        texts[claim["page"]] = claim_page(report, claim)
-        texts[claim["spec"]] = claim["toml"]
-    for study in report["limits"]:
-        texts[study["page"]] = limits_page(report, study)
-    for study in report["studies"]:
-        texts[study["page"]] = study_page(report, study)
-    for missing in report["not_run"]:
-        texts[missing["page"]] = not_run_page(report, missing)
-    if listed is not None:
-        texts |= listed.pages(report)
-    texts["report.json"] = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    texts["report.md"] = markdown(report)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        figures, papers = _figures(folder), _papers(folder)
-        if papers:
-            texts[PAPERS] = papers_page(report, papers, figures)
-        texts["index.html"] = index_page(report, figures, PAPERS if papers else "")  # last: it names the others
-        stale = _listed(folder / "report.json") - set(texts)
-        written = _write_all({folder / name: text for name, text in texts.items()})
-        for name in stale:
-            (folder / name).unlink(missing_ok=True)
-        return written
-    except OSError as error:
-        raise StoreError(f"The report cannot be written to {folder}: {error.strerror or error}.") from error
+    """Writes the report of these results into `folder`; see `Report` and `Report.write`."""
+    return Report(results, title, catalogue).write(folder, limits, studies, not_run)
 
 
 def other_pages(folder: Path, pages: set[str]) -> list[str]:
@@ -135,7 +161,7 @@ def _listed(path: Path) -> set[str]:
 def catalogue_names(entries: Sequence[Any]) -> set[str]:
     """The pages of a catalogue with these entries."""
     papers = {paper_page_name(str(entry["paper"])) for entry in entries}
-    return papers | {str(entry["page"]) for entry in entries} | ({CATALOGUE} if entries else set())
+    return papers | {str(entry["page"]) for entry in entries} | ({_OLDER} if entries else set())
 
 
 def _write_all(texts: Mapping[Path, str]) -> list[Path]:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from boundcheck.methods.parts import Blocks, Timed
 from boundcheck.methods.schedules import Exponential
-from boundcheck.problems.problem import QuadraticProblem, SlopedProblem, clients_of
+from boundcheck.problems.problem import MixableProblem, QuadraticProblem, SlopedProblem, clients_of
+from boundcheck.setting.asynchronous import losses_of
 from boundcheck.setting.expected_weights import expected_weights, is_asynchronous, refusal
+from boundcheck.setting.objectives import MAX_NUMBERS
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -32,6 +34,13 @@ def reason_missing(method: Method, problem: Problem) -> str | None:
         expected = expected_weights(method, clients)
         if expected is not None and not expected.full_kinds:
             return "no client ever takes part"
+        if isinstance(problem, MixableProblem):
+            if expected is None or losses_of(method, problem, expected) is not None:
+                return None
+            return (
+                "some constants of this theory need a minimum of every round's objective, which these data have not, "
+                f"or at most {MAX_NUMBERS} samples times coordinates"
+            )
     of_a_theory = is_asynchronous(method) or isinstance(method.exchange, Blocks)
     if of_a_theory and not isinstance(problem, QuadraticProblem | SlopedProblem):
         return "some constants of this theory are computed for quadratic and piecewise quadratic problems only"

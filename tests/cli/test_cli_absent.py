@@ -146,7 +146,7 @@ def test_a_report_has_the_same_bytes_with_and_without_a_store(
         assert report(boundcheck_cli, path, tmp_path / name, *more)[0] == 0
         written.append({p.name: p.read_bytes() for p in (tmp_path / name).iterdir()})
     assert written[0] == written[1] == written[2]
-    assert len(written[0]) == 10
+    assert len(written[0]) == 9
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from cli_tools import Run
 
 from boundcheck.methods.schedules import F80, FirstToArrive, Window, fixed_timetable
-from boundcheck.report.gantt import MAX_ROWS, figure, svg
+from boundcheck.report.gantt import MAX_ROWS, figure
 
 
 def test_a_timetable_from_options(boundcheck_cli: Run) -> None:
@@ -78,14 +78,6 @@ def test_what_the_picture_shows() -> None:
     assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "1", "2"]
     many = figure(fixed_timetable(F80.of(100), FirstToArrive(), 200)).axes[0]
     assert f"the first {MAX_ROWS} of 100" in many.get_ylabel()
-
-
-def test_the_picture_of_a_page_takes_the_pages_colours() -> None:
-    drawn = svg(fixed_timetable(F80.of(3), FirstToArrive(), 9), "Schedule & more")
-    assert "<title>Schedule &amp; more</title>" in drawn
-    assert "3 clients, 9 aggregations, 9 contributions" in drawn
-    assert "var(--series-metric)" in drawn
-    assert "#0102" not in drawn
 
 
 BAD = [

@@ -18,6 +18,7 @@ from boundcheck.problems._classifier import Classifier
 from boundcheck.problems._losses import Logistic
 from boundcheck.problems.build import build
 from boundcheck.setting import Setting
+from boundcheck.setting.missing_constants import reason_missing
 
 WARMTH = [
     *("-4/10", "-1/10", "-3/10", "3/10", "-13/10", 0, "-3/10", "-3/10", 0, "6/10", "5/10", "-12/10"),
@@ -197,6 +198,8 @@ def test_clients_that_a_plane_separates_have_no_constants_of_their_own() -> None
     assert not p.of_clients({0: Fraction(1)}).attained
     setting = Setting(method({"kind": "fedavg_async", "times": [1, 2], "K": 1, "eta_l": "1/100"}), p)
     assert not setting.has("surrogate/R")
+    assert "a minimum of every round's objective" in str(reason_missing(setting.method, p))
+    assert reason_missing(setting.method, build(RINGS)) is None
     with pytest.raises(Unsupported):
         _ = p.of_clients({0: Fraction(1)}).minimum
     both = Setting(method({"kind": "fedavg_sync", "K": 1, "eta_l": "1/100"}), p)

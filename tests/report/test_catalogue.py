@@ -1,25 +1,33 @@
+# pyright: reportPrivateUsage=false
 """The catalogue: status computed and carried over, differences marked in the formula, pages whole and linked."""
 
 from __future__ import annotations
 
 import re
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from report_tools import hand_made
 
+from boundcheck.core import providers
 from boundcheck.evidence.standing import Known, Word
+from boundcheck.proof import solvers
 from boundcheck.proof.records import NOT_CHECKED, Record
-from boundcheck.report import catalogue as module
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue
-from boundcheck.report.evidence_kinds import KINDS, Evidence, Kind, Sources
+from boundcheck.report.data import report_data
+from boundcheck.report.evidence_kinds import KINDS, Evidence, Kind, Sources, kinds
 from boundcheck.report.formulas import claim_lines
+from boundcheck.report.pages import index_page
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
+from tests.hidden_packages import hide
 
 LEMMA, THEOREM, LAST = "scgd/lemma_3_1/corrected", "scgd/theorem_3_3/corrected", "scgd/theorem_3_4/corrected"
 NAMES = tuple(id.rpartition("/")[0] for id in (LEMMA, THEOREM, LAST))
@@ -70,7 +78,8 @@ def test_every_page_that_depends_on_a_planted_unproved_lemma_says_so() -> None:
     listed = Catalogue(NAMES, Sources(chain(None)))
     report = {"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()}
     pages = listed.pages(report)
-    for name in ("catalogue.html", "paper.scgd.html"):
+    pages["index.html"] = index_page(report_data([], "T") | report, listed.papers())
+    for name in ("index.html", "paper.scgd.html"):
         assert pages[name].count(f"rests on {LEMMA}, which is not derived") >= 1
         assert f"rests on {LEMMA} (through {THEOREM}), which is not derived" in pages[name]
     for name in ("theorem_3_3", "theorem_3_4"):
@@ -84,12 +93,27 @@ def test_every_page_that_depends_on_a_planted_unproved_lemma_says_so() -> None:
     assert not any("not derived" in text for name, text in fine.items() if "theorem" in name)
 
 
+def test_without_a_solver_a_refuted_step_has_no_witness_and_the_page_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    id = "scgd/lemma_3_1/as_printed_appendix"
+    refuted = Record("REFUTED", counts={"REFUTED": 1}, failing={"E12.1": "REFUTED"})
+    solvers.close_all()
+    hide(monkeypatch, "z3")
+    listed = Catalogue(("scgd/lemma_3_1",), Sources(Known({id: refuted}, {}, {})))
+    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
+    text = unescape(pages["statement.scgd.lemma_3_1.html"])
+    assert "Its witness is not shown: checking a derivation needs z3-solver" in text
+    assert 'pip install "boundcheck[proof]"' in text
+
+
 def test_another_kind_of_evidence_is_a_row_and_no_edit_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = Kind("worst case", "m", lambda s, _: Evidence("tight", "good", "Reached.") if s.id == THEOREM else None)
-    monkeypatch.setattr(module, "KINDS", (*KINDS, kind))
+    monkeypatch.setitem(sys.modules, "of_another_room", SimpleNamespace(KIND=kind))
+    monkeypatch.setitem(providers._REGISTERED, providers.EVIDENCE, {"worst_case": "of_another_room"})
+    assert [k.name for k in kinds()] == [*(k.name for k in KINDS), "worst case"]
     listed = Catalogue(NAMES, Sources(chain(None)))
-    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
-    for name in ("catalogue.html", "paper.scgd.html", "statement.scgd.theorem_3_3.html"):
+    report = report_data([], "T") | {"catalogue": listed.data()}
+    pages = listed.pages(report) | {"index.html": index_page(report, listed.papers())}
+    for name in ("index.html", "paper.scgd.html", "statement.scgd.theorem_3_3.html"):
         assert '<th scope="col">Worst case' in pages[name]
         assert ">tight<" in pages[name]
 

@@ -1,0 +1,242 @@
+"""What is claimed and what came out, and both as data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from boundcheck.core.cards import Card, Shown
+from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.engines.curve import Curve
+from boundcheck.errors import BadInput
+from boundcheck.evidence.outside import CurveFile, Source, source_name
+from boundcheck.evidence.rate import Rate
+from boundcheck.evidence.readings import Reading
+from boundcheck.problems._own_data import data_label, plain_spec
+from boundcheck.theory.deserialize import statement_from_dict
+from boundcheck.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+
+SCHEMA = 1
+_SERIES = ("metric_low", "metric_high", "bound")
+# Runs where a claim names no number: the budget of the sampled engine, and what decides at level 0.999 with some room.
+SEEDS: Mapping[str, int] = {"sampled": 1000, "neural": 200}
+
+
+def _nothing() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class RateClaim:
+    """The log-log slope of `metric` over the last share `last` of the range lies in [low, high]."""
+
+    metric: str
+    low: Fraction
+    high: Fraction
+    last: Fraction = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, in the terms of a specification file.
+
+    statement: id (a bare one takes the best reading), or a Statement, which need not be registered. problem, method:
+    specifications by kind; a step size may be "c*largest" or "tuned" (see `open_step_sizes`). at: index symbol -> grid
+    (`core.numbers.parse_grid`); empty: a log grid up to where the bound has met its floor; of a claim about numbers
+    without a problem, the value of every symbol. constants: values that
+    neither problem nor method knows, or weaker ones than the problem's (see `setting.user_constants`), by the
+    statement's names. expect: the outcome that `check` asks for.
+    tightness: (least, largest) allowed value of the least ratio bound/metric over the compared points where the bound
+    is at most half its trivial value (over all points where there is none; see `evidence.judging.tightness_of`).
+    arithmetic: of the exact engine (None: "ball"). seeds: budget of the sampled engine, number of runs of the neural
+    one (None: that of `SEEDS`). estimate: with how much effort (`networks.engine.probing.Effort`; empty: its defaults)
+    constants that the problem does not know are measured along the run; None: they are not. neural: settings of the
+    neural engine. curve: one that was measured elsewhere (a file, or the Curve itself); nothing is run then, and
+    problem and method, both optional, say where its constants come from. number: which of its file it is, from 1.
+    """
+
+    statement: str | Statement
+    problem: Mapping[str, Any] = field(default_factory=_nothing)
+    method: Mapping[str, Any] = field(default_factory=_nothing)
+    name: str = ""
+    at: Mapping[str, Any] = field(default_factory=_nothing)
+    constants: Mapping[str, Any] = field(default_factory=_nothing)
+    engine: str = "exact"
+    arithmetic: str | None = None
+    seeds: int | None = None
+    level: float = 0.999
+    expect: Outcome | None = None
+    tightness: tuple[float | None, float | None] = (None, None)
+    rate: RateClaim | None = None
+    estimate: Mapping[str, Any] | None = None
+    neural: Mapping[str, Any] | None = None
+    curve: Source | None = None
+    number: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if "data" in self.problem:  # arrays from Python become what a file and another process can read
+            object.__setattr__(self, "problem", plain_spec(self.problem))
+
+    @property
+    def id(self) -> str:
+        """The id of the statement, as it was given; of a Statement without one, a readable label."""
+        return self.statement if isinstance(self.statement, str) else self.statement.best_id
+
+    @property
+    def runs(self) -> int:
+        """How many seeds a run with a random method may have."""
+        return SEEDS.get(self.engine, 0) if self.seeds is None else self.seeds
+
+    def label(self) -> str:
+        """The claim's own name, or one made of its number in the file, statement, problem and method."""
+        data = data_label(self.problem.get("data"))
+        parts = [data or str(self.problem.get("kind", "")), str(self.method.get("kind", ""))]
+        place = "" if self.number is None else f"claim {self.number}: "
+        if self.curve is not None:
+            parts = [source_name(self.curve)]
+        return self.name or place + " ".join([self.id, "on", *parts])
+
+
+@dataclass(frozen=True)
+class ClaimResult(Shown):
+    """Everything a report needs of one claim.
+
+    failures: what an expectation missed, one sentence each (empty: all met). index, rounds, metric_low,
+    metric_high, bound: what was compared, point by point; for sampled curves the metric is the band of the
+    sequential test. method: the resolved specification (step sizes as numbers).
+    """
+
+    claim: Claim
+    verdict: Verdict
+    method: Mapping[str, Any]
+    failures: tuple[str, ...]
+    index: tuple[Fraction, ...] = ()
+    rounds: tuple[int, ...] = ()
+    metric_low: tuple[float, ...] = ()
+    metric_high: tuple[float, ...] = ()
+    bound: tuple[float, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    rate: Rate | None = None
+    info: Mapping[str, Any] = field(default_factory=_nothing)
+
+    def _card(self) -> Card:
+        from boundcheck.evidence.claim_card import claim_card
+
+        return claim_card(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form; `from_dict` restores it."""
+        return {
+            "schema": SCHEMA,
+            "claim": _claim_to_dict(self.claim),
+            "verdict": self.verdict.to_dict(),
+            "method": _plain(self.method),
+            "failures": list(self.failures),
+            "index": [format_exact(k) for k in self.index],
+            "rounds": list(self.rounds),
+            **{name: list(map(_number, getattr(self, name))) for name in _SERIES},
+            "readings": [{**asdict(r), "bound": list(map(_number, r.bound))} for r in self.readings],
+            "rate": None if self.rate is None else _plain(asdict(self.rate)),
+            "info": _plain(self.info),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> ClaimResult:
+        """Inverse of `to_dict`; tuples inside specifications are lists. Raises BadInput for what is no result."""
+        try:
+            rate: Any = _read(data["rate"])
+            return ClaimResult(
+                claim=_claim_from_dict(data["claim"]),
+                verdict=Verdict.from_dict(data["verdict"]),
+                method=_read(data["method"]),
+                failures=tuple(data["failures"]),
+                index=tuple(_exact(k) for k in data["index"]),
+                rounds=tuple(data["rounds"]),
+                **{name: tuple(map(float, data[name])) for name in _SERIES},
+                readings=tuple(
+                    Reading(r["id"], r["in_scope"], tuple(map(float, r["bound"]))) for r in data["readings"]
+                ),
+                rate=None if rate is None else _rate(rate),
+                info=_read(data["info"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"this is no result of a claim: {type(error).__name__} {error}.") from error
+
+
+def _rate(data: dict[str, Any]) -> Rate:
+    own: dict[str, Any] = {**data, "span": tuple(data["span"])}
+    return Rate(**own)
+
+
+def _claim_to_dict(claim: Claim) -> dict[str, Any]:
+    """Every field that is not the default, by name."""
+    found: dict[str, Any] = {f.name: getattr(claim, f.name) for f in fields(claim)}
+    found = {name: value for name, value in found.items() if value not in (None, "", {})}
+    stated: Any = claim.statement
+    if not isinstance(stated, str):
+        found["statement"] = {"definition": stated.to_dict()}
+    if isinstance(claim.curve, CurveFile):
+        found["curve"] = {"file of a curve": asdict(claim.curve)}
+    elif isinstance(claim.curve, Curve):
+        found["curve"] = {"curve": claim.curve.to_dict()}
+    if claim.rate is not None:
+        found["rate"] = asdict(claim.rate)
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _claim_from_dict(data: Mapping[str, Any]) -> Claim:
+    own = {name: _read(value) for name, value in data.items() if name not in ("statement", "curve")}
+    stated: Any = data["statement"]
+    curve: Any = data.get("curve")
+    own["statement"] = stated if isinstance(stated, str) else statement_from_dict(stated["definition"])
+    if isinstance(curve, Mapping) and "file of a curve" in curve:
+        own["curve"] = CurveFile(**_read(curve["file of a curve"]))
+    elif curve is not None:
+        own["curve"] = Curve.from_dict(curve["curve"]) if "curve" in curve else _read(curve)
+    if "rate" in own:
+        own["rate"] = RateClaim(**own["rate"])
+    if "expect" in own:
+        own["expect"] = Outcome(own["expect"])
+    if "tightness" in own:
+        own["tightness"] = tuple(own["tightness"])
+    return Claim(**own)
+
+
+def _plain(value: Any) -> Any:
+    """In JSON's own types; a fraction as {"exact": "1/3"}, a number that JSON lacks as {"float": "inf"}."""
+    if isinstance(value, Outcome):
+        return value.value
+    if isinstance(value, Fraction):
+        return {"exact": format_exact(value)}
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and value - value != 0:
+        return {"float": repr(value)}
+    return value
+
+
+def _read(value: Any) -> Any:
+    """Inverse of `_plain`; lists stay lists."""
+    if isinstance(value, Mapping):
+        if set(value) == {"exact"}:
+            return _exact(value["exact"])
+        return float(value["float"]) if set(value) == {"float"} else {k: _read(v) for k, v in value.items()}
+    return [_read(v) for v in value] if isinstance(value, list) else value
+
+
+def _exact(text: str) -> Fraction:
+    return parse_number(text, "a result of a claim", max_text=len(text))
+
+
+def _number(value: float) -> float | str:
+    """A number, or its text where JSON has none for it."""
+    return value if value - value == 0 else repr(value)
