@@ -181,7 +181,6 @@ def _partial_sum(rule: Rule) -> None:
         combination(rule.w, Combine(), replace(rule.asked, claim=sp.Ge(by.term, 0, evaluate=False)), source)
     whole, part = text(by.whole), text(by.part)
     signs = [rule.prove(c) for c in (f"{part} >= 0", f"{whole} - ({part}) >= 0")]
-    signs.append(rule.w.prove(f"{whole} >= 0", (*rule.scalars, *signs), rule.asked.now))
     line = _over(rule, source, by.index, whole, {"part": part}, signs)
     rule.close([["1", [line]]])
 

@@ -1276,7 +1276,9 @@ class Record:
         self._general(self.lines[by["of"]], index)
         self._covered(index, ("@ >= 0", f"@ <= {by['count']} - 1"), by)
         signs = [self._get(n) for n in by.get("signs", ())]
-        if not self._counted(count, signs):
+        # with a part, that is shown to be at least 0 and at most the count
+        fewer = "part" in by and source.op != "=" and self.language.whole(count)
+        if not (fewer or self._counted(count, signs)):
             raise Invalid("the number of terms is not shown to be an integer that is at least 0")
         if source.op == "=":
             wanted = Claim("=", vector_sum_over(index, source.gap, count, self.language.whole))
