@@ -77,6 +77,7 @@ __all__ = [
     "problem",
     "run",
     "run_claim",
+    "run_claims",
     "statement",
     "statements",
     "task",
@@ -174,7 +175,7 @@ def statements(paper: str | None = None) -> list[Statement]:
 def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
     """The method of a specification such as `method(kind="scgd", E=4, eta="1/100")`.
 
-    All kinds and their parameters: examples/README.md, "Methods"; `boundcheck.methods.build.kinds()` names them.
+    All kinds and their parameters: "Methods" in the documentation; `boundcheck.methods.build.kinds()` names them.
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
     """
     from boundcheck.methods.build import build
@@ -185,7 +186,7 @@ def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
 def problem(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Problem:
     """The problem of a specification such as `problem(kind="least_squares", data="diabetes", clients=20)`.
 
-    All kinds and their parameters: examples/README.md, "Problems"; `boundcheck.problems.build.kinds()` names them.
+    All kinds and their parameters: "Problems" in the documentation; `boundcheck.problems.build.kinds()` names them.
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one,
     DataNotFetched where its data set is not on this machine.
     """
@@ -234,6 +235,31 @@ def run(
         neural=neural,
         on_progress=on_progress,
     )
+
+
+def run_claims(
+    claims: Iterable[Claim],
+    *,
+    store: Path | str | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    time_limit: float | None = None,
+) -> list[ClaimResult]:
+    """The results of claims, in their order, as `boundcheck check` gets them.
+
+    store: place of the result store; without one nothing is kept. workers: processes of this machine (default: one a
+    processor for many claims). cluster: instead of them the workers of a Dask cluster: address of its scheduler, such
+    as "tcp://10.0.0.1:8786", scheduler file, or "local:N". time_limit: seconds; a claim that takes longer, twice, is
+    FAILED. Results do not depend on where they are computed. A script that is not a notebook needs the usual
+    `if __name__ == "__main__":`, because processes are started. Raises BadInput listing all claims that are refused.
+    """
+    from pathlib import Path
+
+    from boundcheck.cli._execute import carry_out, results_of
+    from boundcheck.core.executor import Where
+
+    place = Path(store) if isinstance(store, str) and "://" not in store else store
+    return results_of(carry_out(list(claims), store=place, where=Where(workers, cluster, time_limit)))
 
 
 _build_method, _build_problem, _find = method, problem, statement
@@ -333,14 +359,19 @@ def falsify(
     *,
     budget: float | str = 60.0,
     seed: int = 0,
+    seeds: int = 1,
     max_instances: int | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
     on_progress: Callable[[float, float], None] | None = None,
 ) -> FalsifyResult:
     """Searches for an instance in scope on which the metric exceeds the bound; finding none proves nothing.
 
-    statement: object or id. budget: seconds, or text such as "60s" or "10m". seed: of the search. max_instances:
-    stop after so many instead, which makes the search independent of the clock. on_progress: called with (finished
-    share, best score so far).
+    statement: object or id. budget: seconds, or text such as "60s" or "10m". seed: of the search. seeds: number of
+    searches, with this seed and those after it; the witness of the smallest one that finds one is taken. max_instances:
+    stop after so many instead, which makes the search independent of the clock. workers: processes for several seeds;
+    cluster: a Dask cluster instead, see `run_claims`. on_progress: called with (finished share, best score so far),
+    for one seed in this process.
     Raises Unsupported for statements that the search does not reach, BadInput for text that is no duration.
     """
     from boundcheck.core.numbers import parse_seconds
@@ -348,4 +379,11 @@ def falsify(
 
     found = _find(statement) if isinstance(statement, str) else statement
     budget = parse_seconds(budget, "budget") if isinstance(budget, str) else budget
-    return search(found, budget=budget, seed=seed, max_instances=max_instances, on_progress=on_progress)
+    if seeds == 1 and workers is None and cluster is None:
+        return search(found, budget=budget, seed=seed, max_instances=max_instances, on_progress=on_progress)
+    from boundcheck.core.executor import Where
+    from boundcheck.falsify.seeds import falsify_seeds, together
+
+    which = range(seed, seed + seeds)
+    where = Where(workers, cluster)
+    return together(falsify_seeds(found, which, budget=budget, max_instances=max_instances, where=where))

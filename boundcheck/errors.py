@@ -75,6 +75,10 @@ class StoreError(BoundcheckError, OSError):
         return str(self.args[0])
 
 
+class WorkerLost(BoundcheckError):
+    """The process that worked on an item was ended from outside, twice."""
+
+
 class Unsupported(BoundcheckError, TypeError):
     """An engine or engine mode cannot carry this method or problem; the message names one that can."""
 

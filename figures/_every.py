@@ -17,7 +17,7 @@ from pathlib import Path
 import _files as files
 import _record as record
 
-from boundcheck.core.executor import Lost, default_executor
+from boundcheck.core.executor import Lost, Where, chosen_executor
 
 HERE = Path(__file__).parent
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if chosen.workers is not None and chosen.workers < 1:
         parser.error("at least 1 process is needed.")
     out = files.folder_of(chosen.out, *chosen.names)
-    found = default_executor(chosen.workers).map(draw, [(name, out) for name in chosen.names])
+    found = chosen_executor(Where(chosen.workers)).map(draw, [(name, out) for name in chosen.names])
     lost = [f"{n}: {f.reason}" for n, f in zip(chosen.names, found, strict=True) if isinstance(f, Lost)]
     if lost:
         raise SystemExit("\n".join(lost))

@@ -20,7 +20,7 @@ GROUPS = (providers.PROBLEMS, providers.DATA, providers.ENGINES, providers.STUDI
 LAYERS: dict[str, set[str]] = {
     "faces": {"typer", "click", "rich", "jinja2", "markupsafe", "matplotlib", "numpy", "pytest", "sympy"},
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
-    "search": {"numpy", "scipy", "sympy", "torch", "jax"},
+    "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow"},
     "evidence": {"numpy", "scipy", "pydantic", "sympy"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
@@ -31,13 +31,14 @@ LAYERS: dict[str, set[str]] = {
     "methods": {"numpy"},
     "certified": {"numpy", "scipy", "flint"},
     "theory": {"sympy", "flint", "numpy"},
-    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec"},  # matplotlib: the plot of a card
+    # matplotlib: the plot of a card; distributed and psutil: the workers of a cluster
+    "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec", "distributed", "psutil"},
     "words": set(),
 }
 ORDER = list(LAYERS)
 WORDS = {"verdict", "errors", "_version"}
 FACES = {"__init__", "__main__", "cli", "pytest_plugin", "report"}
-SEARCH = {"conformance", "falsify", "implementations"}
+SEARCH = {"conformance", "falsify", "implementations", "sweeps"}
 
 
 def layer_of(module: str) -> str:

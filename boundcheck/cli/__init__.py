@@ -94,6 +94,8 @@ def _run(arguments: list[str]) -> int:
 def _interrupted(arguments: Sequence[str]) -> str:
     if arguments[:1] == ["falsify"] and "--all" not in arguments:
         return "interrupted; nothing of the search is kept."
+    if arguments[:1] == ["sweep"]:
+        return "interrupted; the chunks that are finished are kept, and the same command continues from there."
     keeping = bool(arguments) and arguments[0] in {*KEEPING, "falsify"}
     if keeping and "--no-store" not in arguments:
         return "interrupted; what is finished is kept, and the same command continues from there."

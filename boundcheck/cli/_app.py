@@ -12,7 +12,20 @@ from typing import Annotated, Any
 import typer
 
 from boundcheck._version import __version__
-from boundcheck.cli import conformance, data, new, power, proofs, recorded, reports, runs, schedule, theory, tune
+from boundcheck.cli import (
+    conformance,
+    data,
+    new,
+    power,
+    proofs,
+    recorded,
+    reports,
+    runs,
+    schedule,
+    sweeps,
+    theory,
+    tune,
+)
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -96,6 +109,7 @@ def completion(
 theory.register(app)
 runs.register(app)
 tune.register(app)
+sweeps.register(app)
 power.register(app)
 schedule.register(app)
 reports.register(app)

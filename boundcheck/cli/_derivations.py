@@ -50,7 +50,7 @@ def _checked(item: tuple[str, float]) -> dict[str, Any]:
 
 def check_all(seconds: float, workers: int | None, *, record: bool, as_json: bool) -> int:
     """Checks every shipped derivation anew and compares with the records; record: also writes them, sealed anew."""
-    from boundcheck.core.executor import Lost, default_executor
+    from boundcheck.core.executor import Lost, Where, chosen_executor
     from boundcheck.errors import BoundcheckError
     from boundcheck.proof.records import recorded, write_record
     from boundcheck.proof.sources import write_sources
@@ -64,7 +64,7 @@ def check_all(seconds: float, workers: int | None, *, record: bool, as_json: boo
             done += 1
             show(done)
 
-        found = default_executor(workers).map(_checked, [(id, seconds) for id in ids], count)
+        found = chosen_executor(Where(workers)).map(_checked, [(id, seconds) for id in ids], count)
     by_file: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     rows: list[list[str]] = []
     for id, entry in zip(ids, found, strict=True):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.core.executor import Lost, SerialExecutor, default_executor
+from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_executor
 from boundcheck.core.store import Store, Stored
-from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, Unsupported
+from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 WAITING = "It still ran when this report was written, which is written again when all is done."
 SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
-
-
-class WorkerLost(BoundcheckError):
-    """The process that worked on a study was ended from outside, twice."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +42,11 @@ class Refused:
 
     absent: bool = False  # because a data set or an optional package is not on this machine
 
+    @property
+    def lacking(self) -> str:
+        """For the executor: what another machine may have."""
+        return self.problem if self.absent else ""
+
 
 @dataclass(frozen=True)
 class _NoStudy:
@@ -53,6 +54,11 @@ class _NoStudy:
 
     problem: str
     absent: bool = False
+
+    @property
+    def lacking(self) -> str:
+        """For the executor: what another machine may have."""
+        return self.problem if self.absent else ""
 
 
 @dataclass(frozen=True)
@@ -133,20 +139,25 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
     return Done(result, tuple(map(store.where, store.used)))
 
 
+def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Executor:
+    """The executor that is asked for; this process for few items, where nothing is asked for."""
+    return SerialExecutor() if few and where == HERE else chosen_executor(where, shared=store)
+
+
 def _carry_out_all(
-    jobs: Sequence[_Job], workers: int | None, title: str, on_short: Callable[[Sequence[Any]], None] | None = None
+    jobs: Sequence[_Job], where: Where, title: str, on_short: Callable[[Sequence[Any]], None] | None = None
 ) -> list[Any]:
     """The results in the order of the jobs, `Lost` among them, with a progress bar.
 
     Those that take longer are begun first, so that no process is left with one at the end; a process alone begins with
-    the short ones. Those that compute on a GPU come after the others, one after the other in this process: side by side
-    they would share its memory. on_short: called once, with None for what still runs, when all but the long jobs are
-    done and one of these is not.
+    the short ones. Those that compute on a GPU of this machine come after the others, one after the other in this
+    process: side by side they would share its memory. on_short: called once, with None for what still runs, when all
+    but the long jobs are done and one of these is not.
     """
     from boundcheck.cli._output import progress
 
-    few = workers is None and len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
-    executor: Executor = SerialExecutor() if few else default_executor(workers)
+    few = len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
+    executor = executor_for(few, where, jobs[0].store if jobs else None)
     on_gpu = [index for index, job in enumerate(jobs) if job.on_gpu]
     rest = [index for index in range(len(jobs)) if index not in set(on_gpu)]
     alone = isinstance(executor, SerialExecutor)
@@ -175,14 +186,14 @@ def _carry_out_all(
     return results
 
 
-def carry_out(claims: Sequence[Claim], *, store: Path | str | None, workers: int | None = None) -> list[Done | Refused]:
+def carry_out(claims: Sequence[Claim], *, store: Path | str | None, where: Where = HERE) -> list[Done | Refused]:
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
-    workers: processes (default: one for up to 3 claims, else one a processor). A claim that is bad input does
-    not stop the others. Raises StoreError and KeyboardInterrupt at once.
+    where: by default in this process for up to 3 claims, else on one process a processor. A claim that is bad input
+    does not stop the others. Raises StoreError and KeyboardInterrupt at once.
     """
     jobs = [_Job(claim, store) for claim in claims]
-    found = _carry_out_all(jobs, workers, _count(len(claims), "claim", "claims"))
+    found = _carry_out_all(jobs, where, _count(len(claims), "claim", "claims"))
     return [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found, strict=True)]
 
 
@@ -192,7 +203,7 @@ def carry_out_report(
     studies: Sequence[Asked],
     *,
     store: Path | str | None,
-    workers: int | None = None,
+    where: Where = HERE,
     on_short: Callable[[Reported], None] | None = None,
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
@@ -212,7 +223,7 @@ def carry_out_report(
             with suppress(BadInput, WorkerLost):  # raised again at the end, with what comes until then
                 on_short(_reported(claims, limits, studies, found))
 
-    return _reported(claims, limits, studies, _carry_out_all(jobs, workers, " and ".join(titles), early))
+    return _reported(claims, limits, studies, _carry_out_all(jobs, where, " and ".join(titles), early))
 
 
 def _reported(

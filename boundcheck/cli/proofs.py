@@ -10,6 +10,7 @@ import typer
 
 from boundcheck.cli._output import json_float, line, print_json, progress, table
 from boundcheck.cli._rows import matching_ids
+from boundcheck.cli._where import Cluster, Workers, where
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
@@ -107,6 +108,9 @@ def falsify(
     id: Id = "",
     budget: Annotated[str, typer.Option(help="Time for the search, such as 60s or 10m.")] = "60s",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Number of searches, with this seed and those after it, each with the budget.")
+    ] = 1,
     every: Annotated[
         bool, typer.Option("--all", help="All readings believed true instead of one, each with the whole budget.")
     ] = False,
@@ -120,14 +124,16 @@ def falsify(
             show_default="made of the id and the seed",
         ),
     ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     as_json: Json = False,
 ) -> int:
     """Searches for a counterexample.
 
     That is an instance in scope that breaks the bound: exit code 1 with one, 0 without. A search that
-    finds nothing proves nothing. A witness is re-evaluated in exact arithmetic and written as a file
-    that `boundcheck replay` runs. With --all the file is written after each reading, and the same
-    command continues from there.
+    finds nothing proves nothing. With --seeds, the witness of the smallest seed that finds one is taken. A witness
+    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the file is
+    written after each reading, and the same command continues from there.
 
     \b
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
@@ -137,19 +143,24 @@ def falsify(
     from boundcheck.cli._searches import search_all
     from boundcheck.core.numbers import parse_seconds
     from boundcheck.evidence.witness import save_witness
-    from boundcheck.falsify.search import falsify as search
+    from boundcheck.falsify.seeds import falsify_seeds, together
     from boundcheck.theory.discovery import statement
 
     if every == bool(id):
         raise BadInput("falsify takes either the id of a statement or --all.")
     seconds = parse_seconds(budget, "--budget")
     if every:
+        if seeds > 1 or workers is not None or cluster is not None:
+            raise BadInput("--seeds, --workers and --cluster belong to the search of one statement, not to --all.")
         return search_all(seconds, seed, out or Path(f"searched-seed{seed}.json"), as_json=as_json)
     found = statement(id)
     target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
     probe_file(target, "--out")
+    tried = range(seed, seed + seeds)
     with progress(f"searching {found.id}") as show:
-        result = search(found, budget=seconds, seed=seed, on_progress=lambda share, best: show(share))
+        result = together(
+            falsify_seeds(found, tried, budget=seconds, where=where(workers, cluster, None), on_progress=show)
+        )
     path = None
     if result.witness is not None:
         path = target
@@ -168,7 +179,8 @@ def falsify(
             }
         )
     else:
-        searched = f"{result.instances} instances in {result.seconds:.1f} s, seed {result.seed}"
+        which = f"seed {result.seed}" if result.witness or seeds == 1 else f"seeds {seed} to {tried[-1]}"
+        searched = f"{result.instances} instances in {result.seconds:.1f} s, {which}"
         if result.witness is None:
             line(f"{found.id}: no counterexample among {searched}.")
         else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
+from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
 from boundcheck.errors import BadInput, hidden_character
 
 if TYPE_CHECKING:
@@ -46,10 +47,9 @@ def report(
         bool, typer.Option("--replace", help="Remove the pages of an older report in DIR that this one does not have.")
     ] = False,
     title: Annotated[str, typer.Option(help="Title of the index page.")] = "Bounds against experiments",
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of processes.", show_default="one a processor"),
-    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -112,7 +112,9 @@ def report(
         typer.echo(f"written without the training that still runs: {written(found)[-1]}", err=True)
 
     store = chosen_store(no_store)
-    found = carry_out_report(claims, wanted, asked, store=store, workers=workers, on_short=early)
+    found = carry_out_report(
+        claims, wanted, asked, store=store, where=where(workers, cluster, time_limit), on_short=early
+    )
     paths = written(found)
     not_run += found.not_run
     counts = count_by(r.verdict for r in found.results)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundcheck.cli._output import json_float, line, print_json, progress, short, table
+from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
 
 if TYPE_CHECKING:
     from boundcheck.cli._execute import Done, Refused
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Spec = Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)]
-Workers = Annotated[
-    int | None,
-    typer.Option("--workers", min=1, help="Number of processes.", show_default="one a processor, for many claims"),
-]
 NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
 
 
@@ -95,6 +92,8 @@ def run(
         typer.Option("-o", "--out", metavar="DIR", help="Folder for the runs.", show_default="the result store"),
     ] = None,
     workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> int:
     """Carries out the runs of all claims.
@@ -111,7 +110,7 @@ def run(
 
     claims = load_claims(spec)
     store = store_place() if out is None else prepare(out)
-    done = carry_out(claims, store=store, workers=workers)
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit))
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]
     if as_json:
@@ -180,6 +179,8 @@ def compare(
         bool, typer.Option("--deterministic", help="With --curve: nothing in the run is random.")
     ] = False,
     workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     no_store: NoStore = False,
     as_json: Json = False,
 ) -> int:
@@ -207,7 +208,7 @@ def compare(
         raise BadInput("--problem, --set, --column and --deterministic belong to --curve; give one, or a SPEC alone.")
     else:
         claims = load_claims(spec)
-    results = results_of(carry_out(claims, store=chosen_store(no_store), workers=workers))
+    results = results_of(carry_out(claims, store=chosen_store(no_store), where=where(workers, cluster, time_limit)))
     if as_json:
         print_json(_json_results(results))
     else:
@@ -256,6 +257,8 @@ def check(
         ),
     ] = None,
     workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     no_store: NoStore = False,
     as_json: Json = False,
 ) -> int:
@@ -285,7 +288,7 @@ def check(
     for path, option in ((junit, "--junit"), (summary, "--summary")):
         if path is not None:
             probe_file(path, option)
-    done = carry_out(asked, store=chosen_store(no_store), workers=workers)
+    done = carry_out(asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit))
     not_run += [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
     done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
     against = contradictions((), [d.result for d in done if isinstance(d, Done)])

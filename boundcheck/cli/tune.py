@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boundcheck.cli._output import print_json, short, table
+from boundcheck.cli._output import print_json, progress, short, table
+from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
+from boundcheck.core.executor import Lost
+from boundcheck.errors import BadInput, BoundcheckError, WorkerLost
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from boundcheck.evidence.claim import Claim
     from boundcheck.evidence.tuning import Choice, Tuning
 
@@ -28,6 +35,9 @@ def tune(
         str | None,
         typer.Option("--local-work", metavar="LIST", help="Amounts E to choose among.", show_default="as in the file"),
     ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """The step size, local work and rounds that each claim's bound recommends, beside the best found by running.
@@ -40,12 +50,10 @@ def tune(
     Example: boundcheck tune examples/scgd.toml --target 1/100 --local-work 1,2,4,8
     """
     from boundcheck.cli._curve import of_runs
+    from boundcheck.cli._execute import SERIAL, executor_for
     from boundcheck.core.numbers import as_fraction, parse_grid
-    from boundcheck.errors import BadInput
     from boundcheck.evidence.rounds_to_target import is_bound
     from boundcheck.evidence.spec import load_claims
-    from boundcheck.evidence.tuning import tune as tuned
-    from boundcheck.problems.build import build
     from boundcheck.theory.discovery import statement
 
     share = as_fraction(target, "--target")
@@ -55,17 +63,60 @@ def tune(
         raise BadInput(f"--target = {target} is not allowed; it is a share of the start, between 0 and 1.")
     if any(e < 1 for e in grid):
         raise BadInput(f"--local-work = {local_work} is not allowed; amounts of local work are integers of at least 1.")
-    found: list[tuple[Claim, Tuning]] = []
-    for claim in of_runs(load_claims(spec), "boundcheck tune"):
-        claimed = statement(claim.statement)
-        if is_bound(claimed):
-            found.append((claim, tuned(claimed, build(claim.problem), claim.method, share, claim.constants, grid)))
+    claims = [c for c in of_runs(load_claims(spec), "boundcheck tune") if is_bound(statement(c.statement))]
+    executor = executor_for(len(claims) <= SERIAL, where(workers, cluster, time_limit))
+    shares = [0.0] * len(claims)
+    with progress(f"{spec}: tuning", float(max(len(claims), 1))) as show:
+
+        def told(place: int, done: float) -> None:
+            shares[place] = done
+            show(sum(shares))
+
+        results = executor.map(_tuned, [(c, share, grid) for c in claims], lambda place, _: told(place, 1.0), told)
+    found = list(zip(claims, map(_unless_lost, claims, results), strict=True))
     if as_json:
         print_json({"target": str(share), "claims": [{"claim": c.label(), **_data(t)} for c, t in found]})
     else:
         columns = ["claim", "recommended", "promised rounds", "needed so", "best found", "needed", "ratio"]
         table(columns, [[c.label(), *_cells(t)] for c, t in found])
     return 0 if any(t.recommended for _, t in found) else 3
+
+
+@dataclass(frozen=True)
+class _Absent:
+    """A claim whose data set or package is not on the machine that was to tune it."""
+
+    error: BoundcheckError
+
+    @property
+    def lacking(self) -> str:
+        """For the executor."""
+        return str(self.error)
+
+
+def _tuned(item: tuple[Claim, Fraction, list[int]], tell: Callable[[float], None]) -> Tuning | _Absent:
+    """One claim; at the top of the module, so that worker processes find it."""
+    from boundcheck.evidence.not_run import is_absence
+    from boundcheck.evidence.tuning import tune as tuned
+    from boundcheck.problems.build import build
+    from boundcheck.theory.discovery import statement
+
+    claim, share, grid = item
+    try:
+        problem = build(claim.problem)
+        return tuned(statement(claim.statement), problem, claim.method, share, claim.constants, grid, tell)
+    except BoundcheckError as error:
+        if is_absence(error):
+            return _Absent(error)
+        raise
+
+
+def _unless_lost(claim: Claim, result: Tuning | _Absent | Lost) -> Tuning:
+    if isinstance(result, Lost):
+        raise WorkerLost(f"claim '{claim.label()}': {result.reason}")
+    if isinstance(result, _Absent):
+        raise result.error
+    return result
 
 
 def _chosen(choice: Choice | None, step: str | None) -> str:

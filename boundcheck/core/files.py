@@ -72,7 +72,7 @@ class Files(Protocol):
         """Removes an entry or a file, if it is there."""
         ...
 
-    def tidy(self, folder: str, age: float) -> None:
+    def tidy(self, folder: str = "", age: float = 0.0) -> None:
         """Removes what killed writers left, and files of `folder` older than `age` seconds or named as an entry is."""
         ...
 
@@ -85,20 +85,24 @@ class Files(Protocol):
         ...
 
 
-def files_at(place: Path | str) -> Files:
-    """The files at a place; nothing is made or read yet. Raises MissingExtra and BadInput for a URL."""
+def files_at(place: Path | str, *, marked: bool = True) -> Files:
+    """The files at a place; nothing is made or read yet. Raises MissingExtra and BadInput for a URL.
+
+    marked: whether what is written to a folder gives it the marker of a place that boundcheck may empty.
+    """
     if is_url(place) and not str(place).startswith("file://"):
         from boundcheck.core.remote_files import remote_files
 
         return remote_files(str(place))
-    return LocalFiles(Path(url2pathname(place.removeprefix("file://")) if isinstance(place, str) else place))
+    return LocalFiles(Path(url2pathname(place.removeprefix("file://")) if isinstance(place, str) else place), marked)
 
 
 class LocalFiles:
     """A folder. What is written goes to `.partial`, is flushed to the disk and renamed; an entry is a folder."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, marked: bool = True) -> None:
         self.path = path
+        self.marked = marked
         self.place = str(path)
 
     def prepare(self) -> bool:
@@ -236,7 +240,7 @@ class LocalFiles:
         for last in (False, False, True):
             folder = self.path / ".partial" / f"{host()}-{os.getpid()}-{secrets.token_hex(6)}"
             try:
-                if not (self.path / MARKER).exists():
+                if self.marked and not (self.path / MARKER).exists():
                     places.prepare(self.path)
                 folder.mkdir(parents=True)
                 action(folder)
@@ -250,7 +254,7 @@ class LocalFiles:
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def tidy(self, folder: str, age: float) -> None:
+    def tidy(self, folder: str = "", age: float = 0.0) -> None:
         """See `Files.tidy`."""
         now = time.time()
         for leftover in _entries(self.path / ".partial"):
@@ -259,7 +263,7 @@ class LocalFiles:
             gone = writer == host() and pid.isdigit() and not _is_running(int(pid))
             if gone or _age(leftover, now) > LEFTOVER_AGE:
                 shutil.rmtree(leftover, ignore_errors=True)
-        for file in _entries(self.path / folder):
+        for file in _entries(self.path / folder) if folder else ():
             if (self.path / file.name).exists() or _age(file, now) > age:
                 with contextlib.suppress(OSError):  # tidying is a courtesy; a read-only store stays readable
                     file.unlink()

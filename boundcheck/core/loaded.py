@@ -41,6 +41,13 @@ def digest_of(path: Path) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
+def sources_of(path: Path) -> dict[str, bytes]:
+    """The bytes of a file, under "", or those of all Python files of a package by their relative names."""
+    if path.is_file():
+        return {"": path.read_bytes()}
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in sorted(_sources(path))}
+
+
 def _sources(folder: Path) -> Iterator[Path]:
     for path in folder.iterdir():
         if path.suffix == ".py" and path.is_file():

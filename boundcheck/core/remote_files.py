@@ -120,8 +120,10 @@ class RemoteFiles:
         with _told(unwritable, self.place), contextlib.suppress(FileNotFoundError):
             self._system.rm_file(self._path(name))
 
-    def tidy(self, folder: str, age: float) -> None:
+    def tidy(self, folder: str = "", age: float = 0.0) -> None:
         """See `Files.tidy`; nothing half-written is ever there."""
+        if not folder:
+            return
         # a courtesy: a read-only store stays readable
         with contextlib.suppress(StoreError, FileNotFoundError), _told(unreadable, self.place):
             now = time.time()

@@ -89,9 +89,13 @@ def instance_of(path: Path | str) -> dict[str, Any]:
     return {key: data[key] for key in ("problem", "method", "constants", "at") if key in data}
 
 
-def claim_from_table(table: Mapping[str, Any], name: str) -> Claim:
-    """The claim of one table, as `[[claim]]` would have it; `name` stands for the file in messages."""
-    return _claims(TomlFile(name, {"claim": [dict(table)]}, {}), need_expect=False)[0]
+def claim_from_table(table: Mapping[str, Any], name: str, lines: Mapping[KeyPath, int] | None = None) -> Claim:
+    """The claim of one table, as `[[claim]]` would have it; `name` stands for the file in messages.
+
+    lines: the line of each key path of the table, where it has been made from a file.
+    """
+    placed = {("claim", 0, *path): line for path, line in (lines or {}).items()}
+    return _claims(TomlFile(name, {"claim": [dict(table)]}, placed), need_expect=False)[0]
 
 
 def _claims(

@@ -207,12 +207,13 @@ def nearest_value(expr: Any, values: Mapping[str, Fraction]) -> float:
 
 
 def evaluate_arrays(
-    statement: Statement, values: Mapping[str, Any], *, search: bool = False
+    statement: Statement, values: Mapping[str, Any], *, search: bool = False, outside: Any = None
 ) -> tuple[Any, Any, Any, str]:
     """(value, in_scope, vacuous, note) over the broadcast shape; see `evaluation.Evaluation`.
 
     Raises BadInput naming the first entry that its declaration rules out. search: points that break a domain relation
-    such as mu <= L are out of scope instead, values out of scope may be off, and vacuous is False.
+    such as mu <= L are out of scope instead, values out of scope may be off, and vacuous is False. outside: a flat
+    array of False, one a point, in which such points are marked; they are out of scope, and nothing is raised.
     """
     inputs = Inputs(statement, values)
     given = set(inputs.floats)
@@ -242,7 +243,10 @@ def evaluate_arrays(
             for j, mask in enumerate(masks):
                 answer = mask.block(start, count, found[2 * j + 2], found[2 * j + 3], arrays)
                 if j < len(domain) and not search and not answer.all():
-                    check_domain(statement, inputs.at(start + int(np.argmin(answer))))
+                    if outside is None:
+                        check_domain(statement, inputs.at(start + int(np.argmin(answer))))
+                    else:
+                        outside[here] |= ~answer
                 if j < len(relations):
                     in_scope[here] &= answer
                 else:

@@ -18,7 +18,7 @@ from cli_tools import FEDAVG, OUT, Run
 
 from boundcheck.cli import _execute as execute
 from boundcheck.cli._execute import WorkerLost, carry_out_report
-from boundcheck.core.executor import Lost, SerialExecutor
+from boundcheck.core.executor import Lost, SerialExecutor, Where
 from boundcheck.errors import BadInput
 from boundcheck.evidence.limits import load_limits
 from boundcheck.evidence.spec import load_claims
@@ -130,7 +130,7 @@ def test_a_lost_study_is_a_sentence(
             cycles = [getattr(job.what, "kind", "") == "cycles" for job in jobs]
             return [lost if c else r for c, r in zip(cycles, results, strict=True)]
 
-    monkeypatch.setattr(execute, "default_executor", lambda _: Losing())
+    monkeypatch.setattr(execute, "chosen_executor", lambda *_, **__: Losing())
     done = boundcheck_cli("report", spec(FEDAVG, LIMITS, CYCLES), "-o", tmp_path / "report", "--workers", "2")
     assert done.code == 2
     assert done.err == (
@@ -139,9 +139,9 @@ def test_a_lost_study_is_a_sentence(
     )
     assert not (tmp_path / "report" / "index.html").exists()
     with pytest.raises(BadInput, match=r"study 'bad': .* is not there.*\nstudy 'Two points': the worker"):
-        carry_out_report([], [], load_studies(spec(CYCLES, neural("bad", "cuda:99"))), store=None, workers=2)
+        carry_out_report([], [], load_studies(spec(CYCLES, neural("bad", "cuda:99"))), store=None, where=Where(2))
     with pytest.raises(WorkerLost):
-        carry_out_report([], [], load_studies(spec(CYCLES)), store=None, workers=2)
+        carry_out_report([], [], load_studies(spec(CYCLES)), store=None, where=Where(2))
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -171,9 +171,9 @@ def test_what_computes_on_a_gpu_is_never_side_by_side(
             return names
 
     monkeypatch.setattr(execute, "_carry_out", noted)
-    monkeypatch.setattr(execute, "default_executor", lambda _: Elsewhere())
+    monkeypatch.setattr(execute, "chosen_executor", lambda *_, **__: Elsewhere())
     monkeypatch.setattr(provider, "device_of", lambda settings: settings.device if alone else "cpu")
-    found = carry_out_report([], [], asked, store=None, workers=2)
+    found = carry_out_report([], [], asked, store=None, where=Where(2))
     names = [a.name for a in asked]
     assert found.studies == names  # each in its place, wherever it was carried out
     assert here == ([n for n in names if "cuda" in n] if alone else [])
@@ -200,13 +200,13 @@ def test_what_runs_long_is_begun_first(spec: Write, monkeypatch: pytest.MonkeyPa
     path = spec(FEDAVG, LIMITS, CYCLES, training("a"), training("b"))
     (claim,) = load_claims(path)
     monkeypatch.setattr(execute, "_carry_out", noted)
-    found = carry_out_report([claim], load_limits(path), load_studies(path), store=None, workers=1)
+    found = carry_out_report([claim], load_limits(path), load_studies(path), store=None, where=Where(1))
     assert begun == ["Where it ends", "Two points", "one round", "a", "b"]  # one process alone: what is long comes last
     begun.clear()
     several = type("Several", (), {"map": SerialExecutor().map})
-    monkeypatch.setattr(execute, "default_executor", lambda _: several())
+    monkeypatch.setattr(execute, "chosen_executor", lambda where, shared: several())
     early: list[execute.Reported] = []
-    how: dict[str, Any] = {"store": None, "workers": 2, "on_short": early.append}
+    how: dict[str, Any] = {"store": None, "where": Where(2), "on_short": early.append}
     carry_out_report([claim], load_limits(path), load_studies(path), **how)
     assert begun == ["a", "b", "Where it ends", "Two points", "one round"]
     assert early == []  # nothing ran any more
@@ -218,11 +218,11 @@ def test_what_runs_long_is_begun_first(spec: Write, monkeypatch: pytest.MonkeyPa
 def test_studies_share_the_processes_without_being_asked(spec: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int | None] = []
 
-    def processes(workers: int | None) -> SerialExecutor:
-        asked.append(workers)
+    def processes(where: Where, shared: object) -> SerialExecutor:
+        asked.append(where.workers)
         return SerialExecutor()
 
-    monkeypatch.setattr(execute, "default_executor", processes)
+    monkeypatch.setattr(execute, "chosen_executor", processes)
     monkeypatch.setattr(execute, "_carry_out", lambda job, tell: job.what.name)  # pyright: ignore[reportUnknownLambdaType]
     for tables, started in (((CYCLES, training("a")), False), ((training("a"), training("b")), True)):
         asked.clear()

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from boundcheck.core.executor import Lost, ProcessExecutor, SerialExecutor, WorkerTraceback, default_executor
+from boundcheck.core.executor import Lost, ProcessExecutor, SerialExecutor, Where, chosen_executor
+from boundcheck.core.worker_process import WorkerTraceback
 from boundcheck.errors import BadInput, SpecError, StoreError, UnknownName
 
 
@@ -148,15 +149,15 @@ def test_what_cannot_be_sent_is_said() -> None:
         ProcessExecutor(1).map(lambda x: x, [1])
 
 
-def test_default_executor() -> None:
-    assert isinstance(default_executor(1), SerialExecutor)
-    two = default_executor(2)
+def test_chosen_executor() -> None:
+    assert isinstance(chosen_executor(Where(1)), SerialExecutor)
+    two = chosen_executor(Where(2))
     assert isinstance(two, ProcessExecutor)
     assert two.workers == 2
-    default_executor()
+    chosen_executor(Where())
     for workers in (0, -1):
         with pytest.raises(BadInput, match=f"workers = {workers} is not allowed"):
-            default_executor(workers)
+            chosen_executor(Where(workers))
 
 
 SCRIPT = """

@@ -1,0 +1,83 @@
+"""Searches with several seeds, each an item of an executor."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_executor
+from boundcheck.errors import WorkerLost
+from boundcheck.falsify.search import FalsifyResult, falsify
+from boundcheck.theory.discovery import is_registered, statement
+
+if TYPE_CHECKING:
+    from boundcheck.theory.statement import Statement
+
+GRACE = 60.0  # seconds beyond twice its budget after which a search is stopped: shrinking a witness takes its time
+
+
+class _Enough(Exception):
+    """A seed has found a witness, and no smaller one is still searching."""
+
+
+def falsify_seeds(
+    claimed: Statement,
+    seeds: range,
+    *,
+    budget: float = 60.0,
+    max_instances: int | None = None,
+    where: Where = HERE,
+    on_progress: Callable[[float], None] | None = None,
+) -> list[FalsifyResult]:
+    """The results of the seeds up to the first one that has found a witness, in their order.
+
+    budget and max_instances are those of each seed. What a seed finds does not depend on the others, so the last result
+    is the same wherever they search and in whatever order they end. Raises WorkerLost where the process of a
+    search was lost twice.
+    """
+    found: dict[int, FalsifyResult | Lost] = {}
+    shares = [0.0] * len(seeds)
+
+    def told(place: int, share: float) -> None:
+        shares[place] = share
+        if on_progress is not None:
+            on_progress(sum(shares) / len(seeds))
+
+    def done(place: int, result: FalsifyResult | Lost) -> None:
+        found[place] = result
+        told(place, 1.0)
+        first = next((p for p in sorted(found) if getattr(found[p], "witness", None) is not None), len(seeds))
+        if first < len(seeds) and all(p in found for p in range(first)):
+            raise _Enough
+
+    alone = len(seeds) == 1 and where == HERE
+    limited = where if where.limit is not None or alone else Where(where.workers, where.cluster, 2 * budget + GRACE)
+    executor = SerialExecutor() if alone else chosen_executor(limited)
+    asked = claimed.id if is_registered(claimed) else claimed
+    with contextlib.suppress(_Enough):
+        executor.map(_search, [(asked, budget, seed, max_instances) for seed in seeds], done, told)
+    results: list[FalsifyResult] = []
+    for place, seed in enumerate(seeds):
+        result = found[place]
+        if isinstance(result, Lost):
+            raise WorkerLost(f"{claimed.best_id}: the search with seed {seed} failed: {result.reason}")
+        results.append(result)
+        if result.witness is not None:
+            break
+    return results
+
+
+def together(results: Sequence[FalsifyResult]) -> FalsifyResult:
+    """What several searches of one statement found as one result: the last one's witness, all instances."""
+    last = results[-1]
+    best, instances = max(r.best for r in results), sum(r.instances for r in results)
+    seconds, seed = sum(r.seconds for r in results), last.seed if last.witness is not None else results[0].seed
+    return FalsifyResult(last.statement, last.witness, best, instances, seconds, seed, last.budget)
+
+
+def _search(item: tuple[Statement | str, float, int, int | None], tell: Callable[[float], None]) -> FalsifyResult:
+    """One seed; at the top of the module, so that worker processes find it."""
+    asked, budget, seed, most = item
+    claimed = statement(asked)
+    return falsify(claimed, budget=budget, seed=seed, max_instances=most, on_progress=lambda share, _: tell(share))

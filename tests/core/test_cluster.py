@@ -1,0 +1,171 @@
+"""The executor of a cluster, with a scheduler and workers as real processes: results, and the first faults."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster_items import Item, begun, stored, told
+from cluster_tools import Machines, environment, is_running, machines, wait_for
+
+from boundcheck.core.cluster import ClusterExecutor
+from boundcheck.core.cluster_worker import differences, facts
+from boundcheck.core.executor import HERE, SerialExecutor, Where, chosen_executor
+from boundcheck.errors import BadInput
+
+pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the signals of these tests are POSIX's")
+
+ITEMS = 6
+CLIENT = """
+import sys
+from pathlib import Path
+from cluster_items import Item, stored
+from boundcheck.core.cluster import ClusterExecutor
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[2])
+    items = [Item(number, folder, "waits" if number < 2 else "") for number in range(int(sys.argv[3]))]
+    print(ClusterExecutor(sys.argv[1], shared=folder / "store").map(stored, items))
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Generator[Machines]:
+    with machines(tmp_path_factory.mktemp("cluster")) as found:
+        found.scheduler()
+        found.worker()
+        found.worker()
+        yield found
+
+
+def items(folder: Path) -> list[Item]:
+    """The first two wait until a file `go` is there, so that both workers are at work."""
+    return [Item(number, folder, "waits" if number < 2 else "") for number in range(ITEMS)]
+
+
+def undisturbed(folder: Path) -> tuple[list[Any], dict[str, bytes]]:
+    folder.mkdir()
+    (folder / "go").touch()
+    return SerialExecutor().map(stored, items(folder)), runs(folder)
+
+
+def runs(folder: Path) -> dict[str, bytes]:
+    """The files of the store, the environments of the runs aside."""
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in (folder / "store").rglob("*") if p.is_file()}
+    return {name: content for name, content in found.items() if not name.endswith("environment.json")}
+
+
+class Mapped(threading.Thread):
+    """The items on the cluster, in a thread of this process."""
+
+    def __init__(self, cluster: Machines, folder: Path) -> None:
+        super().__init__()
+        self.address, self.folder = cluster.address, folder
+        self.results: list[Any] = []
+        self.start()
+        wait_for(lambda: begun(folder, 0) and begun(folder, 1))
+
+    def run(self) -> None:
+        self.results = ClusterExecutor(self.address, shared=self.folder / "store").map(stored, items(self.folder))
+
+    def end(self) -> list[Any]:
+        (self.folder / "go").touch()
+        self.join(60)
+        return self.results
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_a_worker_is_killed_in_the_middle_of_an_item(cluster: Machines, tmp_path: Path) -> None:
+    folder = tmp_path / "disturbed"
+    folder.mkdir()
+    mapped = Mapped(cluster, folder)
+    (pid,) = begun(folder, 0)
+    os.kill(parent_of(pid), signal.SIGKILL)
+    wait_for(lambda: not is_running(pid))  # the process of the item goes with its worker
+    cluster.worker()
+    assert (mapped.end(), runs(folder)) == undisturbed(tmp_path / "undisturbed")
+    assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 1, 1, 1, 1, 1]
+
+
+def test_the_client_is_killed_and_started_again(cluster: Machines, tmp_path: Path) -> None:
+    folder = tmp_path / "disturbed"
+    folder.mkdir()
+    script = tmp_path / "client.py"
+    script.write_text(CLIENT)
+    command = [sys.executable, str(script), cluster.address, str(folder), str(ITEMS)]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL) as first:
+        wait_for(lambda: begun(folder, 0) and begun(folder, 1))
+        first.kill()
+    wait_for(lambda: not any(is_running(pid) for number in (0, 1) for pid in begun(folder, number)))
+    (folder / "go").touch()
+    assert not list((folder / "store").glob("*/done.json"))
+    second = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    results, expected = undisturbed(tmp_path / "undisturbed")
+    assert second.stdout == f"{results}\n"
+    assert runs(folder) == expected
+    assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 2, 1, 1, 1, 1]
+
+
+def test_the_scheduler_is_started_again(cluster: Machines, tmp_path: Path) -> None:
+    folder = tmp_path / "disturbed"
+    folder.mkdir()
+    mapped = Mapped(cluster, folder)
+    cluster.running[0].kill()
+    cluster.running[0].wait()
+    wait_for(lambda: not any(is_running(pid) for number in (0, 1) for pid in begun(folder, number)))
+    cluster.scheduler()
+    for _ in range(2):  # Dask's workers end with their scheduler
+        cluster.worker()
+    assert (mapped.end(), runs(folder)) == undisturbed(tmp_path / "undisturbed")
+    assert [len(begun(folder, number)) for number in range(ITEMS)] == [2, 2, 1, 1, 1, 1]
+
+
+def test_shares_reach_the_client_and_results_are_in_order(cluster: Machines, tmp_path: Path) -> None:
+    heard: list[tuple[int, float]] = []
+    done: dict[int, int] = {}
+    own = [Item(number, tmp_path) for number in range(40)]
+    results = ClusterExecutor(cluster.address).map(
+        told, own, lambda place, result: done.update({place: place}), lambda *share: heard.append(share)
+    )
+    assert results == list(range(40))
+    assert sorted(done) == list(range(40))
+    assert (0, 0.25) in heard
+
+
+def test_a_cluster_of_this_process(tmp_path: Path) -> None:
+    own = [Item(number, tmp_path) for number in range(5)]
+    assert chosen_executor(Where(cluster="local:2"), tmp_path / "store").map(stored, own) == SerialExecutor().map(
+        stored, own
+    )
+    assert chosen_executor(Where(cluster="local:1")).map(stored, []) == []
+
+
+def test_what_is_no_cluster_is_said(tmp_path: Path) -> None:
+    for address in ("nowhere", "local:0", "local:two", str(tmp_path)):
+        with pytest.raises(BadInput, match="is neither the address of a scheduler"):
+            chosen_executor(Where(cluster=address))
+    with pytest.raises(BadInput, match="exclude each other"):
+        chosen_executor(Where(2, "local:2"))
+    assert isinstance(chosen_executor(HERE if os.cpu_count() == 1 else Where(1)), SerialExecutor)
+
+
+def test_differences_are_named() -> None:
+    own = facts()
+    assert differences(own, own) == ""
+    assert differences({**own, "boundcheck": "0.0.1", "code": "?"}, own) == (
+        f"has boundcheck {own['boundcheck']} where the client has boundcheck 0.0.1"
+    )
+    other = {**own, "precision": "no bits", "numpy": "1.0"}
+    assert differences(other, own) == (
+        f"has arithmetic with {own['precision']} where the client has arithmetic with no bits, and "
+        f"has numpy {own['numpy']} where the client has numpy 1.0"
+    )

@@ -1,0 +1,170 @@
+"""The rows of a sweep: the points of axes, and bounds that are those of the statement at each point."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from boundcheck.sweeps.axes import Latin, Range, boxes, levels, permuted
+from boundcheck.sweeps.rows import LABELS, claim_of, columns_of, point
+from boundcheck.sweeps.spec import load_sweep, sweep_from_text
+from boundcheck.theory.discovery import statement
+
+BOUND = """kind = "bound"
+constants = { n = 2, E = 4, sigma2 = 1, dist2_0 = 4 }
+[grid]
+statement = ["scgd/theorem_3_3/corrected", "scgd/theorem_3_3/as_printed_main"]
+constants.mu = ["1/10", "1/3", 3]
+constants.eta = "log:1e-6:1/10:7"
+at.K = [0, 10, 1000]
+[latin]
+points = 5
+seed = 3
+constants.L = "log:1:4"
+"""
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (3, 4), (2, 3, 4), (2, 1, 5, 3)])
+def test_boxes_cover_every_range_of_rows_in_order(shape: tuple[int, ...]) -> None:
+    total = math.prod(shape)
+    for start in range(total):
+        for stop in range(start, total + 1):
+            rows: list[int] = []
+            for box in boxes(shape, start, stop):
+                form = (*box.fixed, box.slice, *map(range, box.rest))
+                sides = [range(s, s + 1) if isinstance(s, int) else s for s in form]
+                grid = np.stack(np.meshgrid(*sides, indexing="ij"), -1).reshape(-1, len(shape))
+                rows += [int(np.ravel_multi_index(tuple(at), shape)) for at in grid]
+                assert box.size == len(grid)
+            assert rows == list(range(start, stop))
+
+
+def test_levels_are_those_of_numpy() -> None:
+    for row in range(24):
+        assert levels(row, (2, 3, 4)) == tuple(int(i) for i in np.unravel_index(row, (2, 3, 4)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 257, 1000])
+def test_a_permutation_without_a_table(count: int) -> None:
+    found = permuted(np.arange(count, dtype=np.uint64), count, 11)
+    assert sorted(found.tolist()) == list(range(count))
+    if count > 100:
+        assert found.tolist() != permuted(np.arange(count, dtype=np.uint64), count, 12).tolist()
+
+
+def test_a_latin_hypercube_meets_every_stratum_once_on_every_axis() -> None:
+    ranges = (Range(("a",), "a", 0.0, 1.0, False, False), Range(("b",), "b", 1.0, 1e6, True, False))
+    latin = Latin((*ranges, Range(("n",), "n", 3.0, 6.0, False, True)), 400, 7)
+    index = np.arange(400)
+    a, b, n = (latin.values(k, index) for k in range(3))
+    assert sorted(np.floor(a * 400).astype(int).tolist()) == list(range(400))
+    assert sorted(np.floor(np.log(b) / math.log(1e6) * 400).astype(int).tolist()) == list(range(400))
+    assert np.bincount(n.astype(int), minlength=7)[3:].tolist() == [100] * 4
+    assert abs(np.corrcoef(a, np.log(b))[0, 1]) < 0.15
+    assert latin.values(1, index[37:41]).tolist() == b[37:41].tolist()  # from the numbers of the points alone
+
+
+def test_bounds_are_those_of_the_statement_at_each_exact_point() -> None:
+    sweep = sweep_from_text(BOUND)
+    assert sweep.names == ["statement", "mu", "eta", "K", "L"]
+    found = columns_of(sweep, 0, sweep.rows)
+    assert set(np.array(LABELS)[found["label"]]) == {"in scope", "vacuous", "out of scope", "not run"}
+    for row in [*range(0, sweep.rows, 17), sweep.rows - 1]:
+        at = point(sweep, row)
+        claimed = statement(at[("statement",)])
+        values = {path[-1]: value for path, value in at.items() if path != ("statement",)}
+        assert found["statement"][row] == at[("statement",)]
+        assert all(found[name][row] == float(values[name]) for name in ("mu", "eta", "K", "L"))
+        if values["mu"] > values["L"]:  # outside of the declaration: no value, and the row says why
+            assert LABELS[found["label"][row]] == "not run"
+            assert "mu <= L" in found["reason"][row].replace("mu - L <= 0", "mu <= L")
+            assert math.isnan(found["bound"][row])
+            continue
+        here = claimed.evaluate(n=2, E=4, sigma2=1, dist2_0=4, **values)
+        assert found["bound"][row] == pytest.approx(here.value, rel=1e-12)
+        assert found["in_scope"][row] == here.in_scope
+        assert found["vacuous"][row] == here.vacuous
+        label = "out of scope" if not here.in_scope else "vacuous" if here.vacuous else "in scope"
+        assert LABELS[found["label"][row]] == label
+
+
+def test_rows_do_not_depend_on_the_chunks() -> None:
+    sweep = sweep_from_text(BOUND)
+    whole = columns_of(sweep, 0, sweep.rows)
+    cuts = [0, 1, 7, 100, 333, sweep.rows]
+    parts = [columns_of(sweep, a, b) for a, b in itertools.pairwise(cuts)]
+    for name, column in whole.items():
+        joined = np.concatenate([np.asarray(part[name]) for part in parts])
+        assert np.array_equal(np.asarray(column), joined, equal_nan=name == "bound")
+
+
+def test_the_edge_of_a_condition_is_decided_at_the_exact_level() -> None:
+    # 1/3, 1/7, 1/10 and 1/49 are no doubles, and float(1/49)*49 is below 1
+    text = """kind = "bound"
+statement = "classics/gradient_descent_strongly_convex/as_printed"
+[grid]
+constants.L = [3, 7, 10, 49]
+constants.eta = ["1/3", "1/7", "1/10", "1/49"]
+[latin]
+points = 1
+constants.mu = "lin:1:2"
+"""
+    claimed = statement("classics/gradient_descent_strongly_convex/as_printed")
+    lacking = {s.name for s in claimed.symbols} - {"L", "eta", "mu"}
+    head, _, rest = text.partition("[grid]")
+    constants = ", ".join(f"{name} = 1" for name in sorted(lacking))
+    sweep = sweep_from_text(f"{head}constants = {{ {constants} }}\n[grid]{rest}")
+    found = columns_of(sweep, 0, sweep.rows)
+    for row in range(sweep.rows):
+        at = point(sweep, row)
+        L, eta = at[("constants", "L")], at[("constants", "eta")]
+        inside = claimed.scope(**dict.fromkeys(lacking, 1), L=L, eta=eta, mu=at[("constants", "mu")]).in_scope
+        assert found["in_scope"][row] == inside, (L, eta)
+    assert found["in_scope"][0]  # eta = 1/L exactly
+
+
+def test_constants_of_a_problem_and_a_method_are_those_of_their_setting() -> None:
+    sweep = sweep_from_text("""kind = "bound"
+statement = "scgd/theorem_3_3/corrected"
+problem = { kind = "scgd_appendix_c" }
+method = { kind = "scgd", E = 2, eta = "largest" }
+[grid]
+method.E = [1, 2]
+at.K = [1, 10, 100]
+""")
+    found = columns_of(sweep, 0, sweep.rows)
+    assert found["in_scope"].all()
+    assert (np.diff(found["bound"].reshape(2, 3)) < 0).all()
+
+
+def test_the_shipped_example_says_what_is_computed() -> None:
+    path = Path(__file__).parents[2] / "examples" / "sweeps" / "fedshuffle_steps.toml"
+    sweep = load_sweep(path)
+    assert (sweep.rows, sweep.names) == (150, ["mu", "E", "size"])
+    row = columns_of(sweep, 5, 6)  # kappa = 1, E = 1, all six clients: the least factor of all
+    assert (row["mu"][0], row["E"][0], row["size"][0]) == (1, 1, 6)
+    assert row["step_ratio"][0] == pytest.approx(9.617, rel=1e-3)
+    assert "It is 9.6 times at\n# kappa = 1, E = 1" in path.read_text()
+
+
+def test_the_claim_of_a_row() -> None:
+    sweep = sweep_from_text("""kind = "compare"
+statement = "scgd/theorem_3_3/corrected"
+problem = { kind = "scgd_appendix_c" }
+method = { kind = "scgd", eta = "largest" }
+at = { K = [1, 10] }
+[grid]
+method.E = [1, 2]
+method.eta = ["1/1000", "largest"]
+""")
+    assert [dict(claim_of(sweep, r).method)["eta"] for r in range(4)] == ["1/1000", "largest"] * 2
+    assert [dict(claim_of(sweep, r).method)["E"] for r in range(4)] == [1, 1, 2, 2]
+    assert point(sweep, 2)[("method", "E")] == Fraction(2)
+    found = columns_of(sweep, 1, 2)
+    assert found["outcome"] == ["HOLDS"]
+    assert found["tightness"][0] == pytest.approx(1.0, abs=0.1)
