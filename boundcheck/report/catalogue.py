@@ -196,7 +196,7 @@ class Catalogue:
     def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:
         found = worked_number(best)
         if found is not None:
-            told = ", ".join(f"{name} = {value}" for name, value in found.constants)
+            told = ", ".join(f"{name} = {shortened(value, 16)}" for name, value in found.constants)
             value = f"{found.exact} = {pretty(found.value, 6)}" if "/" in found.exact else pretty(found.value, 6)
             note = "It says nothing there: the bound is not below its trivial value." if found.vacuous else ""
             return {"value": value, "at": told, "note": note, "command": found.command}
