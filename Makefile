@@ -13,7 +13,7 @@ FIGURES := scgd_figure_1 fedshuffle_figure_1 scgd_figure_2 partial_averaging_fig
 # modules are parsed by the first process that imports them, not by each, whatever the surroundings say
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: report test test-all derivations bench mutants libraries axe lint style lock clean
+.PHONY: report docs test test-all derivations bench mutants libraries axe lint style lock clean
 
 $(READY): requirements.lock requirements-neural.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -68,6 +68,12 @@ libraries:
 ## axe-core for the checks of contrast and names in tests/report/test_browser.py, which are skipped without it (npm)
 axe:
 	npm install --silent --no-save --no-audit --no-fund --prefix build/axe axe-core@4
+
+## the documentation under build/site, without a network; a warning ends it
+docs: export OMP_NUM_THREADS := 1
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(READY)
+	$(BIN)/mkdocs build --quiet --strict
 
 lint: style
 	$(BIN)/pyright --warnings

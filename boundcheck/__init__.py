@@ -175,7 +175,7 @@ def statements(paper: str | None = None) -> list[Statement]:
 def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
     """The method of a specification such as `method(kind="scgd", E=4, eta="1/100")`.
 
-    All kinds and their parameters: examples/README.md, "Methods"; `boundcheck.methods.build.kinds()` names them.
+    All kinds and their parameters: "Methods" in the documentation; `boundcheck.methods.build.kinds()` names them.
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
     """
     from boundcheck.methods.build import build
@@ -186,7 +186,7 @@ def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
 def problem(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Problem:
     """The problem of a specification such as `problem(kind="least_squares", data="diabetes", clients=20)`.
 
-    All kinds and their parameters: examples/README.md, "Problems"; `boundcheck.problems.build.kinds()` names them.
+    All kinds and their parameters: "Problems" in the documentation; `boundcheck.problems.build.kinds()` names them.
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one,
     DataNotFetched where its data set is not on this machine.
     """

@@ -1,86 +1,156 @@
-"""Runs a page of the documentation: its files are written, its commands are run in order, its output is compared.
+"""Runs a page of the documentation: its files are written, its blocks are run in order, their output is compared.
 
-A fenced block with `title="NAME"` is a file. A block `console` holds commands after `$ ` and what they print; a line
-`...` stands for any lines, and `…` within a line for any text. A command with `# exit code N` behind it must
-return N.
+- A fenced block with `title="NAME"` is a file.
+- A block `console` holds commands after `$ ` and what they print. A command with `# exit code N` behind it must return
+  N. `boundcheck` runs in this process, other programs in one of their own.
+- The blocks `python` of a page share their names. What one prints stands in the block `text` right after it.
+- In expected output a line `...` stands for any lines, and `…` within a line for any text. Whole numbers must be equal;
+  other numbers may differ by the share `TOLERANCE`. Blanks between words may be more or fewer.
+- `<!-- slow -->` above a block leaves it to the slow tests, `<!-- not run: REASON -->` leaves it out for good.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import math
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from boundcheck.cli import main
+from docs.hooks.blocks import blocks, run_cell
 
-
-@dataclass(frozen=True)
-class Step:
-    """A file to write (name and text), or a command with what it prints and the code that it returns."""
-
-    file: str
-    text: str
-    command: str = ""
-    code: int = 0
+TOLERANCE = 1e-4
+NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+TOKEN = re.compile(rf"(?P<any>…)|(?P<number>(?<![\w.]){NUMBER}(?![\w]))|(?P<blank>\s+)|(?P<text>\w+|.)")
+SHELL = set("|><;&$*`")
 
 
-def steps_of(page: str) -> Iterator[Step]:
-    """The files and commands of a page, in their order."""
-    for language, title, body in BLOCK.findall(page):
-        if title:
-            yield Step(title, body)
-        elif language == "console":
-            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-                command, _, output = part.partition("\n")
-                command, _, code = command.partition("  # exit code ")
-                yield Step("", output, command.strip(), int(code or 0))
+@dataclass
+class Count:
+    """What was done with the blocks of a page: commands and Python blocks that ran, and those that were left out."""
+
+    ran: int = 0
+    installs: int = 0
+    slow: int = 0
+    not_run: int = 0
 
 
-def follow(page: Path, folder: Path, skip: Callable[[str], bool], path: str = "") -> int:
-    """Does what a page says in `folder` and returns how many commands it ran.
+def follow(page: Path, folder: Path, installs: Callable[[str], bool], *, slow: bool = False, path: str = "") -> Count:
+    """Does what a page says in `folder`, and compares. installs: commands that are left out. slow: the slow ones too.
 
-    skip: commands that are left out, such as those that install. path: where programs are looked for first.
+    path: where programs are looked for first; with it no command runs in this process.
     """
-    surroundings = {
-        **os.environ,
-        "PATH": f"{path}:{os.environ['PATH']}" if path else os.environ["PATH"],
-        "COLUMNS": "120",
-    }
-    count = 0
-    for step in steps_of(page.read_text(encoding="utf-8")):
-        if step.file:
-            (folder / step.file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / step.file).write_text(step.text, encoding="utf-8")
-        elif not skip(step.command):
-            done = subprocess.run(
-                ["bash", "-c", step.command],
-                cwd=folder, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-            )  # fmt: skip
-            assert done.returncode == step.code, f"{step.command}: {done.returncode}\n{done.stdout}"
-            assert matches(step.text, done.stdout), f"{step.command} printed\n{done.stdout}\nand not\n{step.text}"
-            count += 1
+    count = Count()
+    names: dict[str, Any] = {"__name__": "page"}
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.title:
+            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.title).write_text(block.body, encoding="utf-8")
+        elif block.language not in ("console", "python"):
+            continue
+        elif block.mark.startswith("not run"):
+            count.not_run += 1
+        elif block.mark == "slow" and not slow:
+            count.slow += 1
+        elif block.language == "python":
+            with contextlib.chdir(folder):
+                printed, _ = run_cell(block.body, names)
+            why = difference(block.output or "", printed) if block.output or printed.strip() else ""
+            assert not why, f"{page.name}:\n{block.body}\n{why}"
+            count.ran += 1
+        else:
+            for command, code, output in block.commands():
+                if installs(command):
+                    count.installs += 1
+                    continue
+                returned, printed = carried_out(command, folder, path)
+                assert returned == code, f"{page.name}: {command}: exit code {returned}\n{printed}"
+                why = difference(output, printed) if output.strip() else ""
+                assert not why, f"{page.name}: {command}\n{why}"
+                count.ran += 1
     return count
 
 
-def matches(expected: str, printed: str) -> bool:
-    """Whether the printed lines are the expected ones, trailing blanks and times aside."""
-    lines = [line.rstrip() for line in expected.strip().splitlines()]
-    if not lines:
-        return True
-    pattern = ""
-    for line in lines:
-        pattern += r"(?:.*\n)*?" if line == "..." else ".*?".join(map(re.escape, line.split("…"))) + r"[ ]*\n"
-    return re.fullmatch(pattern + r"\s*", printed.strip() + "\n") is not None
+def carried_out(command: str, folder: Path, path: str = "") -> tuple[int, str]:
+    """Exit code and output of a command: `boundcheck` in this process, where no shell and no --load is needed."""
+    if not path and command.startswith("boundcheck ") and not SHELL & set(command) and "--load" not in command:
+        out = io.StringIO()
+        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            code = main(shlex.split(command)[1:])
+        return code, out.getvalue()
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder, env={**os.environ, "PATH": f"{path or programs(folder)}:{os.environ['PATH']}"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout
 
 
 def programs(folder: Path) -> str:
     """A folder in which `boundcheck`, `pytest` and `python` are those of the interpreter that runs the tests."""
-    folder.mkdir()
-    for name, arguments in (("boundcheck", "-m boundcheck"), ("pytest", "-m pytest"), ("python", "")):
-        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
-        (folder / name).chmod(0o755)
-    return str(folder)
+    found = folder / ".programs"
+    if not found.exists():
+        found.mkdir()
+        for name, arguments in (("boundcheck", "-m boundcheck"), ("pytest", "-m pytest"), ("python", "")):
+            (found / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
+            (found / name).chmod(0o755)
+    return str(found)
+
+
+def difference(expected: str, printed: str) -> str:
+    """Where the printed lines are not the expected ones, in words; "" where they are."""
+    left = [line.rstrip() for line in expected.strip().splitlines()]
+    right = [line.rstrip() for line in printed.strip().splitlines()]
+    reached = _reached(left, right)
+    if reached is None:
+        return ""
+    wanted = left[reached] if reached < len(left) else "the end"
+    return f"printed\n{printed}\nwhich does not go on with\n{wanted}"
+
+
+def _reached(expected: Sequence[str], printed: Sequence[str]) -> int | None:
+    """None where all lines match, else the number of expected lines that could be matched."""
+    furthest = 0
+    waiting, seen = [(0, 0)], set[tuple[int, int]]()
+    while waiting:
+        here = i, j = waiting.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        furthest = max(furthest, i)
+        if i == len(expected):
+            if j == len(printed):
+                return None
+        elif expected[i] == "...":
+            waiting += [(i + 1, j), *([(i, j + 1)] if j < len(printed) else [])]
+        elif j < len(printed) and same_line(expected[i], printed[j]):
+            waiting.append((i + 1, j + 1))
+    return furthest
+
+
+def same_line(expected: str, printed: str) -> bool:
+    """Whether a printed line is the expected one: text equal, numbers as near as they must be."""
+    pattern, numbers = "", list[str]()
+    for token in TOKEN.finditer(expected):
+        if token["number"]:
+            numbers.append(token["number"])
+            pattern += f"({NUMBER})"
+        else:
+            pattern += ".*?" if token["any"] else r"\s+" if token["blank"] else re.escape(token["text"])
+    found = re.fullmatch(pattern, printed)
+    return found is not None and all(map(near, numbers, found.groups()))
+
+
+def near(expected: str, printed: str) -> bool:
+    """Whole numbers equal, others within the tolerance."""
+    if re.fullmatch(r"[-+]?\d+", expected):
+        return expected == printed
+    return math.isclose(float(expected), float(printed), rel_tol=TOLERANCE, abs_tol=1e-12)

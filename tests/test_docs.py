@@ -1,7 +1,9 @@
-"""The pages of the documentation do what they say: files, commands and output."""
+"""The pages of the documentation do what they say: files, commands, Python blocks and their output."""
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 import venv
@@ -9,28 +11,152 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents import follow, programs, steps_of
+from boundcheck.core.toml_lines import parse_toml
+from boundcheck.evidence.spec import claims_from_text
+from docs.hooks import notebooks, picture
+from docs.hooks.blocks import Block, blocks
+from tests.documents import difference, follow, same_line
 
 ROOT = Path(__file__).parent.parent
-CI = ROOT / "docs" / "ci.md"
+# the page on libraries is written by `make libraries`, in the environment of these libraries, and runs there
+PAGES = (ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if p.name != "libraries.md"))
+LINKED = ("examples", "configs", "figures", "docs", "libraries", "derivations")  # what pages name in the repository
+INSTALLS = ("python -m venv", ". venv", "pip install", "git clone", "npm ", "apt", "make ", "boundcheck data fetch")
 
 
 def installs(command: str) -> bool:
-    return command.startswith(("python -m venv", ". venv", "pip install"))
+    return command.startswith(INSTALLS)
 
 
-def test_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command but those that install."""
+def runs(block: Block) -> bool:
+    return block.language in ("console", "python") and not block.title
+
+
+def slow(page: Path) -> bool:
+    return any(block.mark == "slow" for block in blocks(page.read_text(encoding="utf-8")))
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the repository's folders, and a store and caches of its own."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    (tmp_path / "work").mkdir()
-    ran = follow(CI, tmp_path / "work", skip=installs, path=programs(tmp_path / "bin"))
-    assert ran == sum(not installs(step.command) for step in steps_of(CI.read_text(encoding="utf-8")) if step.command)
-    assert ran > 8
+    monkeypatch.setenv("COLUMNS", "120")
+    for name in ("STORE", "DATA", "INDEX"):
+        monkeypatch.setenv(f"BOUNDCHECK_{name}", str(tmp_path / name.lower()))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for name in LINKED:
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+WITH_BLOCKS = [page for page in PAGES if any(map(runs, blocks(page.read_text(encoding="utf-8"))))]
+
+
+@pytest.mark.parametrize("page", WITH_BLOCKS, ids=named)
+def test_page(page: Path, work: Path) -> None:
+    """All blocks but the slow ones; what is left out is counted."""
+    own = [block for block in blocks(page.read_text(encoding="utf-8")) if runs(block)]
+    count = follow(page, work, installs)
+    commands = sum(len(list(b.commands())) for b in own if b.language == "console" and not b.mark)
+    assert count.ran + count.installs == commands + sum(b.language == "python" and not b.mark for b in own)
+    assert count.slow + count.not_run == sum(bool(b.mark) for b in own)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in WITH_BLOCKS if slow(page)], ids=named)
+def test_page_with_its_slow_blocks(page: Path, work: Path) -> None:
+    assert follow(page, work, installs, slow=True).slow == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_specifications_are_valid(page: Path) -> None:
+    """TOML that is no file of the page is a valid specification where it has claims."""
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language == "toml" and not block.title and "claim" in parse_toml(block.body, "page").data:
+            assert claims_from_text(block.body)
+
+
+def test_output_is_compared() -> None:
+    assert same_line("at R = 4 the metric is 9.80696e-11", "at  R = 4 the metric is 9.8070e-11")
+    assert not same_line("at R = 4 the metric is 9.80696e-11", "at R = 5 the metric is 9.80696e-11")
+    assert not same_line("tightness 84.6361", "tightness 84.7")
+    assert same_line("broken in … s", "broken in 0.8 s")
+    assert difference("a\n...\nc 1", "a\nb\nb\nc 1") == ""
+    assert "c 1" in difference("a\n...\nc 1", "a\nb\nb\nc 2")
+    assert difference("a", "a\nb")
+
+
+def test_the_readme_tests_an_implementation_as_the_page_on_ci_does() -> None:
+    """What the README shows of a test and does not run is a file of the page on CI, where pytest runs it."""
+    files = {block.title: block.body for block in blocks((ROOT / "docs" / "ci.md").read_text(encoding="utf-8"))}
+    for block in blocks((ROOT / "README.md").read_text(encoding="utf-8")):
+        if block.title.endswith(".py"):
+            assert files[block.title] == block.body
+
+
+def test_the_picture_is_drawn_from_the_readme() -> None:
+    """The text and every tenth number of the picture; matplotlib versions write the rest in other words."""
+    drawn, kept = picture.picture(), picture.PICTURE.read_text(encoding="utf-8")
+    assert re.findall(r"<text[^>]*>([^<]+)", drawn) == re.findall(r"<text[^>]*>([^<]+)", kept)
+    numbers = [[float(x) for x in re.findall(r"[ML] (-?[\d.]+) ", svg)] for svg in (drawn, kept)]
+    assert len(numbers[0]) > 100
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.01)
+
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.md"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=named)
+def test_notebook_in_a_kernel(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notebook made of the page, with a kernel of its own (seconds to start, and searches inside)."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    text = page.read_text(encoding="utf-8")
+    found = nbformat.reads(notebooks.notebook_file(text), as_version=4)
+    nbformat.validate(found)
+    done = NotebookClient(
+        found, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+    ).execute()
+    own = [cell for cell in done.cells if cell.cell_type == "code"]
+    for cell, block in zip(own, notebooks.cells(text), strict=True):
+        printed = "".join(out.text for out in cell.outputs if out.output_type == "stream" and out.name == "stdout")
+        assert difference(block.output or "", printed) == ""
+        assert bool(cell.outputs) or cell.source.rstrip().endswith(("]", ")")) or "def " in cell.source
+
+
+OUTSIDE = re.compile(
+    r"<(?:script|img|iframe)[^>]*src=\"(https?:|//)|<link[^>]*(?:stylesheet|preload)[^>]*href=\"(https?:|//)"
+)
+
+
+@pytest.mark.slow
+def test_the_site(tmp_path: Path) -> None:
+    """`make docs` without a warning (a minute); no page asks for anything from elsewhere, and all are there."""
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-d", str(tmp_path / "site")]
+    done = subprocess.run(
+        build, cwd=ROOT, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1", "http_proxy": "http://127.0.0.1:9"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    pages = sorted((tmp_path / "site").rglob("*.html"))
+    assert len(pages) > 40
+    for page in pages:
+        assert not OUTSIDE.search(page.read_text(encoding="utf-8")), page
+    assert len(list((tmp_path / "site" / "notebooks").glob("*.ipynb"))) == len(NOTEBOOKS)
+    assert not (tmp_path / "site" / "hooks").exists()
 
 
 @pytest.mark.slow
 def test_ci_in_a_clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same with the wheel alone, installed into an environment of its own (some minutes: pip gets the packages)."""
+    """The page on CI with the wheel alone, in an environment of its own (minutes: pip gets the packages)."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
@@ -42,5 +168,6 @@ def test_ci_in_a_clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     if installed.returncode:
         pytest.skip(f"no package registry: {installed.stderr.decode()[-200:]}")
     monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
     (tmp_path / "work").mkdir()
-    assert follow(CI, tmp_path / "work", skip=installs, path=str(binaries)) > 8
+    assert follow(ROOT / "docs" / "ci.md", tmp_path / "work", installs, slow=True, path=str(binaries)).ran > 8

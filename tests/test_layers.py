@@ -22,6 +22,7 @@ LAYERS: dict[str, set[str]] = {
     "networks": {"torch", "numpy", "scipy", "pydantic", "flint", "PIL"},
     "search": {"numpy", "scipy", "sympy", "torch", "jax", "pydantic", "pyarrow"},
     "evidence": {"numpy", "scipy", "pydantic", "sympy"},
+    "certificates": {"sympy", "flint"},
     "derivations": {"sympy"},
     "proof": {"sympy", "z3", "cvc5", "flint", "scipy", "clarabel", "numpy"},
     "papers": {"sympy"},
@@ -34,6 +35,7 @@ LAYERS: dict[str, set[str]] = {
     # matplotlib: the plot of a card; distributed and psutil: the workers of a cluster
     "core": {"numpy", "pydantic", "flint", "matplotlib", "fsspec", "distributed", "psutil"},
     "words": set(),
+    "verify": set(),
 }
 ORDER = list(LAYERS)
 WORDS = {"verdict", "errors", "_version"}
@@ -135,5 +137,7 @@ def test_the_check_sees_an_upward_import() -> None:
 
 
 def test_no_file_is_long() -> None:
-    long = [str(p) for p, _ in sources() if len(p.read_text().splitlines()) > 450]
-    assert long == []
+    """But the verifier, which is one file so that it can be copied alone."""
+    long = {p.name: n for p, _ in sources() if (n := len(p.read_text().splitlines())) > 450}
+    assert long.keys() == {"boundcheck_verify.py"}
+    assert long["boundcheck_verify.py"] <= 1800

@@ -33,8 +33,10 @@ def transcribed(derived: Record | None) -> dict[str, int]:
 
 def _derivation_words(derived: Record) -> str:
     """The status with what stands between it and a proof: steps that are not proved, facts taken over unchecked."""
+    from boundcheck.proof.step import NAMES
+
     if derived.proved:
-        total = sum(derived.transcribed.values())
+        total = sum(count for kind, count in derived.transcribed.items() if kind not in NAMES)
         return f"derivation {derived.status} ({total} transcribed {'fact' if total == 1 else 'facts'})"
     count = sum(status == derived.status for status in derived.failing.values())
     if not count or derived.status == "REFUTED":

@@ -31,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command()(derive)
     app.command()(falsify)
     app.command()(replay)
+    app.command()(verify)
 
 
 def derive(
@@ -242,3 +243,29 @@ def replay(
 
 def _json_verdict(data: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in data.items() if k != "details"}
+
+
+def verify(
+    id: Annotated[
+        str, typer.Argument(help="<paper>/<statement>/<reading>.", show_default=False, autocompletion=matching_ids)
+    ] = "",
+    every: Annotated[bool, typer.Option("--all", help="All shipped proof records, as a table.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="First write the records anew from the derivations.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Checks a proof record with the verifier, one file that uses the standard library alone.
+
+    It runs in a process of its own, prints the statement that it checked and what the proof rests on.
+    Exit code 0 for a valid record, 1 for one that proves nothing or has a step without a certificate.
+    --all prints a row for each statement; exit code 1 when a record is not valid.
+
+    \b
+    Example: boundcheck verify scgd/lemma_3_1/corrected
+    """
+    from boundcheck.cli._verified import verify_all, verify_one, write_records
+
+    if every == bool(id):
+        raise BadInput("verify takes either the id of a statement or --all.")
+    if write:
+        write_records(id)
+    return verify_all(as_json=as_json) if every else verify_one(id, as_json=as_json)

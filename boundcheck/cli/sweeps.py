@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundcheck.cli._output import line, print_json, progress, table
-from boundcheck.cli.runs import Workers
+from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
 
 if TYPE_CHECKING:
     from boundcheck.sweeps.run import Summary
@@ -26,19 +26,22 @@ def sweep(
     spec: Annotated[Path, typer.Argument(help="A TOML file of a sweep.", show_default=False)],
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Folder or URL of the data set.")],
     workers: Workers = None,
+    cluster: Cluster = None,
+    time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> int:
     """Evaluates, compares or tunes at every point of a grid or Latin hypercube, into a Parquet data set.
 
     The specification is checked as a whole first. Each chunk of rows is one file in DIR, put there at once; the same
-    command continues an interrupted sweep, and the result is the same. pandas and polars read DIR as it is. Exit code 1
-    where chunks are missing because their workers died.
+    command continues an interrupted sweep, and the result is the same. pandas and polars read DIR as it is. With
+    --cluster, DIR is a folder that all workers share, or a URL. Exit code 1 where chunks are missing because their
+    workers died.
 
     \b
     Example: boundcheck sweep examples/sweeps/fedshuffle_steps.toml -o steps
     """
+    from boundcheck.cli._execute import executor_for
     from boundcheck.cli._files import probe_folder
-    from boundcheck.core.executor import default_executor
     from boundcheck.core.places import is_url
     from boundcheck.sweeps.dataset import need_pyarrow
     from boundcheck.sweeps.run import carry_out
@@ -47,7 +50,7 @@ def sweep(
     need_pyarrow()
     found = load_sweep(spec)
     place = out if is_url(out) else probe_folder(out, "--out").absolute()
-    executor = default_executor(1 if found.chunks == 1 else workers)
+    executor = executor_for(found.chunks == 1, where(workers, cluster, time_limit))
     with progress(f"{found.rows} rows", float(found.rows)) as show:
         summary = carry_out(found, place, executor, show)
     if as_json:

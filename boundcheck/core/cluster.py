@@ -26,6 +26,7 @@ from typing import Any, Generic, TypeVar
 
 from boundcheck.core.cluster_session import Session, how_to_reach, one_line, quiet
 from boundcheck.core.cluster_worker import Carried, Chunk, facts
+from boundcheck.core.extras import missing
 from boundcheck.core.places import prepare, reason
 from boundcheck.core.worker_process import MOST_DEATHS, Death, Lost, loaded_files, pack, unpack
 from boundcheck.errors import BadInput, MissingExtra, StoreError
@@ -49,7 +50,7 @@ class ClusterExecutor:
         Raises BadInput for another address, MissingExtra where Dask is not installed.
         """
         if find_spec("distributed") is None:
-            raise MissingExtra("a cluster needs Dask: pip install 'boundcheck[cluster]'")
+            raise MissingExtra(missing("distributed", "a cluster"))
         if str(shared).startswith("memory:"):
             raise BadInput(f"the result store {shared} is in the memory of one process; name one that workers share.")
         self.address = address

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.core.syntax import syntax_digest
 from boundcheck.errors import BadInput
 
 _MAX_DEPTH = 100
@@ -110,8 +111,9 @@ def run_key(spec: Any, modules: Iterable[str]) -> str:
 
 
 def code_digest(modules: Iterable[str], packages: Iterable[str] = ("numpy", "numba")) -> str:
-    """SHA-256 of the source of `modules`, of what they import, and of the versions of `packages`.
+    """SHA-256 of the syntax of `modules`, of what they import, and of the versions of `packages`.
 
+    White space, comments and docstrings change nothing.
     The walk follows every import statement (inside functions too, `if TYPE_CHECKING:` aside) and every
     `import_module` of a literal name, as long as it stays within boundcheck or the top-level packages of
     `modules`. The `__init__` of a package on the way counts with what it imports when it is imported itself,
@@ -192,7 +194,7 @@ def _first_found(name: str) -> importlib.machinery.ModuleSpec | None:
 
 @functools.cache
 def _module(name: str, whole: bool) -> tuple[str, tuple[tuple[str, bool], ...]] | None:
-    """SHA-256 of a module's source and what it imports; None where there is no such module."""
+    """The digest of a module's syntax tree and what it imports; None where there is no such module."""
     spec = _find(name)
     if spec is None:
         return None
@@ -200,11 +202,19 @@ def _module(name: str, whole: bool) -> tuple[str, tuple[tuple[str, bool], ...]] 
         return "namespace", ()  # a folder without __init__
     try:
         source = Path(spec.origin or "").read_bytes()
-        nodes = _executed(ast.parse(source), whole)
-        imports = tuple(_imports(nodes, name, spec.submodule_search_locations is not None))
+        tree = ast.parse(source)
+        imports = tuple(_imports(_executed(tree, whole), name, spec.submodule_search_locations is not None))
+        found = _syntax_or_bytes(tree, source)
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         raise _refuse(f"the module '{name}'", "has no readable Python source; it") from error
-    return hashlib.sha256(source).hexdigest(), imports
+    return found, imports
+
+
+def _syntax_or_bytes(tree: ast.AST, source: bytes) -> str:
+    try:
+        return syntax_digest(tree)
+    except RecursionError:  # expressions that are nested too deep to be walked
+        return hashlib.sha256(source).hexdigest()
 
 
 def _imports(nodes: Iterable[ast.AST], name: str, is_package: bool) -> Iterator[tuple[str, bool]]:

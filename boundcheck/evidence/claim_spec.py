@@ -1,4 +1,7 @@
-"""The models of a specification file: which keys a `[[claim]]` has, and of what type."""
+"""The models of a specification file: which keys a `[[claim]]` has, and of what type.
+
+The text below a key says what it means; the reference in the documentation is made of it.
+"""
 
 from __future__ import annotations
 
@@ -58,36 +61,77 @@ class TightnessSpec(_Model):
     """Allowed bound over metric at the closest compared point."""
 
     at_least: Number | None = None
+    """bound over metric is at least this at the closest compared point"""
     at_most: Number | None = None
+    """bound over metric is at most this at the closest compared point"""
 
 
 class RateSpec(_Model):
     """The log-log slope of `metric` over the last share `last` of the log range of rounds."""
 
     metric: str
+    """one of the metrics that the problem has"""
     slope: Annotated[list[Number], Field(min_length=2, max_length=2)]
+    """the least and the largest slope that is allowed, `[low, high]`"""
     last: Number = Fraction(1, 2)
+    """share of the log range of the rounds, at their end, over which the slope is taken"""
 
 
 class ClaimSpec(_Model):
-    """One `[[claim]]` table; see `evidence.claim.Claim` for the meaning of each key."""
+    """One `[[claim]]` table."""
 
     statement: str
+    """id, `paper/statement/reading`; without the reading the best one is taken (`boundcheck list` shows all)"""
     problem: Table
+    """a table with the kind of problem and its parameters; a claim about numbers or a curve needs none"""
     method: Table
+    """a table with the kind of method and its parameters; a claim about numbers or a curve needs none"""
     name: Annotated[str, Field(max_length=MAX_NAME)] = ""
+    """what reports call the claim"""
     at: Table = Field(default_factory=dict)
+    """the statement's index and where to compare: a number, a list, `"log:low:high:count"` or `"lin:low:high:count"`;
+    left out, a log grid up to where the bound has met its floor. Of a claim about numbers without problem and
+    method: the value of every symbol, `at = { x = 1, y = "1/3" }`
+    """
     constants: Table = Field(default_factory=dict)
+    """values, by the statement's names (`boundcheck show ID`), that neither problem nor method gives, or weaker ones
+    than the problem's
+    """
     engine: Annotated[str, BeforeValidator(_one_of(ENGINES, "the engine"))] = "exact"
+    """`"exact"` (no sampling), `"sampled"` or `"neural"` (networks and linear classifiers, all clients at once; needs
+    the extra `neural`)
+    """
     arithmetic: Annotated[str | None, BeforeValidator(_one_of(_ARITHMETICS, "the arithmetic"))] = None
+    """of the exact engine: `"ball"` (default; rigorous enclosures), `"rational"` or `"float64"`"""
     seeds: Annotated[int | None, Field(strict=True, ge=1, le=10**9)] = None
+    """most runs of the sampled engine (default 1000), which stops as soon as the claim is decided; where the metric has
+    no certified upper limit it says HOLDS at level 0.999 from 149 seeds on, or from about 7.6/p if the method's
+    rarest choice has the probability p < 0.05. Runs of the neural engine, all at once (default 200); a method that
+    draws nothing is run once
+    """
     level: Number = Fraction(999, 1000)
+    """of the sequential test on sampled runs, above 1/2 and below 1"""
     expect: Outcome | None = None
+    """`"HOLDS"`, `"VIOLATED"`, `"VACUOUS"`, `"OUT_OF_SCOPE"`, `"UNDECIDED"` or `"FAILED"`; `check` needs it"""
     tightness: TightnessSpec | None = None
+    """window for bound over metric at the closest compared point, `{ at_least = ..., at_most = ... }`"""
     rate: RateSpec | None = None
+    """the log-log slope of a metric over the last share of the rounds, `{ metric = "gap", slope = [low, high], last =
+    "1/2" }`
+    """
     estimate: bool | Table = False
+    """`true`, or a table such as `{ samples = 64 }`: constants that neither problem nor method has are measured along
+    the run (at most SUPPORTED); `configs/neural/theory.toml` is an example
+    """
     neural: Table | None = None
+    """settings of the neural engine: `{ device = "auto", precision = "float32", lanes = 64, compiled = false, graphs =
+    false, threads = 1 }`; precisions `"float64"`, `"float32"`, `"tf32"`, `"bf16"`
+    """
     curve: str | Table | None = None
+    """a file with a curve that was measured elsewhere, instead of a run: `"runs.csv"`, or `{ file = "runs.csv", round =
+    "step", value = "loss", seed = "run", deterministic = true }` with the names of its columns; relative to the
+    specification. `problem` and `method`, where they are given, supply constants; at most SUPPORTED
+    """
 
     @model_validator(mode="before")
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from boundcheck.proof.records import NOT_CHECKED, record
+from boundcheck.proof.step import NAMES
 
 
 def derivation_words(id: str) -> str:
@@ -27,9 +28,11 @@ def derivation_words(id: str) -> str:
 
 def transcribed_words(transcribed: Mapping[str, int], cites: Sequence[str] = ()) -> str:
     """What a derivation takes over unchecked, counted by kind, and the derivations on which it rests besides."""
-    total = sum(transcribed.values())
-    kinds = ", ".join(f"{kind}: {count}" for kind, count in transcribed.items())
-    text = f"rests on {total} transcribed {'fact' if total == 1 else 'facts'} ({kinds})"
+    claims = {kind: count for kind, count in transcribed.items() if kind not in NAMES}
+    total, names = sum(claims.values()), sum(transcribed.values()) - sum(claims.values())
+    kinds = ", ".join(f"{kind}: {count}" for kind, count in claims.items())
+    text = f"rests on {total} transcribed {'fact' if total == 1 else 'facts'}{f' ({kinds})' if kinds else ''}"
+    text += f" and {names} {'name' if names == 1 else 'names'} of terms"
     if not cites:
         return text
-    return f"{text} and on the derivation{'' if len(cites) == 1 else 's'} of {', '.join(cites)}"
+    return f"{text}, and on the derivation{'' if len(cites) == 1 else 's'} of {', '.join(cites)}"

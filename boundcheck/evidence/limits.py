@@ -52,10 +52,15 @@ class Limits(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    """what the page calls it"""
     problem: dict[str, Any]
+    """as in a claim; a quadratic with a minimiser"""
     methods: list[dict[str, Any]]
+    """methods, each without the parameter that the grid gives"""
     parameter: str
+    """the step size that takes the values"""
     values: Any
+    """the grid, at most 200 numbers above 0"""
 
     @field_validator("methods")
     @classmethod

@@ -20,8 +20,9 @@ from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.step import Fact
+from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import Inner, Vector, inner, norm2
-from boundcheck.theory.assumptions import Assumption
+from boundcheck.theory.assumptions import CLASSES, IN_PROOFS, Assumption
 
 LEVELS = ("f_ij", "f_i", "F")  # a mean of functions inherits each of the inequalities
 NOWHERE = Vector(())
@@ -35,7 +36,17 @@ _LEVEL: Mapping[str, str] = {
 _DIFFERENCES = ("grad_difference2", "component_difference2")
 _MONOTONE = ("monotonicity", "client_monotonicity", "component_monotonicity")
 # quantities over all clients or blocks, and values at the point, for which a derivation has a name
-_NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2")
+_NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2", "sigma2_i", "deviation2")
+DEVIATION = "draw_deviation2"
+_COUNTED = ("D_i", "weight2")  # numbers that may depend on an index
+_OF_SAMPLES = "sample_deviation2"
+
+
+def inequality_of(assumption: Assumption) -> Any:
+    """The inequality that facts are taken from; None for a hypothesis without one."""
+    if assumption.inequality is not None or CLASSES.get(assumption.name) != assumption:
+        return assumption.inequality
+    return IN_PROOFS.get(assumption.name)
 
 
 @dataclass(frozen=True)
@@ -113,12 +124,12 @@ class AtPoints:
 
     def words(self) -> tuple[str, ...]:
         """What the evaluations and the names stand for, a sentence each."""
-        own = (f"{value} is the quantity {name} of the assumption" for name, value in self.named)
+        own = (f"{value} is the quantity {name} of the assumption" for name, value in self.named if name != DEVIATION)
         return (*(said for one in self.at for said in one.words()), *own)
 
     def claim(self, assumption: Assumption) -> Any:
         """The relation that the assumption gives here; raises BadInput where it says nothing about these points."""
-        inequality: Any = assumption.inequality
+        inequality = inequality_of(assumption)
         if inequality is None:
             raise BadInput(f"the assumption '{assumption.name}' has no inequality that could be taken at points.")
         quantities = {s.name: s for s in inequality.free_symbols}
@@ -135,18 +146,33 @@ class AtPoints:
         for one in self.at[:2]:
             if LEVELS.index(one.function) < wanted:
                 raise BadInput(f"{where} is about {LEVELS[wanted]}, not about {one.function}.")
-        if len({(one.function, one.which) for one in self.at[:2]}) > 1:
+        if _OF_SAMPLES in quantities:
+            self._check_samples(where)
+        elif len({(one.function, one.which) for one in self.at[:2]}) > 1:
             raise BadInput(f"{where} is applied to two functions; its points must be those of one.")
         for name, value in self.named:
+            if name == DEVIATION and isinstance(value, Vector):
+                continue  # a draw less its mean, by a law of the derivation
+            if name in _COUNTED and not value.has(Inner, sp.Sum):
+                continue
             if name not in _NAMED or not _is_mean(value):
                 raise BadInput(
                     f"{where}: {name} cannot be named {value}; allowed are {', '.join(_NAMED)}, each a symbol, "
                     "a function of indices, a squared norm, or the mean of such."
                 )
 
-    def _values(self, wanted: Iterable[str]) -> dict[str, Any]:
+    def _check_samples(self, where: str) -> None:
+        """f_i, and all f_ij of the same client, at one point."""
+        own = [(one.function, one.point) for one in self.at]
+        if len(own) != 2 or [f for f, _ in own] != ["f_i", "f_ij"] or own[0][1] != own[1][1]:
+            raise BadInput(f"{where} needs f_i, and f_ij of its sample j, at the same point.")
+        client, sample = (one.which if isinstance(one.which, tuple) else (one.which,) for one in self.at)
+        if sample[:-1] != tuple(w for w in client if w is not None) or not getattr(sample[-1], "is_Symbol", False):
+            raise BadInput(f"{where} needs a sample j of the client of its f_i, j an index.")
+
+    def _values(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """The quantities of the catalogue at these evaluations."""
-        found: dict[str, Any] = dict(self.named)
+        found = {name: norm2(v) if isinstance(v, Vector) else v for name, v in self.named}
         for name in wanted:
             if name in found:
                 continue
@@ -158,11 +184,16 @@ class AtPoints:
             elif name in ("inner", "dist2", "gap"):
                 a, b = self._two(name)
                 found[name] = _towards(name, a, b)
-            elif name == "grad2":
+            elif name in ("grad2", "own_grad2"):
                 found[name] = norm2(_gradient(self.at[0]))
+            elif name == _OF_SAMPLES:
+                which = self.at[1].which
+                count = found.get("D_i", wanted["D_i"])
+                spread = norm2(_gradient(self.at[1]) - _gradient(self.at[0]))
+                found[name] = total(spread, which[-1] if isinstance(which, tuple) else which, count) / count
             elif name == "similarity2":
                 found[name] = norm2(self._similarity())
-            elif name in _NAMED:
+            elif name in _NAMED and name != "sigma2_i":  # a constant that a statement may have stands for itself
                 raise BadInput(f"the fact must name the quantity {name} of its assumption.")
         return found
 
@@ -269,13 +300,16 @@ def check_taken(statement: Any, facts: tuple[Fact, ...]) -> None:
     for fact in facts:
         where = f"{statement.id}: the fact '{fact.name}'"
         assumption = assumptions.get(fact.assumption)
-        if fact.kind != "assumption" or assumption is None or assumption.inequality is None:
-            if fact.instance is not None:
+        made = isinstance(fact.instance, AtPoints)
+        inequality = None if assumption is None else inequality_of(assumption)
+        written = assumption is not None and assumption.inequality is None and not made  # as the author has it
+        if fact.kind != "assumption" or assumption is None or inequality is None or written:
+            if made:
                 raise BadInput(f"{where} is made from an inequality, which '{fact.assumption}' does not have.")
             continue
         if not isinstance(fact.instance, AtPoints):
             raise BadInput(
-                f"{where} must be taken from the inequality {assumption.inequality} of '{assumption.name}'; make it "
+                f"{where} must be taken from the inequality {inequality} of '{assumption.name}'; make it "
                 "with pointwise, upper_model or lower_model."
             )
         if fact.claim != fact.instance.claim(assumption):

@@ -124,12 +124,14 @@ def find_products(
     factors = [ring.poly(c[0]) for c in usable]
     degrees = [int(f.total_degree()) for f in factors]
     for degree in range(low, low + extra_degree + 1):
-        columns = list(_products(factors, degrees, [c[1] for c in usable], degree, ring.constant(Fraction(1))))
+        columns = list(products_up_to(factors, degrees, [c[1] for c in usable], degree, ring.constant(Fraction(1))))
         if len(columns) > MAX_PRODUCTS:
             return None
         free = [any(usable[i][1] == "==" for i in indices) for indices, _ in columns]
         firm = [all(usable[i][1] == ">" for i in indices) for indices, _ in columns]
-        solution = _solve([dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict())
+        solution = combination_of(
+            [dict(p.to_dict()) for _, p in columns], free, firm if strict else None, target.to_dict()
+        )
         if solution is None:
             continue
         found = _assemble(goal, strict, usable, [(c, columns[k][0]) for k, c in solution])
@@ -160,7 +162,7 @@ def _assemble(
     )
 
 
-def _products(
+def products_up_to(
     factors: Sequence[Any], degrees: Sequence[int], ops: Sequence[str], degree: int, one: Any
 ) -> Iterator[tuple[tuple[int, ...], Any]]:
     """Products of total degree at most `degree`; at most one equation in each, and variables after one only."""
@@ -179,7 +181,7 @@ def _products(
                 stack.append(((*indices, i), poly * factors[i], used + degrees[i], has_equation or equation))
 
 
-def _solve(
+def combination_of(
     columns: Sequence[Mapping[Powers, Any]],
     free: Sequence[bool],
     firm: Sequence[bool] | None,

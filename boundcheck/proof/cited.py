@@ -63,11 +63,13 @@ class Cited(Rule):
         return {s.expr: self.run.subs(self.clock, 0) for s in cited.symbols if s.name == name}
 
     def trusted(self) -> tuple[tuple[str, str], ...]:
-        """What the run is, and what the derivation of the cited statement rests on."""
-        proof = derivation(self.statement)
+        """What the run is."""
         own = f"{self.run} is the metric after {self.clock} rounds of a run to which {self.statement} applies"
-        rest = f"the {count_trusted(proof)} transcriptions on which the derivation of {self.statement} rests"
-        return ((own, "the cited statement is used for it"), (rest, "the cited statement is used"))
+        return ((own, "the cited statement is used for it"),)
+
+    def cited(self) -> tuple[str, ...]:
+        """The derivation on which the step rests."""
+        return rests_on(self.statement)
 
     def _unfit(self) -> str:
         """Why the run is no function of the clock that stands for itself; empty where it is one."""
@@ -152,17 +154,23 @@ class Instance(Rule):
         """Symbol of the cited statement -> what it stands for here."""
         return {cited.symbol(name).expr: expr for name, expr in self.images}
 
-    def trusted(self) -> tuple[tuple[str, str], ...]:
-        """What the terms are, which hypotheses hold of them, and what the derivation of the statement rests on."""
-        proof = derivation(self.statement)
-        cited = proof.statement
+    def named(self) -> tuple[str, ...]:
+        """What the terms are."""
+        cited = find_statement(self.statement)
         what = cited.metric.quantity + ("" if cited.algorithm is None else f" after {cited.metric.rounds} rounds")
-        found = [(f"{self.metric} is what {self.statement} bounds, {what}", "the statement is used")]
-        found += [(f"{expr} is {name} of {self.statement}", "the statement is used") for name, expr in self.images]
-        if cited.algorithm is None:
-            found += [(f"for these terms: {a.meaning}", f"{self.statement} is used") for a in cited.assumptions]
-        rest = f"the {count_trusted(proof)} transcriptions on which the derivation of {self.statement} rests"
-        return (*found, (rest, "the statement is used"))
+        own = f"{self.metric} is what {self.statement} bounds, {what}"
+        return (own, *(f"{expr} is {name} of {self.statement}" for name, expr in self.images))
+
+    def trusted(self) -> tuple[tuple[str, str], ...]:
+        """Which hypotheses of a statement about no method hold of the terms."""
+        cited = find_statement(self.statement)
+        if cited.algorithm is not None:
+            return ()
+        return tuple((f"for these terms: {a.meaning}", f"{self.statement} is used") for a in cited.assumptions)
+
+    def cited(self) -> tuple[str, ...]:
+        """The derivation on which the step rests."""
+        return rests_on(self.statement)
 
     def roles(self) -> tuple[tuple[Any, str], ...]:
         """What the metric and the images of values at the start are, where these are single terms."""
@@ -383,6 +391,11 @@ def _opened(name: str) -> Generator[None]:
         yield
     finally:
         _open.reset(token)
+
+
+def rests_on(id: str) -> tuple[str, ...]:
+    """What a step that cites a derivation rests on, in words."""
+    return (f"the {count_trusted(derivation(id))} transcriptions on which the derivation of {id} rests",)
 
 
 def count_trusted(proof: Derivation) -> int:

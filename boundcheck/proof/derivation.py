@@ -14,15 +14,17 @@ from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
+from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
 from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.kernel import of_the_kernel
 from boundcheck.proof.language import check_method, check_proposition, has_terms, parts, whole
+from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
-from boundcheck.proof.step import Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
+from boundcheck.proof.step import NAMES, Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
 
@@ -63,7 +65,7 @@ class Derivation(Shown):
     pairs, for what is handed to another statement: the rounds done where a value of the run is taken (`clock.Clock`);
     drawn: where inner products are expectations, pairs of a vector, such as x(r), and the number of draws on which it
     depends, 0 for a fixed one. It holds for all indices; a vector at given indices, or a sum of vectors, may be listed
-    with another number.
+    with another number. laws: how vectors are drawn, in the order in which they are (`laws.Law`).
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -76,6 +78,7 @@ class Derivation(Shown):
     quantities: frozenset[str] = frozenset()
     rounds: tuple[tuple[Any, Any], ...] = ()
     drawn: Drawn = ()
+    laws: tuple[Law, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Derivation {self.statement.id}: {len(self.steps)} steps, conclusion '{self.conclusion}'>"
@@ -102,7 +105,10 @@ class Derivation(Shown):
             if isinstance(step.by, type) or not (hasattr(step.by, "label") and hasattr(step.by, "check")):
                 raise BadInput(f"{where} is decided by {step.by!r:.80}, which is no method: it needs label and check.")
             check_method(step.by, where, names)
-        check_outcomes(self.statement, self.facts, self.drawn)
+        for law in self.laws:
+            check_method(law, f"{self.statement.id}: the law '{law.name}'", names)
+        check_laws(self.statement, self.facts, self.laws)
+        check_outcomes(self.statement, self.facts, levels(self.laws, self.drawn))
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
         known = [f.name for f in self.facts]
@@ -220,6 +226,8 @@ class Derivation(Shown):
             self.statement,
             background=background,
             clock=self._clock(),
+            laws=self.laws,
+            drawn=self.drawn,
         )
 
     def _report(
@@ -242,9 +250,10 @@ class Derivation(Shown):
         own = Status.VACUOUS if empty else Status.PROVED if whole_way else Status.UNDECIDED
         status = weakest([*(r.status for r in results), own])
         trusted = self.trusted()
+        written = sum(t.kind not in NAMES for t in trusted)
         remarks.append(
-            f"What is proved rests on {len(trusted)} transcriptions of the statement's assumptions, metric and method, "
-            "which are taken as they are written."
+            f"What is proved rests on {written} transcriptions of the statement's assumptions, metric and method, "
+            f"which are taken as they are written, and on {len(trusted) - written} names of terms."
         )
         return DerivationReport(
             self.statement.id, results, self.facts, status, matches, conditions, tuple(remarks), seconds, trusted
@@ -277,12 +286,16 @@ class Derivation(Shown):
                 if what not in seen:
                     seen.add(what)
                     found.append(Trusted(fact.name, "evaluation", what, f"{fact.assumption}: {fact.source}"))
-        found.append(Trusted("target", "metric", f"{self.target} is what the statement bounds", "conclusion"))
+        found += [Trusted(law.name, "law", law.words(), law.of) for law in self.laws]
+        found.append(Trusted("target", "evaluation", f"{self.target} is what the statement bounds", "conclusion"))
         found += [
-            Trusted("rounds", "metric", f"{x} is taken after {n} rounds", "cited statements") for x, n in self.rounds
+            Trusted("rounds", "evaluation", f"{x} is taken after {n} rounds", "cited statements")
+            for x, n in self.rounds
         ]
         for step in self.steps:
             found += [Trusted(step.name, "presumed", claim, why) for claim, why in _presumed(step.by)]
+            found += [Trusted(step.name, "evaluation", name, "what the lemma is used for") for name in _named(step.by)]
+            found += [Trusted(step.name, "cited", id, "its derivation") for id in _cited(step.by)]
         return tuple(found)
 
     def _ancestors(self) -> set[str]:
@@ -338,6 +351,21 @@ def _presumed(method: Any) -> Iterable[tuple[str, str]]:
         yield f"the method '{method.label}' is sound", "it is not one of the checker's own"
     if inside is not None:
         yield from _presumed(inside)
+
+
+def _named(method: Any) -> tuple[str, ...]:
+    """What a method calls the terms for which it uses a lemma."""
+    own: Any = getattr(method, "named", None)
+    return () if own is None else own()
+
+
+def _cited(method: Any) -> Iterable[str]:
+    """The derivations that a method, or the one inside it, cites."""
+    own: Any = getattr(method, "cited", None)
+    yield from own() if own is not None else ()
+    inside: Any = getattr(method, "by", None)
+    if inside is not None:
+        yield from _cited(inside)
 
 
 def decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mapping[str, str]) -> Finding:

@@ -7,18 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.cited import (
     as_strong,
     choices_of,
-    count_trusted,
     not_one_value,
     other_run,
+    rests_on,
     roles_of,
     start_and_end,
 )
-from boundcheck.proof.clock import at_start
+from boundcheck.proof.clock import at_start, value_of
 from boundcheck.proof.derivation import scope_facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import parts
@@ -44,7 +45,8 @@ class Lemma(Rule):
     statement: full id, with the reading; metric: the mean of what it bounds, over all that happened before; means:
     expression in the cited statement's symbols -> the mean of it. The bound must be linear in these expressions, so
     that its mean is the bound at their means, and the cited statement's hypotheses must not mention their symbols.
-    That the metric and the means are such means is presumed, and named in the trusted base.
+    Where the metric and the means are terms of their own, they are called so; that an expression is such a mean is
+    presumed. Both are named in the trusted base.
 
     Values at the start (names that end in _0) stand for nothing unless they are averaged; the metric must be taken as
     many rounds after their means as the cited statement says, by the rounds that the derivation gives. A value at the
@@ -77,18 +79,41 @@ class Lemma(Rule):
         """The symbols of the cited statement that may differ from outcome to outcome."""
         return {s for expr in self.means for s in expr.free_symbols}
 
+    def _terms(self) -> bool:
+        """Whether the metric and all means are terms of their own, each the mean of one value of the run."""
+        single = all(e.is_Symbol or isinstance(e, AppliedUndef) for e in (self.metric, *self.means.values()))
+        starts = {s.expr for s in find_statement(self.statement).symbols if at_start(s)}
+        return single and set(self.means) <= starts
+
+    def named(self) -> tuple[str, ...]:
+        """What the metric and the means are, where these are terms of their own.
+
+        Then no mean is presumed: the bound holds from every start, whatever happened before, and is linear in the
+        values there, so that it holds for the means of these values (the tower rule).
+        """
+        if not self._terms():
+            return ()
+        cited = find_statement(self.statement)
+        found = [f"{self.metric} is the mean of {cited.metric.quantity} where a run of {self.statement} ends"]
+        values = {s.expr: value_of(s) for s in cited.symbols}
+        return (*found, *(f"{mean} is the mean of {values[expr]} where it begins" for expr, mean in self.means.items()))
+
     def _values(self) -> dict[Any, Any]:
         """The constants of the cited statement that have a value here."""
         cited = find_statement(self.statement)
         return {cited.symbol(name).expr: sp.sympify(value, strict=True) for name, value in self.at.items()}
 
     def trusted(self) -> tuple[tuple[str, str], ...]:
-        """What the metric and the means are, and what the derivation of the cited statement rests on."""
-        proof = derivation(self.statement)
+        """That the metric and the means are such means, where they are expressions."""
+        if self._terms():
+            return ()
         own = [f"{self.metric} is the mean of what {self.statement} bounds, whatever happened before"]
         own += [f"{mean} is the mean of its {expr}, over the same" for expr, mean in self.means.items()]
-        own.append(f"the {count_trusted(proof)} transcriptions on which the derivation of {self.statement} rests")
         return tuple((claim, "the cited statement is used") for claim in own)
+
+    def cited(self) -> tuple[str, ...]:
+        """The derivation on which the step rests."""
+        return rests_on(self.statement)
 
     def roles(self) -> tuple[tuple[Any, str], ...]:
         """What the metric and the means of values at the start are, where these are single terms."""

@@ -42,6 +42,23 @@ def check_outcomes(statement: Any, facts: tuple[Fact, ...], drawn: Drawn) -> Non
                 levels.check(part, fact.name)
 
 
+def earlier(where: str, drawn: Drawn, ranges: tuple[tuple[Any, Any], ...], first: Vector, second: Vector) -> bool:
+    """Whether the first vector depends on fewer draws than the second, for all indices in their ranges.
+
+    False where that is not declared.
+    """
+    own = _Levels(where, drawn)
+    try:
+        before, after = (own.last([own.of(a) for a, _ in v.terms], str(v)) for v in (first, second))
+    except BadInput:
+        return False
+    gap = sp.expand(after - before - 1)
+    for index, relation in ranges:  # where the gap is smallest
+        if isinstance(relation, sp.Le) and gap.coeff(index).is_negative:
+            gap = sp.expand(gap.subs(index, relation.rhs))
+    return _not_negative(gap)
+
+
 class _Levels:
     """On how many draws the vectors depend."""
 
@@ -80,7 +97,7 @@ class _Levels:
             raise BadInput(f"{self.where}: the draws of {atom}, which is defined, are those of its definition.")
         declared = [a for a, _ in equality.right.terms]
         try:
-            level = self._last([self.of(a) for a in declared], str(equality))
+            level = self.last([self.of(a) for a in declared], str(equality))
         except BadInput:
             return  # asked for again where an equation mentions it
         if isinstance(atom, AppliedUndef):
@@ -104,7 +121,7 @@ class _Levels:
                 "vectors; state it as one."
             )
         levels = [self.of(a) for a in atoms]
-        last = self._last(levels, str(part))
+        last = self.last(levels, str(part))
         if last != 0 and sum(sp.expand(level - last) == 0 for level in levels) == 1:
             alone = next(a for a, level in zip(atoms, levels, strict=True) if sp.expand(level - last) == 0)
             raise BadInput(
@@ -112,7 +129,8 @@ class _Levels:
                 "draw; state what holds in expectation by inner products."
             )
 
-    def _last(self, levels: list[Any], what: str) -> Any:
+    def last(self, levels: list[Any], what: str) -> Any:
+        """The most draws on which one of the vectors depends; raises BadInput where two cannot be compared."""
         last = sp.Integer(0)
         for k, level in enumerate(levels):
             if k == 0 or _not_negative(level - last):

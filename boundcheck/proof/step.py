@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+# kinds of what is trusted that say what a term stands for; facts of the other kinds are claims, written by an author
+NAMES = ("evaluation", "law", "cited")
+
 Proposition = Any  # a SymPy relational, a conjunction or implication of such, or a VectorEquality
 
 
@@ -89,7 +92,8 @@ class Context:
     a claim holds for all values of its indices that meet them; seconds: limit of one solver call; statement: what is
     being derived, for steps that cite another statement (None: no step may); supposed: what is assumed for the
     decision at hand only; background: (name, relation) pairs that hold throughout, from which it may be shown that a
-    claim has a value; clock: the rounds of the terms of the derivation (`clock.Clock`).
+    claim has a value; clock: the rounds of the terms of the derivation (`clock.Clock`); laws: how its vectors are drawn
+    (`laws.Law`); drawn: on how many draws each vector depends (`outcomes.Drawn`).
     """
 
     quantities: frozenset[str] = frozenset()
@@ -100,6 +104,8 @@ class Context:
     supposed: tuple[Any, ...] = ()
     background: tuple[tuple[str, Any], ...] = ()
     clock: Any = None
+    laws: tuple[Any, ...] = ()
+    drawn: tuple[Any, ...] = ()
 
 
 class Justification(Protocol):
@@ -140,8 +146,10 @@ class Fact:
 class Trusted:
     """Something that a proof takes over unchecked.
 
-    name: of the fact or step; kind: "assumption", "metric", "algorithm" or "count" as for facts, "evaluation" for what
-    a fact from the catalogue of assumptions calls a gradient, a value or a sum, or "presumed" by the method of a step;
+    name: of the fact or step; kind: "assumption", "metric", "algorithm" or "count" as for facts that are transcribed,
+    "presumed" for what the method of a step takes for granted, and in `NAMES` what says no more than what a term stands
+    for: "evaluation" for a gradient, a value, the metric or a round, "law" for what is drawn and what is known before,
+    "cited" for another derivation;
     claim: in words; source: where the paper says it, or why it is needed.
     """
 

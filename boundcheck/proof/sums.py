@@ -1,7 +1,8 @@
 """Finite sums over an index m = 0, ..., P-1 with symbolic P, brought to one form.
 
-`total` is linear, takes factors that do not depend on the index out, and evaluates sums of polynomials in the
-index; each closed form G is checked by G(0) == 0 and G(m+1) - G(m) == g(m), which is its proof by induction.
+`total` is linear, takes factors that do not depend on the index out, those of an inner product included, and evaluates
+sums of polynomials in the index; each closed form G is checked by G(0) == 0 and G(m+1) - G(m) == g(m), which is its
+proof by induction.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput
-from boundcheck.proof.vectors import Vector
+from boundcheck.proof.vectors import Inner, Vector
 
 
 def closed_form(term: Any, index: Any, count: Any) -> Any:
@@ -39,6 +40,8 @@ def total(expr: Any, index: Any, count: Any) -> Any:
         powers, rest = inside.as_independent(*_functions(inside, index), as_Add=False)
         if rest == 1:
             result += outside * closed_form(powers, index, count)
+        elif powers == 1 and isinstance(rest, Inner) and sum(a.has(index) for a in rest.args) == 1:
+            result += outside * Inner(*(_sum(a, index, count) if a.has(index) else a for a in rest.args))
         else:
             result += outside * _sum(powers * rest, index, count)
     return sp.expand(result)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from boundcheck.errors import BoundcheckError
+from boundcheck.errors import BoundcheckError, MissingExtra
 from boundcheck.evidence.standing import Word, collected
 from boundcheck.proof.discovery import derivation
 from boundcheck.report.evidence_kinds import Sources, kinds
@@ -196,7 +196,7 @@ class Catalogue:
     def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:
         found = worked_number(best)
         if found is not None:
-            told = ", ".join(f"{name} = {value}" for name, value in found.constants)
+            told = ", ".join(f"{name} = {shortened(value, 16)}" for name, value in found.constants)
             value = f"{found.exact} = {pretty(found.value, 6)}" if "/" in found.exact else pretty(found.value, 6)
             note = "It says nothing there: the bound is not below its trivial value." if found.vacuous else ""
             return {"value": value, "at": told, "note": note, "command": found.command}
@@ -224,8 +224,11 @@ class Catalogue:
             cited: str = getattr(step.by, "theorem", "") or ""
             witness, note = {}, ""
             if status == "REFUTED" and not cited:
-                finding = built.check_step(step.name, seconds=5.0)
-                witness, note = dict(finding.witness), finding.note
+                try:
+                    finding = built.check_step(step.name, seconds=5.0)
+                    witness, note = dict(finding.witness), finding.note
+                except MissingExtra as error:  # the record says that it is refuted, a solver by what
+                    note = f"Its witness is not shown: {error}"
             yield {
                 "name": step.name,
                 "status": status,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from boundcheck.core.extras import needed_for
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.report.plot import SETTINGS, colour, finish
+from boundcheck.report.svg_colours import SETTINGS, colour, finish
 from boundcheck.report.words import power_of_ten, pretty
 from boundcheck.sweeps.rows import IN_SCOPE, LABELS, LOOSE, NOT_RUN, OUT, TIGHT, UNDECIDED, VACUOUS, VIOLATED
 from boundcheck.sweeps.sweep import RESULTS

@@ -80,10 +80,10 @@ def _is_name(token: str, known: Mapping[str, str]) -> bool:
         return False
     if token in known or token in _FUNCTIONS or token in _OWN:
         return True
-    base, _, rest = token.partition("_")
+    base = token.partition("_")[0]
     stem = base.rstrip("0123456789")
     letter = len(stem) == 1 or stem in GREEK or stem in _OWN
-    return letter and stem.isalpha() and (bool(rest) or len(base) - len(stem) <= 1)
+    return letter and stem.isalpha() and len(base) - len(stem) <= 1
 
 
 def _runs(tokens: Sequence[str], known: Mapping[str, str]) -> Iterator[tuple[bool, list[str]]]:

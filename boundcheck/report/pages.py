@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from boundcheck.core.numbers import format_exact, parse_number, round_down
 from boundcheck.report.mathtext import math as mathtext
 from boundcheck.report.mathtext import symbols_of
-from boundcheck.report.plot import claim_picture, describe, drawn_floor, log_axes, sparkline
+from boundcheck.report.plot import POINTS, claim_picture, describe, drawn_floor, log_axes, sparkline
 from boundcheck.report.words import plain_number, power_of_ten, pretty, prose, ratio, shortened, tightness
 from boundcheck.theory.deserialize import statement_from_dict
 from boundcheck.theory.discovery import statement
@@ -273,6 +273,8 @@ def _caption(claim: Mapping[str, Any]) -> str:
     curve = claim["curve"]
     if not curve["index"]:
         return ""
+    if len(curve["index"]) < POINTS:
+        return "Bars from 0, to scale."
     parts = [describe(claim).partition(" All numbers")[0]]
     log_x, log_y = log_axes(claim)
     if log_x and "0" in curve["index"]:

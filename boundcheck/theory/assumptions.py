@@ -53,6 +53,18 @@ QUANTITIES: Mapping[str, str] = {
     "scaled_difference2": "sum over j of L_j^2 |x_j - y_j|^2",
 }
 
+# What quantities mean that only derivations name: of one client i, whose numbers of samples and constants are its own.
+OF_PROOFS: Mapping[str, str] = {
+    "sample_deviation2": "mean over the samples j of client i of |grad f_ij(x) - grad f_i(x)|^2",
+    "own_grad2": "|grad f_i(x)|^2",
+    "sigma2_i": "sigma_i^2 of client i",
+    "D_i": "number of samples of client i",
+    "draw_deviation2": "E|v - E v|^2 for v a factor times the random vector that the hypothesis is about",
+    "weight2": "square of that factor",
+    "deviation2": "bound on the variance of the random vector that the hypothesis is about",
+}
+_q |= {name: sp.Symbol(name, real=True) for name in (*OF_PROOFS, "P2", "K")}
+
 
 @dataclass(frozen=True)
 class Assumption:
@@ -341,3 +353,12 @@ def follows(assumption: Assumption, assumed: Iterable[Assumption], at: Mapping[s
         i.assumption == assumption and set(i.given) <= known and all(at.get(name) == value for name, value in i.at)
         for i in IMPLICATIONS
     )
+
+
+# The inequality that derivations take where a hypothesis has none that instances are asked for, by its name; over
+# `OF_PROOFS` and `QUANTITIES`.
+IN_PROOFS: Mapping[str, sp.Basic] = {
+    "local_variance": sp.Le(_q["sample_deviation2"], _q["sigma2_i"] + _q["P2"] * _q["D_i"] * _q["own_grad2"]),
+    "block_variance": sp.Le(_q["draw_deviation2"], _q["weight2"] * _q["deviation2"]),
+    "bounded_below": sp.Ge(_q["gap"], 0),
+}

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.at_points import Evaluation, upper_model
+from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
@@ -17,7 +17,7 @@ from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import VectorEquality, norm2, vector
-from boundcheck.theory.assumptions import smooth_clients
+from boundcheck.theory.assumptions import bounded_below, smooth_clients
 
 READINGS = ("sharp", "as_printed")
 
@@ -29,7 +29,7 @@ FACTS = (
     Fact("index r", sp.And(r >= 0, r <= k - 1), "index", "steps"),
     Fact("mean", sp.Eq(mean, total(norm2(s), r, k) / k), "metric", "over the points before the steps"),
     Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the start"),
-    Fact("bounded", gap(k) >= 0, "assumption", "a gap", "bounded_below"),
+    pointwise("bounded", bounded_below, "a gap", gap=gap(k)),
     Fact("step", VectorEquality(then, x - s * eta), "algorithm", "gradient descent"),
     upper_model(
         "smooth",

@@ -12,12 +12,14 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.proof.at_points import pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
+from boundcheck.theory.assumptions import bounded_below
 
 READINGS = ("corrected", "as_printed", "sharp")
 
@@ -47,7 +49,7 @@ def derivation(statement: Any) -> Derivation:
         Fact("mean", sp.Eq(mean, total(G, t, points) / T), "metric", "over the points of the run"),
         Fact("gap >= 0", gap(t) >= 0, "metric", "f* is the infimum of f"),
         Fact("G >= 0", G >= 0, "metric", "a mean of squared norms"),
-        Fact("bounded", gap(points) >= 0, "assumption", "f* is finite", "bounded_below"),
+        pointwise("bounded", bounded_below, "f* is finite", gap=gap(points)),
     )
     steps = (
         Step(

@@ -6,10 +6,11 @@ Vectors are random, inner products stand for their expectations given what came 
     y(k)   position after k local steps minus y_{i,e}, so y(0) = 0
     g(k)   gradient of the k-th sample's loss at that position
     gy(k)  the same at y(0)                                   gx(k)  the same at the start x of the round
+    ay(j)  gradient of the loss of sample j at y(0)           ax(j)  the same at x
     fy, fx gradient of f_i at y(0) and x                      m      momentum
     z(k)   direction (13) with both gradients of the k-th sample, taken at y(0)       d    its mean, (25)
-    R(k)   z(0) - d + ... + z(k-1) - d, the deviation of k draws without replacement
-    v      minus the covariance of two different draws; any number where N = 1
+    mean   average gradient of the epoch, (24)
+    W      sum over the samples of the squared distances of these directions to d
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.drawing import EverySample, Expected
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
-from boundcheck.proof.rules import CauchySchwarz, Induction, Jensen, PartialSum, SumOver, Supposing, Telescoping
+from boundcheck.proof.laws import Order
+from boundcheck.proof.rules import CauchySchwarz, Jensen, PartialSum, SumOver, Telescoping
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
-from boundcheck.theory.assumptions import smooth_samples
+from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
+from boundcheck.theory.assumptions import local_variance, smooth_samples
 
 READINGS = ("corrected", "as_printed")
 
@@ -36,40 +39,33 @@ def _symbols(names: str) -> Any:
 
 
 d2, sigma2_i, D_i, eta_l, L, a, P2 = _symbols("d2 sigma2_i D_i eta_l L a P2")
-k, v, S, error2 = _symbols("k v S error2")
+k, j, v, W, S, error2 = _symbols("k j v W S error2")
 N, half = D_i, sp.Rational(1, 2)
-BALANCE = "all N deviations sum to 0, so N-1 covariances cancel the variance of one draw"
-VARIANCE = "local_variance"
 
-y, g, gy, gx, z, R = (vector(name, k) for name in ("y", "g", "gy", "gx", "z", "R"))
-fy, fx, m, d = vector("fy"), vector("fx"), vector("m"), vector("d")
+y, g, gy, gx = (vector(name, k) for name in ("y", "g", "gy", "gx"))
+ay, ax = vector("ay", j), vector("ax", j)
+fy, fx, m, d, mean = (vector(name) for name in ("fy", "fx", "m", "d", "mean"))
 zero, error = Vector(()), g - gy
-part = vector_total(error, k, k)
+z, az = (own + (m - old) * (1 - a) for own, old in ((gy, gx), (ay, ax)))
+part, draws = vector_total(error, k, k), vector_total(z, k, k)
 
+ORDER = Order("order", "epoch_error2", ((gy, ay), (gx, ax)), (ay, ax, m, vector("x")), N)
 # the samples are drawn one after the other, all of them
-FIXED = ((fy, 0), (fx, 0), (m, 0), (d, 0), (vector_total(gy, k, N), 0))
-DRAWN = (*FIXED, (y, k), (R, k), (g, k + 1), (gy, k + 1), (gx, k + 1))
+DRAWN = ((y, k), (g, k + 1))
 FACTS = (
     Fact("index k", sp.And(k >= 0, k <= N - 1), "index", "local steps of the epoch"),
-    Fact("z", VectorEquality(z, gy + (m - gx) * (1 - a)), "definition", "(13) with gradients at y(0) and x"),
+    Fact("index j", sp.And(j >= 0, j <= N - 1), "index", "samples of the client"),
+    Fact("fy", VectorEquality(fy, vector_total(ay, j, N) / N), "definition", "f_i is the mean of its samples' losses"),
+    Fact("fx", VectorEquality(fx, vector_total(ax, j, N) / N), "definition", "likewise"),
+    Fact("direction", VectorEquality(d, fy * a + m * (1 - a) + (fy - fx) * (1 - a)), "definition", "(25)"),
     Fact("S", sp.Eq(S, total(norm2(y), k, N)), "definition", "sum of the squared distances from y(0)"),
+    Fact("W", sp.Eq(W, total(norm2(az - d), j, N)), "definition", "spread of the directions"),
+    Fact("v", sp.Eq(v, W / (N * sp.Max(1, N - 1))), "definition", "minus the covariance of two different draws"),
     Fact("start", VectorEquality(y.at(k, 0), zero), "algorithm", "positions are relative to y_{i,e}"),
     Fact("local step", VectorEquality(y.at(k, k + 1), y - (g + (m - gx) * (1 - a)) * (eta_l / N)), "algorithm", "(12)"),
-    Fact("direction", VectorEquality(d, fy * a + m * (1 - a) + (fy - fx) * (1 - a)), "algorithm", "(25)"),
-    Fact("every sample once", VectorEquality(vector_total(gy, k, N), fy * N), "algorithm", "an order of all samples"),
-    Fact("no draw", VectorEquality(R.at(k, 0), zero), "algorithm", "R is the deviation of the draws so far"),
-    Fact("one more draw", VectorEquality(R.at(k, k + 1), R + z - d), "algorithm", "R is the deviation of the draws"),
-    Fact("one draw at most", sp.Le(norm2(z - d), (N - 1) * v), "algorithm", BALANCE),
-    Fact("one draw at least", sp.Ge(norm2(z - d), (N - 1) * v), "algorithm", BALANCE),
-    Fact(
-        "two draws",
-        sp.Le(inner(R, z - d), -k * v),
-        "algorithm",
-        "draws without replacement: the covariance with each of the k draws before is -v",
-    ),
-    Fact("mean of the draws", sp.Le(inner(R, d), 0), "algorithm", "the deviation has mean 0, and d is fixed"),
     Fact("d2", sp.Eq(d2, norm2(d)), "metric", "Lemma D.1"),
-    Fact("error2", sp.Eq(error2, norm2(vector_total(g, k, N) / N - fy)), "metric", "Lemma D.1 with (24)"),
+    Fact("mean", VectorEquality(mean, vector_total(g, k, N) / N), "definition", "(24)"),
+    Fact("error2", sp.Eq(error2, norm2(mean - fy)), "metric", "Lemma D.1"),
     pointwise(
         "A3.2",
         smooth_samples,
@@ -77,50 +73,61 @@ FACTS = (
         Evaluation("f_ij", y, g, which=k),
         Evaluation("f_ij", zero, gy, which=k),
     ),
-    Fact("A3.4 at y", sp.Le(norm2(gy - fy), sigma2_i + N * P2 * norm2(fy)), "assumption", "Assumption 3.4", VARIANCE),
-    Fact("A3.4 at x", sp.Le(norm2(gx - fx), sigma2_i + N * P2 * norm2(fx)), "assumption", "Assumption 3.4", VARIANCE),
+    *(
+        pointwise(
+            f"A3.4 at {name}",
+            local_variance,
+            "Assumption 3.4",
+            Evaluation("f_i", point, whole),
+            Evaluation("f_ij", point, own, which=j),
+        )
+        for name, point, whole, own in (("y", zero, fy, ay), ("x", vector("x"), fx, ax))
+    ),
 )
 
 SIZES = ("domain D_i", "domain eta_l", "domain L", "condition step size and L")
-NOISE = ("domain a", "condition momentum", "condition P is 0", "domain D_i", "domain sigma2_i")
+MOMENTUM = ("domain a", "condition momentum", "domain D_i")
+NOISE = (*MOMENTUM, "condition P is 0", "domain sigma2_i")
 
 DRAWS = (
     Step(
         "variance.1",
-        sp.Le(norm2(z - d), 2 * norm2(gy - fy) + 2 * (1 - a) ** 2 * norm2(gx - fx)),
-        ("z", "direction"),
-        Jensen((half, half), ((gy - fy) * 2, (gx - fx) * (-2 * (1 - a)))),
+        sp.Le(norm2(az - d), 2 * norm2(ay - fy) + 2 * (1 - a) ** 2 * norm2(ax - fx)),
+        ("direction",),
+        Jensen((half, half), ((ay - fy) * 2, (ax - fx) * (-2 * (1 - a)))),
         "both gradients of the sample deviate",
     ),
-    Step("variance.2", (1 - a) ** 2 <= 1, ("domain a", "condition momentum"), Decide(), "0 <= a <= 1"),
+    Step(
+        "variance.2",
+        sp.Le(W, 2 * total(norm2(ay - fy), j, N) + 2 * (1 - a) ** 2 * total(norm2(ax - fx), j, N)),
+        ("variance.1", "W", "domain D_i"),
+        SumOver("variance.1", j, N),
+        "over the samples",
+    ),
+    Step("variance.3", (1 - a) ** 2 <= 1, ("domain a", "condition momentum"), Decide(), "0 <= a <= 1"),
+    Step(
+        "variance.4",
+        sp.Le(W, 4 * N * sigma2_i),
+        ("variance.2", "variance.3", "A3.4 at y", "A3.4 at x", *NOISE),
+        Combine({"variance.2": 1, "A3.4 at y": 2 * N, "A3.4 at x": 2 * (1 - a) ** 2 * N}),
+        "Assumption 3.4 twice",
+    ),
+    Step("spread.1", sp.Ge(norm2(az - d), 0, evaluate=False), (), Combine(), "a squared norm"),
+    Step("spread", sp.Ge(W, 0), ("spread.1", "W", "domain D_i"), SumOver("spread.1", j, N), "and a sum of such"),
+    Step("others", sp.Le((N - 1) / sp.Max(1, N - 1), 1), ("domain D_i",), Decide(), "0 for a single sample"),
     Step(
         "variance",
         sp.Le((N - 1) * v, 4 * sigma2_i),
-        ("one draw at least", "variance.1", "variance.2", "A3.4 at y", "A3.4 at x", *NOISE),
-        Combine({"one draw at least": 1, "variance.1": 1, "A3.4 at y": 2, "A3.4 at x": 2 * (1 - a) ** 2}),
-        "Assumption 3.4 twice",
-    ),
-    Step("B.5 base", sp.Le(norm2(R.at(k, 0)), 0), ("no draw",), Combine(), "no draw deviates"),
-    Step(
-        "B.5 step",
-        sp.Implies(sp.Le(norm2(R), v * k * (N - k)), sp.Le(norm2(R.at(k, k + 1)), v * (k + 1) * (N - k - 1))),
-        ("one more draw", "one draw at most", "two draws"),
-        Supposing(Combine({"hypothesis": 1, "one draw at most": 1, "two draws": 2})),
-        "one more draw",
-    ),
-    Step(
-        "B.5",
-        sp.Le(norm2(R), v * k * (N - k)),
-        ("B.5 base", "B.5 step", "index k", "domain D_i"),
-        Induction("B.5 base", "B.5 step", k, k),
-        "Lemma B.5 for the sum of k draws",
+        ("variance.4", "spread", "others", "v", *NOISE),
+        Decide(),
+        "N-1 covariances",
     ),
     Step(
         "mean and deviation",
-        sp.Le(norm2(R + d * k), v * k * (N - k) + k**2 * d2),
-        ("B.5", "mean of the draws", "d2", "index k"),
-        Combine({"B.5": 1, "mean of the draws": 2 * k}),
-        "(17) and Lemma B.5",
+        sp.Le(norm2(draws), v * k * (N - k) + k**2 * d2),
+        ("direction", "fy", "fx", "d2", "v", "W", "index k", "domain D_i"),
+        Expected(("order",), Combine()),
+        "(17), and Lemma B.5 for the sum of k draws",
     ),
 )
 
@@ -128,7 +135,7 @@ POSITIONS = (
     Step(
         "position.1",
         VectorEquality(y.at(k, k + 1), y - (error + z) * (eta_l / N)),
-        ("local step", "z", "domain D_i"),
+        ("local step", "domain D_i"),
         Identity(),
         "the gradient at y(0) subtracted and added",
     ),
@@ -140,18 +147,11 @@ POSITIONS = (
         "the first k steps",
     ),
     Step(
-        "position.3",
-        VectorEquality(R, R.at(k, 0) + vector_total(z - d, k, k)),
-        ("one more draw", "index k"),
-        Telescoping("one more draw", k, k),
-        "the first k draws",
-    ),
-    Step(
         "position",
-        VectorEquality(y, (part + R + d * k) * (-eta_l / N)),
-        ("position.2", "position.3", "no draw", "start", "domain D_i"),
+        VectorEquality(y, (part + draws) * (-eta_l / N)),
+        ("position.2", "start", "domain D_i"),
         Identity(),
-        "errors of the gradients, deviation and mean of the draws",
+        "errors of the gradients, and the draws",
     ),
     Step(
         "errors.1",
@@ -186,11 +186,11 @@ POSITIONS = (
 CORRECTED = (
     Step(
         "split",
-        sp.Le(norm2(y), eta_l**2 / N**2 * (3 * norm2(part) + sp.Rational(3, 2) * norm2(R + d * k))),
+        sp.Le(norm2(y), eta_l**2 / N**2 * (3 * norm2(part) + sp.Rational(3, 2) * norm2(draws))),
         ("position", "domain D_i"),
         Jensen(
             (sp.Rational(1, 3), sp.Rational(2, 3)),
-            (part * (-3 * eta_l / N), (R + d * k) * (-sp.Rational(3, 2) * eta_l / N)),
+            (part * (-3 * eta_l / N), draws * (-sp.Rational(3, 2) * eta_l / N)),
         ),
         "the square split 3 : 3/2",
     ),
@@ -297,6 +297,13 @@ def _printed_end() -> tuple[Step, ...]:
 
 ENDING = (
     Step(
+        "every sample once",
+        VectorEquality(vector_total(gy, k, N), vector_total(ay, j, N)),
+        ("domain D_i",),
+        EverySample("order"),
+        "an order of all samples",
+    ),
+    Step(
         "average.1",
         sp.Le(norm2(vector_total(error, k, N)), N * total(norm2(error), k, N)),
         ("domain D_i",),
@@ -306,7 +313,7 @@ ENDING = (
     Step(
         "average",
         sp.Le(error2, L**2 / N * S),
-        ("average.1", "errors.3", "every sample once", "error2", "domain D_i"),
+        ("average.1", "errors.3", "every sample once", "fy", "mean", "error2", "domain D_i"),
         Combine({"average.1": 1 / N**2, "errors.3": 1 / N}),
         "grad f_i(y(0)) is the mean of all samples' gradients there",
     ),
@@ -331,4 +338,5 @@ def derivation(statement: Any) -> Derivation:
         target=error2,
         quantities=frozenset({"S", "d2", "sigma2_i"}),
         drawn=DRAWN,
+        laws=(ORDER,),
     )

@@ -18,9 +18,9 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.for_vectors import ForVectors, plain
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
-from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.rules import CauchySchwarz, Jensen, PartialSum, SumOver, Telescoping
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
@@ -39,9 +39,9 @@ third, noise = sp.Rational(1, 3), sigma2_i / D_i
 QUANTITIES = frozenset({"h2", "gam2", "sigma2_i", "S", "A", "Q"})
 
 y, g, d, f, fi = (vector(name, e) for name in ("y", "g", "d", "f", "fi"))
-ROUNDS = tuple((term, 0) for term in (y, g, d, f, fi, h2, gam2, S))  # of the round that is about to be made
-m, fix = vector("m"), vector("fix")
+m, fix, fx = vector("m"), vector("fix"), vector("fx")
 u, q = vector("u", e), vector("q", e)
+ROUNDS = tuple((term, 0) for term in (y, g, d, f, fi, h2, gam2, S, m, fix, fx))  # of the round that is about to be made
 
 
 def over(term: Any) -> Any:
@@ -49,8 +49,8 @@ def over(term: Any) -> Any:
     return total(term, e, E)
 
 
-# the client and the order of epoch 0, then the order of every epoch
-DRAWN = ((m, 0), (fix, 1), (y, e), (f, e), (fi, e + 1), (g, e + 1), (d, e + 1))
+# the client, then the order of every epoch
+DRAWN = ((m, 0), (fx, 0), (fix, 1), (y.at(e, 0), 0), (y, e + 1), (f, e + 1), (fi, e + 1), (g, e + 2), (d, e + 1))
 FACTS = (
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of the round"),
     Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),
@@ -63,6 +63,8 @@ FACTS = (
     ),
     Fact("direction", VectorEquality(d, fi * a + m * (1 - a) + (fi - fix) * (1 - a)), "algorithm", "(25)"),
     Fact("S", sp.Le(over(norm2(f)), S), "metric", "Lemma D.3"),
+    Fact("h2", sp.Le(norm2(m - fx), h2), "metric", "Lemma D.3"),
+    Fact("gam2", sp.Le(norm2(fix - fx), gam2), "metric", "Lemma D.3"),
     Fact("drift2", sp.Le(drift2, over(norm2(y))), "metric", "Lemma D.3"),
 )
 
@@ -75,8 +77,8 @@ LENGTHS = (
     Step(
         "D.1",
         sp.Le(norm2(g - fi), 2 * eta_l**2 * L**2 * noise + eta_l**2 * L**2 * norm2(d)),
-        ("condition step size and L", "condition P is 0", "domain eta_l", "domain L", *COMMON),
-        Lemma(FIRST, norm2(g - fi), {noise: noise, d2: norm2(d)}),
+        ("direction", "condition step size and L", "condition P is 0", "domain eta_l", "domain L", *COMMON),
+        ForVectors(FIRST, plain(fy=fi, fx=fix, m=m, d=d, mean=g), ((noise, noise),)),
         "Lemma D.1 in every epoch",
     ),
     Step(
@@ -127,8 +129,12 @@ def errors(reading: str) -> tuple[Step, ...]:
         Step(
             "D.2",
             sp.Le(norm2(d - f), 3 * kept + 3 * delta**2 * norm2(y) + 3 * a**2 * gam2),
-            ("domain delta", *COMMON),
-            Lemma(f"fedshuffle/lemma_d_2/{reading}", norm2(d - f), {h2: h2, y2: norm2(y), gam2: gam2}),
+            ("direction", "h2", "gam2", "domain delta", *COMMON),
+            ForVectors(
+                f"fedshuffle/lemma_d_2/{reading}",
+                plain(m=m, x=Vector(()), y=y, fix=fix, fiy=fi, fx=fx, fy=f, d=d),
+                kept=(h2, gam2),
+            ),
             "Lemma D.2 in every epoch",
         ),
         Step(

@@ -22,13 +22,15 @@ import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation, pointwise
 from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.drawing import Expected
+from boundcheck.proof.for_vectors import ForVectors, plain
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
-from boundcheck.proof.lemma import Lemma
+from boundcheck.proof.laws import Draws
 from boundcheck.proof.rules import CauchySchwarz, Jensen, SumOver, Telescoping
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
 from boundcheck.theory.assumptions import hessian_similarity
 
 READINGS = ("corrected", "as_printed")
@@ -44,9 +46,14 @@ half, third, noise = sp.Rational(1, 2), sp.Rational(1, 3), sigma2_i / D_i
 QUANTITIES = frozenset({"h2", "gam2", "sigma2_i", "S", "A", "B", "Q", "X"})
 
 y, g, d, f, fi = (vector(name, e) for name in ("y", "g", "d", "f", "fi"))
-ROUNDS = tuple((term, 0) for term in (y, g, d, f, fi, h2, gam2, S))  # of the round that is about to be made
 u, v, q = vector("u", e), vector("v", e), vector("q", e)
-m, mp, fix, fx, fxp, fjx, fjxp = (vector(name) for name in ("m", "mp", "fix", "fx", "fxp", "fjx", "fjxp"))
+m, mp, fx, fxp = (vector(name) for name in ("m", "mp", "fx", "fxp"))
+k = _symbols("k")
+drawn = [vector(name, k) for name in ("fix", "fjx", "fjxp")]  # client 0 of those that are drawn, for i and for j
+fix, fjx, fjxp = (one.at(k, 0) for one in drawn)
+ROUNDS = tuple(
+    (term, 0) for term in (y, g, d, f, fi, h2, gam2, S, m, drawn[0], fx)
+)  # of the round that is about to be made
 h, Z, G = m - fx, fjxp - fjx - fxp + fx, fjx - fx
 end, begin = y.at(e, E), Vector(())
 AT_BOTH_ENDS = tuple(
@@ -60,9 +67,17 @@ def over(term: Any) -> Any:
     return total(term, e, E)
 
 
-# the client and the order of epoch 0, the order of every epoch, and the client j
-OF_ROUND = ((m, 0), (fx, 0), (fix, 1), (y, e), (f, e), (fi, e + 1), (g, e + 1), (d, e + 1))
-DRAWN = (*OF_ROUND, (fxp, E), (fjx, E + 1), (fjxp, E + 1), (mp, E + 1))
+# the client, the order of every epoch, and the client j
+OF_ROUND = ((m, 0), (fx, 0), (fix, 1), (y.at(e, 0), 0), (y, e + 1), (f, e + 1), (fi, e + 1), (g, e + 2), (d, e + 1))
+DRAWN = (*OF_ROUND, (fxp, E + 1), (fjx, E + 2), (fjxp, E + 2), (mp, E + 2))
+OF_I = Draws("i", "fedshuffle_mvr", ((drawn[0], fx),), (m, fx))
+OF_J = Draws(
+    "j",
+    "fedshuffle_mvr",
+    ((drawn[1], fx), (drawn[2], fxp)),
+    (m, fx, fxp, drawn[0], *(vector(name, e) for name in ("y", "g", "d", "f", "fi"))),
+    ((drawn[1], fix),),
+)
 FACTS = (
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of the round"),
     Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),
@@ -78,10 +93,8 @@ FACTS = (
     ),
     Fact("direction", VectorEquality(d, fi * a + m * (1 - a) + (fi - fix) * (1 - a)), "algorithm", "(25)"),
     Fact("momentum", VectorEquality(mp, fjxp * a + m * (1 - a) + (fjxp - fjx) * (1 - a)), "algorithm", "(14)"),
-    Fact("fresh client 1", sp.Le(inner(h, Z), 0), "algorithm", "j is drawn by weight after x, x+ and m: Z has mean 0"),
-    Fact("fresh client 2", sp.Le(inner(h, G), 0), "algorithm", "j is drawn by weight after x and m: G has mean 0"),
     Fact("h2", sp.Le(norm2(h), h2), "metric", "Lemma D.4"),
-    Fact("gam2", sp.Le(norm2(G), gam2), "metric", "Lemma D.4: j is drawn as i is"),
+    Fact("gam2", sp.Le(norm2(fix - fx), gam2), "metric", "Lemma D.4"),
     Fact("S", sp.Le(over(norm2(f)), S), "metric", "Lemma D.4"),
     Fact("error2_1", sp.Le(error2_1, norm2(mp - fxp)), "metric", "Lemma D.4"),
     pointwise("A3.5", hessian_similarity, "Assumption 3.5 for f_j at x and x+", *AT_BOTH_ENDS),
@@ -94,19 +107,25 @@ STEP_DELTA = ("condition step size and delta", "domain eta_l", "domain delta", "
 FIRST, SECOND, THIRD = (f"fedshuffle/lemma_d_{n}" for n in ("1/corrected", "2/as_printed", "3/as_printed"))
 drift = over(norm2(y))
 
+ROUND = ("start", "epoch", "direction", "h2", "gam2", "S", "index e")
+ROUND_VECTORS = (
+    *plain(m=m, fix=fix, fx=fx),
+    *((name, (e,), vector(name, e)) for name in ("y", "g", "d", "f", "fi")),
+)
+
 LEMMAS = (
     Step(
         "D.1",
         sp.Le(norm2(g - fi), 2 * eta_l**2 * L**2 * noise + eta_l**2 * L**2 * norm2(d)),
-        ("condition P is 0", *STEP_L, *COMMON),
-        Lemma(FIRST, norm2(g - fi), {noise: noise, d2: norm2(d)}),
+        ("direction", "condition P is 0", *STEP_L, *COMMON),
+        ForVectors(FIRST, plain(fy=fi, fx=fix, m=m, d=d, mean=g), ((noise, noise),)),
         "Lemma D.1 in every epoch",
     ),
     Step(
         "D.2",
         sp.Le(norm2(d - f), 3 * h2 + 3 * delta**2 * norm2(y) + 3 * a**2 * gam2),
-        ("domain delta", *COMMON),
-        Lemma(SECOND, norm2(d - f), {h2: h2, y2: norm2(y), gam2: gam2}),
+        ("direction", "h2", "gam2", "domain delta", *COMMON),
+        ForVectors(SECOND, plain(m=m, x=begin, y=y, fix=fix, fiy=fi, fx=fx, fy=f, d=d), kept=(h2, gam2)),
         "Lemma D.2 in every epoch",
     ),
     Step(
@@ -115,8 +134,8 @@ LEMMAS = (
             drift,
             16 * E**2 * eta_l**2 * S + 16 * E**3 * eta_l**2 * (3 * h2 + 3 * a**2 * gam2 + eta_l**2 * L**2 * noise),
         ),
-        ("condition step size and L", "condition step size and delta", "condition P is 0", *COMMON, *SIZES),
-        Lemma(THIRD, drift, {noise: noise, S: S, h2: h2, gam2: gam2}),
+        (*ROUND, "condition step size and L", "condition step size and delta", "condition P is 0", *COMMON, *SIZES),
+        ForVectors(THIRD, ROUND_VECTORS, ((noise, noise),), (S, h2, gam2)),
         "Lemma D.3 for the round",
     ),
     Step(
@@ -189,15 +208,18 @@ MOMENTUM = (
     Step(
         "h+ square",
         sp.Le(norm2(mp - fxp), (1 - a) ** 2 * norm2(h) + 2 * norm2(Z) + 2 * a**2 * norm2(G)),
-        ("momentum", "noise of h+", "fresh client 1", "fresh client 2", *COMMON),
-        Combine({"noise of h+": 1, "fresh client 1": 2 * (1 - a), "fresh client 2": 2 * a * (1 - a)}),
+        ("momentum", "noise of h+", *COMMON),
+        Expected(("j",), Combine({"noise of h+": 1})),
         "the products with h have mean 0",
     ),
     Step(
         "momentum error",
         sp.Le(error2_1, (1 - a) * h2 + 2 * delta**2 * X + 2 * a**2 * gam2),
         ("error2_1", "h+ square", "A3.5", "1 - a", "h2", "gam2", "X", "domain a"),
-        Combine({"error2_1": 1, "h+ square": 1, "A3.5": 2, "h2": (1 - a) ** 2, "gam2": 2 * a**2}),
+        Expected(
+            ("j", "i"),
+            Combine({"error2_1": 1, "h+ square": 1, "A3.5": 2, "h2": (1 - a) ** 2, "gam2": 2 * a**2}),
+        ),
         "Assumption 3.5 and (1-a)^2 <= 1-a",
     ),
 )
@@ -386,4 +408,5 @@ def derivation(statement: Any) -> Derivation:
         QUANTITIES,
         rounds=ROUNDS,
         drawn=DRAWN,
+        laws=(OF_I, OF_J),
     )

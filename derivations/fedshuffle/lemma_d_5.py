@@ -6,8 +6,8 @@ the whole run; i is the client of the round, drawn by weight.
     y(r,e)  start of epoch e minus the start of round r       phi(r,e), gap(r)  E f - f* there and at the round's start
     g(r,e)  average gradient of the epoch, (24)               d(r,e)   its direction, (25)
     fi(r,e) gradient of f_i at the start of the epoch         f(r,e)   gradient of f there
-    h(r)    momentum error of round r                         c        288 eta_l E/(23 a), its weight in Psi
-    fix(r), fx(r)  gradient of f_i and of f at the start of the round, G(r) their difference
+    m(r)    momentum of round r                               c        288 eta_l E/(23 a), weight of its error in Psi
+    fix(r,0), fx(r)  gradient of f_i and of f at the start of the round
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.drawing import Expected
+from boundcheck.proof.for_vectors import ForVectors, plain
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
-from boundcheck.proof.lemma import Lemma
+from boundcheck.proof.laws import Draws
 from boundcheck.proof.rules import Accumulation, Jensen
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
-from boundcheck.theory.assumptions import gradient_dissimilarity, smooth_samples
+from boundcheck.proof.vectors import Vector, VectorEquality, norm2, vector
+from boundcheck.theory.assumptions import bounded_below, gradient_dissimilarity, smooth_samples
 
 READINGS = ("corrected", "as_printed")
 
@@ -36,17 +38,19 @@ def _symbols(names: str) -> Any:
 
 gap_0, h2_0, E, R, eta_l, delta, L, a = _symbols("gap_0 h2_0 E R eta_l delta L a")
 G2, B2, sigma2, r, e, c, grad2 = _symbols("G2 B2 sigma2 r e c grad2")
-h2, gam2, S, d2, y2, sigma2_i, D_i = _symbols("h2 gam2 S d2 y2 sigma2_i D_i")  # of the lemmas that are used
+sigma2_i, D_i = _symbols("sigma2_i D_i")  # of the lemmas that are used
 phi: Any = sp.Function("phi", real=True)
 gap: Any = sp.Function("gap", real=True)
 half, noise = sp.Rational(1, 2), sigma2_i / D_i
-BELOW = "bounded_below"
 
 y, g, d, f, fi = (vector(name, r, e) for name in ("y", "g", "d", "f", "fi"))
 u, q = vector("u", r, e), vector("q", r, e)
-m, h, fx, fix = (vector(name, r) for name in ("m", "h", "fx", "fix"))
-after, G = y.at(e, e + 1), vector("G", r)
-ROUNDS = tuple((term, r) for term in (y, g, d, f, fi, h, fx, fix))  # those before the round in which they are
+k = _symbols("k")
+m, fx, client = vector("m", r), vector("fx", r), vector("fix", r, k)  # one client is drawn, number 0
+fix = client.at(k, 0)
+h, G = m - fx, fix - fx
+after = y.at(e, e + 1)
+ROUNDS = tuple((term, r) for term in (y, g, d, f, fi, m, fx, client))  # those before the round in which they are
 
 
 def over(term: Any) -> Any:
@@ -62,23 +66,22 @@ def psi(k: Any) -> Any:
 grads, drift = over(norm2(f)), over(norm2(y))
 descent = phi(r, e + 1) - phi(r, e)
 
-# in every round the client and the order of epoch 0, the order of every further epoch, and the client of the momentum
-begun = r * (E + 1)
-OF_START = (*((one, begun) for one in (m, h, fx)), (fix, begun + 1), (y.at(e, 0), 0), (y, begun + e), (f, begun + e))
-DRAWN = (*OF_START, *((one, begun + e + 1) for one in (fi, g, d)))
+# in every round the client, the order of every epoch, and the client of the momentum, which is the last of its round
+begun = r * (E + 2)
+OF_START = ((m, begun), (fx, begun - 1), (fx.at(r, 0), 0), (client, begun + 1), (y.at(e, 0), 0))
+DRAWN = (*OF_START, *((one, begun + e + 1) for one in (y, f, fi, d)), (g, begun + e + 2))
+CLIENT = Draws("client", "fedshuffle_mvr", ((client, fx),), (m, fx), time=r)
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= R - 1), "index", "rounds"),
     Fact("index e", sp.And(e >= 0, e <= E - 1), "index", "epochs of a round"),
     Fact("c", sp.Eq(c, sp.Rational(288, 23) * eta_l * E / a), "definition", "weight of the momentum error in Psi"),
     Fact("u", VectorEquality(u, d - f), "definition", "error of the direction"),
     Fact("q", VectorEquality(q, u + f + (g - fi)), "definition", "step of the epoch"),
-    Fact("G", VectorEquality(G, fix - fx), "definition", "deviation of the client's gradient"),
     Fact("start of the round", VectorEquality(y.at(e, 0), Vector(())), "algorithm", "positions are relative to x^r"),
     Fact("epoch", VectorEquality(after, y - (g + (m - fix) * (1 - a)) * eta_l), "algorithm", "(12), (13), (24)"),
     Fact("direction", VectorEquality(d, fi * a + m * (1 - a) + (fi - fix) * (1 - a)), "algorithm", "(25)"),
     Fact("first epoch", sp.Le(phi(r, 0), gap(r)), "algorithm", "the first epoch starts at x^r"),
     Fact("last epoch", sp.Le(gap(r + 1), phi(r, E)), "algorithm", "x^(r+1) is where the last epoch ends: one client"),
-    Fact("client by weight", sp.Ge(inner(fix, fx), norm2(fx)), "algorithm", "the mean of grad f_i(x^r) is grad f(x^r)"),
     Fact("gap_0", sp.Le(gap(0), gap_0), "metric", "Psi^0"),
     Fact("h2_0", sp.Le(norm2(h.at(r, 0)), h2_0), "metric", "Psi^0"),
     Fact("grad2", sp.Le(grad2, total(grads, r, R) / (R * E)), "metric", "(30)"),
@@ -96,7 +99,7 @@ FACTS = (
         Evaluation("F", Vector(()), fx),
         client_grad2=norm2(fix),
     ),
-    Fact("f below", sp.Ge(gap(R), 0), "assumption", "f* is the infimum of f", BELOW),
+    pointwise("f below", bounded_below, "f* is the infimum of f", gap=gap(R)),
 )
 
 COMMON = ("domain a", "condition momentum")
@@ -105,7 +108,10 @@ STEP_L = ("condition step size and L", "domain eta_l", "domain L")
 STEP_DELTA = ("condition step size and delta", "domain eta_l", "domain delta", "domain E")
 FIRST, SECOND = "fedshuffle/lemma_d_1/corrected", "fedshuffle/lemma_d_2/as_printed"
 THIRD, FOURTH = "fedshuffle/lemma_d_3/as_printed", "fedshuffle/lemma_d_4/corrected"
-MEANS = {noise: sigma2, S: grads, h2: norm2(h), gam2: norm2(G)}
+NUMBERS = ((noise, sigma2),)
+START, NEXT = plain(m=m, fx=fx), plain(mp=m.at(r, r + 1), fxp=fx.at(r, r + 1))
+RUN = tuple((name, (e,), vector(name, r, e)) for name in ("y", "g", "d", "f", "fi"))
+EPOCHS = ("start of the round", "epoch", "direction", "index e")
 HYPOTHESES = ("condition step size and L", "condition step size and delta", "condition P is 0", *COMMON, *SIZES)
 ratio = E**2 * delta**2 * eta_l**2 / a
 
@@ -113,15 +119,15 @@ LEMMAS = (
     Step(
         "D.1",
         sp.Le(norm2(g - fi), 2 * eta_l**2 * L**2 * sigma2 + eta_l**2 * L**2 * norm2(d)),
-        ("condition P is 0", "domain sigma2", *STEP_L, *COMMON),
-        Lemma(FIRST, norm2(g - fi), {noise: sigma2, d2: norm2(d)}),
+        ("direction", "condition P is 0", "domain sigma2", *STEP_L, *COMMON),
+        ForVectors(FIRST, plain(fy=fi, fx=fix, m=m, d=d, mean=g), NUMBERS),
         "Lemma D.1; the mean of sigma_i^2/|D_i| over the clients is sigma^2",
     ),
     Step(
         "D.2",
         sp.Le(norm2(d - f), 3 * norm2(h) + 3 * delta**2 * norm2(y) + 3 * a**2 * norm2(G)),
-        ("domain delta", *COMMON),
-        Lemma(SECOND, norm2(d - f), {h2: norm2(h), y2: norm2(y), gam2: norm2(G)}),
+        ("direction", "domain delta", *COMMON),
+        ForVectors(SECOND, plain(m=m, x=Vector(()), y=y, fix=fix, fiy=fi, fx=fx, fy=f, d=d)),
         "Lemma D.2",
     ),
     Step(
@@ -131,8 +137,8 @@ LEMMAS = (
             16 * E**2 * eta_l**2 * grads
             + 16 * E**3 * eta_l**2 * (3 * norm2(h) + 3 * a**2 * norm2(G) + eta_l**2 * L**2 * sigma2),
         ),
-        ("domain sigma2", *HYPOTHESES),
-        Lemma(THIRD, drift, MEANS),
+        (*EPOCHS, "domain sigma2", *HYPOTHESES),
+        ForVectors(THIRD, (*START, *plain(fix=fix), *RUN), NUMBERS),
         "Lemma D.3",
     ),
     Step(
@@ -144,8 +150,10 @@ LEMMAS = (
             + 16 * eta_l**4 * E**2 * delta**2 * L**2 * sigma2
             + 8 * eta_l**2 * delta**2 * E * grads,
         ),
-        ("condition momentum and step size", "domain sigma2", *HYPOTHESES),
-        Lemma(FOURTH, norm2(h.at(r, r + 1)), MEANS),
+        (*EPOCHS, "condition momentum and step size", "domain sigma2", *HYPOTHESES),
+        ForVectors(
+            FOURTH, (*START, ("fix", (k,), client), *RUN, *plain(mp=m.at(r, r + 1), fxp=fx.at(r, r + 1))), NUMBERS
+        ),
         "Lemma D.4",
     ),
 )
@@ -233,8 +241,8 @@ DESCENT = (
     Step(
         "client deviation",
         sp.Le(norm2(G), G2),
-        ("A3.3", "client by weight", "condition B is 1", "G"),
-        Combine({"A3.3": 1, "client by weight": 2}),
+        ("A3.3", "condition B is 1"),
+        Expected(("client",), Combine({"A3.3": 1})),
         "Assumption 3.3 with B = 1",
     ),
 )
@@ -245,20 +253,28 @@ def _round(kept: Any) -> Step:
         "round",
         sp.Le(
             gap(r + 1),
-            gap(r)
-            - kept * eta_l * grads
-            + 4 * eta_l**3 * L**2 * E * sigma2
-            + 12 * E * eta_l * (norm2(h) + a**2 * norm2(G)),
+            gap(r) - kept * eta_l * grads + 4 * eta_l**3 * L**2 * E * sigma2 + 12 * E * eta_l * (norm2(h) + a**2 * G2),
         ),
-        ("round.1", "first epoch", "last epoch", "D.3", "1/16", "1/1600", "domain a", "domain sigma2", *SIZES),
-        Combine({"round.1": 1, "first epoch": 1, "last epoch": 1, "D.3": 6 * eta_l * delta**2}),
+        (
+            *("round.1", "first epoch", "last epoch", "D.3", "client deviation", "1/16", "1/1600"),
+            *("domain a", "domain sigma2", *SIZES),
+        ),
+        Combine(
+            {
+                "round.1": 1,
+                "first epoch": 1,
+                "last epoch": 1,
+                "D.3": 6 * eta_l * delta**2,
+                "client deviation": 6 * E * eta_l * a**2 * (1 + 48 * E**2 * delta**2 * eta_l**2),
+            }
+        ),
         "Lemma D.3, with 4 eta_l^2 L^2 <= 1/4 and 192 E^2 delta^2 eta_l^2 <= 12/100",
     )
 
 
 def _growth(of_grads: Any, of_noise: Any, of_G: Any) -> Any:
-    """Psi(r+1) <= Psi(r) - eta_l of_grads grads + E eta_l^3 L^2 of_noise sigma2 + E eta_l of_G norm2(G)."""
-    extra = E * eta_l**3 * L**2 * of_noise * sigma2 + E * eta_l * of_G * norm2(G)
+    """Psi(r+1) <= Psi(r) - eta_l of_grads grads + E eta_l^3 L^2 of_noise sigma2 + E eta_l of_G G2."""
+    extra = E * eta_l**3 * L**2 * of_noise * sigma2 + E * eta_l * of_G * G2
     return sp.Le(psi(r + 1), psi(r) - eta_l * of_grads * grads + extra)
 
 
@@ -266,8 +282,14 @@ def _potential(name: str, claim: Any, *uses: str) -> Step:
     return Step(
         name,
         claim,
-        ("round", "D.4", "c", *uses, "domain a", "domain sigma2", *SIZES),
-        Combine({"round": 1, "D.4": sp.Rational(288, 23) * eta_l * E / a}),
+        ("round", "D.4", "client deviation", "c", *uses, "domain a", "domain sigma2", *SIZES),
+        Combine(
+            {
+                "round": 1,
+                "D.4": sp.Rational(288, 23) * eta_l * E / a,
+                "client deviation": sp.Rational(864, 23) * eta_l * E * a,
+            }
+        ),
         "c times Lemma D.4 added: c (1 - 23a/24) + 12 E eta_l = c",
     )
 
@@ -355,16 +377,6 @@ PRINTED = (
 
 ENDING = (
     Step(
-        "one round",
-        sp.Le(
-            psi(r + 1),
-            psi(r) - eta_l / 5 * grads + 5 * E * eta_l**3 * L**2 * sigma2 + 51 * E * eta_l * a * G2,
-        ),
-        ("potential", "client deviation", "domain a", *SIZES),
-        Combine({"potential": 1, "client deviation": 51 * E * eta_l * a}),
-        "the client's deviation is at most G^2",
-    ),
-    Step(
         "all rounds",
         sp.Le(
             psi(R),
@@ -372,8 +384,8 @@ ENDING = (
             - eta_l / 5 * total(grads, r, R)
             + R * (5 * E * eta_l**3 * L**2 * sigma2 + 51 * E * eta_l * a * G2),
         ),
-        ("one round", "domain R"),
-        Accumulation("one round", psi(r), r, R),
+        ("potential", "domain R"),
+        Accumulation("potential", psi(r), r, R),
         "all rounds",
     ),
     Step(
@@ -405,5 +417,13 @@ def derivation(statement: Any) -> Derivation:
     steps = (*LEMMAS, *DESCENT, *middle, *ENDING)
     quantities = frozenset({"gap_0", "h2_0", "G2", "sigma2"})
     return Derivation(
-        statement, (*scope_facts(statement), *FACTS), steps, "conclusion", grad2, quantities, rounds=ROUNDS, drawn=DRAWN
+        statement,
+        (*scope_facts(statement), *FACTS),
+        steps,
+        "conclusion",
+        grad2,
+        quantities,
+        rounds=ROUNDS,
+        drawn=DRAWN,
+        laws=(CLIENT,),
     )

@@ -1,14 +1,14 @@
 """The proof of Lemma 1 (partial model averaging, Appendix B), corrected, as checked steps.
 
-Vectors are random and <u, v> is the expectation of their inner product, also over a client that is drawn with the
-weights p_i where a vector belongs to a client. r counts the iterations that are done.
+Vectors are random and <u, v> is the expectation of their inner product. r counts the iterations that are done, i the
+clients. A vector whose name ends in l has the blocks of the one without it, times the roots of the L_j.
 
-    s(r)  gradient of F at u, the averaged model       gb(r)  sum of p_i grad F_i(x_i), the gradients at the models
-    g(r)  its stochastic form, so that u' = u - eta g  c(r)   grad F_i(u) - grad F_i(x_i) of a client so drawn
-    gap(r)   expected gap at u     steps(r), means(r)  sums over the blocks of L_j E|eta g_j|^2 and L_j E|gb_j|^2
-    apart(r) sum of p_i L_j^2 E|u_j - x_ij|^2 over clients and blocks
+    s(r)     gradient of F at u, the averaged model     b(r, i)   p_i times the gradient of F_i at its own model x_i
+    g(r, i)  its stochastic form, so that u' = u - eta (g(r, 0) + ... + g(r, m-1))
+    c(r, k)  grad F_i(u) of a client that is drawn with the weights p_i       cx(r, k)  grad F_i(x_i) of the same client
+    gap(r)   expected gap at u                          apart(r)  sum of p_i L_j^2 E|u_j - x_ij|^2
 
-The identity (21) is used for gb, not worker by worker, so that the clients may differ.
+The identity (21) is used for the sum of the b(r, i), not worker by worker, so that the clients may differ.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import sympy as sp
 
 from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.drawing import Expected
 from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import Accumulation
+from boundcheck.proof.laws import Draws
+from boundcheck.proof.rules import Accumulation, SumOver
 from boundcheck.proof.step import Fact, Step
-from boundcheck.proof.sums import total
-from boundcheck.proof.vectors import Vector, inner, norm2, vector
-from boundcheck.theory.assumptions import smooth_weighted
+from boundcheck.proof.sums import total, vector_total
+from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
+from boundcheck.theory.assumptions import block_variance, bounded_below, smooth_weighted
 
 READINGS = ("corrected",)
 
@@ -33,80 +35,102 @@ def _symbols(names: str) -> Any:
     return sp.symbols(names, real=True)
 
 
-eta, K, Lmax, sum_p2, noise, gap_0, apart_mean = _symbols("eta K Lmax sum_p2 sum_L_sigma2 gap_0 L2_discrepancy")
-r, mean = _symbols("r mean")
+eta, K, m, Lmax, sum_p2, noise, gap_0, apart_mean = _symbols("eta K m Lmax sum_p2 sum_L_sigma2 gap_0 L2_discrepancy")
+r, i, k, mean = _symbols("r i k mean")
 gap: Any = sp.Function("gap", real=True)
-steps, means, apart = (sp.Function(name, real=True)(r) for name in ("steps", "means", "apart"))
-s, g, gb, c = (vector(name, r) for name in ("s", "g", "gb", "c"))
-u, x = Vector(()), vector("x", r)  # the averaged model, to which points are relative, and the model of the drawn client
+p2: Any = sp.Function("p2", real=True)(i)  # p_i^2
+apart: Any = sp.Function("apart", real=True)(r)
+s, g, gl, b, bl = (vector("s", r), *(vector(name, r, i) for name in ("g", "gl", "b", "bl")))
+c, cx, move, AVERAGED = vector("c", r, k), vector("cx", r, k), vector("move", r), vector("B", r)
+u, x = Vector(()), vector("x", r, k)  # the averaged model, to which points are relative, and that of the drawn client
+G, GL, B, BL = (vector_total(one, i, m) for one in (g, gl, b, bl))
+CLIENTS = Draws("client", "averages_as_objective", ((c, s), (cx, AVERAGED), (x, u)), (s, AVERAGED, b), time=r)
+NOISE = Draws("noise", "block_variance", ((g, b), (gl, bl)), (b, bl, s), time=r)
 
 FACTS = (
     Fact("index r", sp.And(r >= 0, r <= K - 1), "index", "iterations"),
+    Fact("clients", m >= 1, "count", "the clients"),
+    Fact("index i", sp.And(i >= 0, i <= m - 1), "index", "clients"),
+    Fact("B", VectorEquality(AVERAGED, B), "definition", "the averaged gradient"),
+    Fact("move", VectorEquality(move, GL * eta), "definition", "the step of the averaged model, scaled"),
     Fact("mean", sp.Eq(mean, total(norm2(s), r, K) / K), "metric", "over u_1, ..., u_K"),
     Fact("discrepancy", sp.Eq(apart_mean, total(apart, r, K) / K), "metric", "as measured"),
     Fact("start", sp.Eq(gap_0, gap(0)), "metric", "the gap of the common start"),
-    Fact("bounded", gap(K) >= 0, "assumption", "inf F is finite", "bounded_below"),
+    Fact("weights", sp.Eq(sum_p2, total(p2, i, m)), "metric", "what sum_p2 is"),
+    Fact("largest", sp.Le(norm2(BL), Lmax * norm2(B)), "metric", "every L_j is at most Lmax"),
+    pointwise("bounded", bounded_below, "inf F is finite", gap=gap(K)),
     upper_model(
         "descent",
         smooth_weighted,
         "(19) for u' = u - eta g: a Hessian whose square is at most diag(L_j^2) is at most diag(L_j)",
         Evaluation("F", u, s, gap(r)),
-        Evaluation("F", g * -eta, value=gap(r + 1)),
-        scaled_move2=steps,
+        Evaluation("F", G * -eta, value=gap(r + 1)),
+        scaled_move2=norm2(move),
     ),
-    Fact(
-        "unbiased",
-        sp.Ge(inner(s, g), inner(s, gb)),
-        "assumption",
-        "g has the mean gb whatever happened before, since the averages have the weights p_i",
-        "block_variance",
-    ),
-    Fact(
+    pointwise(
         "noise",
-        sp.Le(steps, eta**2 * (sum_p2 * noise + means)),
-        "assumption",
-        "(23) to (26) in every block: independent noise of the clients, of variance sigma_j^2, with the weights p_i",
-        "block_variance",
-    ),
-    Fact("largest", sp.Le(means, Lmax * norm2(gb)), "metric", "every L_j is at most Lmax"),
-    Fact(
-        "mean of c",
-        sp.Ge(inner(c - s + gb, s - gb), 0),
-        "metric",
-        "s - gb is the mean of c over the client that is drawn",
+        block_variance,
+        "(23) to (26), the blocks added up with the weights L_j",
+        draw_deviation2=gl - bl,
+        weight2=p2,
+        deviation2=noise,
     ),
     pointwise(
         "smooth",
         smooth_weighted,
         "one inequality over all blocks, for the client's objective without its linear part at its own model",
-        Evaluation("f_i", u, c, which=r),
-        Evaluation("f_i", x, Vector(()), which=r),
+        Evaluation("f_i", u, c.at(k, 0), which=r),
+        Evaluation("f_i", x.at(k, 0), cx.at(k, 0), which=r),
         scaled_difference2=apart,
     ),
 )
 SIZES = ("domain eta", "domain Lmax", "condition step size")
 HALF = sp.Rational(1, 2)
 
+
 STEPS = (
+    Step("square", sp.Ge(norm2((c - cx).at(k, 0) - s + AVERAGED), 0, evaluate=False), (), Combine(), "a squared norm"),
     Step(
         "(30)",
-        sp.Le(norm2(s - gb), apart),
-        ("mean of c", "smooth"),
-        Combine({"mean of c": 2, "smooth": 1}),
+        sp.Le(norm2(s - AVERAGED), apart),
+        ("square", "smooth"),
+        Expected(("client",), Combine({"smooth": 1, "square": 1})),
         "Jensen's inequality over the clients",
     ),
     Step(
         "(22)",
-        sp.Ge(2 * inner(s, gb), norm2(s) + norm2(gb) - apart),
-        ("(30)",),
+        sp.Ge(2 * inner(s, B), norm2(s) + norm2(B) - apart),
+        ("(30)", "B"),
         Combine({"(30)": 1}),
         "2 <a, b> = |a|^2 + |b|^2 - |a - b|^2",
     ),
     Step(
+        "one client",
+        sp.Le(norm2(gl) - norm2(bl), p2 * noise),
+        ("noise",),
+        Expected(("noise",), Combine({"noise": 1})),
+        "the noise has mean 0",
+    ),
+    Step(
+        "all clients",
+        sp.Le(total(norm2(gl) - norm2(bl), i, m), total(p2, i, m) * noise),
+        ("one client", "clients"),
+        SumOver("one client", i, m),
+        "independent noise of the clients",
+    ),
+    Step(
+        "step",
+        sp.Le(norm2(GL), norm2(BL) + sum_p2 * noise),
+        ("all clients", "weights", "clients"),
+        Expected(("noise",), Combine({"all clients": 1})),
+        "(23) to (26)",
+    ),
+    Step("unbiased", sp.Ge(inner(s, G), inner(s, B)), ("clients",), Expected(("noise",), Combine()), "E g is the mean"),
+    Step(
         "decrease",
         sp.Le(gap(r + 1), gap(r) - eta / 2 * norm2(s) + eta / 2 * apart + eta**2 / 2 * sum_p2 * noise),
-        ("descent", "unbiased", "noise", "largest", "(22)", *SIZES),
-        Combine({"descent": 1, "unbiased": eta, "noise": HALF, "largest": eta**2 / 2, "(22)": eta / 2}),
+        ("descent", "move", "unbiased", "step", "largest", "(22)", *SIZES),
+        Combine({"descent": 1, "unbiased": eta, "step": eta**2 / 2, "largest": eta**2 / 2, "(22)": eta / 2}),
         "eta Lmax <= 1 leaves nothing of |gb|^2",
     ),
     Step(
@@ -131,4 +155,6 @@ STEPS = (
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of the corrected reading."""
-    return Derivation(statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=mean)
+    return Derivation(
+        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=mean, laws=(CLIENTS, NOISE)
+    )

@@ -140,8 +140,10 @@ def test_a_change_anywhere_in_the_closure_counts(package: Packages, changed: str
     package(**FIRST)
     before = code_digest(["plugpkg.alpha"])
     assert code_digest(["plugpkg.alpha", "plugpkg.alpha"]) == before
-    package(**(FIRST | {changed: FIRST.get(changed, "") + "# another line\n"}))
+    package(**(FIRST | {changed: FIRST.get(changed, "") + "another = 1\n"}))
     assert code_digest(["plugpkg.alpha"]) != before
+    package(**(FIRST | {changed: '"""A docstring."""\n\n' + FIRST.get(changed, "") + "# a comment   \n"}))
+    assert code_digest(["plugpkg.alpha"]) == before
     package(**FIRST)
     assert code_digest(["plugpkg.alpha"]) == before
 
@@ -175,7 +177,7 @@ def test_boundcheck_itself_is_followed(package: Packages, monkeypatch: pytest.Mo
     read_bytes = Path.read_bytes
 
     def changed(path: Path) -> bytes:
-        return read_bytes(path) + (b"\n# changed" if path.name == "errors.py" else b"")
+        return read_bytes(path) + (b"\nchanged = 1" if path.name == "errors.py" else b"")
 
     forget()
     monkeypatch.setattr(Path, "read_bytes", changed)

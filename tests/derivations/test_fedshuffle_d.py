@@ -183,7 +183,7 @@ def less(term, factor=NEARLY):
 qq = E**2 * delta**2 * eta_l**2
 MUTATIONS = {
     ("1/corrected", "variance"): less(4 * sigma2_i),
-    ("1/corrected", "B.5"): less(v * k * (D_i - k)),
+    ("1/corrected", "variance.4"): less(4 * sigma2_i * D_i),
     ("1/corrected", "mean and deviation"): less(k**2 * d2),
     ("1/corrected", "distances"): less(2 * eta_l**2 * sigma2_i),
     ("2/sharp", "conclusion"): less(3 * (1 - a) ** 2 * h2),
@@ -218,10 +218,10 @@ def test_a_changed_constant_is_noticed(name, step):
 @pytest.mark.parametrize(
     ("name", "step", "unused"),
     [
-        ("1/corrected", "variance", "condition P is 0"),
-        ("1/corrected", "variance.2", "condition momentum"),
-        ("1/corrected", "B.5 step", "two draws"),
-        ("1/corrected", "mean and deviation", "mean of the draws"),
+        ("1/corrected", "variance.4", "condition P is 0"),
+        ("1/corrected", "variance.3", "condition momentum"),
+        ("1/corrected", "mean and deviation", "fx"),
+        ("1/corrected", "mean and deviation", "index k"),
         ("1/corrected", "average", "every sample once"),
         ("1/corrected", "room", "condition step size and L"),
         ("2/as_printed", "conclusion", "factor"),

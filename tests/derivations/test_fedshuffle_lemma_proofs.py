@@ -10,8 +10,12 @@ import pytest
 import sympy as sp
 from derivation_tools import fresh
 
+from boundcheck.errors import BadInput
 from boundcheck.proof.discovery import derivation
+from boundcheck.proof.drawing import variance_of
+from boundcheck.proof.laws import Draws
 from boundcheck.proof.step import Status
+from boundcheck.proof.sums import vector_total
 
 F = Fraction
 PAPER = "fedshuffle/"
@@ -132,6 +136,7 @@ xi, drift_0 = sp.Symbol("xi", real=True), sp.Symbol("drift_0", real=True)
 MUTATIONS = [
     ("drift_of_a_round/corrected", "3", Status.UNDECIDED),
     ("drift_of_a_round/corrected", "4", Status.UNDECIDED),
+    ("drift_of_a_round/corrected", "4.1", Status.UNDECIDED),
     ("drift_of_a_round/corrected", "4.4", Status.UNDECIDED),
     ("drift_of_a_round/corrected", "7.1", Status.UNDECIDED),
     ("drift_of_a_round/corrected", "display", Status.UNDECIDED),
@@ -191,10 +196,10 @@ def test_a_changed_coefficient_is_noticed(name, which, less):
 @pytest.mark.parametrize(
     ("name", "which", "unused"),
     [
-        ("drift_of_a_round/corrected", "1", "q"),
-        ("drift_of_a_round/corrected", "4.2", "without replacement"),
-        ("drift_of_a_round/corrected", "4.2", "next sample"),
-        ("drift_of_a_round/corrected", "5", "no bias"),
+        ("drift_of_a_round/corrected", "4.1", "gf"),
+        ("drift_of_a_round/corrected", "4.1", "index j"),
+        ("drift_of_a_round/corrected", "4", "4.4"),
+        ("drift_of_a_round/corrected", "4", "4.6"),
         ("drift_of_a_round/corrected", "4", "A3.4"),
         ("drift_of_a_round/corrected", "display", "own"),
         ("movement_of_a_round/corrected", "3.3", "client means"),
@@ -209,16 +214,16 @@ def test_a_changed_coefficient_is_noticed(name, which, less):
         ("recursion_nonconvex/corrected", "display", "descent"),
         ("lemma_b_1/as_printed", "conclusion", "domain 1"),
         ("lemma_b_1/sharp", "conclusion", "2"),
-        ("lemma_b_4/uniform", "2", "one client"),
-        ("lemma_b_4/uniform", "2", "without replacement"),
-        ("lemma_b_4/uniform", "4", "deviations"),
-        ("lemma_b_5/corrected", "2", "one vector"),
+        ("lemma_b_4/uniform", "conclusion", "squares"),
+        ("lemma_b_4/uniform", "conclusion", "domain 1"),
+        ("lemma_b_5/corrected", "conclusion", "variance"),
+        ("lemma_b_5/corrected", "conclusion", "domain 1"),
         ("lemma_b_6/sharp", "conclusion", "0"),
         ("lemma_b_6_sum/sharp", "conclusion", "deviations"),
         ("lemma_b_2/fixed_step", "conclusion", "power"),
         ("lemma_b_3/fixed_step", "conclusion", "last"),
-        ("lemma_b_5/as_printed", "2", "without replacement"),
-        ("lemma_b_5/as_printed", "2", "spread"),
+        ("lemma_b_5/as_printed", "conclusion", "domain n"),
+        ("lemma_b_5/as_printed", "conclusion", "spread"),
     ],
 )
 def test_a_step_needs_what_it_uses(name, which, unused):
@@ -230,13 +235,21 @@ def test_a_step_needs_what_it_uses(name, which, unused):
 
 
 def test_drawing_with_replacement_is_another_variance():
-    """Independent samples would have cov 0 in place of -sigma^2/(n - 1)."""
+    """Independent samples would have cov 0 in place of -sigma^2/(n - 1); the statement declares no such draws."""
     original = derivation(PAPER + "lemma_b_5/as_printed")
-    fact = next(f for f in original.facts if f.name == "without replacement")
-    independent = replace(fact, claim=sp.Eq(fact.claim.lhs, 0, evaluate=False))
-    mutated = replace(original, facts=tuple(independent if f is fact else f for f in original.facts))
-    assert original.check_step("2").status is Status.PROVED
-    assert mutated.check_step("2").status is not Status.PROVED
+    (law,) = original.laws
+    (x, u), n = law.drawn[0], law.items
+    i = u.terms[0][0].args[0]
+    independent = Draws(law.name, law.of, ((x, vector_total(u, i, n) / n),), law.past)
+    facts = tuple(variance_of(f.name, f.claim.lhs, f.instance.of, independent) if f.name == "variance" else f
+                  for f in original.facts)  # fmt: skip
+    with pytest.raises(BadInput, match="is of the kind Draws; 'without_replacement' declares Order"):
+        replace(original, laws=(independent,), facts=facts)
+    claim = step(original, "conclusion").claim
+    k = sp.Symbol("k", real=True)
+    changed = sp.Eq(claim.lhs, claim.rhs * (n - 1) / (n - k), evaluate=False)
+    assert original.check_step("conclusion").status is Status.PROVED
+    assert swapped(original, "conclusion", claim=changed).check_step("conclusion").status is not Status.PROVED
 
 
 def test_a_local_step_without_the_division_is_another_method():

@@ -84,7 +84,13 @@ def test_every_assumption_is_applied_or_has_no_inequality_that_a_derivation_uses
     """An inequality of the catalogue can be had at points, with the quantities that it needs."""
     assumption = assumptions.CLASSES[name]
     if assumption.inequality is None:
-        with pytest.raises(BadInput, match="no inequality"):
+        # one that derivations alone can take is refused where it is not about these points
+        why = (
+            r"no inequality"
+            if name not in assumptions.IN_PROOFS
+            else r"is about F|needs f_i|must name the quantity|needs a"
+        )
+        with pytest.raises(BadInput, match=why):
             pointwise("", assumption, "", AT_U, AT_V)
         return
     quantities = {s.name for s in assumption.inequality.free_symbols}
@@ -98,6 +104,27 @@ def test_every_assumption_is_applied_or_has_no_inequality_that_a_derivation_uses
     wanted = quantities & {"client_grad2", "noise2", "scaled_difference2"}
     claim = pointwise("", assumption, "", *at, **dict.fromkeys(wanted, clients)).claim
     assert not {s.name for s in claim.free_symbols} & set(assumptions.QUANTITIES)
+
+
+def test_the_inequalities_of_proofs():
+    """Assumption 3.4 for the samples of a client, an infimum, and the variance of a draw."""
+    j, n_i, own = sp.Symbol("j", real=True), sp.Symbol("n_i", real=True), sp.Symbol("own", real=True)
+    g, P2 = vector("g", j), sp.Symbol("P2", real=True)
+    sample, client = Evaluation("f_ij", u, g, which=j), Evaluation("f_i", u, p)
+    claim = pointwise("", assumptions.local_variance, "", client, sample, sigma2_i=own, D_i=n_i).claim
+    assert claim == sp.Le(total(norm2(g - p), j, n_i) / n_i, own + P2 * n_i * norm2(p), evaluate=False)
+    for at in (
+        (client, replace(sample, point=v)),
+        (client, replace(sample, which=(m, j))),
+        (client, replace(sample, function="f_i")),
+        (client, replace(sample, which=sp.Integer(0))),
+        (sample, client),
+    ):
+        with pytest.raises(BadInput, match=r"needs f_i|needs a sample"):
+            pointwise("", assumptions.local_variance, "", *at, sigma2_i=own, D_i=n_i)
+    assert pointwise("", assumptions.bounded_below, "", gap=f(t)).claim == sp.Ge(f(t), 0)
+    noise = pointwise("", assumptions.block_variance, "", draw_deviation2=p - q, weight2=t, deviation2=sigma2)
+    assert noise.claim == sp.Le(norm2(p - q), t * sigma2)
 
 
 # what it does not

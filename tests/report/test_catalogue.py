@@ -7,6 +7,7 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from report_tools import hand_made
 
 from boundcheck.core import providers
 from boundcheck.evidence.standing import Known, Word
+from boundcheck.proof import solvers
 from boundcheck.proof.records import NOT_CHECKED, Record
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue
@@ -25,6 +27,7 @@ from boundcheck.report.pages import index_page
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import statement
 from boundcheck.verdict import Grade, Outcome
+from tests.hidden_packages import hide
 
 LEMMA, THEOREM, LAST = "scgd/lemma_3_1/corrected", "scgd/theorem_3_3/corrected", "scgd/theorem_3_4/corrected"
 NAMES = tuple(id.rpartition("/")[0] for id in (LEMMA, THEOREM, LAST))
@@ -88,6 +91,18 @@ def test_every_page_that_depends_on_a_planted_unproved_lemma_says_so() -> None:
     whole = Catalogue(NAMES, Sources(chain(proved())))
     fine = whole.pages({**report, "catalogue": whole.data()})
     assert not any("not derived" in text for name, text in fine.items() if "theorem" in name)
+
+
+def test_without_a_solver_a_refuted_step_has_no_witness_and_the_page_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    id = "scgd/lemma_3_1/as_printed_appendix"
+    refuted = Record("REFUTED", counts={"REFUTED": 1}, failing={"E12.1": "REFUTED"})
+    solvers.close_all()
+    hide(monkeypatch, "z3")
+    listed = Catalogue(("scgd/lemma_3_1",), Sources(Known({id: refuted}, {}, {})))
+    pages = listed.pages({"title": "T", "versions": {}, "claims": [], "catalogue": listed.data()})
+    text = unescape(pages["statement.scgd.lemma_3_1.html"])
+    assert "Its witness is not shown: checking a derivation needs z3-solver" in text
+    assert 'pip install "boundcheck[proof]"' in text
 
 
 def test_another_kind_of_evidence_is_a_row_and_no_edit_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,11 +50,17 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    """what the page calls it"""
     problem: dict[str, Any]
+    """a quadratic problem"""
     methods: list[dict[str, Any]]
+    """methods, without `parameter` where one is named"""
     parameter: str | None = None
+    """the parameter that takes the `values`"""
     values: Any = None
+    """its grid"""
     steps: int = Field(0, strict=True, ge=0, le=MAX_STEPS)
+    """models of the first rounds that are listed side by side, rounds without clients left out"""
 
     @field_validator("methods")
     @classmethod

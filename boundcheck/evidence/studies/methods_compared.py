@@ -44,10 +44,17 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    """what the page calls it"""
     problem: dict[str, Any]
+    """as in a claim"""
     methods: list[dict[str, Any]]
+    """methods; a step size may be `"largest"` where the statement chooses it, another parameter that no condition
+    limits `"best"`
+    """
     target: Any = "1/100"
+    """the share of the metric's start that is to be reached"""
     statements: list[str] | None = None
+    """ids that restrict the bounds; default all that apply"""
 
     @field_validator("methods")
     @classmethod

@@ -37,9 +37,13 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    """what the page calls it"""
     problems: list[dict[str, Any]]
+    """problems, as in a claim"""
     grid: list[Any] = list(GRID)
+    """the values of mu that were tuned over"""
     rounds: int = ROUNDS
+    """of gradient descent, along which B is measured"""
 
     @field_validator("problems")
     @classmethod

@@ -36,8 +36,11 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    """what the page calls it"""
     problem: dict[str, Any]
+    """as in a claim"""
     methods: list[dict[str, Any]]
+    """methods whose clients have fixed update times"""
 
     @field_validator("methods")
     @classmethod

@@ -38,9 +38,13 @@ class MethodSpec(_Model):
     """
 
     label: str
+    """the name on the page"""
     method: Table
+    """its specification"""
     grid: dict[str, list[Any]] = Field(default_factory=dict)
+    """parameter -> values that are tried out, in all combinations; `"solver.eta"` is a parameter inside a table"""
     of_busiest: str | None = None
+    """the step size that is tried is that of a single local step of the client with the most of them"""
 
 
 class Comparison(_Model):
@@ -50,12 +54,19 @@ class Comparison(_Model):
     """
 
     metric: str
+    """what methods are compared by"""
     best: Literal["lowest", "highest"] = "lowest"
+    """which end of the metric wins"""
     over: Number = Fraction(0)
+    """average over this last share of a run; 0 is its end"""
     take: Literal["mean", "deviation"] = "mean"
+    """mean or deviation over the rounds"""
     target: Number | None = None
+    """a value to reach: the rounds until then are compared"""
     order: Order | None = None
+    """of this comparison, as `expected_order`"""
     says: str = ""
+    """the paper's words"""
 
 
 class Case(_Model):
@@ -67,21 +78,32 @@ class Case(_Model):
     """
 
     label: str
+    """the row of the paper's table or the panel of its figure"""
     problem: Table = Field(default_factory=dict)
+    """laid over the problem of the table"""
     method: Table = Field(default_factory=dict)
+    """laid over every method"""
     methods: dict[str, Table] = Field(default_factory=dict)
+    """label -> what is laid over that method alone"""
     grid: dict[str, list[Any]] = Field(default_factory=dict)
+    """laid over the grids"""
     rounds: Count | None = None
+    """in place of those of the table"""
     time: Number | None = None
+    """in place of that of the table"""
     paper: dict[str, str] = Field(default_factory=dict)
+    """label -> the paper's number, as printed"""
     expected_order: Order | None = None
+    """in place of that of the table"""
 
 
 class Tuning(_Model):
     """How settings are chosen: on a number of seeds of their own, after a number of rounds (default: all)."""
 
     seeds: Count = 1
+    """number of seeds of their own on which settings are chosen"""
     rounds: Count | None = None
+    """after how many rounds (default: all)"""
 
 
 class Estimate(_Model):
@@ -91,9 +113,13 @@ class Estimate(_Model):
     """
 
     method: str
+    """label of the method along whose run constants are measured"""
     case: str | None = None
+    """label of the case"""
     points: Annotated[int, Field(strict=True, ge=1, le=100)] = 4
+    """rounds after the start at which they are"""
     effort: Table = Field(default_factory=dict)
+    """how much is looked at"""
 
 
 class Spec(_Model):
@@ -105,29 +131,53 @@ class Spec(_Model):
     """
 
     name: str
+    """what the page calls it"""
     source: str
+    """the table or figure of the paper"""
     problem: Table
+    """as in a claim"""
     methods: Annotated[list[MethodSpec], Field(min_length=1, max_length=30)]
+    """methods with their labels and grids"""
     compare: Comparison
+    """the main comparison"""
     also: list[Comparison] = Field(default_factory=list)
+    """further ones, each with an order of its own"""
     cases: Annotated[list[Case], Field(max_length=MAX_CASES)] = Field(default_factory=list)
+    """rows or panels, each with what differs"""
     engine: Literal["neural", "sampled"] = "neural"
+    """what trains"""
     neural: Table = Field(default_factory=dict)
+    """settings of the neural engine, as in a claim"""
     rounds: Count | None = None
+    """how many"""
     time: Number | None = None
+    """how long, in the units of the update times, in place of rounds"""
     points: Annotated[int, Field(strict=True, ge=2, le=2000)] = 25
+    """rounds at which metrics are measured"""
     seeds: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 3
+    """runs of every method"""
     tuning: Tuning = Tuning()
+    """how settings of a grid are chosen"""
     metrics: list[str] = Field(default_factory=list)
+    """further metrics that are recorded"""
     paper_is: str = ""
+    """what the paper's numbers are"""
     paper: dict[str, str] = Field(default_factory=dict)
+    """label -> the paper's number, as printed"""
     expected_order: Order = Field(default_factory=list)
+    """labels, the best first, as the paper has it; a list inside it holds methods that the paper does not tell apart"""
     confidence: Number = Fraction(19, 20)
+    """at which an order is said to come out"""
     test: Literal["t", "sign_flip"] = "t"
+    """for the difference of two methods over the seeds"""
     scaled: list[str] = Field(default_factory=list)
+    """what was scaled down, in words"""
     surrogate: str | None = None
+    """label of the method whose surrogate problem is looked at as well"""
     estimate: list[Estimate] = Field(default_factory=list)
+    """theorems at constants that are measured along the runs"""
     pictures: Annotated[int, Field(strict=True, ge=1, le=12)] = 6
+    """curves on the page, at most"""
 
     @property
     def training_settings(self) -> Table | None:

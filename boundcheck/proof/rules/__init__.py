@@ -9,11 +9,12 @@ from boundcheck.proof.rules.base import Rule
 from boundcheck.proof.rules.calculus import Limit, MeanValue
 from boundcheck.proof.rules.induction import Induction, Supposing
 from boundcheck.proof.rules.norms import Jensen, Triangle, Young
-from boundcheck.proof.rules.sums import Accumulation, CauchySchwarz, PartialSum, SumOver, Telescoping
+from boundcheck.proof.rules.sums import Accumulation, CauchySchwarz, InEpochs, PartialSum, SumOver, Telescoping
 
 __all__ = [
     "Accumulation",
     "CauchySchwarz",
+    "InEpochs",
     "Induction",
     "Jensen",
     "Limit",

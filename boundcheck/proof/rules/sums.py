@@ -105,6 +105,51 @@ class CauchySchwarz(Rule):
 
 
 @dataclass(frozen=True)
+class InEpochs(Rule):
+    """sum_{t < epochs * length} a(t) <= sum_{e < epochs} sum_{r < length} a(e * length + r), for integers >= 0.
+
+    Both sides are equal; for the other direction use it for -a. index: t; epoch, rest: the indices of the sums on the
+    right.
+    """
+
+    term: Any
+    index: Any
+    epoch: Any
+    epochs: Any
+    rest: Any
+    length: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "sum over quotient and remainder"
+
+    @property
+    def theorem(self) -> str:
+        """Division with remainder."""
+        return "every integer from 0 to below epochs * length is e * length + r in one way"
+
+    def counts(self) -> tuple[Any, ...]:
+        """The numbers of terms."""
+        return (self.epochs, self.length)
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The two sums; raises BadInput where an index occurs in the numbers of terms or in the term."""
+        if self.term.has(self.epoch, self.rest) or self.length.has(self.epoch, self.rest, self.index):
+            raise BadInput(f"the indices {self.epoch} and {self.rest} must be new in a sum over epochs.")
+        if self.epochs.has(self.epoch, self.rest, self.index) or self.epoch == self.rest:
+            raise BadInput("the number of epochs must not depend on an index of the sum.")
+        inside = self.term.subs(self.index, self.epoch * self.length + self.rest)
+        whole = total(self.term, self.index, sp.expand(self.epochs * self.length))
+        return sp.Le(whole, total(total(inside, self.rest, self.length), self.epoch, self.epochs), evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """The numbers of terms are at least 0."""
+        yield sp.Ge(self.epochs, 0), {}
+        yield sp.Ge(self.length, 0), {}
+
+
+@dataclass(frozen=True)
 class PartialSum(Rule):
     """sum_{j<part} a(j) <= sum_{j<whole} a(j) for a(j) >= 0 and 0 <= part <= whole."""
 

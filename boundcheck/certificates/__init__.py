@@ -1,0 +1,1 @@
+"""Proof records: derivations written out as lines that the verifier checks."""

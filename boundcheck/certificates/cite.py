@@ -1,0 +1,74 @@
+"""Citations as lines: the claim of another record at terms of this one, its hypotheses shown here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.certificates.lines import NotShown
+from boundcheck.certificates.text import text
+from boundcheck.theory.discovery import statement as find_statement
+from boundcheck.verify import boundcheck_verify as v
+
+
+def write_citation(rule: Any) -> None:
+    """The line of a cited statement and the claim of the step from it; raises NotShown."""
+    by, w = rule.by, rule.w
+    cited = find_statement(by.statement)
+    images: dict[Any, Any] = {}
+    more: dict[str, Any] = {}
+    kind = type(by).__name__
+    if kind == "Lemma":
+        metric = by.metric
+        averaged = {s for expr in by.means for s in expr.free_symbols}
+        rest, factors = sp.Integer(0), dict.fromkeys(by.means, sp.Integer(0))
+        for term in sp.Add.make_args(sp.expand(cited.bound)):
+            if not term.free_symbols & averaged:
+                rest += term
+                continue
+            expr = next((e for e in by.means if not (term / e).free_symbols & averaged), None)
+            if expr is None:
+                raise NotShown("the cited bound is not linear in what is averaged")
+            factors[expr] += term / expr
+        more = {
+            "averaged": sorted(str(s) for s in averaged),
+            "rest": text(rest),
+            "means": [[text(c), text(e), text(by.means[e])] for e, c in factors.items()],
+        }
+    elif kind == "Cited":
+        images = by._images(cited)
+        metric = by.run.subs(by.clock, cited.metric.rounds)
+    else:
+        images = by._images(cited)
+        metric = cited.metric.scale.xreplace(images) * by.metric
+    record = v.cited_record(cited.id, w.record.path, w.record.open)
+    place = {v.atom(("x", str(s))): w.language.value(text(image)) for s, image in images.items()}
+    free = {v.atom(("x", name)) for name in more.get("averaged", ())}
+    hypotheses: list[str] = []
+    for _, written in record.statement["hypotheses"]:
+        wanted = record.language.claim(written)
+        if wanted.atoms & free:
+            continue
+        wanted = wanted.put(place, w.language.whole)
+        if not wanted.plain:
+            hypotheses.append(rule.prove(f"{w.text(wanted.gap)} {wanted.op} 0"))
+    bound = record.language.claim(record.statement["claim"])
+    (target,) = dict(next(iter(record.language.value(record.statement["target"])[0]))).keys()
+    gap = bound.gap
+    if more:
+        gap = w.language.value(more["rest"])
+        for c, _, mean in more["means"]:
+            gap = v.plus(gap, v.times(w.language.value(c), w.language.value(mean)))
+        gap = v.plus(gap, v.variable(target), -1)
+    gap = v.put(gap, {**place, target: w.language.value(text(metric))}, w.language.whole)
+    entry = {
+        "rule": "cite",
+        "record": cited.id,
+        "metric": text(metric),
+        "images": {str(s): text(image) for s, image in images.items()},
+        "hypotheses": list(dict.fromkeys(hypotheses)),
+        **more,
+    }
+    line = rule.add(f"{w.text(gap)} {bound.op} 0", entry)
+    rule.close_with(line)

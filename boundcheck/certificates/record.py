@@ -1,0 +1,167 @@
+"""The record of one derivation: its statement, names and facts as the verifier reads them, and the lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from boundcheck.certificates.text import claim_text, text
+from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.language import parts
+from boundcheck.proof.step import Fact
+from boundcheck.proof.vectors import Inner, Vector, VectorEquality
+from boundcheck.verify import boundcheck_verify as v
+
+_OP = {"upper bound": "<=", "lower bound": ">=", "equality": "==", "formula": "=="}
+
+
+def statement_part(proof: Derivation) -> dict[str, Any]:
+    """The statement as data, from the Statement object; `make test` compares every record with this."""
+    own = proof.statement
+    hypotheses = [row for f in scope_facts(own) for row in _named_parts(f)]
+    hypotheses += [[f"choice {name}", f"{name} == {text(formula)}"] for name, formula in own.choices]
+    metric = own.metric
+    target = proof.target
+    said = (
+        f"{metric.quantity}, {metric.average}, {metric.expectation}, after {metric.rounds} rounds, times {metric.scale}"
+    )
+    return {
+        "symbols": [[s.name, "integer" if s.integer else "number", s.meaning] for s in own.symbols],
+        "hypotheses": hypotheses,
+        "assumptions": [[a.name, a.meaning] for a in own.assumptions],
+        "target": text(target),
+        "metric": said,
+        "claim": f"{text(target)} {_OP.get(own.kind.value, '<=')} {text(own.bound)}",
+    }
+
+
+def _named_parts(fact: Fact) -> list[list[str]]:
+    return [[f"{fact.name}.{k}" if k else fact.name, claim_text(p)] for k, p in enumerate(parts(fact.claim))]
+
+
+def fact_rows(proof: Derivation) -> list[dict[str, str]]:
+    """The facts as data: a conjunction is one row a part."""
+    rows: list[dict[str, str]] = []
+    for fact in proof.facts:
+        origin = _origin(fact)
+        for k, part in enumerate(parts(fact.claim)):
+            row = {
+                "name": f"{fact.name}.{k}" if k else fact.name,
+                "kind": fact.kind,
+                "claim": claim_text(part),
+                "origin": origin,
+                "source": fact.source,
+            }
+            if fact.assumption:
+                row["assumption"] = fact.assumption
+            if fact.kind in ("index", "range"):
+                row["about"] = str(part.lhs)
+            rows.append(row)
+    return rows
+
+
+def _origin(fact: Fact) -> str:
+    if fact.kind in ("domain", "condition"):
+        return "statement"
+    if fact.kind in ("definition", "index", "range"):
+        return "notation"
+    return "generated" if fact.instance is not None or getattr(fact, "generated", False) else "transcribed"
+
+
+def names_of(proof: Derivation) -> dict[str, str]:
+    """The names of the derivation and what each is."""
+    found: dict[str, str] = {}
+    for claim in (
+        *(f.claim for f in proof.facts),
+        *(s.claim for s in proof.steps),
+        proof.statement.bound,
+        proof.target,
+    ):
+        _collect(claim, found)
+    for step in proof.steps:
+        for value in _terms(step.by):
+            _collect(value, found)
+    whole = proof._integers()  # pyright: ignore[reportPrivateUsage]
+    found |= {s.name: "number" for s in proof.statement.symbols}
+    return {n: "integer" if n in whole and kind == "number" else kind for n, kind in sorted(found.items())}
+
+
+def _terms(value: Any) -> Iterable[Any]:
+    from dataclasses import fields, is_dataclass
+
+    if isinstance(value, sp.Basic | Vector | VectorEquality):
+        yield value
+    elif isinstance(value, dict):
+        for item in (*value.keys(), *value.values()):
+            yield from _terms(item)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _terms(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for entry in fields(value):
+            yield from _terms(getattr(value, entry.name))
+
+
+def _collect(claim: Any, found: dict[str, str]) -> None:
+    if isinstance(claim, VectorEquality):
+        _collect(claim.left, found)
+        _collect(claim.right, found)
+    elif isinstance(claim, Vector):
+        for atom, factor in claim.terms:
+            _vector(atom, found)
+            _collect(factor, found)
+    elif isinstance(claim, Inner):
+        for atom in claim.args:
+            _vector(atom, found)
+    elif isinstance(claim, sp.Sum):
+        _collect(claim.function, found)
+        _collect(claim.limits[0][2], found)
+    elif isinstance(claim, AppliedUndef):
+        found[type(claim).__name__] = "function"
+        for part in claim.args:
+            _collect(part, found)
+    elif claim.is_Symbol:
+        if not str(claim.name).startswith("_") and claim.is_real:
+            found.setdefault(claim.name, "number")
+    else:
+        for part in claim.args:
+            if isinstance(part, sp.Basic):
+                _collect(part, found)
+
+
+def _vector(atom: Any, found: dict[str, str]) -> None:
+    if isinstance(atom, sp.Sum):
+        _vector(atom.function, found)
+        _collect(atom.limits[0][2], found)
+    elif isinstance(atom, AppliedUndef):
+        found[type(atom).__name__] = "vector function"
+        for part in atom.args:
+            _collect(part, found)
+    elif not str(atom.name).startswith("_"):
+        found[atom.name] = "vector"
+
+
+def skeleton(proof: Derivation) -> dict[str, Any]:
+    """The record without its lines and its point."""
+    data: dict[str, Any] = {
+        "format": 1,
+        "id": proof.statement.id,
+        "statement": statement_part(proof),
+        "names": names_of(proof),
+        "facts": fact_rows(proof),
+        "steps": [f"{s.name}.{k}" if k else s.name for s in proof.steps for k, _ in enumerate(parts(s.claim))],
+        "point": None,
+        "lines": [],
+    }
+    data["digest"] = v.digest(data)
+    return data
+
+
+def record_file(folder: Path, statement_id: str) -> Path:
+    """Where the record of a reading is kept."""
+    paper, name, reading = statement_id.split("/")
+    return folder / paper / f"{name}.{reading}.proof.json"

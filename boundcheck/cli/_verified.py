@@ -1,0 +1,127 @@
+"""Proof records: written from the derivations, and checked by the verifier in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from boundcheck.cli._output import line, print_json, progress, table
+from boundcheck.errors import BadInput
+
+
+def _run(paths: Iterable[Path]) -> tuple[int, list[dict[str, Any]]]:
+    """Exit code of the verifier and what it says of each record."""
+    from boundcheck.verify import boundcheck_verify
+
+    file = str(Path(boundcheck_verify.__file__).resolve())
+    asked = [sys.executable, "-I", file, "--json", *map(str, paths)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    if done.stderr:
+        raise BadInput(f"the verifier did not run: {done.stderr.strip().splitlines()[-1]}")
+    return done.returncode, [json.loads(row) for row in done.stdout.splitlines()]
+
+
+def _file(id: str) -> tuple[str, Path]:
+    from boundcheck.certificates.record import record_file
+    from boundcheck.proof.discovery import folder
+    from boundcheck.theory.discovery import statement
+
+    full = statement(id).id
+    path = record_file(folder(), full)
+    if not path.is_file():
+        raise BadInput(f"{full} has no proof record; one would be {path.name} beside its derivation.")
+    return full, path
+
+
+def verify_one(id: str, *, as_json: bool) -> int:
+    """Checks one record and prints what it says."""
+    code, (row,) = _run([_file(id)[1]])
+    if as_json:
+        print_json(row)
+        return code
+    if row["shown"]:
+        line(row["shown"])
+    for what in row["rests"]:
+        line(f"  rests on {what}")
+    verdict = row["verdict"].partition(", rests on")[0]
+    more = f", rests on the {len(row['rests'])} things above" if row["valid"] and row["rests"] else ""
+    line(f"{row['id']}: {verdict}{more}  ({row['lines']} lines, {row['seconds']:.2f} s)")
+    return code
+
+
+def shipped_records() -> list[Path]:
+    """The proof records of all shipped derivations."""
+    from boundcheck.proof.discovery import folder
+
+    return sorted(folder().glob("*/*.proof.json"))
+
+
+def verify_all(*, as_json: bool) -> int:
+    """Checks all records and prints a row for each statement."""
+    code, rows = _run(shipped_records())
+    by_statement: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_statement.setdefault(row["id"].rpartition("/")[0], []).append(row)
+    found: list[dict[str, Any]] = []
+    for name, readings in by_statement.items():
+        found.append(
+            {
+                "statement": name,
+                "readings": len(readings),
+                "valid": sum(r["valid"] for r in readings),
+                "steps": sum(r["steps"] for r in readings),
+                "certificates": sum(r["steps"] - r["steps_open"] for r in readings),
+                "lines": sum(r["lines"] for r in readings),
+                "generated": sum(r["facts"]["generated"] for r in readings),
+                "transcribed": sum(r["facts"]["transcribed"] for r in readings),
+                "seconds": round(sum(r["seconds"] for r in readings), 2),
+            }
+        )
+    total = {k: round(sum(row[k] for row in found), 2) for k in list(found[0])[1:]} if found else {}
+    if as_json:
+        print_json({"records": rows, "statements": found, "total": total})
+        return code
+    names = list(found[0]) if found else ["statement"]
+    table(names, [[str(row[n]) for n in names] for row in [*found, {"statement": "all", **total}]])
+    line()
+    for row in rows:
+        if not row["valid"]:
+            line(f"{row['id']}: {row['verdict']}")
+    valid = sum(r["valid"] for r in rows)
+    line(f"{valid} of {len(rows)} proof records are valid; the verifier took {total.get('seconds', 0)} s.")
+    return code
+
+
+def write_records(id: str = "") -> None:
+    """Writes the records of the proved readings anew, those that they cite first."""
+    from boundcheck.certificates.record import record_file
+    from boundcheck.certificates.write import save, write_record
+    from boundcheck.cli._derivations import shipped_readings
+    from boundcheck.proof.discovery import citations, derivation, folder
+    from boundcheck.proof.records import recorded
+    from boundcheck.theory.discovery import statement
+
+    wanted = [statement(id).id] if id else shipped_readings()
+    order = list(dict.fromkeys(one for w in wanted for one in (*_cited_first(w, citations), w)))
+    with progress(f"{len(order)} proof records", float(len(order))) as show:
+        for k, one in enumerate(order, start=1):
+            paper, name, reading = one.split("/")
+            path = record_file(folder(), one)
+            if recorded(paper, name).get(reading, {}).get("status") == "PROVED":
+                outcome = write_record(derivation(one), folder())
+                save(outcome, folder())
+                for step, reason in outcome.open.items():
+                    line(f"{one}: no certificate for step {step} ({reason[:100]})")
+            elif path.is_file():
+                path.unlink()
+            show(float(k))
+
+
+def _cited_first(id: str, citations: Any) -> list[str]:
+    """The readings that one rests on, each after those that it cites itself."""
+    found = list(citations(id))
+    return sorted(found, key=lambda one: (len(citations(one)), one))

@@ -1,0 +1,1740 @@
+"""Checks proof records of boundcheck with the standard library alone: python boundcheck_verify.py RECORD [RECORD ...]
+
+A record is a JSON file: a statement, facts, and lines. Every line claims a relation and names the lines before it and
+the rule from which it follows. This file computes everything anew in exact arithmetic and believes no word of the
+record. It prints the statement that it checked and one of
+
+    valid                          every line follows, and the last one is the statement
+    valid, rests on: ...           the same, with each thing that is taken over and not shown
+    invalid at step NAME: why      exit code 1
+
+Conventions. Symbols are real numbers, vectors are of any inner product space (such as random vectors with E<u, v>),
+sum(i, n, a) is a over i = 0, ..., n - 1. A line with a free index holds for every value in the range of the index. A
+quotient is used only where its denominator is shown to differ from 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import product
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+sys.setrecursionlimit(10000)
+
+
+class Invalid(Exception):
+    """The record proves nothing; the message says why."""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Text to trees: ("num", 3) ("name", "x") ("call", "f", args) ("inner", u, v) ("+", a, b) ("*", a, b) ("/", a, b) ...
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_@][A-Za-z_0-9]*)|(\*\*|<=|>=|==|!=|=>|[-+*/()<>,&=]))")
+_RELATIONS = ("<=", ">=", "==", "!=", "<", ">", "=")
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.items: list[tuple[str, str]] = []
+        at = 0
+        while at < len(text.rstrip()):
+            found = _TOKEN.match(text, at)
+            if found is None:
+                raise Invalid(f"'{text}' cannot be read")
+            kind = "num" if found[1] else "name" if found[2] else "op"
+            self.items.append((kind, found[1] or found[2] or found[3]))
+            at = found.end()
+        self.items.append(("end", ""))
+        self.at, self.text = 0, text
+
+    def peek(self, *words: str) -> bool:
+        return self.items[self.at][0] == "op" and self.items[self.at][1] in words
+
+    def take(self, *words: str) -> str:
+        if words and not self.peek(*words):
+            raise Invalid(f"'{self.text}' cannot be read")
+        self.at += 1
+        return self.items[self.at - 1][1]
+
+    def sum(self) -> Any:
+        tree = self.term()
+        while self.peek("+", "-"):
+            tree = (self.take(), tree, self.term())
+        return tree
+
+    def term(self) -> Any:
+        tree = self.unary()
+        while self.peek("*", "/"):
+            tree = (self.take(), tree, self.unary())
+        return tree
+
+    def unary(self) -> Any:
+        if self.peek("-"):
+            self.take()
+            return ("-", ("num", 0), self.unary())
+        return self.power()
+
+    def power(self) -> Any:
+        tree = self.atom()
+        if self.peek("**"):
+            self.take()
+            return ("**", tree, self.unary())
+        return tree
+
+    def atom(self) -> Any:
+        kind, word = self.items[self.at]
+        if self.peek("("):
+            self.take()
+            tree = self.sum()
+            self.take(")")
+            return tree
+        if self.peek("<"):
+            self.take()
+            first = self.sum()
+            self.take(",")
+            tree = ("inner", first, self.sum())
+            self.take(">")
+            return tree
+        self.take()
+        if kind == "num":
+            return ("num", int(word))
+        if kind != "name":
+            raise Invalid(f"'{self.text}' cannot be read")
+        if not self.peek("("):
+            return ("name", word)
+        self.take()
+        arguments = [self.sum()]
+        while self.peek(","):
+            self.take()
+            arguments.append(self.sum())
+        self.take(")")
+        return ("call", word, tuple(arguments))
+
+    def relation(self) -> Any:
+        left = self.sum()
+        op = self.take(*_RELATIONS)
+        return (op, left, self.sum())
+
+    def claim(self) -> Any:
+        parts = [self.relation()]
+        while self.peek("&"):
+            self.take()
+            parts.append(self.relation())
+        if self.peek("=>"):
+            self.take()
+            return ("=>", tuple(parts), self.relation())
+        if len(parts) > 1:
+            raise Invalid(f"'{self.text}' is no single claim")
+        return parts[0]
+
+
+@cache
+def parsed(text: str, rule: str = "claim") -> Any:
+    """The tree of a claim, or of an expression with rule "sum"."""
+    parser = _Parser(text)
+    tree = getattr(parser, rule)()
+    if parser.items[parser.at][0] != "end":
+        raise Invalid(f"'{text}' cannot be read")
+    return tree
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Exact values: a polynomial is a map monomial -> number, a monomial a sorted tuple of (atom, power); a value is a pair
+# (polynomial, denominator), the denominator a map base polynomial -> power. Nothing is ever cancelled, so that every
+# denominator that was written stays visible. Atoms and bases are numbers of entries of tables.
+
+ATOMS: list[Any] = []  # ("x", name), ("bound", k), ("f", name, arguments), ("<>", u, v), ("S", k, body, count), ...
+INSIDE: list[frozenset[int]] = []  # all atoms that an atom is made of, itself included
+_atom_of: dict[Any, int] = {}
+BASES: list[Any] = []
+_base_of: dict[Any, int] = {}
+Value = Any
+ZERO: Value = ({}, {})
+ONE: Value = ({(): 1}, {})
+
+
+def atom(key: Any, *inside: frozenset[int]) -> int:
+    """The number of an atom."""
+    if key not in _atom_of:
+        _atom_of[key] = len(ATOMS)
+        ATOMS.append(key)
+        INSIDE.append(frozenset({len(ATOMS) - 1}).union(*inside))
+    return _atom_of[key]
+
+
+def variable(number: int) -> Value:
+    """An atom as a value."""
+    return ({((number, 1),): 1}, {})
+
+
+def constant(number: Any) -> Value:
+    """A number as a value."""
+    return ({(): number} if number else {}, {})
+
+
+def poly_plus(p: Any, q: Any, factor: Any = 1) -> Any:
+    """p + factor * q."""
+    result = dict(p)
+    for m, c in q.items():
+        total = result.get(m, 0) + c * factor
+        if total:
+            result[m] = total
+        else:
+            result.pop(m, None)
+    return result
+
+
+@lru_cache(maxsize=1 << 18)
+def _monomial_times(m: Any, n: Any) -> Any:
+    if not m or not n:
+        return m or n
+    powers = dict(m)
+    for a, e in n:
+        powers[a] = powers.get(a, 0) + e
+    return tuple(sorted(powers.items()))
+
+
+def poly_times(p: Any, q: Any) -> Any:
+    """The product of two polynomials."""
+    result: dict[Any, Any] = {}
+    for m, c in p.items():
+        for n, d in q.items():
+            both = _monomial_times(m, n)
+            result[both] = result.get(both, 0) + c * d
+    return {m: c for m, c in result.items() if c}
+
+
+def poly_power(p: Any, power: int) -> Any:
+    """A power of a polynomial."""
+    result: Any = {(): 1}
+    for _ in range(power):
+        result = poly_times(result, p)
+    return result
+
+
+def expanded(bases: Any) -> Any:
+    """The product of powers of bases, as a polynomial."""
+    result: Any = {(): 1}
+    for base, power in bases.items():
+        result = poly_times(result, poly_power(dict(BASES[base]), power))
+    return result
+
+
+def plus(a: Value, b: Value, factor: Any = 1) -> Value:
+    """a + factor * b."""
+    (p, d), (q, e) = a, b
+    if d == e:
+        return poly_plus(p, q, factor), d
+    common = {k: max(d.get(k, 0), e.get(k, 0)) for k in {**d, **e}}
+    more = {k: n - d.get(k, 0) for k, n in common.items() if n > d.get(k, 0)}
+    others = {k: n - e.get(k, 0) for k, n in common.items() if n > e.get(k, 0)}
+    return poly_plus(poly_times(p, expanded(more)), poly_times(q, expanded(others)), factor), common
+
+
+def times(a: Value, b: Value) -> Value:
+    """The product."""
+    bases = dict(a[1])
+    for k, n in b[1].items():
+        bases[k] = bases.get(k, 0) + n
+    return poly_times(a[0], b[0]), bases
+
+
+def split_off(poly: Any) -> tuple[Any, Any, Any]:
+    """A polynomial as number * monomial * primitive rest whose first coefficient is positive."""
+    shared = dict(next(iter(poly)))
+    for m in poly:
+        powers = dict(m)
+        shared = {a: min(e, powers[a]) for a, e in shared.items() if a in powers}
+    rest = {tuple((a, e - shared.get(a, 0)) for a, e in m if e > shared.get(a, 0)): c for m, c in poly.items()}
+    number = _content(rest.values()) * (1 if rest[min(rest)] > 0 else -1)
+    return number, shared, {m: _short(Fraction(c) / number) for m, c in rest.items()}
+
+
+def _content(numbers: Any) -> Fraction:
+    from math import gcd, lcm
+
+    top, bottom = 0, 1
+    for c in numbers:
+        top, bottom = gcd(top, abs(c.numerator)), lcm(bottom, c.denominator)
+    return Fraction(top, bottom)
+
+
+def _short(number: Fraction) -> Any:
+    return number.numerator if number.denominator == 1 else number
+
+
+def bases_of(poly: Any) -> dict[int, int]:
+    """The bases whose powers have the polynomial, up to a number, as their product: single atoms, and what is left."""
+    _, shared, rest = split_off(poly)
+    found = {base_number({((a, 1),): 1}): e for a, e in shared.items()}
+    if list(rest) != [()]:
+        found[base_number(rest)] = 1
+    return found
+
+
+def base_number(poly: Any) -> int:
+    """The number of a base polynomial."""
+    key = tuple(sorted(poly.items()))
+    if key not in _base_of:
+        _base_of[key] = len(BASES)
+        BASES.append(key)
+    return _base_of[key]
+
+
+def inverse(a: Value) -> Value:
+    """1 / a; the denominator of a stays one, so that it is still asked for."""
+    if not a[0]:
+        raise Invalid("a denominator is 0")
+    number = constant(_short(1 / split_off(a[0])[0]))
+    turned = times(number, (expanded(a[1]), bases_of(a[0])))
+    return times(turned, (expanded(a[1]), a[1])) if a[1] else turned
+
+
+def power(a: Value, exponent: int) -> Value:
+    """An integer power."""
+    if exponent < 0:
+        return power(inverse(a), -exponent)
+    result = ONE
+    for _ in range(exponent):
+        result = times(result, a)
+    return result
+
+
+def number_of(a: Value) -> Any:
+    """The number that the value is, or None."""
+    if a[1] or any(m for m in a[0]):
+        return None
+    return a[0].get((), 0)
+
+
+def frozen(a: Value) -> Any:
+    """A value as part of a key."""
+    return tuple(sorted(a[0].items())), tuple(sorted(a[1].items()))
+
+
+def thawed(key: Any) -> Value:
+    """The value of a part of a key."""
+    return dict(key[0]), dict(key[1])
+
+
+def inside(a: Value) -> frozenset[int]:
+    """All atoms of a value."""
+    found = {n for m in a[0] for n, _ in m} | {n for k in a[1] for m, _ in BASES[k] for n, _ in m}
+    return frozenset().union(*(INSIDE[n] for n in found)) if found else frozenset()
+
+
+@cache
+def _own_bases(n: int) -> frozenset[int]:
+    """The denominators that are written directly inside an atom."""
+    key = ATOMS[n]
+    values = {"f": 2, "vf": 2, "min": 1, "root": 1, "**": 1, "S": 2}.get(key[0])
+    if values is None:
+        return frozenset()
+    if key[0] in ("f", "vf", "min"):
+        parts = key[values]
+    elif key[0] == "root":
+        parts = (key[1],)
+    else:
+        parts = tuple(k for k in key[-2:] if not isinstance(k, int))
+    return frozenset(k for _, bottom in parts for k, _ in bottom)
+
+
+def needed(a: Value) -> frozenset[int]:
+    """All denominators of a value, those inside of its atoms too."""
+    return frozenset(a[1]).union(*(_own_bases(n) for n in inside(a)))
+
+
+# vectors: maps from vector atoms, ("v", name), ("vf", name, arguments) or ("S", k, atom, count), to values
+
+
+def vector_plus(u: Any, v: Any, factor: Value = ONE) -> Any:
+    """u + factor * v."""
+    result = dict(u)
+    for n, c in v.items():
+        result[n] = plus(result.get(n, ZERO), times(factor, c))
+    return {n: c for n, c in result.items() if c[0] or c[1]}
+
+
+def vector_inside(u: Any) -> frozenset[int]:
+    """All atoms of a vector."""
+    return frozenset().union(*(INSIDE[n] | inside(c) for n, c in u.items())) if u else frozenset()
+
+
+def product_of(u: Any, v: Any) -> Value:
+    """The inner product, expanded in atoms."""
+    total = ZERO
+    for a, c in u.items():
+        for b, d in v.items():
+            pair = variable(atom(("<>", min(a, b), max(a, b)), INSIDE[a], INSIDE[b]))
+            total = plus(total, times(times(c, d), pair))
+    return total
+
+
+# sums over an index, brought to one form: linear, constant factors outside, powers of the index in closed form
+
+
+def sum_over(index: int, body: Value, count: Value, whole: Any) -> Value:
+    """The sum of the body over 0 <= index < count, the index being an atom of its own."""
+    total = ZERO
+    outside = {k: n for k, n in body[1].items() if index not in inside((dict(BASES[k]), {}))}
+    kept = {k: n for k, n in body[1].items() if k not in outside}
+    for monomial, c in body[0].items():
+        free = tuple((a, e) for a, e in monomial if index not in INSIDE[a])
+        bound = tuple((a, e) for a, e in monomial if index in INSIDE[a])
+        if not kept and all(a == index for a, _ in bound):
+            if not whole(count):
+                raise Invalid("the number of terms of a sum is not an integer")
+            one = _powers_added(bound[0][1] if bound else 0, count)
+        else:
+            one = _elementary(index, ({bound: 1}, kept), count)
+        total = plus(total, times(({free: c}, outside), one))
+    if not body[0] and body[1]:
+        total = plus(total, ({}, outside))
+    return total
+
+
+def _powers_added(degree: int, count: Value) -> Value:
+    """0**d + ... + (n - 1)**d, by falling factorials: their sums telescope."""
+    row = [1]  # i**d in falling factorials, by Stirling numbers
+    for _ in range(degree):
+        row = [(row[k - 1] if k else 0) + (k * row[k] if k < len(row) else 0) for k in range(len(row) + 1)]
+    total, falling = ZERO, ONE
+    for k, number in enumerate(row):
+        falling = times(falling, plus(count, constant(k), -1))
+        total = plus(total, falling, Fraction(number, k + 1))
+    return total
+
+
+def _level(atoms: Any) -> int:
+    return 1 + max((ATOMS[n][1] for n in atoms if ATOMS[n][0] == "S"), default=0)
+
+
+def _elementary(index: int, body: Value, count: Value) -> Value:
+    """A sum that is not taken apart: <a(i), b> with b fixed becomes <sum of a(i), b>, so that equal sums look alike."""
+    (monomial,) = body[0]
+    if len(monomial) == 1 and not body[1] and monomial[0][1] == 1 and ATOMS[monomial[0][0]][0] == "<>":
+        pair = ATOMS[monomial[0][0]][1:]
+        fixed = [n for n in pair if index not in INSIDE[n]]
+        if len(fixed) == 1:
+            moving = pair[0] if fixed[0] == pair[1] else pair[1]
+            return product_of({fixed[0]: ONE}, {_vector_sum(index, moving, count): ONE})
+    inner = inside(body)
+    level = _level(inner)
+    body = put(body, {index: variable(atom(("bound", level)))})
+    return variable(
+        atom(("S", level, frozen(body), frozen(count)), inside(body) - {atom(("bound", level))}, inside(count))
+    )
+
+
+def _vector_sum(index: int, moving: int, count: Value) -> int:
+    level = _level(INSIDE[moving])
+    (name,) = vector_put({moving: ONE}, {index: variable(atom(("bound", level)))})
+    return atom(("S", level, name, frozen(count)), INSIDE[name] - {atom(("bound", level))}, inside(count))
+
+
+def vector_sum_over(index: int, body: Any, count: Value, whole: Any) -> Any:
+    """The sum of a vector; its coefficients must not depend on the index."""
+    total: Any = {}
+    for n, c in body.items():
+        if index in inside(c):
+            raise Invalid("a coefficient of a vector depends on the index of its sum")
+        if index in INSIDE[n]:
+            total = vector_plus(total, {_vector_sum(index, n, count): c})
+        elif whole(count):
+            total = vector_plus(total, {n: times(c, count)})
+        else:
+            raise Invalid("the number of terms of a sum is not an integer")
+    return total
+
+
+# substitution of atoms, also inside other atoms
+
+
+def put(a: Value, what: Any, whole: Any = None) -> Value:
+    """The value with values (or, for vector atoms, vectors) in place of atoms."""
+    found = {n for m in a[0] for n, _ in m} | {n for k in a[1] for m, _ in BASES[k] for n, _ in m}
+    keys = set(what)
+    images = {n: _image(n, what, whole) for n in found if not keys.isdisjoint(INSIDE[n])}
+    if not images:
+        return a
+    top = _poly_put(a[0], images)
+    for k, n in a[1].items():
+        top = times(top, power(inverse(_poly_put(dict(BASES[k]), images)), n))
+    return top
+
+
+def _poly_put(poly: Any, images: Any) -> Value:
+    total: Value = ({}, {})
+    plain: dict[Any, Any] = {}
+    for monomial, c in poly.items():
+        moved = [(images[n], e) for n, e in monomial if n in images]
+        rest = tuple((n, e) for n, e in monomial if n not in images)
+        if not moved:
+            plain[monomial] = plain.get(monomial, 0) + c
+            continue
+        one: Value = ({rest: c}, {})
+        for image, e in moved:
+            one = times(one, power(image, e))
+        total = plus(total, one)
+    return plus(total, (plain, {}))
+
+
+def _image(n: int, what: Any, whole: Any) -> Value:
+    if n in what:
+        return what[n]
+    key = ATOMS[n]
+    kind = key[0]
+    if kind == "f":
+        arguments = tuple(put(thawed(x), what, whole) for x in key[2])
+        return variable(atom(("f", key[1], tuple(map(frozen, arguments))), *map(inside, arguments)))
+    if kind == "<>":
+        return product_of(*(vector_put({m: ONE}, what, whole) for m in key[1:]))
+    if kind == "S":
+        index, body, count = _opened(key, what, whole)
+        return sum_over(index, put(body, what, whole), count, whole or (lambda _: False))
+    if kind == "root":
+        return root_of(put(thawed(key[1]), what, whole), key[2])
+    if kind == "**":
+        return power_of(put(thawed(key[1]), what, whole), put(thawed(key[2]), what, whole))
+    if kind == "min":
+        return least_of([put(thawed(x), what, whole) for x in key[1]])
+    raise Invalid("a derivative is not put into")
+
+
+def _opened(key: Any, what: Any, whole: Any) -> Any:
+    """A sum with an index of its own in place of the bound one, and its count with the substitution made."""
+    index = atom(("bound", f"open {key[1]} {len(ATOMS)}"))
+    place = {atom(("bound", key[1])): variable(index)}
+    body = vector_put({key[2]: ONE}, place) if isinstance(key[2], int) else put(thawed(key[2]), place)
+    return index, body, put(thawed(key[3]), what, whole)
+
+
+def vector_put(u: Any, what: Any, whole: Any = None) -> Any:
+    """The same for a vector."""
+    total: Any = {}
+    for n, c in u.items():
+        total = vector_plus(total, _vector_image(n, what, whole), put(c, what, whole))
+    return total
+
+
+def _vector_image(n: int, what: Any, whole: Any) -> Any:
+    if n in what:
+        return what[n]
+    key = ATOMS[n]
+    if set(what).isdisjoint(INSIDE[n]):
+        return {n: ONE}
+    if key[0] == "vf":
+        arguments = tuple(put(thawed(x), what, whole) for x in key[2])
+        return {atom(("vf", key[1], tuple(map(frozen, arguments))), *map(inside, arguments)): ONE}
+    index, body, count = _opened(key, what, whole)
+    return vector_sum_over(index, vector_put(body, what, whole), count, whole or (lambda _: False))
+
+
+# roots, powers with a symbol in the exponent, and the least of several
+
+
+def root_of(a: Value, degree: int) -> Value:
+    """The real root; exact for numbers that have one."""
+    number = number_of(a)
+    if number is not None and number >= 0:
+        number = Fraction(number)
+        top, bottom = (_whole_root(x, degree) for x in (number.numerator, number.denominator))
+        if top**degree == number.numerator and bottom**degree == number.denominator:
+            return constant(_short(Fraction(top, bottom)))
+    return variable(atom(("root", frozen(a), degree), inside(a)))
+
+
+def _whole_root(x: int, degree: int) -> int:
+    low, high = 0, 1 << (x.bit_length() // degree + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if middle**degree <= x else (low, middle)
+    return low
+
+
+def power_of(a: Value, exponent: Value) -> Value:
+    """a to a number, or to an integer expression."""
+    number = number_of(exponent)
+    if number is None:
+        return variable(atom(("**", frozen(a), frozen(exponent)), inside(a), inside(exponent)))
+    number = Fraction(number)
+    return power(a if number.denominator == 1 else root_of(a, number.denominator), number.numerator)
+
+
+def least_of(values: list[Value]) -> Value:
+    """The least of the values."""
+    numbers = [number_of(v) for v in values]
+    if all(n is not None for n in numbers):
+        return constant(min(numbers))
+    keys = sorted({frozen(v) for v in values})
+    return values[0] if len(keys) == 1 else variable(atom(("min", tuple(keys)), *map(inside, values)))
+
+
+def derivative(a: Value, x: int) -> Value:
+    """The derivative with respect to an atom, of what is rational in it and in functions of it alone."""
+    top = _poly_derivative(a[0], x)
+    result = times(top, ({(): 1}, a[1]))
+    for k, n in a[1].items():
+        slope = _poly_derivative(dict(BASES[k]), x)
+        result = plus(result, times(times(a, slope), ({(): n}, {k: 1})), -1)
+    return result
+
+
+def _poly_derivative(poly: Any, x: int) -> Value:
+    total = ZERO
+    for monomial, c in poly.items():
+        for n, e in monomial:
+            if x in INSIDE[n]:
+                less = tuple((m, f - (m == n)) for m, f in monomial if f > (m == n))
+                total = plus(total, times(({less: c * e}, {}), _slope(n, x)))
+    return total
+
+
+def _slope(n: int, x: int) -> Value:
+    if n == x:
+        return ONE
+    key = ATOMS[n]
+    if key[0] != "f" or any(x in inside(thawed(k)) and thawed(k) != variable(x) for k in key[2]):
+        raise Invalid("the derivative of this expression is not known")
+    return variable(atom(("slope", n, x), INSIDE[n]))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Claims: trees to values, with the names of a record
+
+
+class Claim:
+    """A relation `gap op 0` with op among >=, >, ==, !=, = (vectors), or an implication (op "=>")."""
+
+    def __init__(self, op: str, gap: Any, supposed: tuple[Claim, ...] = ()) -> None:
+        self.op, self.gap, self.supposed = op, gap, supposed
+
+    @property
+    def atoms(self) -> frozenset[int]:
+        """All atoms in it."""
+        own = vector_inside(self.gap) if self.op == "=" else self.gap.atoms if self.op == "=>" else inside(self.gap)
+        return own.union(*(p.atoms for p in self.supposed))
+
+    def put(self, what: Any, whole: Any) -> Claim:
+        """The claim with values in place of atoms."""
+        if self.op == "=>":
+            return Claim("=>", self.gap.put(what, whole), tuple(p.put(what, whole) for p in self.supposed))
+        return Claim(self.op, vector_put(self.gap, what, whole) if self.op == "=" else put(self.gap, what, whole))
+
+    def same(self, other: Claim) -> bool:
+        """Whether both say the same, one being a positive multiple of the other."""
+        if self.op != other.op or len(self.supposed) != len(other.supposed):
+            return False
+        if self.op == "=>":
+            return self.gap.same(other.gap) and all(map(Claim.same, self.supposed, other.supposed))
+        if self.op == "=":
+            return not any(c[0] for c in vector_plus(self.gap, other.gap, constant(-1)).values())
+        return _same_sign(self.gap, other.gap) or (
+            self.op in ("==", "!=") and _same_sign(self.gap, times(constant(-1), other.gap))
+        )
+
+    def gives(self, other: Claim) -> bool:
+        """Whether the other claim is this one, or this one without its strictness, or plainly true."""
+        if self.same(other) or (other.op == ">=" and self.op in (">", "==") and _same_sign(self.gap, other.gap)):
+            return True
+        if self.op == "==" and other.op == ">=" and _same_sign(self.gap, times(constant(-1), other.gap)):
+            return True
+        return other.op == "!=" and self.op == ">" and self.gap[0] != {} and (
+            _same_sign(self.gap, other.gap) or _same_sign(self.gap, times(constant(-1), other.gap))
+        )  # fmt: skip
+
+    @property
+    def plain(self) -> Any:
+        """True or False where the claim is about numbers only, else None."""
+        if self.op in ("=", "=>"):
+            return True if self.op == "=" and not any(c[0] for c in self.gap.values()) else None
+        n = number_of(self.gap)
+        return None if n is None else {">=": n >= 0, ">": n > 0, "==": n == 0, "!=": n != 0}[self.op]
+
+
+def _same_sign(a: Value, b: Value) -> bool:
+    """Whether a is a positive number times b, with the same denominators."""
+    if a[1] != b[1] or a[0].keys() != b[0].keys():
+        return False
+    ratios = {Fraction(c) / Fraction(b[0][m]) for m, c in a[0].items()}
+    return len(ratios) == 0 or (len(ratios) == 1 and min(ratios) > 0)
+
+
+KINDS = ("number", "integer", "vector", "function", "vector function")
+OWN = ("sum", "min", "max", "diff")  # words that are no names of a record
+ANY = "@"  # the variable of a line about every number
+
+
+class Language:
+    """Reads text with the names of a record."""
+
+    def __init__(self, kinds: Any) -> None:
+        self.kinds: dict[str, str] = {ANY: "number"}
+        for name, kind in kinds.items():
+            if kind not in KINDS or name in OWN or not re.fullmatch(r"[A-Za-z][A-Za-z_0-9]*", name):
+                raise Invalid(f"'{name}' cannot be declared as {kind}")
+            self.kinds[name] = kind
+        self.integers = {atom(("x", name)) for name, kind in self.kinds.items() if kind == "integer"}
+        self._claims: dict[str, Claim] = {}
+        self._values: dict[str, Value] = {}
+
+    def whole(self, a: Value) -> bool:
+        """Whether the value is an integer: a polynomial with integer coefficients in integer symbols."""
+        return not a[1] and all(
+            Fraction(c).denominator == 1 and all(n in self.integers for n, _ in m) for m, c in a[0].items()
+        )
+
+    def claim(self, text: str) -> Claim:
+        """The claim of a text."""
+        if text not in self._claims:
+            self._claims[text] = self._claim(parsed(text))
+        return self._claims[text]
+
+    def _claim(self, tree: Any) -> Claim:
+        op = tree[0]
+        if op == "=>":
+            return Claim("=>", self._claim(tree[2]), tuple(self._claim(p) for p in tree[1]))
+        if op == "=":
+            return Claim("=", vector_plus(self.vector(tree[1], {}), self.vector(tree[2], {}), constant(-1)))
+        left, right = self.scalar(tree[1], {}), self.scalar(tree[2], {})
+        if op in ("<=", "<"):
+            left, right, op = right, left, ">" + op[1:]
+        return Claim(op, plus(left, right, -1))
+
+    def value(self, text: str) -> Value:
+        """The value of a text."""
+        if text not in self._values:
+            self._values[text] = self.scalar(parsed(text, "sum"), {})
+        return self._values[text]
+
+    def scalar(self, tree: Any, bound: Any) -> Value:
+        """The value of a tree."""
+        op = tree[0]
+        if op == "num":
+            return constant(tree[1])
+        if op == "name":
+            if tree[1] in bound:
+                return variable(bound[tree[1]])
+            if self.kinds.get(tree[1]) not in ("number", "integer"):
+                raise Invalid(f"{tree[1]} is not declared as a number")
+            return variable(atom(("x", tree[1])))
+        if op in ("+", "-"):
+            return plus(self.scalar(tree[1], bound), self.scalar(tree[2], bound), 1 if op == "+" else -1)
+        if op == "*":
+            return times(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
+        if op == "/":
+            return times(self.scalar(tree[1], bound), self._inverse(tree[2], bound))
+        if op == "**":
+            return power_of(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
+        if op == "inner":
+            return product_of(self.vector(tree[1], bound), self.vector(tree[2], bound))
+        return self._call(tree[1], tree[2], bound)
+
+    def _inverse(self, tree: Any, bound: Any) -> Value:
+        """1 / tree; the factors of the denominator stay apart."""
+        if tree[0] == "*":
+            return times(self._inverse(tree[1], bound), self._inverse(tree[2], bound))
+        if tree[0] == "**" and tree[2][0] == "num" and tree[2][1] > 0:
+            return power(self._inverse(tree[1], bound), tree[2][1])
+        return inverse(self.scalar(tree, bound))
+
+    def _call(self, name: str, arguments: Any, bound: Any) -> Value:
+        if name == "sum":
+            index, inner, count = self._bind(arguments, bound)
+            return sum_over(index, self.scalar(arguments[2], inner), count, self.whole)
+        if name == "diff":
+            x = self.scalar(arguments[1], bound)
+            return derivative(self.scalar(arguments[0], bound), next(iter(x[0]))[0][0])
+        values = [self.scalar(x, bound) for x in arguments]
+        if name == "min":
+            return least_of(values)
+        if name == "max":
+            return times(constant(-1), least_of([times(constant(-1), v) for v in values]))
+        if self.kinds.get(name) != "function":
+            raise Invalid(f"{name} is not declared as a function")
+        return variable(atom(("f", name, tuple(map(frozen, values))), *map(inside, values)))
+
+    def _bind(self, arguments: Any, bound: Any) -> Any:
+        if len(arguments) != 3 or arguments[0][0] != "name":
+            raise Invalid("a sum is written sum(i, n, a)")
+        index = atom(("bound", f"read {len(ATOMS)}"))
+        return index, {**bound, arguments[0][1]: index}, self.scalar(arguments[1], bound)
+
+    def vector(self, tree: Any, bound: Any) -> Any:
+        """The vector of a tree."""
+        op = tree[0]
+        if op == "num" and tree[1] == 0:
+            return {}
+        if op == "name" and self.kinds.get(tree[1]) == "vector":
+            return {atom(("v", tree[1])): ONE}
+        if op in ("+", "-"):
+            sign = constant(1 if op == "+" else -1)
+            return vector_plus(self.vector(tree[1], bound), self.vector(tree[2], bound), sign)
+        if op == "*":
+            first = self._has_vector(tree[1])
+            factor, body = (tree[2], tree[1]) if first else (tree[1], tree[2])
+            return vector_plus({}, self.vector(body, bound), self.scalar(factor, bound))
+        if op == "/":
+            return vector_plus({}, self.vector(tree[1], bound), inverse(self.scalar(tree[2], bound)))
+        if op == "call" and tree[1] == "sum":
+            index, inner, count = self._bind(tree[2], bound)
+            return vector_sum_over(index, self.vector(tree[2][2], inner), count, self.whole)
+        if op == "call" and self.kinds.get(tree[1]) == "vector function":
+            values = [self.scalar(x, bound) for x in tree[2]]
+            return {atom(("vf", tree[1], tuple(map(frozen, values))), *map(inside, values)): ONE}
+        raise Invalid("this is no vector")
+
+    def _has_vector(self, tree: Any) -> bool:
+        if tree[0] == "name":
+            return self.kinds.get(tree[1]) == "vector"
+        if tree[0] == "call":
+            return self.kinds.get(tree[1]) == "vector function" or (
+                tree[1] == "sum" and len(tree[2]) == 3 and self._has_vector(tree[2][2])
+            )
+        return tree[0] in "+-*/" and any(self._has_vector(t) for t in tree[1:])
+
+    def not_negative(self, tree: Any, bound: Any, counts: Any) -> bool:
+        """Whether an expression is at least 0 by its form: squares, squared norms, roots, and sums of such."""
+        op = tree[0]
+        if op == "num":
+            return True
+        if op == "inner":
+            return self.vector(tree[1], bound) == self.vector(tree[2], bound)
+        if op == "**":
+            exponent = number_of(self.scalar(tree[2], bound))
+            if exponent is not None and Fraction(exponent).denominator == 1 and exponent % 2 == 0 and exponent >= 0:
+                return True
+            return exponent is not None and Fraction(exponent).denominator % 2 == 0 and exponent > 0
+        if op in ("+", "*", "/"):
+            return all(self.not_negative(t, bound, counts) for t in tree[1:])
+        if op == "call" and tree[1] == "sum":
+            _, inner, count = self._bind(tree[2], bound)
+            return counts(count) and self.not_negative(tree[2][2], inner, counts)
+        return False
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Records
+
+FACTS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
+ORIGINS = ("statement", "generated", "transcribed", "notation")
+
+
+class Line:
+    """A claim that holds where its suppositions do."""
+
+    def __init__(self, name: str, claim: Claim, supposed: tuple[str, ...] = ()) -> None:
+        self.name, self.claim, self.supposed = name, claim, supposed
+
+
+class Record:
+    """One record; `check` raises Invalid where it proves nothing."""
+
+    def __init__(self, path: Path, open_records: tuple[str, ...] = (), data: Any = None) -> None:
+        try:
+            self.data: Any = json.loads(path.read_text(encoding="utf-8")) if data is None else data
+            self.id: str = self.data["id"]
+            self.statement: Any = self.data["statement"]
+            self.language = Language(self.data["names"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise Invalid(f"the record cannot be read ({type(error).__name__})") from error
+        self.path, self.open = path, (*open_records, self.id)
+        self.lines: dict[str, Line] = {}
+        self.ranges: dict[int, list[Claim]] = {}  # index -> the relations of its range
+        self.whole_indices: set[int] = set()
+        self.rests: list[str] = []
+        self.holes: list[str] = []  # lines without a certificate
+        self.steps = 0
+        self.now: tuple[str, ...] = ()  # suppositions of the line that is being checked
+        self.used: list[Line] = []
+
+    # facts ------------------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Checks facts, point and lines; raises Invalid."""
+        if digest(self.data) != self.data["digest"]:
+            raise Invalid("the statement and the facts are not those of the digest")
+        self.read_facts()
+        self._point()
+        self.check_lines()
+
+    def check_lines(self, first: int = 0) -> None:
+        """Checks the lines from a number on, and that the last one is the statement; raises Invalid."""
+        for entry in self.data["lines"][first:]:
+            try:
+                self.check_line(entry)
+            except Invalid as error:
+                raise Invalid(f"at step {entry.get('name')}: {error}") from error
+            except (
+                KeyError,
+                TypeError,
+                ValueError,
+                IndexError,
+                AttributeError,
+                ZeroDivisionError,
+                RecursionError,
+                StopIteration,
+            ) as error:
+                raise Invalid(f"at step {entry.get('name')}: it is not well formed ({type(error).__name__})") from error
+        last = list(self.lines.values())[-1]
+        if (
+            last.supposed
+            or not self.data["lines"]
+            or last.name != self.data["lines"][-1]["name"]
+            or not last.claim.same(self.language.claim(self.statement["claim"]))
+        ):
+            raise Invalid("the last line is not the statement")
+        if self.closure(last.claim.atoms):
+            raise Invalid("the statement mentions an index of the proof")
+
+    def read_facts(self) -> None:
+        own = {row[0] for row in self.statement["symbols"]}
+        for name, kind, _ in self.statement["symbols"]:
+            if self.data["names"].get(name) != kind:
+                raise Invalid(f"{name} is not declared as in the statement")
+        seen: set[str] = set(own)
+        assumed = {row[0] for row in self.statement["assumptions"]}
+        given = [tuple(row) for row in self.statement["hypotheses"]]
+        for fact in self.data["facts"]:
+            name, kind, text = fact["name"], fact["kind"], fact["claim"]
+            where = f"the fact '{name}'"
+            if kind not in FACTS or name in self.lines or name.startswith("#") or fact["origin"] not in ORIGINS:
+                raise Invalid(f"{where} has an unknown kind, or a name that is taken")
+            claim = self.language.claim(text)
+            names = set(re.findall(r"[A-Za-z_@][A-Za-z_0-9]*", text)) & set(self.language.kinds)
+            if claim.op == "=>" or ANY in names:
+                raise Invalid(f"{where} is no plain relation")
+            if kind in ("domain", "condition"):
+                if (name, text) not in given:
+                    raise Invalid(f"{where} is no hypothesis of the statement")
+            elif kind in ("index", "range"):
+                self._index(fact, claim, names, own, where)
+            elif kind == "definition":
+                self._definition(claim, text, names, seen, where)
+            elif names <= own:
+                raise Invalid(f"{where} restricts the statement's own symbols")
+            elif kind == "assumption" and fact["assumption"] not in assumed:
+                raise Invalid(f"{where} names no assumption of the statement")
+            elif fact["origin"] not in ("generated", "transcribed"):
+                raise Invalid(f"{where} does not say where it comes from")
+            elif fact["origin"] == "transcribed":
+                self.rests.append(f"the transcribed {kind} '{name}'")
+            else:
+                self.rests.append(f"the generated {kind} '{name}'")
+            seen |= names
+            self.lines[name] = Line(name, claim)
+
+    def _index(self, fact: Any, claim: Claim, names: set[str], own: set[str], where: str) -> None:
+        name = fact["about"]
+        number = atom(("x", name))
+        others = {atom(("x", n)) for n in names - own - {name}}
+        if name in own or name not in names or not (others & self._indices()) <= set(self.ranges):
+            raise Invalid(f"{where} is not about an index of its own")
+        if claim.op not in (">=", ">") or (self.language.kinds[name] == "integer") != (fact["kind"] == "index"):
+            raise Invalid(f"{where} is no range of an index")
+        self.ranges.setdefault(number, []).append(claim)
+
+    def _indices(self) -> set[int]:
+        return {atom(("x", f["about"])) for f in self.data["facts"] if f["kind"] in ("index", "range")}
+
+    def _definition(self, claim: Claim, text: str, names: set[str], seen: set[str], where: str) -> None:
+        """A definition names something new: `symbol == expression`, or a vector, or a function of indices."""
+        left = parsed(text)[1]
+        arguments = left[2] if left[0] == "call" else ()
+        if left[0] not in ("name", "call") or claim.op not in ("==", "="):
+            raise Invalid(f"{where} is no definition")
+        indices = [a[1] for a in arguments if a[0] == "name" and atom(("x", a[1])) in self._indices()]
+        if len(indices) != len(arguments) or len(set(indices)) != len(indices) or left[1] in seen or left[1] in OWN:
+            raise Invalid(f"{where} does not define something new")
+        right = self.mentioned(parsed(text)[2])
+        if left[1] in right or {n for n in right if atom(("x", n)) in self._indices()} - set(indices):
+            raise Invalid(f"{where} defines by itself, or by an index that it does not have")
+        integer = claim.op == "==" and left[0] == "name" and self.language.kinds[left[1]] == "integer"
+        if integer and not self.language.whole(self.language.scalar(parsed(text)[2], {})):
+            raise Invalid(f"{where} defines an integer by what may be none")
+
+    def mentioned(self, tree: Any) -> set[str]:
+        if not isinstance(tree, tuple):
+            return {tree} if isinstance(tree, str) and tree in self.language.kinds else set()
+        return set().union(*map(self.mentioned, tree)) if tree else set()
+
+    def _point(self) -> None:
+        """The point of the record meets all facts, so that they are not empty."""
+        if self.data["point"] is None:
+            self.rests.append("that its hypotheses can be met")
+            return
+        try:
+            Model(self).check()
+        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+            raise Invalid(f"at the point: it is not well formed ({type(error).__name__})") from error
+
+    # lines ------------------------------------------------------------------------------------------------------------
+
+    def check_line(self, entry: Any) -> None:
+        name, self.now, self.used = entry["name"], tuple(entry.get("if", ())), []
+        self.current: str = name
+        if name in self.lines or name.startswith("#"):
+            raise Invalid("its name is taken")
+        claim = self.language.claim(entry["claim"])
+        by = entry["by"]
+        rule = getattr(self, f"_by_{by['rule']}".replace(" ", "_"), None)
+        if rule is None:
+            raise Invalid(f"there is no rule '{by['rule']}'")
+        taken = rule(claim, by) or set()
+        own = self.closure(claim.atoms.union(*(self.language.claim(t).atoms for t in self.now)))
+        for line in self.used:
+            every = line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed))
+            if not self.closure(every) - taken <= own:
+                raise Invalid(f"'{line.name}' is about an index that the claim does not have")
+        self.lines[name] = Line(name, claim, self.now)
+        self.steps += 1
+
+    def closure(self, atoms: Any) -> set[int]:
+        """The indices among the atoms, and those that their ranges mention."""
+        found = set(atoms) & set(self.ranges)
+        while True:
+            more = {n for i in found for r in self.ranges[i] for n in r.atoms & set(self.ranges)} - found
+            if not more:
+                return found
+            found |= more
+
+    def _get(self, name: str, more: tuple[str, ...] = ()) -> Claim:
+        """The claim of an earlier line, or of a supposition "#k" of this one."""
+        if name.startswith("#"):
+            return self.language.claim((*self.now, *more)[int(name[1:])])
+        line = self.lines.get(name)
+        if line is None:
+            raise Invalid(f"'{name}' is no earlier line")
+        if not set(line.supposed) <= {*self.now, *more}:
+            raise Invalid(f"'{name}' holds under another supposition")
+        self.used.append(line)
+        return line.claim
+
+    def _by_sum(self, claim: Claim, by: Any) -> None:
+        """The claim is a sum of products of what is at least 0, up to multiples of equations.
+
+        put: equations, each with the atom that it replaces, used in the claim and in all that follows; terms: [number,
+        factors], a factor being a line that claims >= or >, [line, power], or {"square": what is at least 0 by its
+        form}; equal: [line, multiplier]; signs: further lines that show denominators to differ from 0 and numbers of
+        terms to be at least 0.
+        """
+        rules: list[Any] = []
+
+        def image(x: Any) -> Any:
+            for what in rules:
+                x = vector_put(x, what, self.language.whole) if claim_is_vector else put(x, what, self.language.whole)
+            return x
+
+        claim_is_vector = False
+        for name, text in by.get("put", ()):
+            rules.append(self.substitution(self._get(name), text, rules))
+        names = [
+            f if isinstance(f, str) else f[0]
+            for _, factors in by.get("terms", ())
+            for f in factors
+            if not isinstance(f, dict)
+        ]
+        signs = [self._get(n) for n in dict.fromkeys([*by.get("signs", ()), *names])]
+        signs = [Claim(c.op, image(c.gap)) for c in signs if c.op in (">=", ">", "==", "!=")]
+        if claim.op == "=":
+            claim_is_vector = True
+            rest = image(claim.gap)
+            for name, multiplier in by.get("equal", ()):
+                equation = self._get(name)
+                if equation.op != "=":
+                    raise Invalid(f"'{name}' is no equation of vectors")
+                rest = vector_plus(rest, image(equation.gap), times(constant(-1), self.language.value(multiplier)))
+            if any(c[0] for c in rest.values()) or by.get("terms"):
+                raise Invalid("the vectors are not equal")
+            self._no_poles(frozenset().union(*(needed(c) for c in rest.values()), *map(self._inner_bases, rest)), signs)
+            return
+        if claim.op == "=>":
+            raise Invalid("an implication is no sum")
+        sign = -1 if by.get("turned") and claim.op == "!=" else 1
+        rest, firm, poles = image(times(constant(sign), claim.gap)), False, frozenset[int]()
+        for number, factors in by.get("terms", ()):
+            one, strict = self._term(Fraction(number), factors, image, signs)
+            rest, firm = plus(rest, one, -1), firm or strict
+            poles |= needed(one)
+        for name, multiplier in by.get("equal", ()):
+            equation = self._get(name)
+            if equation.op != "==":
+                raise Invalid(f"'{name}' is no equation")
+            one = times(image(self.language.value(multiplier)), image(equation.gap))
+            rest, poles = plus(rest, one, -1), poles | needed(one)
+        if rest[0]:
+            raise Invalid("the two sides of its identity differ")
+        if (claim.op == "==" and by.get("terms")) or (claim.op in (">", "!=") and not firm):
+            raise Invalid("its terms do not show the claim")
+        self._no_poles(poles | needed(rest), signs)
+
+    def _inner_bases(self, n: int) -> frozenset[int]:
+        return frozenset().union(*(_own_bases(m) for m in INSIDE[n]))
+
+    def _term(self, number: Fraction, factors: Any, image: Any, signs: list[Claim]) -> tuple[Value, bool]:
+        """A product of what is at least 0, and whether it is positive."""
+        if number <= 0:
+            raise Invalid("a coefficient is not positive")
+        one, firm = constant(_short(number)), True
+        for factor in factors:
+            if isinstance(factor, dict):
+                tree = parsed(factor["square"], "sum")
+                if not self.language.not_negative(tree, {}, lambda n: self._counted(image(n), signs)):
+                    raise Invalid(f"'{factor['square']}' is not at least 0 by its form")
+                one, firm = times(one, image(self.language.value(factor["square"]))), False
+                continue
+            name, exponent = (factor, 1) if isinstance(factor, str) else factor
+            line = self._get(name)
+            if line.op != ">" and (line.op != ">=" or exponent < 1):
+                raise Invalid(f"'{name}' shows no sign for this factor")
+            firm = firm and line.op == ">"
+            one = times(one, power(image(line.gap), exponent))
+        return one, firm
+
+    def _counted(self, count: Value, signs: list[Claim]) -> bool:
+        """Whether a number of terms is an integer that is at least 0."""
+        number = number_of(count)
+        if not self.language.whole(count):
+            return False
+        return (number is not None and number >= 0) or any(c.gives(Claim(">=", count)) for c in signs)
+
+    def substitution(self, equation: Claim, text: str, rules: Any) -> Any:
+        """The substitution that an equation gives for an atom in which it is linear with a number as coefficient."""
+        gap = equation.gap
+        if equation.op not in ("=", "=="):
+            raise Invalid("only equations are put in")
+        for what in rules:
+            gap = (vector_put if equation.op == "=" else put)(gap, what, self.language.whole)
+        if equation.op == "=":
+            (target,) = self.language.vector(parsed(text, "sum"), {})
+            for what in rules:
+                (target,) = vector_put({target: ONE}, what, self.language.whole)
+            factor = number_of(gap[target])
+            rest = {n: c for n, c in gap.items() if n != target}
+            if not factor or target in vector_inside(rest):
+                raise Invalid(f"'{text}' cannot be replaced")
+            return {target: vector_plus({}, rest, constant(_short(-1 / Fraction(factor))))}
+        value = self.language.value(text)
+        for what in rules:
+            value = put(value, what, self.language.whole)
+        ((monomial, one),) = value[0].items()
+        ((target, exponent),) = monomial
+        if one != 1 or exponent != 1 or value[1]:
+            raise Invalid(f"'{text}' is no single term")
+        top = gap[0]
+        factor_terms = [(m, c) for m, c in top.items() if target in {n for n, _ in m}]
+        rest = {m: c for m, c in top.items() if target not in {n for n, _ in m}}
+        if (
+            target in inside((rest, gap[1]))
+            or any(dict(m).get(target) != 1 for m, _ in factor_terms)
+            or not factor_terms
+        ):
+            raise Invalid(f"'{text}' cannot be replaced")
+        slope = {tuple((n, e) for n, e in m if n != target): c for m, c in factor_terms}
+        bottom = expanded(gap[1])
+        ratio = Fraction(next(iter(slope.values()))) / Fraction(bottom.get(next(iter(slope)), 1))
+        if target in inside((slope, {})) or poly_plus(slope, bottom, -ratio):
+            raise Invalid(f"'{text}' has a coefficient that is no number")
+        return {target: times(constant(_short(-1 / ratio)), (rest, gap[1]))}
+
+    def _no_poles(self, poles: frozenset[int], signs: list[Claim]) -> None:
+        """Every denominator is shown to differ from 0; a line that has one itself counts after that is shown."""
+        shown: set[int] = set()
+        waiting = [c for c in signs if c.op in (">", "!=") and c.gap[0]]
+        while not poles <= shown:
+            ready = [c for c in waiting if needed(c.gap) <= shown]
+            if not ready:
+                missing = next(iter(poles - shown))
+                raise Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
+            waiting = [c for c in waiting if c not in ready]
+            shown |= {k for c in ready for k in bases_of(c.gap[0])}
+
+    def _by_cases(self, claim: Claim, by: Any) -> None:
+        """Two lines claim it, one where a relation holds and one where it does not."""
+        first, second = (self.lines[n] for n in by["of"])
+        one, other = self.language.claim(by["on"]), self.language.claim(by["else"])
+        turned = Claim(">" if one.op == ">=" else ">=", times(constant(-1), one.gap))
+        if one.op not in (">=", ">") or not turned.same(other):
+            raise Invalid("the two cases are not opposites")
+        self._no_poles(needed(one.gap), [self._get(n) for n in by.get("signs", ())])
+        for line, text in ((first, by["on"]), (second, by["else"])):
+            if not set(line.supposed) <= {*self.now, text} or not line.claim.gives(claim):
+                raise Invalid(f"'{line.name}' does not claim it in this case")
+            self.used.append(line)
+
+    def _by_absurd(self, claim: Claim, by: Any) -> None:
+        """From a false line anything follows."""
+        if self._get(by["of"]).plain is not False:
+            raise Invalid(f"'{by['of']}' is not false")
+
+    def _by_suppose(self, claim: Claim, by: Any) -> None:
+        """An implication: a line claims its end where its suppositions hold."""
+        line = self.lines[by["of"]]
+        if claim.op != "=>" or not line.claim.same(claim.gap):
+            raise Invalid(f"'{line.name}' does not claim the end of the implication")
+        for text in set(line.supposed) - set(self.now):
+            if not any(p.gives(self.language.claim(text)) for p in claim.supposed):
+                raise Invalid(f"'{line.name}' holds under another supposition")
+        self.used.append(line)
+
+    def _by_apply(self, claim: Claim, by: Any) -> None:
+        """The end of an implication all of whose suppositions are lines."""
+        implication, given = self._get(by["of"]), [self._get(n) for n in by["to"]]
+        if implication.op != "=>" or not implication.gap.gives(claim):
+            raise Invalid("the claim is not the end of an implication")
+        if not all(any(g.gives(p) for g in given) for p in implication.supposed):
+            raise Invalid("a supposition of the implication is not shown")
+
+    def _by_both(self, claim: Claim, by: Any) -> None:
+        """Equal, since neither is greater."""
+        one, other = (self._get(n) for n in by["of"])
+        parts = (Claim(">=", claim.gap), Claim(">=", times(constant(-1), claim.gap)))
+        if claim.op != "==" or not all(any(c.gives(p) for c in (one, other)) for p in parts):
+            raise Invalid("the two lines do not give the equation")
+
+    def _by_integer(self, claim: Claim, by: Any) -> None:
+        """An integer that is greater than 0 is at least 1."""
+        line = self._get(by["of"])
+        more = plus(line.gap, constant(1), -1)
+        if line.op != ">" or not self.language.whole(line.gap) or claim.op != ">=" or plus(claim.gap, more, -1)[0]:
+            raise Invalid("the claim is not that an integer is at least 1")
+
+    def _by_root(self, claim: Claim, by: Any) -> None:
+        """A root of what is at least 0 is at least 0, and its power is what it is the root of."""
+        base, degree = self.language.value(by["of"]), by["degree"]
+        if not self._get(by["sign"]).gives(Claim(">=", base)) or not isinstance(degree, int) or degree < 2:
+            raise Invalid("what the root is taken of is not shown to be at least 0")
+        root = root_of(base, degree)
+        ways = [Claim(">=", root), Claim("==", plus(power(root, degree), base, -1))]
+        ways += [Claim(">", root)] if self._get(by["sign"]).gives(Claim(">", base)) else []
+        if not any(way.same(claim) for way in ways):
+            raise Invalid("the claim is not what a root gives")
+        self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
+
+    def _by_min(self, claim: Claim, by: Any) -> None:
+        """The least of several is at most each, and at least what is at most each."""
+        values = [self.language.value(t) for t in by["of"]]
+        least = least_of(values)
+        if any(Claim(">=", plus(v, least, -1)).same(claim) for v in values):
+            return
+        low, given = self.language.value(by["low"]), [self._get(n) for n in by["each"]]
+        if not Claim(">=", plus(least, low, -1)).same(claim):
+            raise Invalid("the claim is not what the least of several gives")
+        wanted = [Claim(">=", plus(v, low, -1)) for v in values]
+        if not all(w.plain or any(g.gives(w) for g in given) for w in wanted):
+            raise Invalid("one of the values is not shown to be at least that")
+
+    def _by_power(self, claim: Claim, by: Any) -> None:
+        """b**(e + 1) == b * b**e for an integer e that is at least 0."""
+        base, exponent = self.language.value(by["base"]), self.language.value(by["exponent"])
+        if not self._counted(exponent, [self._get(by["sign"])]):
+            raise Invalid("the exponent is not shown to be an integer that is at least 0")
+        more = power_of(base, plus(exponent, ONE))
+        if not Claim("==", plus(more, times(base, power_of(base, exponent)), -1)).same(claim):
+            raise Invalid("the claim is not what a power gives")
+        self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
+
+    # rules about all values of an index
+
+    def _general(self, line: Line, index: int) -> None:
+        """The line holds for all values of the index, whatever the other indices are."""
+        if index not in self.ranges:
+            raise Invalid("the index has no range")
+        if any(index in self.language.claim(t).atoms for t in self.now):
+            raise Invalid("a supposition is known at one value of the index only")
+        every = self.closure(line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed)))
+        if any(index in r.atoms for other in every - {index} for r in self.ranges[other]):
+            raise Invalid("the range of another index depends on this one")
+
+    def _covered(self, index: int, texts: tuple[str, ...], by: Any) -> None:
+        """Every number @ that meets the texts lies in the range of the index."""
+        place = {index: variable(atom(("x", ANY)))}
+        given = [self.language.claim(t) for t in texts]
+        given += [self._get(n, texts) for n in by.get("ranges", ())]
+        for relation in self.ranges[index]:
+            wanted = relation.put(place, self.language.whole)
+            if not (wanted.plain or any(g.gives(wanted) for g in given)):
+                raise Invalid("a value that is used is not shown to be in the range of the index")
+
+    def _index_of(self, by: Any, integer: bool) -> int:
+        index = atom(("x", by["index"]))
+        if (index in self.language.integers) is not integer:
+            raise Invalid(f"{by['index']} is of another kind")
+        return index
+
+    def _by_over(self, claim: Claim, by: Any) -> set[int]:
+        """The sum of a line over an index; with "part", the sum of fewer of its terms is at most that of all."""
+        index, count = self._index_of(by, True), self.language.value(by["count"])
+        source = self._get(by["of"])
+        self._general(self.lines[by["of"]], index)
+        self._covered(index, ("@ >= 0", f"@ <= {by['count']} - 1"), by)
+        signs = [self._get(n) for n in by.get("signs", ())]
+        if not self._counted(count, signs):
+            raise Invalid("the number of terms is not shown to be an integer that is at least 0")
+        if source.op == "=":
+            wanted = Claim("=", vector_sum_over(index, source.gap, count, self.language.whole))
+        else:
+            total = sum_over(index, source.gap, count, self.language.whole)
+            if "part" in by:
+                part = self.language.value(by["part"])
+                more = Claim(">=", plus(count, part, -1))
+                if not self._counted(part, signs) or not (more.plain or any(s.gives(more) for s in signs)):
+                    raise Invalid("the part is not shown to be a part")
+                total = plus(total, sum_over(index, source.gap, part, self.language.whole), -1)
+            wanted = Claim("==" if source.op == "==" and "part" not in by else ">=", total)
+            if source.op not in (">=", ">", "=="):
+                raise Invalid("this line cannot be summed")
+        if not wanted.same(claim):
+            raise Invalid("the claim is not the sum of the line")
+        self._no_poles_of(claim, by)
+        return {index}
+
+    def _no_poles_of(self, claim: Claim, by: Any) -> None:
+        poles = frozenset().union(*(needed(c) for c in claim.gap.values())) if claim.op == "=" else needed(claim.gap)
+        self._no_poles(poles, [self._get(n) for n in by.get("signs", ())])
+
+    def _by_telescope(self, claim: Claim, by: Any) -> None:
+        """The sum of a(i + 1) - a(i) over i = 0, ..., n - 1 is a(n) - a(0), for an integer n."""
+        index, count = self._index_of(by, True), self.language.value(by["count"])
+        whole, i = self.language.whole, variable(atom(("x", by["index"])))
+        if not whole(count):
+            raise Invalid("the number of terms is not an integer")
+        places = [{index: v} for v in (plus(i, ONE), i, count, ZERO)]
+        if claim.op == "=":
+            term = self.language.vector(parsed(by["term"], "sum"), {})
+            after, here, end, start = (vector_put(term, p, whole) for p in places)
+            total = vector_sum_over(index, vector_plus(after, here, constant(-1)), count, whole)
+            wanted = Claim("=", vector_plus(total, vector_plus(end, start, constant(-1)), constant(-1)))
+        else:
+            after, here, end, start = (put(self.language.value(by["term"]), p, whole) for p in places)
+            wanted = Claim("==", plus(sum_over(index, plus(after, here, -1), count, whole), plus(end, start, -1), -1))
+        if not wanted.same(claim):
+            raise Invalid("the claim is not a telescoping sum")
+        self._no_poles_of(claim, by)
+
+    def _by_at(self, claim: Claim, by: Any) -> set[int]:
+        """A line at given values of indices, which are shown to be in their ranges."""
+        source = self._get(by["of"])
+        line, values = self.lines[by["of"]], {atom(("x", n)): self.language.value(t) for n, t in by["values"].items()}
+        for index, value in values.items():
+            if index not in self.ranges or any(index in self.language.claim(t).atoms for t in line.supposed):
+                raise Invalid("this is no index of the line")
+            if index in self.language.integers and not self.language.whole(value):
+                raise Invalid("the value of an index is not an integer")
+        given = [self._get(n) for n in by.get("ranges", ())]
+        every = self.closure(source.atoms)
+        for index in every:
+            for relation in self.ranges[index]:
+                if index not in values and not relation.atoms & set(values):
+                    continue
+                if index not in values:
+                    raise Invalid("the range of another index depends on this one")
+                wanted = relation.put(values, self.language.whole)
+                if not (wanted.plain or any(g.gives(wanted) for g in given)):
+                    raise Invalid("the value of an index is not shown to be in its range")
+        if not source.put(values, self.language.whole).same(claim):
+            raise Invalid("the claim is not the line at these values")
+        return set(values)
+
+    def _by_limit(self, claim: Claim, by: Any) -> set[int]:
+        """An inequality that holds for 0 < e < 1 and is polynomial in e holds at 0."""
+        index, source = self._index_of(by, False), self._get(by["of"])
+        self._general(self.lines[by["of"]], index)
+        self._covered(index, ("@ > 0", "@ < 1"), by)
+        others = {n for m in source.gap[0] for n, _ in m if n != index} | {
+            n for k in source.gap[1] for n in inside((dict(BASES[k]), {}))
+        }
+        if source.op not in (">=", ">") or any(index in INSIDE[n] for n in others):
+            raise Invalid("the line is no polynomial inequality in this variable")
+        if not Claim(">=", put(source.gap, {index: ZERO})).same(claim):
+            raise Invalid("the claim is not the limit of the line")
+        self._no_poles_of(claim, by)
+        return {index}
+
+    def _by_mean_value(self, claim: Claim, by: Any) -> set[int]:
+        """From q'(t) >= slope for start <= t <= 1: q(1) - q(start) >= slope * (1 - start), for start < 1."""
+        index, source = self._index_of(by, False), self._get(by["of"])
+        self._general(self.lines[by["of"]], index)
+        texts = (f"@ >= {by['start']}", "@ <= 1")
+        self._covered(index, texts, by)
+        path, slope, start = (self.language.value(by[k]) for k in ("path", "slope", "start"))
+        if index in inside(slope) or index in inside(start) or source.op not in (">=", ">"):
+            raise Invalid("the slope depends on the variable")
+        if plus(source.gap, plus(derivative(path, index), slope, -1), -1)[0]:
+            raise Invalid("the line does not bound the derivative")
+        if not self._get(by["below"]).gives(Claim(">", plus(ONE, start, -1))):
+            raise Invalid("the start is not shown to be below 1")
+        place = {index: variable(atom(("x", ANY)))}
+        along = [self._get(n, texts) for n in by.get("along", ())]
+        self._no_poles(needed(put(path, place)), along)
+        rise = plus(put(path, {index: ONE}), put(path, {index: start}), -1)
+        if not Claim(">=", plus(rise, times(slope, plus(ONE, start, -1)), -1)).same(claim):
+            raise Invalid("the claim is not what the mean value theorem gives")
+        self._no_poles_of(claim, by)
+        for n in sorted(inside(path)):
+            if ATOMS[n][0] == "f" and index in INSIDE[n]:
+                self.rests.append(f"that {ATOMS[n][1]} is continuously differentiable")
+        return {index}
+
+    def _by_induction(self, claim: Claim, by: Any) -> set[int]:
+        """From p(0), and p(k) => p(k + 1) for every k: p(last)."""
+        index, last = self._index_of(by, True), self.language.value(by["last"])
+        base, step = self._get(by["base"]), self._get(by["step"])
+        self._general(self.lines[by["step"]], index)
+        self._covered(index, ("@ >= 0", f"@ <= {by['last']} - 1"), by)
+        if step.op != "=>" or len(step.supposed) != 1:
+            raise Invalid("the step is no implication")
+        before, whole, k = step.supposed[0], self.language.whole, variable(index)
+        if not before.put({index: plus(k, ONE)}, whole).same(step.gap):
+            raise Invalid("the step does not lead from k to k + 1")
+        if not self._counted(last, [self._get(n) for n in by.get("signs", ())]):
+            raise Invalid("the last value is not shown to be an integer that is at least 0")
+        if index in base.atoms or not base.gives(before.put({index: ZERO}, whole)):
+            raise Invalid("the base is not the case 0")
+        if not before.put({index: last}, whole).same(claim):
+            raise Invalid("the claim is not the last case")
+        return {index}
+
+    # what is taken over
+
+    def _by_cite(self, claim: Claim, by: Any) -> None:
+        """The claim of another record at given terms; its hypotheses are lines here, and its assumptions made here."""
+        cited = cited_record(by["record"], self.path, self.open)
+        whole, statement = self.language.whole, cited.statement
+        averaged, declared = set(by.get("averaged", ())), {row[0] for row in statement["symbols"]}
+        if not set(by["images"]) | averaged <= declared or averaged & set(by["images"]):
+            raise Invalid("a symbol with an image is none of the cited record")
+        symbols = {n: self.language.value(by["images"].get(n, n)) for n in declared - averaged}
+        place = {atom(("x", n)): v for n, v in symbols.items() if n not in averaged}
+        for name, kind, _ in statement["symbols"]:
+            if kind == "integer" and name not in averaged and not whole(symbols[name]):
+                raise Invalid(f"what stands for {name} is not an integer")
+        given = [self._get(n) for n in by["hypotheses"]]
+        for name, text in statement["hypotheses"]:
+            wanted = cited.language.claim(text)
+            free = {atom(("x", n)) for n in averaged}
+            if wanted.atoms & free:
+                if name.split(".")[0] not in {f"domain {n}" for n in averaged}:
+                    raise Invalid(f"'{name}' of the cited record is about what is averaged")
+                continue
+            wanted = wanted.put(place, whole)
+            if not (wanted.plain or any(g.gives(wanted) for g in given)):
+                raise Invalid(f"'{name}' of the cited record is not shown")
+        ours = [tuple(row) for row in self.statement["assumptions"]]
+        self.rests += [
+            f"that the assumption {a} of {cited.id} holds here"
+            for a, m in statement["assumptions"]
+            if (a, m) not in ours
+        ]
+        bound = cited.language.claim(statement["claim"])
+        (target,) = dict(next(iter(cited.language.value(statement["target"])[0]))).keys()
+        metric = self.language.value(by["metric"])
+        self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
+        gap = bound.gap
+        if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
+            rest = self.language.value(by["rest"])
+            rebuilt, mean = rest, rest
+            for factor, what, its_mean in by["means"]:
+                coefficient = self.language.value(factor)
+                if {atom(("x", n)) for n in averaged} & inside(coefficient):
+                    raise Invalid("the cited bound is not linear in what is averaged")
+                rebuilt = plus(rebuilt, times(coefficient, cited.language.value(what)))
+                mean = plus(mean, times(coefficient, self.language.value(its_mean)))
+                self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
+            if {atom(("x", n)) for n in averaged} & inside(rest) or plus(plus(rebuilt, variable(target), -1), gap, -1)[
+                0
+            ]:
+                raise Invalid("the cited bound is another one")
+            gap = plus(mean, variable(target), -1)
+        wanted = Claim(bound.op, put(gap, {**place, target: metric}, whole))
+        if bound.op not in (">=", "==") or not wanted.same(claim):
+            raise Invalid("the claim is not that of the cited record")
+        self._no_poles_of(claim, by)
+        self.rests.append(f"the record {cited.id}")
+        self.holes += [f"{name} of {cited.id}" for name in cited.holes if name not in self.holes]
+        self.rests += [r for r in cited.rests if r not in self.rests]
+
+    def _by_solver(self, claim: Claim, by: Any) -> None:
+        """No certificate: a hole, with which nothing counts as valid."""
+        self.holes.append(self.current)
+
+    def _by_assumed(self, claim: Claim, by: Any) -> None:
+        """Taken as it is."""
+        self.rests.append(f"the cited result '{by['source']}'")
+
+
+_checked: dict[Path, Record] = {}
+
+
+def cited_record(name: str, citing: Path, open_records: tuple[str, ...]) -> Record:
+    """The cited record, checked: `paper/statement/reading`, beside the citing one or in the folder of its paper."""
+    if name in open_records:
+        raise Invalid(f"{name} is cited in its own proof")
+    paper, statement, reading = name.split("/")
+    file = f"{statement}.{reading}.proof.json"
+    places = (citing.parent / f"{paper}.{file}", citing.parent.parent / paper / file)
+    path = next((p.resolve() for p in places if p.is_file()), None)
+    if path is None:
+        raise Invalid(f"the cited record {name} is not there")
+    if path not in _checked:
+        record = Record(path, open_records)
+        if record.id != name:
+            raise Invalid(f"the cited record {name} is that of {record.id}")
+        record.check()
+        _checked[path] = record
+    return _checked[path]
+
+
+class Model:
+    """A point: numbers for symbols and (in one dimension) vectors, expressions for functions."""
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.kinds = record, record.language.kinds
+        self.values = {n: self._number(t) for n, t in record.data["point"]["numbers"].items()}
+        self.functions: dict[str, Any] = {
+            n: (tuple(names), parsed(text, "sum")) for n, (names, text) in record.data["point"]["functions"].items()
+        }
+
+    def _number(self, text: str) -> Value:
+        return constant(_short(Fraction(text)))
+
+    def check(self) -> None:
+        """Every fact holds at the point, for all values of the indices."""
+        ranges = [f for f in self.record.data["facts"] if f["kind"] in ("index", "range")]
+        indices = dict.fromkeys(f["about"] for f in ranges)
+        for name, value in self.values.items():
+            if self.kinds.get(name) == "integer" and Fraction(number_of(value)).denominator != 1:
+                raise Invalid(f"at the point: {name} is not an integer")
+        for fact in self.record.data["facts"]:
+            if fact["kind"] == "definition":
+                self._define(parsed(fact["claim"]))
+        for fact in self.record.data["facts"]:
+            tree = parsed(fact["claim"])
+            if fact["kind"] in ("index", "range", "definition"):
+                continue
+            names = {n for n in self.record.mentioned(tree) if n in indices}
+            if self._holds(tree, {}):
+                continue
+            for values in self._ranges(sorted(names, key=list(indices).index), ranges):
+                if not self._holds(tree, values):
+                    raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
+
+    def _define(self, tree: Any) -> None:
+        left = tree[1]
+        if left[0] == "call":
+            self.functions[left[1]] = (tuple(a[1] for a in left[2]), tree[2])
+        else:
+            self.values[left[1]] = self.value(tree[2], {})
+
+    def _ranges(self, names: list[str], ranges: list[Any]) -> Any:
+        """All values of integer indices in their ranges, which must be few; a real variable stays one."""
+        whole = [n for n in names if self.kinds[n] == "integer"]
+        own = [parsed(f["claim"]) for f in ranges if f["about"] in whole]
+        for row in product(range(-1, LARGEST + 1), repeat=len(whole)):
+            values = {n: constant(k) for n, k in zip(whole, row, strict=True)}
+            if all(self._holds(tree, values) for tree in own):
+                if not {-1, LARGEST}.isdisjoint(row):
+                    raise Invalid("at the point: an index has too many values")
+                yield values
+
+    def _holds(self, tree: Any, values: Any) -> bool:
+        op = tree[0]
+        gap = plus(self.value(tree[1], values), self.value(tree[2], values), -1)
+        if op in ("<=", "<"):
+            gap = times(constant(-1), gap)
+        op = {"<=": ">=", "<": ">", "=": "=="}.get(op, op)
+        if (
+            Claim(op, gap).plain is None
+            and op in (">=", ">")
+            and all(ATOMS[n][0] in ("root", "min") for n in inside(gap))
+        ):
+            return _between(gap)[0] > 0
+        return Claim(op, gap).plain is True
+
+    def value(self, tree: Any, names: Any) -> Value:
+        """The value of a tree at the point."""
+        op = tree[0]
+        if op == "name":
+            known = names.get(tree[1], self.values.get(tree[1]))
+            return variable(atom(("x", tree[1]))) if known is None else known
+        if op == "inner":
+            return times(self.value(tree[1], names), self.value(tree[2], names))
+        if op == "call" and tree[1] in self.functions:
+            parameters, body = self.functions[tree[1]]
+            return self.value(body, dict(zip(parameters, (self.value(a, names) for a in tree[2]), strict=True)))
+        if op == "call" and tree[1] == "sum":
+            count, total = number_of(self.value(tree[2][1], names)), ZERO
+            for k in range(count):
+                total = plus(total, self.value(tree[2][2], {**names, tree[2][0][1]: constant(k)}))
+            return total
+        if op == "call" and tree[1] == "diff":
+            x = atom(("x", tree[2][1][1]))
+            return derivative(self.value(tree[2][0], {**names, tree[2][1][1]: variable(x)}), x)
+        if op == "call" and tree[1] in ("min", "max"):
+            values = [self.value(t, names) for t in tree[2]]
+            sign = constant(1 if tree[1] == "min" else -1)
+            return times(sign, least_of([times(sign, v) for v in values]))
+        if op in ("+", "-"):
+            return plus(self.value(tree[1], names), self.value(tree[2], names), 1 if op == "+" else -1)
+        if op == "*":
+            return times(self.value(tree[1], names), self.value(tree[2], names))
+        if op == "/":
+            return times(self.value(tree[1], names), inverse(self.value(tree[2], names)))
+        if op == "**":
+            return power_of(self.value(tree[1], names), self.value(tree[2], names))
+        return constant(tree[1])
+
+
+def _between(a: Value) -> tuple[Fraction, Fraction]:
+    """Two numbers around a value that is made of numbers, roots and the least of such."""
+    low, high = Fraction(0), Fraction(0)
+    for monomial, c in a[0].items():
+        ends = [Fraction(c), Fraction(c)]
+        for n, e in monomial:
+            for _ in range(e):
+                corners = [x * y for x in ends for y in _around(n)]
+                ends = [min(corners), max(corners)]
+        low, high = low + ends[0], high + ends[1]
+    for k, e in a[1].items():
+        ends = _between((dict(BASES[k]), {}))
+        if ends[0] <= 0 <= ends[1]:
+            raise Invalid("at the point: a denominator is not shown to differ from 0")
+        for _ in range(e):
+            corners = [x / y for x in (low, high) for y in ends]
+            low, high = min(corners), max(corners)
+    return low, high
+
+
+def _around(n: int) -> tuple[Fraction, Fraction]:
+    key = ATOMS[n]
+    if key[0] == "min":
+        ends = [_between(thawed(x)) for x in key[1]]
+        return min(x for x, _ in ends), min(y for _, y in ends)
+    low, high = _between(thawed(key[1]))
+    if low < 0:
+        raise Invalid("at the point: a root is taken of a negative number")
+    fine = 10**12
+    below = _whole_root(low.numerator * fine ** key[2] // low.denominator, key[2])
+    above = _whole_root(high.numerator * fine ** key[2] // high.denominator, key[2]) + 1
+    return Fraction(below, fine), Fraction(above, fine)
+
+
+LARGEST = 8  # integer indices are tried at the point from 0 up to this
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is printed
+
+
+def digest(data: Any) -> str:
+    """SHA-256 of what a record is about: id, statement, names and facts."""
+    about = {k: data[k] for k in ("id", "statement", "names", "facts")}
+    return hashlib.sha256(json.dumps(about, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def written(a: Value) -> str:
+    """A value as text, in one form."""
+
+    def poly(p: Any) -> str:
+        terms = sorted((tuple(sorted(_powered(n, e) for n, e in m)), c) for m, c in p.items())
+        text = ""
+        for names, c in terms:
+            size = "*".join([*([str(abs(c))] if abs(c) != 1 or not names else []), *names])
+            text += (" - " if c < 0 else " + ") + size if text else "-" * (c < 0) + size
+        return text or "0"
+
+    bottom = " * ".join(sorted(f"({poly(dict(BASES[k]))})**{e}" for k, e in a[1].items()))
+    return f"({poly(a[0])}) / ({bottom})" if bottom else poly(a[0])
+
+
+def _powered(n: int, e: int) -> str:
+    name = name_of(n)
+    return name if e == 1 else f"({name})**{e}" if ATOMS[n][0] in ("root", "**") else f"{name}**{e}"
+
+
+def name_of(n: int) -> str:
+    """An atom as text."""
+    key = ATOMS[n]
+    if key[0] in ("x", "v"):
+        return key[1]
+    if key[0] in ("f", "vf"):
+        return f"{key[1]}({', '.join(written(thawed(k)) for k in key[2])})"
+    if key[0] == "<>":
+        return "<" + ", ".join(sorted(map(name_of, key[1:]))) + ">"
+    if key[0] == "S":
+        body = name_of(key[2]) if isinstance(key[2], int) else written(thawed(key[2]))
+        return f"sum(_{key[1]}, {written(thawed(key[3]))}, {body})"
+    if key[0] == "bound":
+        return f"_{key[1]}"
+    if key[0] == "root":
+        return f"({written(thawed(key[1]))})**(1/{key[2]})"
+    if key[0] == "**":
+        return f"({written(thawed(key[1]))})**({written(thawed(key[2]))})"
+    if key[0] == "min":
+        return f"min({', '.join(sorted(written(thawed(k)) for k in key[1]))})"
+    return f"diff({name_of(key[1])}, {name_of(key[2])})"
+
+
+def shown(record: Record) -> str:
+    """The statement as it was read, and its hypotheses and its claim in one form."""
+
+    def form(text: str) -> str:
+        claim = record.language.claim(text)
+        return f"{written(claim.gap)} {claim.op} 0"
+
+    rows = [f"statement {record.id}"]
+    rows += [f"  {name}: {kind}, {meaning}" for name, kind, meaning in record.statement["symbols"]]
+    rows += [f"  {record.statement['target']}: {record.statement['metric']}"]
+    rows += [f"  where {text}    ({name}: {form(text)})" for name, text in record.statement["hypotheses"]]
+    rows += [f"  assuming {name}: {meaning}" for name, meaning in record.statement["assumptions"]]
+    text = record.statement["claim"]
+    return "\n".join([*rows, f"  claim {text}", f"  that is {form(text)}", f"  digest {record.data['digest']}"])
+
+
+def examined(path: Path) -> dict[str, Any]:
+    """What became of one record."""
+    begin = process_time()
+    row: dict[str, Any] = {"id": str(path), "valid": False, "shown": "", "rests": [], "lines": 0, "steps": 0}
+    row |= {"steps_open": 0, "facts": {"generated": 0, "transcribed": 0}, "seconds": 0.0}
+    try:
+        record = Record(path)
+        row["id"] = record.id
+        for fact in record.data["facts"]:
+            if fact["origin"] in row["facts"]:
+                row["facts"][fact["origin"]] += 1
+        record.check()
+        rests = list(dict.fromkeys(record.rests))
+        own = [name for name in record.lines if name in record.data["steps"]]
+        row |= {"shown": shown(record), "rests": rests, "lines": record.steps, "steps": len(own)}
+        row["steps_open"] = len([n for n in own if n in record.holes])
+        if record.holes:
+            more = f", nor have {len(record.holes) - 1} others" if record.holes[1:] else ""
+            raise Invalid(f"at step {record.holes[0]}: it has no certificate{more}")
+        row |= {"valid": True, "verdict": "valid" + (f", rests on: {'; '.join(rests)}" if rests else "")}
+    except Invalid as error:
+        row["verdict"] = f"invalid {error}"
+    return row | {"seconds": process_time() - begin}
+
+
+def main(arguments: list[str]) -> int:
+    """Checks the records of these paths and prints what became of each."""
+    paths = [Path(a) for a in arguments if not a.startswith("--")]
+    rows = [examined(path) for path in paths]
+    for row in rows:
+        if "--json" in arguments:
+            sys.stdout.write(json.dumps(row) + "\n")
+        else:
+            text = "" if "--quiet" in arguments or not row["shown"] else row["shown"] + "\n"
+            sys.stdout.write(f"{text}{row['id']}: {row['verdict']}  [{row['lines']} lines, {row['seconds']:.2f} s]\n")
+    return 2 if not rows else int(not all(row["valid"] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

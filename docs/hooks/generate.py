@@ -1,0 +1,338 @@
+"""The reference and the gallery, made from the code while the site is built (a hook of MkDocs).
+
+A page says `<!-- generated: NAME -->` where the text of `GENERATED[NAME]` belongs; the gallery's pages of papers are
+made as a whole. Nothing of it is in the repository. A key, kind or metric without a meaning ends the build.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from gallery import PAPERS, anchor, gallery, paper_page
+from markdown_text import code, doc, plain, table
+from notebooks import notebook_file, with_outputs
+
+WORDS = {
+    str: "text",
+    int: "whole number",
+    bool: "true or false",
+    float: "number",
+    Fraction: "number",
+    dict: "table",
+    list: "list",
+    type(None): "",
+    Any: "number, list or text",
+}
+
+
+# ---- the reference ----
+
+
+def api() -> str:
+    """Every public name, by mkdocstrings."""
+    import boundcheck as bc
+
+    groups: dict[str, list[str]] = {"Functions": [], "Objects": [], "Errors": []}
+    for name in bc.__all__:
+        found = getattr(bc, name)
+        if name != "__version__":
+            kind = (
+                "Functions" if not isinstance(found, type) else "Errors" if issubclass(found, Exception) else "Objects"
+            )
+            groups[kind].append(f"::: {found.__module__}.{found.__qualname__}\n")
+    found = [f"## {title}\n\n" + "\n".join(entries) for title, entries in groups.items()]
+    return "\n".join(found)
+
+
+def cli() -> str:
+    """Every command with its arguments and options."""
+    from boundcheck.cli._app import whole_command
+
+    found: list[str] = []
+    for path, command in _commands(whole_command(), ("boundcheck",)):
+        text = inspect.cleandoc(command.help or "").replace("\b", "")
+        assert text, f"{' '.join(path)} has no help"
+        prose, examples = [], []
+        for part in text.split("\n\n"):
+            lines = [line for line in part.strip().splitlines() if line.strip()]
+            own = [line.strip().removeprefix("Example: ") for line in lines if line.strip().startswith("Example: ")]
+            examples += own
+            if not own and lines:
+                prose.append(plain(" ".join(lines)))
+        found.append(f"## {' '.join(path[1:])}\n\n" + "\n\n".join(prose))
+        arguments = [f"`{_metavar(p)}`" for p in command.params if p.param_type_name == "argument"]
+        found.append(f"Usage: `{' '.join(path)}` {' '.join(arguments)} with the options below.")
+        rows = [
+            _parameter(p) for p in command.params if p.name not in ("help", "load") and not getattr(p, "hidden", False)
+        ]
+        if rows:
+            found.append(table(("argument or option", "meaning", "default"), rows))
+        if examples:
+            found.append("```sh\n" + "\n".join(examples) + "\n```")
+    return "\n\n".join(found)
+
+
+def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, below in getattr(command, "commands", {}).items():
+        if hasattr(below, "commands"):
+            yield from _commands(below, (*path, name))
+        else:
+            yield (*path, name), below
+
+
+def _metavar(parameter: Any) -> str:
+    name = (parameter.metavar or parameter.name).strip("[]{}.").upper()
+    return f"{name}..." if parameter.nargs == -1 else name
+
+
+def _parameter(parameter: Any) -> tuple[str, str, str]:
+    if parameter.param_type_name == "argument":
+        named = f"`{_metavar(parameter)}`"
+    else:
+        named = ", ".join(f"`{option}`" for option in parameter.opts)
+    shown = parameter.show_default if isinstance(parameter.show_default, str) else parameter.default
+    plainly = "" if shown in (None, False, "", [], ()) or callable(shown) else str(shown)
+    meaning = plain(parameter.help or "")
+    assert meaning, f"{parameter.name} has no help"
+    return named, meaning, ("needed" if parameter.required else plainly)
+
+
+def specification() -> str:
+    """The keys of every table, with type, default and meaning."""
+    from boundcheck.evidence.claim_spec import ClaimSpec, RateSpec, TightnessSpec
+    from boundcheck.evidence.limits import Limits
+    from boundcheck.evidence.studies import kinds, module_of
+    from boundcheck.networks.study import spec as training
+
+    parts = [
+        keys("`[[claim]]`: a bound against a run", ClaimSpec),
+        keys("`tightness` of a claim", TightnessSpec, 3),
+        keys("`rate` of a claim", RateSpec, 3),
+        keys("`[[limits]]`: where methods end", Limits),
+    ]
+    for kind in kinds():
+        module: ModuleType = module_of(kind)  # type: ignore[assignment]
+        parts.append(keys(f"`[[{kind}]]`", module.Spec))
+    parts += [
+        keys(f"`{name}` of `[[training]]`", model, 3)
+        for name, model in (
+            ("methods", training.MethodSpec),
+            ("compare` and `also", training.Comparison),
+            ("cases", training.Case),
+            ("tuning", training.Tuning),
+            ("estimate", training.Estimate),
+        )
+    ]
+    return "\n\n".join(parts)
+
+
+def keys(title: str, model: Any, level: int = 2) -> str:
+    """The table of a pydantic model."""
+    meanings = attribute_docs(model)
+    rows: list[tuple[str, ...]] = []
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        default = "" if field.is_required() else shown(field.get_default(call_default_factory=True))
+        rows.append(
+            (f"**`{key}`**" if field.is_required() else code(key), typed(field.annotation), default, meanings[name])
+        )
+    text = doc(model).replace("\n", " ")
+    return f"{'#' * level} {title}\n\n{text}\n\n" + table(("key", "type", "default", "meaning"), rows)
+
+
+def attribute_docs(model: Any) -> dict[str, str]:
+    """The texts below the fields of a class. Raises AssertionError where one has none."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    assert isinstance(tree, ast.ClassDef)
+    found: dict[str, str] = {}
+    for own, below in zip(tree.body, tree.body[1:], strict=False):
+        text = getattr(getattr(below, "value", None), "value", None) if isinstance(below, ast.Expr) else None
+        if isinstance(own, ast.AnnAssign) and isinstance(own.target, ast.Name) and isinstance(text, str):
+            found[own.target.id] = inspect.cleandoc(text).replace("\n", " ")
+    missing = set(model.model_fields) - set(found)
+    assert not missing, f"{model.__module__}.{model.__name__}: no meaning of {sorted(missing)}"
+    return found
+
+
+def typed(annotation: Any) -> str:
+    """A type in words."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return typed(inner[0])
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(filter(None, map(typed, inner))))
+    if origin is Literal:
+        return " or ".join(code(f'"{value}"') for value in inner)
+    if origin is list and inner and typed(inner[0]) != "list":
+        return f"list of {typed(inner[0])}s".replace("texts", "text")
+    if annotation in WORDS or origin in WORDS:
+        return WORDS[annotation if annotation in WORDS else origin]
+    return "text" if isinstance(annotation, type) and issubclass(annotation, str) else "table"
+
+
+def shown(value: Any) -> str:
+    """A default value as TOML has it, "" for nothing."""
+    if value is None or value in ("", [], {}) or not isinstance(value, str | int | float | Fraction | list | bool):
+        return ""
+    if isinstance(value, bool):
+        return code(str(value).lower())
+    return code(
+        f'"{value}"' if isinstance(value, str) or (isinstance(value, Fraction) and value.denominator > 1) else value
+    )
+
+
+def methods() -> str:
+    """Every kind of method, by the module that has it."""
+    from boundcheck.methods import build
+
+    own: dict[str, list[str]] = {}
+    for kind in build.kinds():
+        own.setdefault(build.module_name(kind), []).append(kind)
+    return kinds_of(own, lambda kind: build.kind_of(kind).parts)
+
+
+def problems() -> str:
+    """Every kind of problem."""
+    from boundcheck.problems import build
+
+    own = {build.module_name(kind): [kind] for kind in build.kinds()}
+    return kinds_of(own, lambda kind: import_module(build.module_name(kind)).build, modules=False)
+
+
+def kinds_of(own: Mapping[str, Sequence[str]], builder: Callable[[str], Any], *, modules: bool = True) -> str:
+    """Sections for kinds by module: the module's docstring, and each kind with its parameters and docstring."""
+    parts: list[str] = []
+    for module, names in own.items():
+        first, _, rest = doc(import_module(module)).partition("\n\n")
+        if modules:
+            parts += [f"## {first.rstrip('.').partition(': ')[0]}", f"{first}\n\n{rest}"]
+        for name in names:
+            parameters = inspect.signature(builder(name)).parameters.values()
+            told = ", ".join(
+                f"**`{p.name}`**"
+                if p.default is p.empty
+                else code(p.name) + (f" = {shown(p.default)}" if shown(p.default) else "")
+                for p in parameters
+            )
+            parts += [f"{'###' if modules else '##'} `{name}`", f"Parameters: {told or 'none'}.", doc(builder(name))]
+            if not modules:
+                parts += [first, *([rest] if rest else [])]
+    return "\n\n".join(parts)
+
+
+def metrics() -> str:
+    """Every metric with its meaning."""
+    from boundcheck.setting.metrics import MEANINGS, ROUND_METRICS
+
+    assert set(ROUND_METRICS) < set(MEANINGS)
+    point = [(code(name), plain(text)) for name, text in MEANINGS.items() if name not in ROUND_METRICS]
+    of_round = [(code(name), plain(text)) for name, text in MEANINGS.items() if name in ROUND_METRICS]
+    tables = (table(("metric", "meaning"), rows) for rows in (point, of_round))
+    return "\n\n".join(
+        f"## {title}\n\n{found}" for title, found in zip(("Of a point", "Of a round"), tables, strict=True)
+    )
+
+
+def constants() -> str:
+    """The catalogue of constants, by the groups of its keys."""
+    import boundcheck as bc
+
+    parts: list[str] = []
+    groups: dict[str, list[Any]] = {}
+    for key in bc.constants():
+        groups.setdefault(key.key.partition("/")[0], []).append(key)
+    for group, own in groups.items():
+        rows = (
+            (
+                code(k.key),
+                plain(k.definition),
+                code(k.formula),
+                plain(str(k.dimension)),
+                f"{plain(k.where)}; {plain(k.source)}",
+            )
+            for k in own
+        )
+        parts.append(
+            f"## {group}\n\n"
+            + table(("key", "definition", "formula", "dimension", "where it is known; whose definition"), rows)
+        )
+    return "\n\n".join(parts)
+
+
+def assumptions() -> str:
+    """Every hypothesis that a statement makes, with its inequality and the statements."""
+    import boundcheck as bc
+    from boundcheck.theory.assumptions import QUANTITIES
+
+    found: dict[str, tuple[Any, dict[str, None]]] = {}
+    for statement in bc.statements():
+        for own in statement.assumptions:
+            found.setdefault(own.name, (own, {}))[1][statement.id.rpartition("/")[0]] = None
+    rows = []
+    for name, (own, users) in sorted(found.items()):
+        named = list(users)
+        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+        users_text = (
+            ", ".join(f"[{plain(n)}](../gallery/{n.partition('/')[0]}.md#{anchor(n)})" for n in named[:3]) + more
+        )
+        rows.append(
+            (code(name), plain(own.meaning), code(own.inequality) if own.inequality is not None else "", users_text)
+        )
+    quantities = [(code(name), code(text)) for name, text in QUANTITIES.items()]
+    named_rows = table(("name", "meaning", "inequality", "statements"), rows)
+    return f"{named_rows}\n\n## Quantities in the inequalities\n\n" + table(("name", "stands for"), quantities)
+
+
+# ---- the hook ----
+
+GENERATED: Mapping[str, Callable[[], str]] = {
+    "api": api,
+    "cli": cli,
+    "specification": specification,
+    "methods": methods,
+    "problems": problems,
+    "metrics": metrics,
+    "constants": constants,
+    "assumptions": assumptions,
+    "gallery": gallery,
+}
+MARK = re.compile(r"<!-- generated: (\w+) -->")
+
+
+def on_config(config: Any) -> Any:
+    """The pages of papers join the navigation."""
+    for part in config.nav:
+        if "Gallery" in part:
+            part["Gallery"] = ["gallery/index.md", *(f"gallery/{paper}.md" for paper in PAPERS)]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Adds the pages of papers, and each notebook as a file to download."""
+    from mkdocs.structure.files import File
+
+    for file in [file for file in files if file.src_uri.startswith("notebooks/")]:
+        text = Path(file.abs_src_path).read_text(encoding="utf-8")
+        files.append(File.generated(config, f"{file.src_uri.removesuffix('.md')}.ipynb", content=notebook_file(text)))
+    for paper in PAPERS:
+        files.append(File.generated(config, f"gallery/{paper}.md", content=paper_page(paper)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Fills in what is generated, and what the cells of a notebook show."""
+    if page.file.src_uri.startswith("notebooks/"):
+        return with_outputs(markdown, page.file.name)
+    return MARK.sub(lambda match: GENERATED[match[1]](), markdown)

@@ -1,0 +1,133 @@
+"""Changes of one place in a proof record, and what the verifier says of them.
+
+The lines before the changed one stay as they were checked, so only what follows is checked anew.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from boundcheck.verify import boundcheck_verify as v
+
+LISTS = ("signs", "ranges", "hypotheses", "along", "each", "to")  # lines that a certificate may name without need
+
+
+def texts_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """(place, text) of every text inside JSON data."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key != "rule":
+                yield from texts_in(item, (*path, key))
+    elif isinstance(value, list):
+        for k, item in enumerate(value):
+            yield from texts_in(item, (*path, k))
+
+
+def changed(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """The data with another value at one place."""
+    if not path:
+        return value
+    found = copy.copy(data)
+    found[path[0]] = changed(data[path[0]], path[1:], value)
+    return found
+
+
+def numbers_and_signs(text: str) -> Iterator[tuple[str, str]]:
+    """(kind, text) with one number moved or one sign or relation turned."""
+    for found in re.finditer(r"(?<![A-Za-z_0-9@])\d+(?![A-Za-z_])", text):
+        yield "number moved", f"{text[: found.start()]}{int(found[0]) + 1}{text[found.end() :]}"
+    for found in re.finditer(r" ([-+]) ", text):
+        yield "sign flipped", f"{text[: found.start(1)]}{'-' if found[1] == '+' else '+'}{text[found.end(1) :]}"
+    for found in re.finditer(r" (<=|>=|<|>|==) ", text):
+        other = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "==": ">="}[found[1]]
+        yield "relation turned", f"{text[: found.start(1)]}{other}{text[found.end(1) :]}"
+        if found[1] in ("<=", ">="):
+            yield "made strict", f"{text[: found.start(1)]}{found[1][0]}{text[found.end(1) :]}"
+        if found[1] in ("<", ">"):
+            yield "made weak", f"{text[: found.start(1)]}{found[1]}={text[found.end(1) :]}"
+
+
+def of_lines(data: Any) -> Iterator[tuple[str, int, list[Any]]]:
+    """(kind, number of the first line that differs, all lines) for every change of the proof."""
+    lines = data["lines"]
+    names = [line["name"] for line in lines]
+    known = [*(fact["name"] for fact in data["facts"]), *names]
+    for k, line in enumerate(lines):
+        for path, text in texts_in({key: line[key] for key in ("claim", "by", "if") if key in line}):
+            for kind, other in numbers_and_signs(text) if text not in known else ():
+                yield f"{kind} in {path[0]}", k, [*lines[:k], changed(line, path, other), *lines[k + 1 :]]
+            if path[0] == "by" and text in known and known.index(text) > 0:
+                other = known[known.index(text) - 1]
+                kind = "unneeded" if path[1] in LISTS else "reference"
+                yield f"{kind} exchanged", k, [*lines[:k], changed(line, path, other), *lines[k + 1 :]]
+        yield "line deleted", k, [*lines[:k], *lines[k + 1 :]]
+        yield "line doubled", k, [*lines[: k + 1], line, *lines[k + 1 :]]
+        if k + 1 < len(lines):
+            after = lines[k + 1]
+            yield "lines exchanged", k, [*lines[:k], after, line, *lines[k + 2 :]]
+            pair = ({**line, "by": after["by"]}, {**after, "by": line["by"]})
+            yield "certificates exchanged", k, [*lines[:k], *pair, *lines[k + 2 :]]
+        for at, (_, factors) in enumerate(line["by"].get("terms", ())):
+            terms = line["by"]["terms"]
+            shorter = [*terms[:at], *terms[at + 1 :]]
+            yield "term deleted", k, [*lines[:k], changed(line, ("by", "terms"), shorter), *lines[k + 1 :]]
+            for place in range(len(factors)):
+                less = [*factors[:place], *factors[place + 1 :]]
+                yield "factor deleted", k, [*lines[:k], changed(line, ("by", "terms", at, 1), less), *lines[k + 1 :]]
+
+
+def of_statement(data: Any) -> Iterator[tuple[str, Any]]:
+    """(kind, record) for every change of what the record is about: facts, statement, names."""
+    for k, fact in enumerate(data["facts"]):
+        for kind, other in numbers_and_signs(fact["claim"]):
+            yield f"fact: {kind}", changed(data, ("facts", k, "claim"), other)
+        yield "fact added", {**data, "facts": [*data["facts"], {**fact, "name": fact["name"] + " again"}]}
+        if fact["kind"] not in ("domain", "condition"):
+            yield "fact called generated", changed(data, ("facts", k, "origin"), "generated x")
+    for k, (name, kind, meaning) in enumerate(data["statement"]["symbols"]):
+        yield "meaning changed", changed(data, ("statement", "symbols", k, 2), meaning + " squared")
+        other = "integer" if kind == "number" else "number"
+        more = changed(data, ("statement", "symbols", k, 1), other)
+        yield "kind changed", changed(more, ("names", name), other)
+    for k, (_, text) in enumerate(data["statement"]["hypotheses"]):
+        for kind, other in numbers_and_signs(text):
+            yield f"hypothesis: {kind}", changed(data, ("statement", "hypotheses", k, 1), other)
+    for kind, other in numbers_and_signs(data["statement"]["claim"]):
+        yield f"statement: {kind}", changed(data, ("statement", "claim"), other)
+
+
+class Checked:
+    """A record that was checked, from which changed ones are checked."""
+
+    def __init__(self, path: Any) -> None:
+        self.data = json.loads(path.read_text())
+        self.record = v.Record(path)
+        self.record.check()
+        self.facts = {n: line for n, line in self.record.lines.items() if n in {f["name"] for f in self.data["facts"]}}
+
+    def accepts(self, first: int, lines: list[Any]) -> bool:
+        """Whether the verifier accepts the record with these lines, of which those before `first` are as they were."""
+        other = copy.copy(self.record)
+        kept = {entry["name"]: self.record.lines[entry["name"]] for entry in lines[:first]}
+        other.data = {**self.data, "lines": lines}
+        other.lines, other.rests, other.holes, other.used = {**self.facts, **kept}, [], [], []
+        try:
+            other.check_lines(first)
+        except v.Invalid:
+            return False
+        return not other.holes
+
+    def same_claims(self, lines: list[Any]) -> bool:
+        """Whether every line claims what the line of that name did, up to strictness that its terms show or do not."""
+        for entry in lines:
+            before = self.record.lines.get(entry["name"])
+            now = self.record.language.claim(entry["claim"])
+            if before is None or not (before.claim.gives(now) or now.gives(before.claim)):
+                return False
+        return True
