@@ -41,6 +41,7 @@ test-all: lint
 derivations: export OMP_NUM_THREADS := 1
 derivations: $(READY)
 	$(BIN)/boundcheck derive --all --record
+	$(BIN)/boundcheck derive --honesty
 
 ## speed and memory against the rivals, as ratios in one run; fails at the end where a target was missed, not where a
 ## script refuses (exit code 2: there is no GPU)

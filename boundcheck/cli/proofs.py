@@ -44,6 +44,12 @@ def derive(
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --all, number of processes.", show_default="one a processor")
     ] = None,
+    honesty: Annotated[
+        bool, typer.Option("--honesty", help="Test the checker on true, false and contradictory claims instead.")
+    ] = False,
+    mutants: Annotated[
+        str | None, typer.Option(help="Test the checker on mutants of the derivations for this processor time: 8m.")
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Checks a derivation step by step.
@@ -51,13 +57,21 @@ def derive(
     Its conclusion is compared with the statement's bound; --json has the certificates. Exit code 0
     when every step is proved, 1 when one is refuted (the statement may still be true), 3 when one is
     undecided, vacuous or assumed, or the conclusion is not the bound. With --all, exit code 1 when a
-    derivation that is recorded as proved no longer is, else 0.
+    derivation that is recorded as proved no longer is, else 0. With --honesty, exit code 1 when a
+    false or contradictory claim is proved or a true one refuted, else 0.
 
     \b
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
+             boundcheck derive --honesty
     """
     from boundcheck.cli._derivations import check_all, write_report
 
+    if honesty or mutants is not None:
+        from boundcheck.cli._honesty import show_kit, show_mutants
+
+        if id or every or record or (honesty and mutants is not None):
+            raise BadInput("--honesty and --mutants are given alone: they check no statement.")
+        return show_kit(as_json=as_json) if mutants is None else show_mutants(mutants, as_json=as_json)
     if every == bool(id):
         raise BadInput("derive takes either the id of a statement or --all.")
     if every:

@@ -182,7 +182,7 @@ class Derivation(Shown):
         results: list[StepResult] = []
         for step in self.steps:
             start = perf_counter()
-            finding = _decided(step, _facts(known, step.uses), setting, reasons)
+            finding = decided(step, _facts(known, step.uses), setting, reasons)
             depends = tuple(dict.fromkeys(d for name in step.uses for d in weak.get(name, ())))
             results.append(StepResult(step, finding, depends, perf_counter() - start))
             weak[step.name] = depends if finding.status is Status.PROVED else (*depends, step.name)
@@ -202,7 +202,7 @@ class Derivation(Shown):
         for step in self.steps:
             if step.name == name:
                 reasons, setting = self._founded(self._setting(seconds))
-                return _decided(step, _facts(known, step.uses), setting, reasons)
+                return decided(step, _facts(known, step.uses), setting, reasons)
         raise UnknownName(f"{self.statement.id}: the step", name, [s.name for s in self.steps])
 
     def _founded(self, setting: Context) -> tuple[dict[str, str], Context]:
@@ -368,7 +368,7 @@ def _cited(method: Any) -> Iterable[str]:
         yield from _cited(inside)
 
 
-def _decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mapping[str, str]) -> Finding:
+def decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mapping[str, str]) -> Finding:
     """What the step's method finds; PROVED only where the claim has a value and every index that it drops has one.
 
     reasons: fact -> why it does not stand; nothing is proved from such a fact.
