@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from importlib.resources import files
 from statistics import median
 
 import pytest
@@ -18,6 +19,7 @@ from boundcheck.evidence.honesty.kit import (
     contradictory_claims,
     decide_all,
     false_claims,
+    false_text,
     kit,
     true_claims,
 )
@@ -45,6 +47,11 @@ def test_each_false_claim_has_an_exact_counterexample():
     assert set(Counter(c.change for c in claims)) == {CONSTANT, EXPONENT, SIGN, SHIFT, HYPOTHESIS, "direction"}
     for claim in claims:
         assert refuted(claim.claim, list(claim.given.values()), claim.counterexample), claim.text()
+
+
+@pytest.mark.slow  # 20 s: counterexamples of all changed claims are searched
+def test_the_false_claims_are_those_that_the_search_gives():
+    assert files("boundcheck.evidence.honesty").joinpath("kit_false.json").read_text() == false_text()
 
 
 def check(decisions):
