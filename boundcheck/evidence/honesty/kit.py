@@ -114,7 +114,7 @@ def false_claims() -> list[Claim]:
     return found
 
 
-def search_false(tries: int = 300) -> list[dict[str, Any]]:
+def search_false(tries: int = 150) -> list[dict[str, Any]]:
     """Entries of `kit_false.json`: changed claims with a counterexample, evenly over the claims and kinds of change."""
     used: Counter[str] = Counter()
     pools: list[list[dict[str, Any]]] = []
@@ -136,6 +136,11 @@ def search_false(tries: int = 300) -> list[dict[str, Any]]:
                 used[entry["change"]] += 1
                 found.append(entry)
     return found
+
+
+def false_text() -> str:
+    """The content of `kit_false.json`, searched anew: one claim a line, the same in every run."""
+    return "[\n" + ",\n".join(json.dumps(entry) for entry in search_false()) + "\n]\n"
 
 
 def contradictory_claims() -> list[Claim]:

@@ -30,6 +30,8 @@ FAILS, UNUSED, WEAKER, STRONGER, SLACK = (
     "still proved, by slack",
 )
 
+EVERYWHERE = ("definition", "count", "index", "range")  # facts that count in every step, also where none names them
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -75,6 +77,10 @@ def outcome(proof: Derivation, mutant: Mutant, seconds: float) -> Outcome:
     mutated = _mutated(proof, mutant)
     if mutated is None:
         return Outcome(mutant, FAILS)
+    if any(f.name == mutant.name and f.kind in EVERYWHERE for f in proof.facts):
+        if mutated.check(seconds).status is not Status.PROVED:
+            return Outcome(mutant, FAILS)
+        return Outcome(mutant, _reason(proof, mutant, seconds))
     for step in mutated.steps:
         about = step.name == mutant.name or (mutant.name in step.uses and mutant.kind != HYPOTHESIS)
         if about and not _proved(mutated, step.name, seconds):
