@@ -117,7 +117,7 @@ class Law:
             return self.moment(atom.function)
         patterns = [v.terms[0][0] for v in (*(x for x, _ in self.drawn), *self.past)]
         for pattern in patterns if self.time is not None and isinstance(atom, AppliedUndef) else ():
-            if type(pattern) is type(atom) and self.time in pattern.args and len(pattern.args) == len(atom.args):
+            if head(pattern) == head(atom) and self.time in pattern.args and len(pattern.args) == len(atom.args):
                 return atom.args[pattern.args.index(self.time)]
         return None
 
@@ -170,7 +170,7 @@ class Law:
             own, bound = atom.function, atom.limits[0]
         for k, (x, _) in enumerate(self.drawn):
             pattern = x.terms[0][0]
-            if isinstance(own, AppliedUndef) and type(own) is type(pattern) and len(own.args) == len(pattern.args):
+            if isinstance(own, AppliedUndef) and head(own) == head(pattern) and len(own.args) == len(pattern.args):
                 arguments: tuple[Any, ...] = own.args
                 others, last = arguments[:-1], arguments[-1]
                 if bound is None:

@@ -75,7 +75,7 @@ def test_an_unforeseen_error_where_no_file_can_be_written(
 def test_an_unforeseen_error_of_a_worker_process_keeps_its_traceback(
     boundcheck_cli: Run, spec: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from boundcheck.core.executor import WorkerTraceback
+    from boundcheck.core.worker_process import WorkerTraceback
 
     def fail(*_: object, **__: object) -> None:
         raise KeyError("x") from WorkerTraceback("the worker's own lines")

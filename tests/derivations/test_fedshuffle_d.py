@@ -154,8 +154,7 @@ def test_the_lemmas_are_cited_in_their_proved_reading():
         cited = [x for x in report(name).results if x.finding.how.startswith("lemma: ")]
         assert [x.step.name for x in cited] == [f"D.{n}" for n in range(1, int(name[0]))]
         assert all(x.finding.certificate["status"] == "PROVED" for x in cited)
-    claims = [t.claim for t in report("5/corrected").trusted]
-    assert "sigma2 is the mean of its sigma2_i/D_i, over the same" in claims
+    assert [t for t in report("5/corrected").trusted if t.kind == "presumed"] == []
 
 
 def test_report_is_json():
@@ -212,7 +211,7 @@ def test_a_changed_constant_is_noticed(name, step):
     changed = MUTATIONS[name, step](claim)
     assert sp.expand(changed.rhs - claim.rhs) != 0
     found = swapped(original, step, claim=changed).check_step(step)
-    assert found.status is Status.UNDECIDED
+    assert found.status is not Status.PROVED
 
 
 @pytest.mark.parametrize(
@@ -229,12 +228,9 @@ def test_a_changed_constant_is_noticed(name, step):
         ("3/as_printed", "D.2", "condition momentum"),
         ("3/as_printed", "room", "condition step size and delta"),
         ("3/sharp", "room", "condition step size and delta"),
-        ("4/corrected", "h+ square", "fresh client 1"),
-        ("4/corrected", "h+ square", "fresh client 2"),
         ("4/corrected", "conclusion", "condition momentum and step size"),
         ("4/corrected", "D.3", "condition step size and delta"),
         ("5/corrected", "client deviation", "condition B is 1"),
-        ("5/corrected", "client deviation", "client by weight"),
         ("5/corrected", "1/5", "1/1152"),
         ("5/corrected", "deviation 51", "condition momentum"),
         ("5/corrected", "D.4", "condition momentum and step size"),
