@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_the_command_writes_the_page_and_a_second_time_the_same_bytes(
     assert "50.29 ± 0.31" in page
     assert "FedAvg before FedAvgMin" in page
     assert "Clients: 3 (paper: 500)." in page
-    assert page.count('class="plot"') == 1
+    assert len(re.findall(r'<svg xmlns="[^"]*" class="plot"', page)) == 2
     runs = [p for p in (tmp_path / "store").iterdir() if not p.name.startswith(".") and p.is_dir()]
     assert len(runs) == 4
     command = [sys.executable, "-m", "boundcheck", *arguments, str(tmp_path / "two")]
@@ -72,7 +73,7 @@ def test_panels_have_titles_bands_and_one_legend(tmp_path: Path) -> None:
     for text in ("first case", "second case", "accuracy", "loss"):
         assert text in page
     assert page.count('<ul class="legend">') == 1  # one legend for both panels
-    assert page.count('class="band s-') == 4
+    assert len(re.findall(r'<path class="band s-[\w-]+" d="M[0-9]', page)) == 4
     data = json.loads((tmp_path / "report.json").read_text())["studies"][0]
     assert [p["title"] for p in data["panels"]] == ["first case", "second case"]
     assert data["series"][2]["panel"] == 1
