@@ -369,7 +369,7 @@ def falsify(
 
     statement: object or id. budget: seconds, or text such as "60s" or "10m". seed: of the search. seeds: number of
     searches, with this seed and those after it; the witness of the smallest one that finds one is taken. max_instances:
-    stop after so many instead, which makes the search independent of the clock. workers: processes for several seeds;
+    stop after this number instead, so that the search does not depend on the clock. workers: processes for seeds;
     cluster: a Dask cluster instead, see `run_claims`. on_progress: called with (finished share, best score so far),
     for one seed in this process.
     Raises Unsupported for statements that the search does not reach, BadInput for text that is no duration.
