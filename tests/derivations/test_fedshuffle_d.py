@@ -199,7 +199,7 @@ MUTATIONS = {
     ("4/corrected", "conclusion"): less(h2, 1 - a / 10000),
     ("5/corrected", "D.4"): less(16 * eta_l**4 * E**2 * delta**2 * L**2 * sigma2),
     ("5/corrected", "client deviation"): less(G2),
-    ("5/corrected", "one round"): less(51 * E * eta_l * a * G2),
+    ("5/corrected", "potential"): less(51 * E * eta_l * a * G2),
 }
 
 
