@@ -47,9 +47,9 @@ def check_implementation(
 
     method: the specification of the method that it is to carry out; which checks are asked follows from its parts.
     run: `run(task, seed)` returns the iterates, (rounds, d) or with the start (rounds + 1, d); see `Task`.
-    checks: names (default all). lacks: capabilities that the implementation does not have, of `CAPABILITIES`; it may also raise
-    NotImplementedError. Such checks are "not asked". expected: check -> reason, of checks that are known to fail;
-    one that passes, or is not asked, is an error. seeds: of the statistical checks. tolerance: relative, of exact
+    checks: names (default all). lacks: capabilities of `CAPABILITIES` that the implementation does not have; it may
+    also raise NotImplementedError. Such checks are "not asked". expected: check -> reason, of checks that are known to
+    fail; one that passes, or is not asked, is an error. seeds: of the statistical checks. tolerance: relative, of exact
     comparisons; 1e-5 for single precision. rate: probability that a right implementation fails any check.
     Raises UnknownName and BadInput for what does not exist or is not allowed.
     """
