@@ -15,6 +15,10 @@ from boundcheck.verify import boundcheck_verify as v
 SPLITS = 3  # cases within cases
 
 
+def _nothing() -> tuple[str, ...]:
+    return ()
+
+
 class Cases(Special):
     """The part of a scalar relation that splits it."""
 
@@ -56,7 +60,7 @@ class Cases(Special):
     # two cases
 
     def _two(self, text: str, on: str, other: str, shown: Sequence[Callable[[], Iterable[str]]], name: str) -> str:
-        """The claim by cases; what gives the names of more lines for each case."""
+        """The claim by cases; `shown` gives the names of more lines in each case."""
         now, lines = self.now, list[str]()
         for supposed, more in zip((on, other), shown, strict=True):
             try:
@@ -85,7 +89,7 @@ class Cases(Special):
             for other in parts[:i]:
                 ways = (f"{one} <= {other}", f"{one} > {other}")
                 if not any(self.w.existing(self.w.language.claim(w), self.now) for w in ways):
-                    return self._two(text, *ways, (tuple, tuple), name)
+                    return self._two(text, *ways, (_nothing, _nothing), name)
         raise NotShown(text)
 
     def _least_value(self, n: int) -> int | None:
@@ -141,7 +145,7 @@ class Cases(Special):
         return self._finish(claim, {"rule": "cases", "of": [plain, absurd], "on": claim, "else": other}, "")
 
     def by_powers(self, poly: Poly) -> str:
-        """A line `y - x >= 0` for two products with roots, from y >= 0 and y**d - x**d >= 0; "" where they are others."""
+        """A line `y - x >= 0` for two products with roots, from y >= 0 and y**d >= x**d; "" for other polynomials."""
         degrees = {v.ATOMS[n][2] for m in poly for n, _ in m if v.ATOMS[n][0] == "root"}
         if len(poly) != 2 or len(degrees) != 1 or min(poly.values()) > 0 or max(poly.values()) < 0:
             return ""

@@ -216,7 +216,7 @@ def _young(rule: Rule) -> None:
 
 
 def _cauchy(rule: Rule, a: str, b: str) -> str:
-    """The line |a|^2 |b|^2 - <a, b>^2 >= 0: a square where |a|^2 > 0; else <a, b>^2 > 0 would make a square negative."""
+    """The line |a|^2 |b|^2 >= <a, b>^2: a square where |a|^2 > 0; else <a, b>^2 > 0 would make a square negative."""
     w, now = rule.w, rule.asked.now
     one, other, both = f"<{a}, {a}>", f"<{b}, {b}>", f"<{a}, {b}>"
     claim = f"{one}*{other} - {both}**2 >= 0"
@@ -242,9 +242,8 @@ def _triangle(rule: Rule) -> None:
     a, b = vector_text(rule.by.u), vector_text(rule.by.v)
     lines = [_cauchy(rule, a, b)]
     for one in (a, b, f"{a} + {b}"):
-        lines.append(
-            w.add(f"<{one}, {one}> >= 0", {"rule": "sum", "terms": [["1", [{"square": f"<{one}, {one}>"}]]]}, now)
-        )
+        square = {"square": f"<{one}, {one}>"}
+        lines.append(w.add(f"<{one}, {one}> >= 0", {"rule": "sum", "terms": [["1", [square]]]}, now))
     lines.append(w.prove(f"<{a}, {b}> <= <{a}, {a}>**(1/2)*<{b}, {b}>**(1/2)", lines, now))
     w.prove(claim_text(rule.asked.claim), lines, now, name=rule.name)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from boundcheck.certificates.lines import Hypothesis, NotShown, Sign, missing_in, sign_lines, spelled
 from boundcheck.certificates.cases import Cases
+from boundcheck.certificates.lines import Hypothesis, NotShown, Sign, missing_in, sign_lines, spelled
 from boundcheck.certificates.search import Poly, degree, factors_of, search
 from boundcheck.certificates.special import based
 from boundcheck.verify import boundcheck_verify as v

@@ -100,13 +100,11 @@ class Special:
                 each = [found or self._without("min", c) for found, c in zip(known, claims, strict=True)]
             except NotShown:
                 continue
-            else:
-                low = self.w.add(
-                    f"{least} >= {part}", {"rule": "min", "of": parts, "low": part, "each": each}, self.now
-                )
-                high = self.w.add(f"{least} <= {part}", {"rule": "min", "of": parts}, self.now)
-                self._put_in(self.w.add(f"{least} == {part}", {"rule": "both", "of": [low, high]}, self.now), least)
-                return
+            by = {"rule": "min", "of": parts, "low": part, "each": each}
+            low = self.w.add(f"{least} >= {part}", by, self.now)
+            high = self.w.add(f"{least} <= {part}", {"rule": "min", "of": parts}, self.now)
+            self._put_in(self.w.add(f"{least} == {part}", {"rule": "both", "of": [low, high]}, self.now), least)
+            return
 
     def _without(self, kind: str, text: str) -> str:
         """A line that claims it, from what mentions no term of this kind."""
