@@ -24,6 +24,7 @@ from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
+from boundcheck.proof.scope import with_scope
 from boundcheck.proof.step import NAMES, Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
@@ -66,6 +67,7 @@ class Derivation(Shown):
     drawn: where inner products are expectations, pairs of a vector, such as x(r), and the number of draws on which it
     depends, 0 for a fixed one. It holds for all indices; a vector at given indices, or a sum of vectors, may be listed
     with another number. laws: how vectors are drawn, in the order in which they are (`laws.Law`).
+    Each step also uses the domains of its symbols and the ranges of its indices (`scope.with_scope`).
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -122,6 +124,7 @@ class Derivation(Shown):
             known.append(step.name)
         if self.conclusion not in [s.name for s in self.steps]:
             raise UnknownName(f"{self.statement.id}: the conclusion", self.conclusion, [s.name for s in self.steps])
+        object.__setattr__(self, "steps", with_scope(self.steps, self.facts))
         check_target(self.statement, self.facts, self.target, self._conclusion(), self.definitions())
         self._clock()
 
