@@ -14,6 +14,7 @@ from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
+from boundcheck.proof.countermodel import FROM_FACTS_ALONE, refuted
 from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
 from boundcheck.proof.gram import contradicted, prepare
@@ -381,6 +382,9 @@ def decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mappin
             return Finding(Status.UNDECIDED, "no decision", note=reasons[name], claim=str(step.claim))
     own = of_the_kernel(step.by)
     found = step.by.check(step.claim, facts, setting) if own else _foreign(step, facts, setting)
+    if found.status is Status.UNDECIDED and own and type(step.by) in FROM_FACTS_ALONE:
+        counterexample = refuted(step.claim, facts, setting)
+        return found if counterexample is None else replace(counterexample, note=f"{counterexample.note}; {found.note}")
     if found.status is not Status.PROVED:
         return found
     method: Any = step.by
