@@ -165,6 +165,8 @@ def _models(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[
             if not integers:
                 raise
             continue  # with other integers there may be an explicit form
+        if not wanted:
+            continue
         if len(known) + len(wanted) > MOST:
             raise NotExplicit(f"{len(known) + len(wanted)} relations")
         for numbers, terms in Search(known, wanted, setting.quantities).points():

@@ -100,7 +100,9 @@ class _Combination:
         self.claim, self.setting, self.hints, self.text = claim, setting, hints, text
         every = [claim, *relations.values()]
         self.atoms = sorted({a for r in every for a in _linear_atoms(r, setting)}, key=sp.default_sort_key)
-        named = {k for k, r in relations.items() if (self.atoms and r.has(*self.atoms)) or k in hints}
+        named = {
+            k for k, r in relations.items() if k in hints or (self.atoms and r.has(*self.atoms) and not self._sign(r))
+        }
         self.linear = {k: r for k, r in relations.items() if k in named and _is_inequality(r)}
         self.scalar = {k: r for k, r in relations.items() if k not in self.linear}
         self.columns = {k: _coefficients(direction(r)[0], self.atoms) for k, r in self.linear.items()}
@@ -110,6 +112,10 @@ class _Combination:
         self.nearest: tuple[int, Mapping[str, Any], str] | None = (
             None  # how far a check came, of what, and why no further
         )
+
+    def _sign(self, relation: Any) -> bool:
+        """Whether it says of a term that is at least 0 anyway that it is, which adds nothing to what is left."""
+        return _is_inequality(relation) and is_nonnegative_atom(direction(relation)[0], self.setting.quantities)
 
     def answer(self) -> Finding:
         if self.gap is None or any(c is None for c in self.columns.values()):
