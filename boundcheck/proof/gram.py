@@ -108,7 +108,7 @@ class _Combination:
         self.columns = {k: _coefficients(direction(r)[0], self.atoms) for k, r in self.linear.items()}
         self.gap = _coefficients(direction(claim)[0], self.atoms)
         self.parts: list[Finding] = []
-        self.sampled: tuple[dict[str, Fraction]] | None = None
+        self.sampled: tuple[dict[str, Fraction] | None] | None = None
         self.nearest: tuple[int, Mapping[str, Any], str] | None = (
             None  # how far a check came, of what, and why no further
         )
@@ -218,7 +218,9 @@ class _Combination:
     def _negative(self, value: Any) -> bool:
         """Whether the value is negative at a point of the scalar facts, which saves asking for its sign."""
         if self.sampled is None:
-            self.sampled = (sample(self.scalar, self.setting) or {},)
+            self.sampled = (sample(self.scalar, self.setting),)
+        if self.sampled[0] is None:
+            return False
         point = dict.fromkeys((s.name for s in value.free_symbols), Fraction(1)) | self.sampled[0]
         try:
             return enclose(value, point)[1] < 0
