@@ -9,12 +9,14 @@ from sympy.core.function import AppliedUndef
 
 from boundcheck.proof.step import Context
 from boundcheck.theory.assumptions import follows
+from boundcheck.theory.dimension import QUANTITIES
 from boundcheck.theory.statement import Kind
 
 
 def role_of(symbol: Any) -> str:
-    """The quantity that a symbol of a round is: the metrics of a round's work have the same names."""
-    return symbol.key.replace("round/", "work_")
+    """The quantity that a symbol of a round is: the metrics of a round's work are called alike."""
+    name = symbol.key.removeprefix("round/")
+    return f"work_{name}" if f"work_{name}" in QUANTITIES else symbol.key.replace("/", "_")
 
 
 def of_every_method(cited: Any, setting: Context, images: Mapping[str, Any], metric: Any) -> str:

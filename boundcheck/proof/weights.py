@@ -40,9 +40,7 @@ class Weights(Law):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.weighted) != len(self.drawn) or any(len(z.terms) != 1 for _, z in self.drawn):
-            raise BadInput(
-                f"the law '{self.name}' needs the vectors x_i and q_i x_i of each w_i x_i."
-            )
+            raise BadInput(f"the law '{self.name}' needs the vectors x_i and q_i x_i of each w_i x_i.")
 
     def definitions(self) -> tuple[VectorEquality, ...]:
         """What must be definitions of the derivation: z_i = q_i x_i."""

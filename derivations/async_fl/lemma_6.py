@@ -166,7 +166,9 @@ ROUND = (
                 "(62)": h**2 * beta * q,
                 "Qs >= 0": 12 * h**2 * L**2 * tau * (rho**2 * (alpha + beta) - alpha * q**2 - beta * q),
                 "Z >= 0": 12 * h**2 * L * (rho * (2 * alpha + beta) - 2 * alpha * q - beta),
-                "sg1 >= 0": 6 * h**2 * (rho**2 * (6 * e * L**2 * alpha + beta) - 6 * e * L**2 * alpha * q**2 - beta * q),
+                "sg1 >= 0": 6
+                * h**2
+                * (rho**2 * (6 * e * L**2 * alpha + beta) - 6 * e * L**2 * alpha * q**2 - beta * q),
                 "sg2 >= 0": 6 * h**2 / K * (rho**2 * alpha - alpha * q**2),
             },
             (q,),
