@@ -30,6 +30,9 @@ TimeLimit = Annotated[
         show_default=False,
     ),
 ]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Say of each result whether the store had it, and if not, what changed.")
+]
 
 
 def where(workers: int | None, cluster: str | None, time_limit: str | None) -> Where:

@@ -73,8 +73,8 @@ def test_a_store_that_cannot_be_written_is_a_sentence(cluster: Machines, tmp_pat
 def test_other_workers_are_refused(cluster: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from boundcheck.core import cluster as module
 
-    own = module.facts()
-    monkeypatch.setattr(module, "facts", lambda: {**own, "code": "changed"})
+    own = module.shared_facts()
+    monkeypatch.setattr(module, "shared_facts", lambda: {**own, "code": "changed"})
     said = r"^no worker can take part:\nthe worker tcp://127.0.0.1:\d+ on .* is refused: it has boundcheck code"
     with pytest.raises(BadInput, match=said):
         ClusterExecutor(cluster.address).map(faulty, [Item(0, tmp_path, "a")])
