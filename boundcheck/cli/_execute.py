@@ -12,7 +12,7 @@ from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_e
 from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
-from boundcheck.evidence.kept_results import Entry, changes, entry_of, entry_of_claim, find, keep
+from boundcheck.evidence.kept_results import Entry, Kept, Origin, entry_of, entry_of_claim, keep, recall
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies import Asked, Study, carry_out_study
@@ -73,55 +73,25 @@ class Reported:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a result comes from: the store, or computed because of `why`. name: of the claim or study."""
-
-    name: str
-    stored: bool
-    why: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"STORED {self.name}" if self.stored else f"COMPUTED {self.name}: {'; '.join(self.why)}"
-
-
-@dataclass(frozen=True)
 class _Job:
-    """What one process does at a time. entry: of its result in the store."""
+    """What one process does at a time. entry: of its result."""
 
     what: Claim | Limits | Asked
     store: Path | str | None
-    entry: Entry | None = None
+    entry: Entry
 
     @classmethod
     def of(cls, what: Claim | Limits | Asked, store: Path | str | None) -> _Job:
-        """The job with its entry, where there is a store."""
-        if store is None:
-            return cls(what, None)
+        """The job with its entry, which has a key where there is a store."""
         if isinstance(what, Claim):
-            return cls(what, store, entry_of_claim(what))
+            return cls(what, store, Entry(what.label(), ClaimResult, {}) if store is None else entry_of_claim(what))
+        limits = isinstance(what, Limits)
+        entry = Entry(what.name, LimitStudy, {"limits": what}) if limits else Entry(what.name, Study, {})
+        if store is None:
+            return cls(what, None, entry)
         if isinstance(what, Limits):
-            return cls(what, store, entry_of("limits", what.name, what.model_dump()))
-        return cls(what, store, entry_of(what.kind, what.name, what.spec.model_dump(), neural=what.neural))
-
-    @property
-    def name(self) -> str:
-        """By which people know it."""
-        return self.what.label() if isinstance(self.what, Claim) else self.what.name
-
-    @property
-    def own(self) -> dict[str, Any]:
-        """The field of the result that is what was asked."""
-        return {"claim": self.what} if isinstance(self.what, Claim) else (
-            {"limits": self.what} if isinstance(self.what, Limits) else {}
-        )
-
-    def recalled(self, store: Store, curves: bool) -> Any:
-        """Its result, where the store has it, and the curves that it comes from where they are asked for, too."""
-        kind = ClaimResult if isinstance(self.what, Claim) else LimitStudy if isinstance(self.what, Limits) else Study
-        kept = find(store, self.entry, kind, **self.own)
-        if kept is None or (curves and any(store.get(key) is None for key in kept.runs)):
-            return None
-        return Done(kept.result, tuple(map(store.where, kept.runs))) if kind is ClaimResult else kept.result
+            return cls(what, store, entry_of(entry, "limits", what.model_dump()))
+        return cls(what, store, entry_of(entry, what.kind, what.spec.model_dump(), neural=what.neural))
 
     @property
     def long(self) -> bool:
@@ -184,7 +154,7 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
     if store is not None:
         runs = tuple(store.used)
         folders = tuple(map(store.where, runs))
-        result = keep(store, job.entry, result, runs, **job.own)
+        result = keep(store, job.entry, result, runs)
     return Done(result, folders) if isinstance(result, ClaimResult) else result
 
 
@@ -193,18 +163,12 @@ def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Ex
     return SerialExecutor() if few and where == HERE else chosen_executor(where, shared=store)
 
 
-def _recall_all(jobs: Sequence[_Job], curves: bool, origins: list[Origin] | None) -> list[Any]:
-    """The results that the store has, None for others. origins: see `carry_out`."""
-    if not jobs or jobs[0].store is None:
-        return [None] * len(jobs)
-    store = Store(jobs[0].store)
-    results = [job.recalled(store, curves) for job in jobs]
-    if origins is not None:
-        names = store.keys() if None in results else []
-        for job, result in zip(jobs, results, strict=True):
-            why = changes(store, job.entry, names) if result is None else []
-            origins.append(Origin(job.name, result is not None, tuple(why)))
-    return results
+def _recalled(job: _Job, kept: Kept) -> Any:
+    """As `_carry_out` would have returned it."""
+    if job.store is None or not isinstance(kept.result, ClaimResult):
+        return kept.result
+    store = Store(job.store)
+    return Done(kept.result, tuple(map(store.where, kept.runs)))
 
 
 def _carry_out_all(
@@ -218,14 +182,16 @@ def _carry_out_all(
 ) -> list[Any]:
     """The results in the order of the jobs, `Lost` among them, with a progress bar.
 
-    What the store has is not handed to the executor. Of the rest, those that take longer are begun first, so that no process is left with one at the end; a process alone begins with
-    the short ones. Those that compute on a GPU of this machine come after the others, one after the other in this
-    process: side by side they would share its memory. on_short: called once, with None for what still runs, when all
-    but the long jobs are done and one of these is not.
+    What the store has is not handed to the executor. Of the rest, those that take longer are begun first, so that no
+    process is left with one at the end; a process alone begins with the short ones. Those that compute on a
+    GPU of this machine come after the others, one after the other in this process: side by side they would share its
+    memory. on_short: called once, with None for what still runs, when all but the long jobs are done and one of these
+    is not.
     """
     from boundcheck.cli._output import progress
 
-    results = _recall_all(jobs, curves, origins)
+    found = recall(jobs[0].store if jobs else None, [job.entry for job in jobs], curves=curves, origins=origins)
+    results = [None if kept is None else _recalled(job, kept) for job, kept in zip(jobs, found, strict=True)]
     rest = [index for index, result in enumerate(results) if result is None]
     few = len(rest) <= SERIAL and sum(jobs[index].long for index in rest) <= 1
     executor = executor_for(few, where, jobs[0].store if jobs else None)

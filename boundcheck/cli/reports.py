@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
-from boundcheck.cli._where import Cluster, Explain, TimeLimit, Workers, where
+from boundcheck.cli._where import Cluster, Explain, NoStore, TimeLimit, Workers, where
 from boundcheck.errors import BadInput, hidden_character
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def report(
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
-    no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")] = False,
+    no_store: NoStore = False,
     explain: Explain = False,
     as_json: Json = False,
 ) -> int:
@@ -70,7 +70,7 @@ def report(
     from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import carry_out_report
     from boundcheck.cli._files import probe_folder
-    from boundcheck.cli.runs import asked_origins, chosen_store, origins_data
+    from boundcheck.cli.runs import asked_origins, chosen_store, origins_data, print_origins
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.not_run import NotRun
@@ -135,8 +135,7 @@ def report(
     print_contradictions(against)
     for what, of in counts.items():
         line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
-    for origin in origins or ():
-        line(str(origin))
+    print_origins(origins)
     for missing in not_run:
         line(f"NOT RUN {missing.name}: {missing.why}")
     if others:

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundcheck.cli._output import json_float, line, print_json, progress, short, table
-from boundcheck.cli._where import Cluster, Explain, TimeLimit, Workers, where
+from boundcheck.cli._where import Cluster, Explain, NoStore, TimeLimit, Workers, where
 
 if TYPE_CHECKING:
-    from boundcheck.cli._execute import Done, Origin, Refused
+    from boundcheck.cli._execute import Done, Refused
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
+    from boundcheck.evidence.kept_results import Origin
     from boundcheck.evidence.not_run import NotRun
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Spec = Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)]
-NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -53,6 +53,12 @@ def asked_origins(explain: bool, no_store: bool) -> list[Origin] | None:
 def origins_data(origins: Sequence[Origin] | None) -> dict[str, Any]:
     """Origins for JSON, if they were asked for."""
     return {} if origins is None else {"origins": [asdict(origin) for origin in origins]}
+
+
+def print_origins(origins: Sequence[Origin] | None) -> None:
+    """A line for each result, if they were asked for."""
+    for origin in origins or ():
+        line(str(origin))
 
 
 def constants(
@@ -354,8 +360,7 @@ def _print_check(
         columns = ["claim", "outcome", "grade", "tightness", "expected", "met"]
         table(columns, cells, styles=["", "outcome", "", "", "", "outcome"])
         _print_counts(results)
-        for origin in origins or ():
-            line(str(origin))
+        print_origins(origins)
         for r in results:
             for failure in r.failures:
                 line(f"MISSED {r.claim.label()}: {failure}")

@@ -1,4 +1,4 @@
-"""What the bytes of a result depend on besides its specification: code, versions of packages, arithmetic, data files."""
+"""What the bytes of a result depend on besides its specification: code, versions of packages, arithmetic."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def _plugins() -> dict[str, str]:
         for point in entry_points(group=f"boundcheck.{group}"):
             if point.dist is not None and point.dist.name != "boundcheck":
                 points.setdefault(point.dist.name, []).append(point)
-    return {
-        name: f"{package_version(name)} with code {_code(*_places(own))}" for name, own in sorted(points.items())
-    }
+    return {name: f"{package_version(name)} with code {_code(*_places(own))}" for name, own in sorted(points.items())}
 
 
 def _places(points: list[EntryPoint]) -> list[Path]:

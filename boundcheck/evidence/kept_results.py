@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 
@@ -25,25 +25,32 @@ from boundcheck.core.store import Store
 from boundcheck.engines.curve import Curve
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, MissingExtra
-from boundcheck.evidence.claim_result import Claim
+from boundcheck.evidence.claim_result import Claim, ClaimResult
 from boundcheck.evidence.outside import CurveFile
 from boundcheck.problems._own_data import is_own
 from boundcheck.theory.discovery import is_registered, readings, statement
 from boundcheck.theory.statement import Statement
 
 NEW = "no result of it is stored"
+GONE = "its entry, or a run that it comes from, is damaged or gone"
 _LONGEST = 40  # characters of a value that an explanation quotes
 _NAME = 16  # digits of a key that stand for the name of what was asked
-
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where the result of an item is, or will be. parts: what it depends on, as `core.digest.encode` writes it."""
+    """Where the result of an item is, or will be.
 
-    key: str
-    parts: Mapping[str, Any]
+    name: by which people know the item. result: class of the result; own: those of its fields that are what was asked.
+    key: "" where something that the result depends on has no digest, so that it is not kept. parts: all that it depends
+    on, as `core.digest.encode` writes it.
+    """
+
+    name: str
+    result: type
+    own: Mapping[str, Any]
+    key: str = ""
+    parts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -54,18 +61,29 @@ class Kept:
     runs: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a result comes from: the store, or computed because of `why`. name: of the item."""
+
+    name: str
+    stored: bool
+    why: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"STORED {self.name}" if self.stored else f"COMPUTED {self.name}: {'; '.join(self.why)}"
+
+
 def entry_of(
+    entry: Entry,
     kind: str,
-    name: str,
     asked: Mapping[str, Any],
     *,
     neural: Mapping[str, Any] | None = None,
     more: Mapping[str, Any] | None = None,
-) -> Entry | None:
-    """The entry of an item; None where something that its result depends on has no digest.
+) -> Entry:
+    """An entry with its key. kind: of the item, such as "claim"; asked: its specification.
 
-    kind: of the item, such as "claim". name: by which people know it. asked: its specification. neural: the settings of
-    the neural engine, if it runs there. more: other parts.
+    neural: the settings of the neural engine, if it runs there. more: other parts that the result depends on.
     """
     parts: dict[str, Any] = {"kind": kind, "asked": asked, **(more or {}), "loaded": digests(), "facts": facts()}
     try:
@@ -74,14 +92,15 @@ def entry_of(
             parts["neural"] = training_engine("neural").run_facts(neural)
         encoded, whole = encode(parts), digest(parts)
     except (Undigestible, BadInput, MissingExtra, OSError):
-        return None
-    of_name = hashlib.sha256(f"{kind}\0{name}".encode()).hexdigest()
-    return Entry(of_name[:_NAME] + whole[_NAME:], encoded)
+        return entry
+    of_name = hashlib.sha256(f"{kind}\0{entry.name}".encode()).hexdigest()
+    return replace(entry, key=of_name[:_NAME] + whole[_NAME:], parts=encoded)
 
 
-def entry_of_claim(claim: Claim, kind: str = "claim", **asked: Any) -> Entry | None:
-    """The entry of what comes of a claim, for another kind with what else is asked. Its number does not count."""
+def entry_of_claim(claim: Claim, result: type = ClaimResult, kind: str = "claim", **asked: Any) -> Entry:
+    """The entry of what comes of a claim, whose number does not count; asked: what else is asked, for another kind."""
     own = {f.name: getattr(claim, f.name) for f in fields(claim) if f.name not in ("statement", "name", "number")}
+    entry = Entry(replace(claim, number=None).label(), result, {"claim": claim} if result is ClaimResult else {})
     claimed = statement(claim.statement)
     more: dict[str, Any] = {"statement": _digests(claimed)}
     if is_registered(claimed):
@@ -92,14 +111,14 @@ def entry_of_claim(claim: Claim, kind: str = "claim", **asked: Any) -> Entry | N
             path = Path(claim.curve.folder) / claim.curve.file
             more["curve"], own["curve"] = {claim.curve.file: _sha256(path)}, claim.curve.to_spec()
         except OSError:
-            return None
+            return entry
     elif isinstance(claim.curve, Curve):
         own["curve"] = claim.curve.to_dict()
     own = {"statement": claimed.best_id, **{name: value for name, value in own.items() if value not in (None, {})}}
     if claim.rate is not None:
         own["rate"] = asdict(claim.rate)
     neural = (claim.neural or {}) if claim.engine == "neural" or claim.estimate is not None else None
-    return entry_of(kind, replace(claim, number=None).label(), own | asked, neural=neural, more=more)
+    return entry_of(entry, kind, own | asked, neural=neural, more=more)
 
 
 @lru_cache(maxsize=1000)
@@ -128,37 +147,53 @@ def _data_files(tree: Any) -> Iterator[Path]:
 # --- keeping and finding ---------------------------------------------------------------------------------------------
 
 
-def keep(store: Store, entry: Entry | None, result: R, runs: Iterable[str], **own: Any) -> R:
-    """The result as `find` will return it, put into the store; unchanged where it cannot be kept.
-
-    own: fields of the result that are those of what was asked, and are not kept.
-    """
-    if entry is None:
+def keep(store: Store, entry: Entry, result: Any, runs: Iterable[str]) -> Any:
+    """The result as `recall` will return it, put into the store; unchanged where it cannot be kept."""
+    if not entry.key:
         return result
     try:
-        tree = encode(_tree({f.name: getattr(result, f.name) for f in fields(result) if f.name not in own}))
+        tree = encode(_tree({f.name: getattr(result, f.name) for f in fields(result) if f.name not in entry.own}))
     except Undigestible:
         return result
     text = json.dumps(tree)  # as text, so that tables keep their order
     store.put(entry.key, decode(entry.parts), {}, {"result": text, "runs": list(runs)})
-    return _read(type(result), text, own)
+    return _read(entry, text)
 
 
-def find(store: Store, entry: Entry | None, kind: type, **own: Any) -> Kept | None:
-    """What is kept under an entry; None where it is absent or damaged. kind: the class of the result."""
-    found = None if entry is None else store.get(entry.key)
+def recall(
+    place: Path | str | None, entries: Sequence[Entry], *, curves: bool = False, origins: list[Origin] | None = None
+) -> list[Kept | None]:
+    """What the store at a place has of results, None for each other one.
+
+    curves: whether the runs that a result comes from must be there, too. origins: gets where each result comes from.
+    """
+    if place is None:
+        return [None] * len(entries)
+    store = Store(place)
+    found = [_find(store, entry, curves) for entry in entries]
+    if origins is not None:
+        names = store.keys() if None in found else []
+        for entry, kept in zip(entries, found, strict=True):
+            why = () if kept is not None else tuple(_changes(store, entry, names))
+            origins.append(Origin(entry.name, kept is not None, why))
+    return found
+
+
+def _find(store: Store, entry: Entry, curves: bool) -> Kept | None:
+    found = store.get(entry.key) if entry.key else None
     if found is None:
         return None
     try:
-        return Kept(_read(kind, found.meta["result"], own), tuple(map(str, found.meta["runs"])))
+        kept = Kept(_read(entry, found.meta["result"]), tuple(map(str, found.meta["runs"])))
     except MALFORMED as error:
         store.discard(found.key, error)
         return None
+    return None if curves and any(store.get(key) is None for key in kept.runs) else kept
 
 
 def _tree(value: Any) -> Any:
     """Instances of dataclasses as tables and arrays as lists."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(value):
         return {f.name: _tree(getattr(value, f.name)) for f in fields(value)}
     if hasattr(value, "tolist"):  # NumPy's arrays and scalars
         return _tree(value.tolist())
@@ -167,12 +202,12 @@ def _tree(value: Any) -> Any:
     return [_tree(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _read(kind: type[R], text: str, own: Mapping[str, Any]) -> R:
+def _read(entry: Entry, text: str) -> Any:
     tree = decode(json.loads(text))
-    known = {f.name for f in fields(kind)} - own.keys()
+    known = {f.name for f in fields(entry.result)} - entry.own.keys()
     if set(tree) != known:
         raise ValueError("other fields than those of a result")
-    return kind(**own, **{name: _adapter(kind, name).validate_python(tree[name]) for name in known})
+    return entry.result(**entry.own, **{n: _adapter(entry.result, n).validate_python(tree[n]) for n in known})
 
 
 @cache
@@ -183,13 +218,13 @@ def _adapter(kind: type, name: str) -> TypeAdapter[Any]:
 # --- explaining ------------------------------------------------------------------------------------------------------
 
 
-def changes(store: Store, entry: Entry | None, names: Iterable[str]) -> list[str]:
-    """What differs from the entry of the same name that is nearest, the newest of several: why it is not in the store.
+def _changes(store: Store, entry: Entry, names: Iterable[str]) -> list[str]:
+    """What differs from the entry of the same name that is nearest, the newest of several.
 
     names: of all entries of the store.
     """
-    if entry is None:
-        return ["something that it depends on has no digest, so that no result of it is stored"]
+    if not entry.key:
+        return ["something that it depends on has no digest, so that it is never stored"]
     nearest: tuple[int, str, list[str]] | None = None
     for key in names:
         found = store.get(key) if key[:_NAME] == entry.key[:_NAME] else None
@@ -198,7 +233,7 @@ def changes(store: Store, entry: Entry | None, names: Iterable[str]) -> list[str
             rank = -len(told), str(found.environment.get("written", ""))
             if nearest is None or rank > nearest[:2]:
                 nearest = *rank, told
-    return [NEW] if nearest is None else nearest[2] or ["its entry is damaged"]
+    return [NEW] if nearest is None else nearest[2] or [GONE]
 
 
 def _leaves(tree: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
