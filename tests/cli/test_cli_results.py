@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +204,28 @@ def test_an_entry_that_does_not_parse_is_replaced(tmp_path: Path, caplog: pytest
     assert (recall(store.path, [entry])[0] or pytest.fail("not kept")).result == result
     loud = replace(result, info={"what": object()})  # no result that a file can hold
     assert keep(store, replace(entry, key="ab" * 32), loud, []) is loud
+
+
+def test_a_store_that_refuses_is_a_sentence_and_a_full_one_can_be_read(
+    boundcheck_cli: Run, spec: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, store = spec(FEDAVG, OUT), tmp_path / "store"
+    alone = boundcheck_cli("check", path, "--json", "--no-store")
+    for call, code, why in (("fsync", errno.ENOSPC, "no space left"), ("mkdir", errno.EROFS, "read-only file system")):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, partial(refuse, code))
+            refused = boundcheck_cli("check", path)
+            assert (refused.code, refused.out) == (2, "")
+            assert why in refused.err
+            assert refused.err.count("\n") == 1
+        assert not list(store.glob("*/spec.json"))
+    assert boundcheck_cli("check", path, "--json").out == alone.out
+    before = files(store)
+    for call in ("fsync", "mkdir", "write", "rename", "replace"):  # nothing is written where nothing is computed
+        monkeypatch.setattr(os, call, partial(refuse, errno.EROFS))
+    assert boundcheck_cli("check", path, "--json").out == alone.out
+    assert files(store) == before
+
+
+def refuse(code: int, *_: object, **__: object) -> None:
+    raise OSError(code, os.strerror(code))
