@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from boundcheck.cli._output import json_float, line, print_json, progress, short, table
-from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
+from boundcheck.cli._where import Cluster, Explain, NoStore, TimeLimit, Workers, where
 
 if TYPE_CHECKING:
     from boundcheck.cli._execute import Done, Refused
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
+    from boundcheck.evidence.kept_results import Origin
     from boundcheck.evidence.not_run import NotRun
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Spec = Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)]
-NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +39,26 @@ def chosen_store(no_store: bool) -> Path | str | None:
     from boundcheck.core.places import store_place
 
     return None if no_store else store_place()
+
+
+def asked_origins(explain: bool, no_store: bool) -> list[Origin] | None:
+    """Where the origins of results go, if --explain asks for them."""
+    from boundcheck.errors import BadInput
+
+    if explain and no_store:
+        raise BadInput("--explain is about the result store; leave --no-store out.")
+    return [] if explain else None
+
+
+def origins_data(origins: Sequence[Origin] | None) -> dict[str, Any]:
+    """Origins for JSON, if they were asked for."""
+    return {} if origins is None else {"origins": [asdict(origin) for origin in origins]}
+
+
+def print_origins(origins: Sequence[Origin] | None) -> None:
+    """A line for each result, if they were asked for."""
+    for origin in origins or ():
+        line(str(origin))
 
 
 def constants(
@@ -110,7 +131,7 @@ def run(
 
     claims = load_claims(spec)
     store = store_place() if out is None else prepare(out)
-    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit))
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), curves=True)
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]
     if as_json:
@@ -260,6 +281,7 @@ def check(
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
     no_store: NoStore = False,
+    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """The CI gate: whether every claim meets its expect.
@@ -288,7 +310,8 @@ def check(
     for path, option in ((junit, "--junit"), (summary, "--summary")):
         if path is not None:
             probe_file(path, option)
-    done = carry_out(asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit))
+    origins = asked_origins(explain, no_store)
+    done = carry_out(asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit), origins=origins)
     not_run += [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
     done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
     against = contradictions((), [d.result for d in done if isinstance(d, Done)])
@@ -300,11 +323,15 @@ def check(
         from boundcheck.cli._junit import append_summary
 
         append_summary(done, " ".join(map(str, files)), summary, not_run)
-    return _print_check(done, against, not_run, as_json)
+    return _print_check(done, against, not_run, origins, as_json)
 
 
 def _print_check(
-    done: Sequence[Done | Refused], against: Sequence[Contradiction], not_run: Sequence[NotRun], as_json: bool
+    done: Sequence[Done | Refused],
+    against: Sequence[Contradiction],
+    not_run: Sequence[NotRun],
+    origins: Sequence[Origin] | None,
+    as_json: bool,
 ) -> int:
     from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import Done, Refused
@@ -318,7 +345,14 @@ def _print_check(
         absent = [{"claim": n.name, "problem": n.why} for n in not_run]
         said = [c.to_dict() for c in against]
         print_json(
-            {"contradictions": said, **_json_results(results), "expectations": met, "bad_input": bad, "not_run": absent}
+            {
+                "contradictions": said,
+                **_json_results(results),
+                "expectations": met,
+                "bad_input": bad,
+                "not_run": absent,
+                **origins_data(origins),
+            }
         )
     else:
         print_contradictions(against)
@@ -326,6 +360,7 @@ def _print_check(
         columns = ["claim", "outcome", "grade", "tightness", "expected", "met"]
         table(columns, cells, styles=["", "outcome", "", "", "", "outcome"])
         _print_counts(results)
+        print_origins(origins)
         for r in results:
             for failure in r.failures:
                 line(f"MISSED {r.claim.label()}: {failure}")

@@ -266,7 +266,7 @@ def _environment() -> dict[str, Any]:
         "implementation": platform.python_implementation(),
         "platform": sys.platform,
         "machine": platform.machine(),
-        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "written": datetime.now(UTC).isoformat(timespec="microseconds"),
     }
 
 

@@ -114,7 +114,7 @@ def test_a_bad_study_does_not_stop_the_others(
     assert refused.startswith("boundcheck: study 'first': device = 'cuda:99' is not there: torch sees ")
     assert "Being computed" in (tmp_path / "report" / "index.html").read_text()
     kept = [p for p in store.iterdir() if (p / "done.json").is_file()]
-    assert len(kept) == 3  # two trained methods and the claim's run
+    assert len(kept) == 5  # two trained methods, the claim's run, and the results of both
 
 
 def test_a_lost_study_is_a_sentence(
