@@ -90,7 +90,7 @@ class _Mask:
             return np.array([self._exactly(start + i) for i in range(count)])
         doubtful: Any = np.False_
         if not self.safe:
-            symbols, roots = self._inputs.scalars | arrays, (self.row.margin, self.row.bare)
+            symbols, roots = {**self._inputs.scalars, **arrays}, (self.row.margin, self.row.bare)
             (margin, size), doubtful = strained(self._nodes, roots, symbols, self._inputs.beyond)
         margin = np.broadcast_to(margin, count)  # the arrays may cancel out of it
         answer = np.full(count, isinstance(self.row.relation, sp.Ne)) if self._is_equality() else margin > 0
