@@ -35,6 +35,7 @@ DECLARED: Mapping[str, tuple[str, ...]] = {
     "without_replacement": ("Order",),
     "uniform_cohort": ("Order",),
     "fedshuffle": ("Order",),
+    "fedshuffle_gen": ("Order", "Draws"),
     "fedshuffle_mvr": ("Order", "Draws"),
     "epoch_error2": ("Order",),
     "block_variance": ("Draws",),
