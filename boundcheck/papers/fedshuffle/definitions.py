@@ -198,6 +198,10 @@ et_gen = W * eta_g * eta_l
 beta_gen = 1 + (1 + sp.sqrt(P2_gen)) * sp.sqrt(B2) + M1 * B2
 beta_gen_printed = 1 + M2 + (1 + sp.sqrt(P2_gen)) * sp.sqrt(B2) + M1 * B2
 H_gen = (1 + P2_gen) * G2 + sigma2_gen
+EFFECTIVE_STEP = Condition(
+    "effective step size", et_gen <= 1 / (4 * beta_gen * L), "on W*eta_g*eta_l, the step of a round"
+)
+LOCAL_STEP = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
 
 MU_AT_MOST_L = mu <= L
 B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")

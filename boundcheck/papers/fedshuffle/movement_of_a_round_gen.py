@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from boundcheck.papers.fedshuffle.definitions import NOTATION, PAPER, M1, L, client_grad2_0, drift_0, et_gen, grad2_0
+from boundcheck.papers.fedshuffle.definitions import M1, NOTATION, PAPER, L, client_grad2_0, drift_0, et_gen, grad2_0
 from boundcheck.theory.assumptions import followed_objective, smooth_samples
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
