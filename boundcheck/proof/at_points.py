@@ -158,8 +158,8 @@ class AtPoints:
                 continue
             if name not in (*_NAMED, *_OWN) or not _is_mean(value):
                 raise BadInput(
-                    f"{where}: {name} cannot be named {value}; allowed are {', '.join((*_NAMED, *_OWN))}, each a symbol, "
-                    "a function of indices, a squared norm, or the mean of such."
+                    f"{where}: {name} cannot be named {value}; allowed are {', '.join((*_NAMED, *_OWN))}, each a "
+                    "symbol, a function of indices, a squared norm, or the mean of such."
                 )
 
     def _check_samples(self, where: str) -> None:

@@ -1,8 +1,9 @@
 """The drift of one round of FedShuffleGen: the mean over the clients of the drifts of their visits.
 
-A client is drawn with the probability what_i, its weight in fhat. The drift of the round, with the weights
-wtilde_i/(W q_i c_i) of each step, is the mean, visits, of the drift of its visit; own and noise are the means of its own_grad2_0
-and own_noise_0.
+A client is drawn with the probability what_i, its weight in fhat. The drift of the round has the
+weights wtilde_i/(W q_i c_i) of each step, and is the mean of the drift of this visit.
+
+    visits, own, noise  means over the clients of the drift of the visit, of own_grad2_0 and of own_noise_0
 """
 
 from __future__ import annotations

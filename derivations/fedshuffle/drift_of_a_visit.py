@@ -1,7 +1,7 @@
 """The drift of a client's visit by its gradient where the visit begins (FedShuffle, Appendix E) as checked steps.
 
-The client has N samples and makes Q epochs; step t of the T = Q N steps is sample j of epoch e, t = e N + j. Vectors are
-random, and <u, v> is the expectation of their inner product over the orders of the samples.
+The client has N samples and makes Q epochs; step t of the T = Q N steps is sample j of epoch e, t = e N + j. Vectors
+are random, and <u, v> is the expectation of their inner product over the orders of the samples.
 
     y(t)  local point before step t         x      the point at which the visit begins
     g(t)  gradient of the sample used       g0(t)  the same sample's gradient at x

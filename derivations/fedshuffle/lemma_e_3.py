@@ -1,7 +1,7 @@
 """The proof of Lemma E.3 (FedShuffle, Appendix E) as checked steps: the progress of one round of FedShuffleGen.
 
-Vectors and laws are those of `fedshuffle/movement_of_a_round_gen`. Positions are relative to a minimiser of fhat nearest
-to the start x.
+Vectors and laws are those of `fedshuffle/movement_of_a_round_gen`. Positions are relative to a minimiser of fhat
+nearest to the start x.
 
     u      the start                 next     point after the round, u - et A     short  mean shortfall of the visits
     clients, grad2  sum of what_i |grad f_i|^2 and |grad fhat|^2 at the start     low    a gap

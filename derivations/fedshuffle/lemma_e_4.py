@@ -1,7 +1,8 @@
 """The proof of Lemma E.4 (FedShuffle, Appendix E) from its display on: the step condition put in.
 
-The drift by the clients' gradients is `fedshuffle/drift_of_a_round_gen`, which does not use Assumption 3.3. The readings
-differ in the last rounding: the printed one leaves the factor L of the noise out, and takes et/eta_g for the local step.
+The drift by the clients' gradients is `fedshuffle/drift_of_a_round_gen`, which does not use Assumption 3.3. The
+readings differ in the last rounding: the printed one leaves the factor L of the noise out, and takes et/eta_g for the
+local step.
 
     xi   drift of the round        bounded  3 L et xi        clients  sum of what_i |grad f_i(x)|^2 at the start x
 """

@@ -1,7 +1,7 @@
 """The sharp recursion of Theorem E.1 (FedShuffle) where the losses are not convex, as checked steps.
 
-Vectors and laws are those of `fedshuffle/movement_of_a_round_gen`, where x moves by -et A; the shares a and b of the step
-conditions, and the drift before these, are those of `fedshuffle/recursion_convex_gen`.
+Vectors and laws are those of `fedshuffle/movement_of_a_round_gen`, where x moves by -et A; the shares a and b of the
+step conditions, and the drift before these, are those of `fedshuffle/recursion_convex_gen`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,14 @@ READINGS = ("sharp",)
 L, G2, B2, P2_gen, sigma2_gen, M1 = sp.symbols("L G2 B2 P2_gen sigma2_gen M1", real=True)
 W, eta_l, eta_g, gap_0, grad2_0, gap_1 = sp.symbols("W eta_l eta_g gap_0 grad2_0 gap_1", real=True)
 et, H, a, b, xi, clients, moved, error, visits = sp.symbols("et H a b xi clients moved error visits", real=True)
-A, G, gf, mean, slope, start = vector("A", 0), vector("G", 0), vector("gf", 0), vector("mean"), vector("slope"), Vector(())
+A, G, gf, mean, slope, start = (
+    vector("A", 0),
+    vector("G", 0),
+    vector("gf", 0),
+    vector("mean"),
+    vector("slope"),
+    Vector(()),
+)
 visit_drift_0 = sp.Symbol("visit_drift_0", real=True)
 
 SIZES = tuple(f"domain {name}" for name in ("L", "W", "eta_l", "eta_g", "M1", "B2", "P2_gen"))
