@@ -77,6 +77,7 @@ SHARES = (
     Step("own", own <= b**2 / 8, ("b.1", B_1, *SIZES), Decide(), "as in Lemma E.4, with B >= 1"),
     Step("share", 2 * B2 * eta_l**2 * (1 + P2_gen) <= b**2 / (8 * L**2), ("b.1", *SIZES), Decide(), "as in Lemma E.4"),
     Step("local step", eta_l <= 1 / (2 * L), ("local", "beta >= 1", *SIZES), Decide(), "the drift's own condition"),
+    Step("solvable", own < 1, ("local step", "domain L", "domain eta_l"), Decide(), "so that it can be solved"),
     Step(
         "drift",
         sp.Le(xi, 2 * eta_l**2 * ((1 + P2_gen) * clients + sigma2_gen) / (1 - own)),
@@ -89,15 +90,15 @@ SHARES = (
 STEPS = (
     Step(
         "E.4.1",
-        sp.Le(xi, 2 * eta_l**2 * ((1 + P2_gen) * 2 * L * B2 * gap_0 + H) / (1 - own)),
-        ("drift", "A3.3", "H", "own", *PARTS, *SIZES),
-        Combine({"drift": 1, "A3.3": 2 * eta_l**2 * (1 + P2_gen) / (1 - own)}),
+        sp.Le((1 - own) * xi, 2 * eta_l**2 * ((1 + P2_gen) * 2 * L * B2 * gap_0 + H)),
+        ("drift", "A3.3", "H", "solvable", *SIZES),
+        Combine({"drift": 1 - own, "A3.3": 2 * eta_l**2 * (1 + P2_gen)}),
         "Assumption 3.3",
     ),
     Step(
         "E.4",
-        sp.Le(xi, (b**2 / (4 * L) * gap_0 + 2 * eta_l**2 * H) / (1 - b**2 / 8)),
-        ("E.4.1", "H", "own", "share", *PARTS, *SIZES),
+        sp.Le((1 - b**2 / 8) * xi, b**2 / (4 * L) * gap_0 + 2 * eta_l**2 * H),
+        ("E.4.1", "own", "share", "drift >= 0", "domain L"),
         Combine({"E.4.1": 1}),
         "in terms of b",
     ),
@@ -125,7 +126,7 @@ STEPS = (
         "conclusion",
         sp.Le(dist2_1, start - et * gap_0 + 2 * et**2 * M1 * G2 + 5 * L * et * eta_l**2 * H),
         ("sum", "E.4", "H", *PARTS, "et > 0", *SIZES),
-        Combine({"sum": 1, "E.4": (2 + a / 2) * L * et}),
+        Combine({"sum": 1, "E.4": (2 + a / 2) * L * et / (1 - b**2 / 8)}),
         "(5 - b) b <= 8 - b^2 for 0 <= b <= 1",
     ),
 )

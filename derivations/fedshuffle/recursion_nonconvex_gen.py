@@ -40,7 +40,6 @@ SIZES = tuple(f"domain {name}" for name in ("L", "W", "eta_l", "eta_g", "M1", "B
 SCOPE = (*SIZES, "domain G2", "domain sigma2_gen", "domain grad2_0", "domain gap_0")
 PARTS = ("a >= 0", "b >= 0", "a + b")
 own = 2 * eta_l**2 * L**2
-clients_share = 2 * eta_l**2 * (1 + P2_gen)
 participation = et**2 * M1 * L * G2
 
 
@@ -66,15 +65,15 @@ def _facts(convex: Derivation, movement: Derivation) -> tuple[Fact, ...]:
 STEPS = (
     Step(
         "E.4.1",
-        sp.Le(xi, (clients_share * B2 * grad2_0 + 2 * eta_l**2 * H) / (1 - own)),
-        ("drift", "A3.3", "H", "own", *PARTS, *SIZES),
-        Combine({"drift": 1, "A3.3": clients_share / (1 - own)}),
+        sp.Le((1 - own) * xi, 2 * eta_l**2 * ((1 + P2_gen) * B2 * grad2_0 + H)),
+        ("drift", "A3.3", "H", "solvable", *SIZES),
+        Combine({"drift": 1 - own, "A3.3": 2 * eta_l**2 * (1 + P2_gen)}),
         "Assumption 3.3",
     ),
     Step(
         "E.4",
-        sp.Le(xi, (b**2 / (8 * L**2) * grad2_0 + 2 * eta_l**2 * H) / (1 - b**2 / 8)),
-        ("E.4.1", "H", "own", "share", *PARTS, *SIZES),
+        sp.Le((1 - b**2 / 8) * xi, b**2 / (8 * L**2) * grad2_0 + 2 * eta_l**2 * H),
+        ("E.4.1", "own", "share", "drift >= 0", "domain L"),
         Combine({"E.4.1": 1}),
         "in terms of b",
     ),
@@ -142,7 +141,7 @@ STEPS = (
         "conclusion",
         sp.Le(gap_1, gap_0 - et / 4 * grad2_0 + sp.Rational(3, 2) * L**2 * et * eta_l**2 * H + participation),
         ("sum", "E.4", "H", *PARTS, "et > 0", *SIZES),
-        Combine({"sum": 1, "E.4": (2 + a) / 4 * et * L**2}),
+        Combine({"sum": 1, "E.4": (2 + a) / 4 * et * L**2 / (1 - b**2 / 8)}),
         "(3 - b) b <= 8 - b^2 for 0 <= b <= 1",
     ),
 )
