@@ -14,6 +14,7 @@ import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.at_points import DEVIATION
+from boundcheck.proof.families import Averages
 from boundcheck.proof.gram import Combine, prepare
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.language import parts, scalars, whole
@@ -59,7 +60,7 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
     later = [set(_drawn(law)) for law in laws]
     for k, law in enumerate(laws):
         where = f"{statement.id}: the law '{law.name}'"
-        if type(law) not in (Order, Draws):
+        if type(law) not in (Order, Draws, Averages):
             raise BadInput(f"{where} is a {type(law).__name__}, which is not one of the checker's own.")
         if law.of not in declared:
             raise UnknownName(
@@ -88,7 +89,8 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
 
 
 def _drawn(law: Law) -> list[Any]:
-    return [head(x.terms[0][0]) for x, _ in law.drawn]
+    """Heads of what the law draws; averages draw nothing."""
+    return [] if isinstance(law, Averages) else [head(x.terms[0][0]) for x, _ in law.drawn]
 
 
 def _names(found: set[Any]) -> str:
@@ -155,7 +157,7 @@ def _check_variance(statement: Any, fact: Fact, laws: tuple[Law, ...]) -> None:
 
 def levels(laws: tuple[Law, ...], drawn: Drawn) -> Drawn:
     """On how many draws each vector depends: by the laws where the author does not say."""
-    if len(laws) != 1:
+    if len(laws) != 1 or isinstance(laws[0], Averages):
         return drawn
     own = {head(v.terms[0][0]) for v, _ in drawn}
     found: list[tuple[Vector, Any]] = [(v, 0) for v in laws[0].past if not heads(v) & own]
