@@ -23,6 +23,7 @@ from boundcheck.proof.outcomes import Drawn
 from boundcheck.proof.scalar import decide, put
 from boundcheck.proof.step import Context, Fact, Finding, Status
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, norm2
+from boundcheck.theory.assumptions import with_implied
 
 VARIANCES = ("sampling_variance", "participation_variance")  # metrics that are E|X - E X|^2
 
@@ -55,7 +56,7 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
     """Raises BadInput, or UnknownName, for a law that the statement does not declare or that its facts contradict."""
     declared: set[str] = set()
     if laws:
-        declared = {statement.metric.quantity, *(a.name for a in statement.assumptions)}
+        declared = {statement.metric.quantity, *(a.name for a in with_implied(statement.assumptions))}
         declared |= set() if statement.algorithm is None else {statement.algorithm.kind}
     later = [set(_drawn(law)) for law in laws]
     for k, law in enumerate(laws):

@@ -27,6 +27,7 @@ from boundcheck.theory.assumptions import (
     block_dissimilarity,
     block_variance,
     bounded_below,
+    plain_mean,
     smooth_blocks,
     smooth_globally,
     smooth_separable,
@@ -106,9 +107,16 @@ theorem = Theorem(
         ),
         "as_printed_separable": Reading(
             symbols=SEPARABLE,
-            assumptions=(smooth_separable, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=(
+                smooth_separable,
+                block_variance,
+                block_dissimilarity,
+                averages_uniformly,
+                bounded_below,
+                plain_mean,
+            ),
             belief=Belief.TRUE,
-            remark=f"{SUMMED}. Assumption 1 read as step (111) uses it.",
+            remark=f"{SUMMED}. Assumption 1 read as step (111) uses it; p_i = 1/m, as throughout Appendix C.",
         ),
         "as_printed": Reading(
             assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
