@@ -36,7 +36,17 @@ _LEVEL: Mapping[str, str] = {
 _DIFFERENCES = ("grad_difference2", "component_difference2")
 _MONOTONE = ("monotonicity", "client_monotonicity", "component_monotonicity")
 # quantities over all clients or blocks, and values at the point, for which a derivation has a name
-_NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2", "sigma2_i", "deviation2", "kappa2_j")
+_NAMED = (
+    "client_grad2",
+    "noise2",
+    "scaled_difference2",
+    "scaled_move2",
+    "gap",
+    "grad2",
+    "sigma2_i",
+    "deviation2",
+    "kappa2_j",
+)
 DEVIATION = "draw_deviation2"
 _COUNTED = ("D_i", "weight2")  # numbers that may depend on an index
 _OF_SAMPLES = "sample_deviation2"

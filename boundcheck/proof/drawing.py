@@ -80,6 +80,8 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         for fact in facts:
             _check_fact(fact, law, f"{where} and the fact '{fact.name}'")
         _check_gradients(law, facts, where)
+        if isinstance(law, Averages):
+            _check_averages(law, laws, where)
     means = {x - mean for law in laws if isinstance(law, Draws) for x, mean in law.drawn}
     for fact in facts:
         for name, value in getattr(fact.instance, "named", ()):
@@ -92,6 +94,12 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
 def _drawn(law: Law) -> list[Any]:
     """Heads of what the law draws; averages draw nothing."""
     return [] if isinstance(law, Averages) else [head(x.terms[0][0]) for x, _ in law.drawn]
+
+
+def _check_averages(law: Averages, laws: tuple[Law, ...], where: str) -> None:
+    noise = [x for other in laws if isinstance(other, Draws) for x, mean in other.drawn if not mean.terms]
+    if any(x not in noise for x in law.independent) or (law.independent and law.of != "averages_uniformly"):
+        raise BadInput(f"{where} needs equal weights, and independent noise of mean 0 that another law draws.")
 
 
 def _names(found: set[Any]) -> str:

@@ -55,7 +55,9 @@ class Averages(Law):
         if len(seen) != 2 * len(self.drawn):
             raise BadInput(f"the averages '{self.name}' take a vector for its own mean.")
         if self.independent and (self.clients is None or not set(self.independent) <= {x for x, _ in self.drawn}):
-            raise BadInput(f"the averages '{self.name}' need the number of clients, and averages of what is independent.")
+            raise BadInput(
+                f"the averages '{self.name}' need the number of clients, and averages of what is independent."
+            )
 
     def pair_words(self, x: Vector, source: Vector) -> str:
         """What the mean is of."""

@@ -62,7 +62,14 @@ FACTS = (
     Fact("index t", sp.And(t >= 0, t <= n), "index", "steps of a stretch"),
     Fact("agreement", VectorEquality(y.at(t, 0), yb.at(t, 0)), "algorithm", "the clients agree where a stretch begins"),
     Fact("local step", VectorEquality(y.at(t, t + 1), y - (q + xi) * eta), "algorithm", "(34)"),
-    pointwise("noise", block_variance, "(36) to (48), summed over the stretches", draw_deviation2=xi, weight2=sp.S.One, deviation2=sig),
+    pointwise(
+        "noise",
+        block_variance,
+        "(36) to (48), summed over the stretches",
+        draw_deviation2=xi,
+        weight2=sp.S.One,
+        deviation2=sig,
+    ),
 )
 SIZES = ("domain eta", "domain tau")
 
@@ -165,11 +172,11 @@ def steps(share: Any) -> tuple[Step, ...]:
             "the counting (49), (63): 0 + 1 + ... + n",
         ),
         Step("sig.1", sp.Ge(norm2(xi), 0, evaluate=False), (), Combine(), "a squared norm"),
-        Step(
-            "sig >= 0", sp.Ge(sig, 0), ("noise", "sig.1", "index n"), Combine({"noise": 1, "sig.1": 1}), "a variance"
-        ),
+        Step("sig >= 0", sp.Ge(sig, 0), ("noise", "sig.1", "index n"), Combine({"noise": 1, "sig.1": 1}), "a variance"),
         Step("gradient", sp.Ge(norm2(q), 0, evaluate=False), (), Combine(), "a squared norm"),
-        Step("gradients", sp.Ge(every, 0, evaluate=False), ("gradient", "index n"), SumOver("gradient", t, N), "so a sum"),
+        Step(
+            "gradients", sp.Ge(every, 0, evaluate=False), ("gradient", "index n"), SumOver("gradient", t, N), "so a sum"
+        ),
         Step(
             "(50), (64)",
             sp.Le(total(norm2(y - yb), t, N), eta**2 * (tau - 1) * (share * N * sig + tau * every)),

@@ -97,7 +97,9 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "all iterations",
             sp.Ge(
-                2 * Lmax**2 * total(norm2(z), r, K) + 2 * beta2 * total(norm2(s), r, K) + 2 * K * kappa2
+                2 * Lmax**2 * total(norm2(z), r, K)
+                + 2 * beta2 * total(norm2(s), r, K)
+                + 2 * K * kappa2
                 - total(norm2(p), r, K),
                 0,
             ),
@@ -107,8 +109,21 @@ def derivation(statement: Any) -> Derivation:
         ),
         Step(
             "(113)",
-            sp.Le((1 - A) * apart, eta**2 * (tau - 1) * sigma2 + 2 * eta**2 * tau * (tau - 1) * (beta2 * mean_grad2 + kappa2)),
-            ("all stretches", "iterations", "local gradients", "all iterations", "sigma2", "discrepancy", "mean", "domain K", *SIZES),
+            sp.Le(
+                (1 - A) * apart,
+                eta**2 * (tau - 1) * sigma2 + 2 * eta**2 * tau * (tau - 1) * (beta2 * mean_grad2 + kappa2),
+            ),
+            (
+                "all stretches",
+                "iterations",
+                "local gradients",
+                "all iterations",
+                "sigma2",
+                "discrepancy",
+                "mean",
+                "domain K",
+                *SIZES,
+            ),
             Combine(
                 {
                     "all stretches": 1,
