@@ -131,7 +131,6 @@ def derivation(asked: Statement | str) -> Derivation:
 
 def _build(found: Statement) -> Derivation:
     from boundcheck.proof.derivation import Derivation
-    from boundcheck.proof.step import Fact, Step
 
     paper, name, reading = found.id.split("/")
     module = _module(paper, name)

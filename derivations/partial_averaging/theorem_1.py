@@ -22,7 +22,8 @@ from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import VectorEquality, inner, norm2, vector
 
-READINGS = ("corrected", "global", "separable")
+READINGS = ("corrected", "global", "separable", "as_printed")
+GENERAL = {"global": "corrected", "as_printed": "as_printed_appendix"}  # the reading of Theorem 2 that is taken over
 FROM = "(27)"  # the last step that is taken over, but for what leads to (30)
 
 
@@ -30,32 +31,35 @@ def _symbols(names: str) -> Any:
     return sp.symbols(names, real=True)
 
 
-eta, tau, K, m, Lmax, sigma2, sum_L_sigma2, sum_L2_sigma2 = _symbols(
+eta, tau, K, m, Lmax, sigma2, sum_L_sigma2, sum_L2_sigma2 = _symbols(  # noqa: N816
     "eta tau K m Lmax sigma2 sum_L_sigma2 sum_L2_sigma2"
 )
 gap_0, mean, sum_p2, r = _symbols("gap_0 mean sum_p2 r")
 gap: Any = sp.Function("gap", real=True)
 scaled: Any = sp.Function("scaled", real=True)(r)
-z, p, B, h, s, pL = (vector(name, r) for name in ("z", "p", "B", "h", "s", "pL"))
+z, p, B, h, s, p_scaled = (vector(name, r) for name in ("z", "p", "B", "h", "s", "pL"))
 SIZES = ("domain eta", "domain tau", "domain Lmax", "domain m")
 
 
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
     one = statement.reading == "global"
-    general = derivation_of(f"partial_averaging/theorem_2/{'corrected' if one else 'weighted'}")
+    general = derivation_of(f"partial_averaging/theorem_2/{GENERAL.get(statement.reading, 'weighted')}")
     names = [step.name for step in general.steps]
     dropped = names[names.index(FROM) + 1 :]
     facts, steps = body(general.statement.id, ("clients", "dissimilar", "largest s", "largest p - h", *dropped))
-    apart, gradients, scale = (Lmax**2 * norm2(z), norm2(p), Lmax**2) if one else (scaled, norm2(pL), sp.S.One)
+    uniform = statement.reading == "as_printed"  # then with 1/m in place of sum_p2
+    apart, scale = (Lmax**2 * norm2(z), Lmax**2) if one else (scaled, sp.S.One)
     noise, of_stretches = (Lmax * sigma2, sigma2) if one else (sum_L_sigma2, sum_L2_sigma2)
     mean_apart, local = total(apart, r, K) / K, total(norm2(p), r, K) / K
     left = (eta * Lmax - 1) * norm2(p)  # what (21) and (26) leave of the local gradients
     largest = (
-        () if one else (Fact("largest p", sp.Le(norm2(pL), Lmax**2 * norm2(p)), "metric", "every L_j is at most Lmax"),)
+        ()
+        if one
+        else (Fact("largest p", sp.Le(norm2(p_scaled), Lmax**2 * norm2(p)), "metric", "every L_j is at most Lmax"),)
     )
     facts = (
-        Fact("sum_p2", sp.Eq(sum_p2, 1 / m), "definition", "all clients have the same weight"),
+        *(() if uniform else (Fact("sum_p2", sp.Eq(sum_p2, 1 / m), "definition", "all clients have the same weight"),)),
         *facts,
         *largest,
         Fact("IID", VectorEquality(h, s), "assumption", "every client's objective is F", "iid_clients"),
@@ -84,7 +88,7 @@ def derivation(statement: Any) -> Derivation:
                 gap(r + 1),
                 gap(r) - eta / 2 * norm2(s) + eta / 2 * apart + eta / 2 * left + eta**2 / (2 * m) * noise,
             ),
-            (FROM, "(21)", "(24)", "sum_p2", *SIZES),
+            (FROM, "(21)", "(24)", *(() if uniform else ("sum_p2",)), *SIZES),
             Combine({FROM: 1, "(21)": eta / 2, "(24)": eta**2 * Lmax / 2}),
             "(27), with nothing dropped",
         ),
@@ -111,7 +115,7 @@ def derivation(statement: Any) -> Derivation:
             else (
                 Step(
                     "largest gradients",
-                    sp.Ge(total(Lmax**2 * norm2(p) - norm2(pL), r, K), 0),
+                    sp.Ge(total(Lmax**2 * norm2(p) - norm2(p_scaled), r, K), 0),
                     ("largest p", "domain K"),
                     SumOver("largest p", r, K),
                     "every L_j is at most Lmax",

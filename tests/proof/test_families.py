@@ -84,7 +84,7 @@ def test_closed_forms_by_enumeration(size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_the_mean_of_independent_noise_by_enumeration(size: int) -> None:
-    """Every client draws one of two opposite vectors, of a length of its own: E|mean|^2 is the mean of E|e|^2, over m."""
+    """Each client draws one of two opposite vectors of its own length: E|mean|^2 is the mean of E|e|^2, over m."""
     lengths = list(range(1, size + 1))
     outcomes = list(itertools.product((-1, 1), repeat=size))
     mean2 = sum(F(sum(s * v for s, v in zip(signs, lengths, strict=True)), size) ** 2 for signs in outcomes)

@@ -119,7 +119,14 @@ theorem = Theorem(
             remark=f"{SUMMED}. Assumption 1 read as step (111) uses it; p_i = 1/m, as throughout Appendix C.",
         ),
         "as_printed": Reading(
-            assumptions=(smooth_blocks, block_variance, block_dissimilarity, averages_uniformly, bounded_below),
+            assumptions=(
+                smooth_blocks,
+                block_variance,
+                block_dissimilarity,
+                averages_uniformly,
+                bounded_below,
+                plain_mean,
+            ),
             belief=Belief.FALSE,
             remark=f"{SUMMED}. Assumption 1 read block by block. {WHOLE_GRADIENT}.",
         ),
