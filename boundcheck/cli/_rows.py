@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._evidence import derivation_record, derivation_status, evidence_words, transcribed
@@ -61,10 +61,15 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
     broken: list[BadInput] = []
     every = [s for p in papers if p not in have for s in all_statements(p, broken.append)]
     witnesses, claims = shipped_witnesses(), claims_by_id()
+    corrections: dict[str, Statement] = {}
+    for s in every:
+        if s.replaces:
+            corrections.setdefault(s.id.rpartition("/")[0], s)
 
     def row(s: Statement) -> dict[str, Any]:
         errors, derived = s.dimension_errors(), derivation_record(s.id)
         borne_out = grounds(s, derived, witnesses, claims)
+        correction = corrections.get(s.id.rpartition("/")[0])
         return {
             "id": s.id,
             "title": s.title,
@@ -74,11 +79,13 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
             "dimensions": dimensions_word(s, errors),
             "dimension_errors": errors,
             "derivation": derivation_status(derived),
+            "refuted_at": [] if derived is None else [k for k, v in derived.failing.items() if v == "REFUTED"],
             "transcribed": transcribed(derived),
             "witness": str(witnesses[s.id]) if s.id in witnesses else None,
             "claims": claims.get(s.id, {}),
             "borne_out_by": list(borne_out),
             "source": {"paper": str(s.source.paper), "number": s.source.number, "where": s.source.where},
+            "correction": None if correction is None else {"replaces": correction.replaces, "why": correction.why},
             "without_evidence": lacks_grounds(s, borne_out),
             "words": evidence_words(s.id, derived, witnesses, claims),
         }
@@ -90,6 +97,25 @@ def _made(papers: Sequence[str], known: Table | None = None) -> Table:
         "contradictions": [*before["contradictions"], *(c.to_dict() for c in contradictions(s.id for s in every))],
         "broken": [str(error) for error in broken],
     }
+
+
+def is_slip(row: dict[str, Any]) -> bool:
+    """Whether a row is of a printed reading that is believed false, or whose printed proof has a refuted step."""
+    return row["reading"].startswith("as_printed") and (row["belief"] == "false" or bool(row["refuted_at"]))
+
+
+def _as_a_statement(row: dict[str, Any]) -> str:
+    others = ", ".join(kind for kind in row["borne_out_by"] if kind != "refuted derivation")
+    return f"{row['belief']} ({others})" if others else row["belief"]
+
+
+SLIP_COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "statement": lambda row: row["id"],
+    "in the paper": lambda row: f"{row['source']['number']} ({row['source']['where']})",
+    "refuted steps": lambda row: "; ".join(row["refuted_at"]),
+    "the statement is": _as_a_statement,
+    "the correction replaces": lambda row: row["correction"]["replaces"] if row["correction"] else "",
+}
 
 
 def matching_ids(incomplete: str) -> list[str]:

@@ -56,6 +56,9 @@ def list_statements(
     no_evidence: Annotated[
         bool, typer.Option("--no-evidence", help="Only readings believed true or false without any evidence.")
     ] = False,
+    slips: Annotated[
+        bool, typer.Option("--slips", help="Only printed readings that are false or whose printed proof is refuted.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """The statements, with what is known of each.
@@ -72,11 +75,14 @@ def list_statements(
     reading needs a witness, a violated claim, a refuted derivation or a dimension clash; a true one a claim
     that holds or a proved derivation. Open readings need none.
 
+    With --slips: where each such reading stands in its paper, the steps of its proof that the checker refuted, what
+    else shows that it is false, and what the correction replaces.
+
     \b
     Example: boundcheck list --paper scgd
     Example: boundcheck list --false
     """
-    from boundcheck.cli._rows import statement_table
+    from boundcheck.cli._rows import SLIP_COLUMNS, is_slip, statement_table
     from boundcheck.errors import UnknownName
 
     found = statement_table(paper)
@@ -84,6 +90,7 @@ def list_statements(
     if reading and reading not in {r["reading"] for r in every}:
         raise UnknownName("the reading", reading, sorted({r["reading"] for r in every}))
     chosen = [r for r in every if reading in ("", r["reading"]) and (not false or r["belief"] == "false")]
+    chosen = [r for r in chosen if not slips or is_slip(r)]
     without = [r for r in chosen if r["without_evidence"]]
     if no_evidence:
         return _without_evidence(without, broken, as_json)
@@ -105,6 +112,11 @@ def list_statements(
         print_json({"contradictions": against, "statements": rows, "counts": counts, "broken": broken})
         return code
     print_contradictions(c["sentence"] for c in against)
+    if slips:
+        table(list(SLIP_COLUMNS), [[words(r) for words in SLIP_COLUMNS.values()] for r in chosen])
+        line()
+        line(f"{_many(counts, 'reading')}, {sum(bool(r['refuted_at']) for r in chosen)} with a refuted step.")
+        return code
     columns = {"statement": "id", "title": "title", "kind": "kind", "belief": "belief"}
     columns |= {"dimensions": "dimensions", "evidence": "words"}
     table(list(columns), [[str(r[key]) for key in columns.values()] for r in chosen], whole=True)

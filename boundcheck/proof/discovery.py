@@ -34,6 +34,7 @@ GROUP = "boundcheck.derivations"
 ENDLESS = 50  # calls of one function of a derivation's file that are open at once
 
 _building: ContextVar[tuple[str, ...]] = ContextVar("derivations that are being built", default=())
+_built: dict[str, tuple[Any, Statement, Derivation]] = {}  # id -> function that built it, of what, and the result
 _built_from: dict[str, set[str]] = {}  # id -> ids of the derivations that were asked for while its own was built
 
 
@@ -121,7 +122,6 @@ def derivation(asked: Statement | str) -> Derivation:
         _built_from[outer[-1]].add(found.id)
     if found.id in outer:
         raise BadInput(f"{found.id} is cited in its own derivation: {' -> '.join((*outer, found.id))}.")
-    _built_from[found.id] = set()
     token = _building.set((*outer, found.id))
     try:
         return _build(found)
@@ -139,6 +139,10 @@ def _build(found: Statement) -> Derivation:
     if reading not in module.READINGS:
         there = ", ".join(module.READINGS)
         raise BadInput(f"{found.id} has no derivation; {paper}/{name} has one for the readings {there}.")
+    known = _built.get(found.id)
+    if known is not None and known[:2] == (module.derivation, found):
+        return known[2]
+    _built_from[found.id] = set()
     try:
         built = module.derivation(found)
     except RecursionError as error:
@@ -157,6 +161,7 @@ def _build(found: Statement) -> Derivation:
             f"the derivation of {found.id} carries another statement, which differs in {changed}; it must carry the "
             "statement that it is given."
         )
+    _built[found.id] = (module.derivation, found, built)
     return built
 
 

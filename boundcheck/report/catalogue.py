@@ -88,7 +88,7 @@ class Catalogue:
         found: dict[str, str] = {}
         for name, paper in about.items():
             own = [entry for entry in entries if entry["paper"] == name]
-            found[paper["page"]] = _render("paper.html.j2", **shared, paper=paper, own=own)
+            found[paper["page"]] = _render("paper.html.j2", **shared, paper=paper, own=own, **self._graphs(own))
         for number, entry in enumerate(entries):
             beside = {"before": entries[number - 1] if number else None, "after": (*entries, None)[number + 1]}
             found[entry["page"]] = _render("statement.html.j2", **shared, **beside, **self._statement(report, entry))
@@ -120,6 +120,15 @@ class Catalogue:
                 "readings": sum(len(e["readings"]) for e in own),
             }
         return found
+
+    def _graphs(self, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The statements of a paper that have neighbours, and the graph of the one with the most within depth two."""
+        from markupsafe import Markup
+
+        drawn = {e["id"]: graph_svg(e["id"], self.down, self._node) for e in own}
+        there = [e for e in own if drawn[e["id"]]]
+        first = max(there, key=lambda e: drawn[e["id"]].count("<rect"), default=None)
+        return {"graphed": there, "first": first, "graph": Markup(drawn[first["id"]]) if first else ""}
 
     def _statement(self, report: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
         from markupsafe import Markup
@@ -190,7 +199,7 @@ class Catalogue:
         words = [self.known.standing(id).word for id in ids]
         note = ", ".join(f"{words.count(w)} {w.value.lower()}" for w in Word if w in words) or "not derived"
         tone = TONES[words[0]] if words else "bad"
-        label = f"{own[0].source.number}, {name.partition('/')[0]}" if own else name
+        label = name.partition("/")[2].replace("_", " ")
         return Node(label, note, statement_page_name(name) if own else "", tone)
 
     def _worked(self, report: Mapping[str, Any], best: Statement) -> dict[str, Any] | None:

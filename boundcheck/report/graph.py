@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 DEPTH = 2
-_WIDTH, _HEIGHT, _ACROSS, _DOWN = 168, 40, 44, 12
+_WIDTH, _HEIGHT, _ACROSS, _DOWN = 196, 40, 44, 12
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,11 @@ def neighbours(centre: str, step: Callable[[str], Iterable[str]]) -> list[list[s
 
 
 def graph_svg(centre: str, down: Mapping[str, Sequence[str]], nodes: Callable[[str], Node]) -> str:
-    """The graph, or "" for a statement without neighbours. down: statement -> those on which it rests."""
+    """The graph, or "" for a statement without neighbours.
+
+    down: statement -> those on which it rests, directly or through others; only edges that no others imply are drawn.
+    """
+    down = {id: [o for o in others if not any(o in down.get(p, ()) for p in others)] for id, others in down.items()}
     up: dict[str, list[str]] = {}
     for id, others in down.items():
         for other in others:
@@ -83,5 +87,5 @@ def _box(node: Node, at: tuple[float, float], *, own: bool) -> str:
     return f'<a href="{html.escape(node.link)}">{inner}</a>' if node.link and not own else inner
 
 
-def _cut(text: str, limit: int = 24) -> str:
+def _cut(text: str, limit: int = 26) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -297,6 +297,30 @@ def assumptions() -> str:
 
 # ---- the hook ----
 
+
+def slips() -> str:
+    """What `boundcheck list --slips` prints, with the reasons, by paper."""
+    from boundcheck.cli._rows import SLIP_COLUMNS, is_slip, statement_table
+
+    every = [row for row in statement_table()["statements"] if is_slip(row)]
+    parts: list[str] = []
+    for paper in PAPERS:
+        own = [row for row in every if row["id"].startswith(f"{paper}/")]
+        if not own:
+            continue
+        rows = [
+            (
+                f"[{code(row['id'])}](../gallery/{paper}.md#{anchor(row['id'].rpartition('/')[0])})",
+                *(plain(words(row)) for words in tuple(SLIP_COLUMNS.values())[1:]),
+                plain(row["correction"]["why"] if row["correction"] else ""),
+            )
+            for row in own
+        ]
+        parts.append(f"## {plain(own[0]['source']['paper'])}\n\n" + table((*SLIP_COLUMNS, "why"), rows))
+    refuted = sum(bool(row["refuted_at"]) for row in every)
+    return f"{len(every)} readings, {refuted} with a refuted step.\n\n" + "\n\n".join(parts)
+
+
 GENERATED: Mapping[str, Callable[[], str]] = {
     "api": api,
     "cli": cli,
@@ -307,6 +331,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "constants": constants,
     "assumptions": assumptions,
     "gallery": gallery,
+    "slips": slips,
 }
 MARK = re.compile(r"<!-- generated: (\w+) -->")
 
