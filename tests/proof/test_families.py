@@ -49,7 +49,7 @@ def status(claim: Any, by: Any = None, **more: Any) -> Status:
     return proof(claim, by, **more).check_step("it", 5).status
 
 
-def products(weights: list[Fraction], families: dict[str, list[tuple[int, ...]]]) -> dict[tuple[str, str], Fraction]:
+def products(weights: list[Fraction], families: dict[str, list[tuple[int, ...]]]) -> dict[tuple[str, ...], Fraction]:
     """<u, v> of families, and of their means (capital letters), by enumeration."""
     size = len(weights)
     values: dict[str, list[tuple[Any, ...]]] = {}
@@ -88,13 +88,14 @@ def test_the_mean_of_independent_noise_by_enumeration(size: int) -> None:
     lengths = list(range(1, size + 1))
     outcomes = list(itertools.product((-1, 1), repeat=size))
     mean2 = sum(F(sum(s * v for s, v in zip(signs, lengths, strict=True)), size) ** 2 for signs in outcomes)
-    closed, needed = WITH_NOISE.expected(E.terms[0][0], E.terms[0][0])
+    found = WITH_NOISE.expected(E.terms[0][0], E.terms[0][0])
+    assert found is not None
+    closed, needed = found
     each = F(sum(v**2 for v in lengths), size)
     value = closed.subs(inner(e, e), sp.Rational(each.numerator, each.denominator)).subs(m, size)
     assert F(int(value.p), int(value.q)) == mean2 / len(outcomes)
     assert needed == (sp.Ge(m, 1),)
-    cross, _ = WITH_NOISE.expected(e.terms[0][0], E.terms[0][0])
-    assert cross == closed  # <e, E> = <E, E>
+    assert WITH_NOISE.expected(e.terms[0][0], E.terms[0][0]) == found  # <e, E> = <E, E>
 
 
 S, T = (vector_total(v, t, n) for v in (x, X))
