@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.certificates.drawn import expect
 from boundcheck.certificates.lines import NotShown, missing_in, spelled
 from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
@@ -20,9 +21,11 @@ from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v
 
 
-def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
-    """The line of a step by `Combine` or `Identity`; raises NotShown."""
+def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...] = ()) -> None:
+    """The line of a step by `Combine` or `Identity`, or by `Expected` with its laws; raises NotShown."""
     found = Combination(w, asked)
+    for law in laws:
+        expect(found, law)
     claim = w.language.claim(claim_text(asked.claim))
     if claim.op == "=":
         found.vectors(name)
@@ -45,7 +48,8 @@ def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
 
 
 def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
-    hints = dict(getattr(by, "multipliers", {}))
+    own = getattr(by, "by", by)
+    hints = dict(getattr(own, "multipliers", {}))
     if hints:
         names = {k: k for k in asked.facts} | {
             f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n
@@ -53,10 +57,11 @@ def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
         }
         yield {names[k]: text(sp.sympify(m, strict=True)) for k, m in hints.items() if m != 0 and k in names}
         return
-    found = Combine().check(asked.claim, asked.facts, asked.setting)
+    found = (by if own is not by else Combine()).check(asked.claim, asked.facts, asked.setting)
     if found.status is not Status.PROVED:
         raise NotShown(f"{found.note}")
-    yield {k: str(m) for k, m in (found.certificate or {}).get("multipliers", {}).items()}
+    certificate: Any = found.certificate or {}
+    yield {k: str(m) for k, m in certificate.get("then", certificate).get("multipliers", {}).items()}
 
 
 class Combination:
@@ -105,12 +110,15 @@ class Combination:
         self.add(name, {"rule": "sum", "put": self.put}, self.scalars)
 
     def add(self, name: str, by: dict[str, Any], signs: Any) -> None:
-        """The line of the claim; denominators whose sign is missing are shown from the facts."""
+        """The line of the claim."""
+        self.line(self.text, by, name)
+
+    def line(self, text: str, by: dict[str, Any], name: str = "") -> str:
+        """A line; denominators whose sign is missing are shown from the facts."""
         by = {k: x for k, x in by.items() if x}
         for _ in range(12):
             try:
-                self.w.add(self.text, by, self.now, name)
-                return
+                return self.w.add(text, by, self.now, name)
             except v.Invalid as error:
                 missing = missing_in(str(error))
                 if not missing:
