@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
@@ -10,6 +11,7 @@ from boundcheck.certificates.combine import Combination
 from boundcheck.certificates.drawn import vectors_of
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import text
+from boundcheck.theory.assumptions import IMPLICATIONS
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v
 
@@ -24,10 +26,10 @@ def write_citation(rule: Any) -> None:
     vectors = vectors_of(by) if kind == "ForVectors" else None
     by = by.lemma() if kind == "ForVectors" else by
     if kind in ("Lemma", "ForVectors"):
-        metric = by.metric
+        metric, images = by.metric, by._values()
         averaged = {s for expr in by.means for s in expr.free_symbols}
         rest, factors = sp.Integer(0), dict.fromkeys(by.means, sp.Integer(0))
-        for term in sp.Add.make_args(sp.expand(cited.bound)):
+        for term in sp.Add.make_args(sp.expand(cited.bound.xreplace(images))):
             if not term.free_symbols & averaged:
                 rest += term
                 continue
@@ -72,6 +74,7 @@ def write_citation(rule: Any) -> None:
             gap = v.plus(gap, v.times(w.language.value(c), w.language.value(mean)))
         gap = v.plus(gap, v.variable(v.target_of(record)), -1)
     gap = v.put(gap, place, w.language.whole)
+    entry["implied"] = _implied(cited, w.data["statement"]["assumptions"], getattr(by, "at", {}))
     entry["hypotheses"] = list(dict.fromkeys(hypotheses))
     if vectors is not None:
         entry |= {"vectors": vectors}
@@ -103,3 +106,15 @@ def _facts_of(rule: Any, cited: Any, entry: Any) -> list[str]:
         elif fact["origin"] != "generated":
             raise NotShown(f"'{fact['name']}' of {cited.id} is not shown of what stands for its vectors")
     return list(dict.fromkeys(found))
+
+
+def _implied(cited: Any, own: list[list[str]], at: Mapping[str, Any]) -> list[list[Any]]:
+    """The assumptions of a cited statement that follow from those made here: name, from what, at which values, why."""
+    names = {name for name, _ in own}
+    rows: list[list[Any]] = []
+    for i in IMPLICATIONS:
+        given = [a.name for a in i.given]
+        fits = set(given) <= names and all(at.get(name) == value for name, value in i.at)
+        if i.assumption in cited.assumptions and i.assumption.name not in names and fits:
+            rows.append([i.assumption.name, given, {name: str(value) for name, value in i.at}, i.why])
+    return rows

@@ -1374,7 +1374,9 @@ class Record:
         while not poles <= shown:
             ready = [c for c in waiting if needed(c.gap) <= shown]
             if not ready:
-                missing = next(iter(poles - shown))
+                given = {k: c for c in waiting for k in bases_of(c.gap[0])}
+                first = frozenset().union(*(needed(given[k].gap) for k in poles & set(given))) - shown - set(given)
+                missing = min(first or poles - shown)
                 raise Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
             waiting = [c for c in waiting if c not in ready]
             shown |= {k for c in ready for k in bases_of(c.gap[0])}
@@ -1451,7 +1453,7 @@ class Record:
         if not Claim(">=", plus(least, low, -1)).same(claim):
             raise Invalid("the claim is not what the least of several gives")
         wanted = [Claim(">=", plus(v, low, -1)) for v in values]
-        if not all(w.plain or any(g.gives(w) for g in given) for w in wanted):
+        if not all(not w.gap[0] or w.plain or any(g.gives(w) for g in given) for w in wanted):
             raise Invalid("one of the values is not shown to be at least that")
 
     def _by_power(self, claim: Claim, by: Any) -> None:
@@ -1463,6 +1465,17 @@ class Record:
         if not Claim("==", plus(more, times(base, power_of(base, exponent)), -1)).same(claim):
             raise Invalid("the claim is not what a power gives")
         self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
+
+    def _by_replace(self, claim: Claim, by: Any) -> None:
+        """Equals in place of equals: an expression with @ has the same value at both sides of an equation."""
+        left, right, within = (self.language.value(by[k]) for k in ("left", "right", "in"))
+        if not self._get(by["of"]).same(Claim("==", plus(left, right, -1))):
+            raise Invalid(f"'{by['of']}' does not claim that both sides are equal")
+        place = atom(("x", ANY))
+        one, other = (put(within, {place: x}, self.language.whole) for x in (left, right))
+        if not Claim("==", plus(one, other, -1)).same(claim):
+            raise Invalid("the claim is not what equals in place of equals give")
+        self._no_poles_of(claim, by)
 
     # rules about all values of an index
 
@@ -1713,35 +1726,32 @@ class Record:
             wanted = wanted.put({**place, **single}, whole)
             if not (wanted.plain or any(g.gives(wanted) for g in given)):
                 raise Invalid(f"'{name}' of the cited record is not shown")
-        ours = [tuple(row) for row in self.statement["assumptions"]]
-        self.rests += [
-            f"that the assumption {a} of {cited.id} holds here"
-            for a, m in statement["assumptions"]
-            if (a, m) not in ours
-        ]
+        self._assumptions(cited, by)
         target = target_of(cited)
         told, taken = self._for_vectors(cited, by)
         if target not in told:
             self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
         bound = cited.language.claim(statement["claim"])
-        gap = bound.gap
+        gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
-            rest = self.language.value(by["rest"])
-            rebuilt, mean = rest, rest
+            if any(number_of(self.language.value(text)) is None for text in by["images"].values()):
+                raise Invalid("a constant of the cited record has a value that is no number")
+            free = {atom(("x", n)) for n in averaged}
+            symbols = {n: x for n, x in place.items() if n != target}
+            rest = mean = self.language.value(by["rest"])
+            left = plus(plus(put(bound.gap, symbols, whole), variable(target)), rest, -1)
             for factor, what, its_mean in by["means"]:
-                coefficient = self.language.value(factor)
-                if {atom(("x", n)) for n in averaged} & inside(coefficient):
-                    raise Invalid("the cited bound is not linear in what is averaged")
-                rebuilt = plus(rebuilt, times(coefficient, cited.language.value(what)))
+                coefficient, one = self.language.value(factor), put(cited.language.value(what), symbols, whole)
+                left = plus(left, times(coefficient, one), -1)
                 mean = plus(mean, times(coefficient, self.language.value(its_mean)))
                 if not inside(cited.language.value(what)) <= told:
                     self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
-            if {atom(("x", n)) for n in averaged} & inside(rest) or plus(plus(rebuilt, variable(target), -1), gap, -1)[
-                0
-            ]:
+                if free & inside(coefficient):
+                    raise Invalid("the cited bound is not linear in what is averaged")
+            if free & inside(rest) or left[0]:
                 raise Invalid("the cited bound is another one")
-            gap = plus(mean, variable(target), -1)
-        wanted = Claim(bound.op, put(gap, place, whole))
+            gap = plus(mean, self.language.value(by["metric"]), -1)
+        wanted = Claim(bound.op, gap)
         if bound.op not in (">=", "==") or not wanted.same(claim):
             raise Invalid("the claim is not that of the cited record")
         self._no_poles_of(claim, by)
@@ -1816,6 +1826,21 @@ class Record:
                 if len(own) != len(here) or not all(any(r.same(h) for h in here) for r in images):
                     raise Invalid(f"{ATOMS[index][1]} has another range in {cited.id}")
             yield fact, claim.put(place, self.language.whole)
+
+    def _assumptions(self, cited: Record, by: Any) -> None:
+        """The assumptions of a cited record are made here, or follow by what is named, or are taken over."""
+        ours = [tuple(row) for row in self.statement["assumptions"]]
+        implied = {name: (given, at, why) for name, given, at, why in by.get("implied", ())}
+        for name, meaning in cited.statement["assumptions"]:
+            if (name, meaning) in ours:
+                continue
+            if name not in implied:
+                self.rests.append(f"that the assumption {name} of {cited.id} holds here")
+                continue
+            given, at, why = implied[name]
+            if not set(given) <= {own for own, _ in ours} or any(by["images"].get(n) != t for n, t in at.items()):
+                raise Invalid(f"the assumption {name} of the cited record does not follow from what is assumed here")
+            self.rests.append(f"that {', '.join(given)} give {name} of {cited.id}: {why}")
 
     def _by_solver(self, claim: Claim, by: Any) -> None:
         """No certificate: a hole, with which nothing counts as valid."""
