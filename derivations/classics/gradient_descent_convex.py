@@ -116,7 +116,7 @@ def sharp(statement: Any) -> Derivation:
         Step(
             "step case",
             sp.Implies(potential(r), potential(r + 1)),
-            ("back", "on", "minimum", "step", "index r", *SIZES),
+            ("back", "on", "minimum", "step", "index r", CONDITION),
             Supposing(Combine({"hypothesis": 1, "back": low + 2 * eta * (r + 1), "on": low, "minimum": 2 * eta})),
             "what is left is a square",
         ),
@@ -130,7 +130,7 @@ def sharp(statement: Any) -> Derivation:
         Step(
             "conclusion",
             sp.Le(gap(k), statement.bound, evaluate=False),
-            ("induction", "at the end", "domain k", *SIZES),
+            ("induction", "at the end", "domain k", CONDITION),
             Combine({"induction": 1 / (4 * eta * k + 2 / L), "at the end": 2 * last / (4 * eta * k + 2 / L)}),
             "|x - (eta k + 1/L) s|^2 is dropped",
         ),
