@@ -14,6 +14,8 @@ from boundcheck.cli._where import Cluster, Workers, where
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boundcheck.evidence.witness import Witness
     from boundcheck.proof.derivation import DerivationReport
 
@@ -54,8 +56,9 @@ def derive(
 ) -> int:
     """Checks a derivation step by step.
 
-    Its conclusion is compared with the statement's bound; --json has the certificates. Exit code 0
-    when every step is proved, 1 when one is refuted (the statement may still be true), 3 when one is
+    Its conclusion is compared with the statement's bound; --json has the certificates. PROVED is said
+    only where the verifier accepts the proof record, DERIVED where every step is proved without one.
+    Exit code 0 when every step is proved, 1 when one is refuted (the statement may still be true), 3 when one is
     undecided, vacuous or assumed, or the conclusion is not the bound. With --all, exit code 1 when a
     derivation that is recorded as proved no longer is, else 0. With --honesty, exit code 1 when a
     false or contradictory claim is proved or a true one refuted, else 0.
@@ -64,7 +67,7 @@ def derive(
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
              boundcheck derive --honesty
     """
-    from boundcheck.cli._derivations import check_all, write_report
+    from boundcheck.cli._derivations import check_all, judged, write_report
 
     if honesty or mutants is not None:
         from boundcheck.cli._honesty import show_kit, show_mutants
@@ -82,10 +85,12 @@ def derive(
     report = derivation(id).check(seconds)
     if record:
         write_report(report)
+    status, rests = judged(report)
     if as_json:
-        print_json(report.to_dict())
+        print_json({**report.to_dict(), "status": status, "rests_on": rests})
     else:
         _derive_text(report)
+        line(f"{report.statement}: {status}{_verified_words(report, status, rests)}")
     if report.status is Status.REFUTED:
         return 1
     return 0 if report.status is Status.PROVED else 3
@@ -112,7 +117,15 @@ def _derive_text(report: DerivationReport) -> None:
     table(["from", "kind", "claim", "source"], [[x.name, x.kind, _cut(x.claim), x.source] for x in report.trusted])
     line()
     line(", ".join(f"{count} {status}" for status, count in report.counts.items()))
-    line(f"{report.statement}: {report.status.value}")
+
+
+def _verified_words(report: DerivationReport, status: str, rests: Sequence[str]) -> str:
+    """What the verifier adds to a derivation whose steps are all proved; "" for any other."""
+    if report.status.value != "PROVED":
+        return ""
+    if status != "PROVED":
+        return ", not verified: it has no proof record that the verifier accepts"
+    return f", verified, resting on {len(rests)} things that `boundcheck verify` names" if rests else ", verified"
 
 
 def _cut(claim: str) -> str:
@@ -251,6 +264,7 @@ def verify(
     ] = "",
     every: Annotated[bool, typer.Option("--all", help="All shipped proof records, as a table.")] = False,
     write: Annotated[bool, typer.Option("--write", help="First write the records anew from the derivations.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Also keep what the verifier says.")] = False,
     as_json: Json = False,
 ) -> int:
     """Checks a proof record with the verifier, one file that uses the standard library alone.
@@ -258,14 +272,19 @@ def verify(
     It runs in a process of its own, prints the statement that it checked and what the proof rests on.
     Exit code 0 for a valid record, 1 for one that proves nothing or has a step without a certificate.
     --all prints a row for each statement; exit code 1 when a record is not valid.
+    A derivation is PROVED where the verifier accepts its record and --record or --write kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
-    from boundcheck.cli._verified import verify_all, verify_one, write_records
+    from boundcheck.cli._derivations import shipped_readings
+    from boundcheck.cli._verified import keep_verdicts, verify_all, verify_one, write_records
+    from boundcheck.theory.discovery import statement
 
     if every == bool(id):
         raise BadInput("verify takes either the id of a statement or --all.")
     if write:
         write_records(id)
+    elif record:
+        keep_verdicts(shipped_readings() if every else [statement(id).id])
     return verify_all(as_json=as_json) if every else verify_one(id, as_json=as_json)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TONES: Mapping[str, str] = {
     **dict.fromkeys((Word.PROVED, Word.HOLDS), "good"),
     **dict.fromkeys((Word.VIOLATED, Word.CONTRADICTORY, Word.PROOF_REFUTED, Word.GAP, Word.NO_SCALING), "bad"),
-    **dict.fromkeys((Word.VACUOUS, Word.UNDECIDED), "open"),
+    **dict.fromkeys((Word.DERIVED, Word.VACUOUS, Word.UNDECIDED), "open"),
     Word.UNTESTED: "none",
 }
 LONG_CLAIM = 400  # characters of a step's claim on a page
