@@ -112,7 +112,7 @@ class Derivation(Shown):
         for law in self.laws:
             check_method(law, f"{self.statement.id}: the law '{law.name}'", names)
         check_laws(self.statement, self.facts, self.laws)
-        check_outcomes(self.statement, self.facts, levels(self.laws, self.drawn))
+        check_outcomes(self.statement, self.facts, levels(self.laws, self.drawn, self.facts))
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
         known = [f.name for f in self.facts]

@@ -70,10 +70,12 @@ class Combine:
     """The claim is a nonnegative combination of the facts and of a form that is at least 0.
 
     multipliers: fact name -> factor, where the author of the step gives them (facts not named get 0; with
-    these the claim need not mention a vector).
+    these the claim need not mention a vector). coefficients: numbers f(i) that multiply vectors or other terms; each is
+    any real number here of which the facts say what they do.
     """
 
     multipliers: Mapping[str, Any] = field(default_factory=_none)
+    coefficients: tuple[Any, ...] = ()
 
     @property
     def label(self) -> str:
@@ -84,12 +86,15 @@ class Combine:
         """PROVED with the multipliers, or UNDECIDED: no combination is not a refutation."""
         text = str(claim)
         goal, relations, values = _prepared(claim, facts)
+        names = {f: sp.Symbol(str(f), real=True) for f in self.coefficients}
+        if names:
+            goal, relations = put(goal, names), {k: put(r, names) for k, r in relations.items()}
         if goal in (sp.true, sp.false):
             nothing = contradicted(relations, setting, text)
             if nothing is not None or goal is sp.false:
                 return nothing or Finding(Status.UNDECIDED, "no decision", note="the claim is false", claim=text)
             return Finding(Status.PROVED, "identity", {"kind": "identity"}, claim=text)
-        hints = {k: sp.sympify(m, strict=True).xreplace(values) for k, m in self.multipliers.items()}
+        hints = {k: sp.sympify(m, strict=True).xreplace(values).xreplace(names) for k, m in self.multipliers.items()}
         return _Combination(goal, relations, setting, hints, text).answer()
 
 
