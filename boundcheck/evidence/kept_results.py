@@ -55,10 +55,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Kept:
-    """A result in the store. runs: the keys of the runs that it comes from."""
+    """A result in the store. folders: of the runs that it comes from."""
 
     result: Any
-    runs: tuple[str, ...]
+    folders: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,7 @@ def entry_of_claim(claim: Claim, result: type = ClaimResult, kind: str = "claim"
     own = {"statement": claimed.best_id, **{name: value for name, value in own.items() if value not in (None, {})}}
     if claim.rate is not None:
         own["rate"] = asdict(claim.rate)
-    neural = (claim.neural or {}) if claim.engine == "neural" or claim.estimate is not None else None
-    return entry_of(entry, kind, own | asked, neural=neural, more=more)
+    return entry_of(entry, kind, own | asked, neural=claim.trains_with, more=more)
 
 
 @lru_cache(maxsize=1000)
@@ -184,11 +183,12 @@ def _find(store: Store, entry: Entry, curves: bool) -> Kept | None:
     if found is None:
         return None
     try:
-        kept = Kept(_read(entry, found.meta["result"]), tuple(map(str, found.meta["runs"])))
+        if curves and any(store.get(key) is None for key in found.meta["runs"]):
+            return None
+        return Kept(_read(entry, found.meta["result"]), tuple(map(store.where, found.meta["runs"])))
     except MALFORMED as error:
         store.discard(found.key, error)
         return None
-    return None if curves and any(store.get(key) is None for key in kept.runs) else kept
 
 
 def _tree(value: Any) -> Any:

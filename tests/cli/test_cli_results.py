@@ -133,7 +133,7 @@ def test_a_bound_and_the_other_readings_are_parts(tmp_path: Path) -> None:
     (kept,) = recall(store, [entry])
     assert kept is not None
     assert kept.result == result
-    assert len(kept.runs) == 1
+    assert len(kept.folders) == 1
     other = replace(claim, statement=replace(claimed, name="", id="", bound=2 * claimed.bound))
     origins: list[Origin] = []
     assert recall(store, [entry_of_claim(other), entry_of_claim(replace(claim, number=7))], origins=origins)[0] is None
