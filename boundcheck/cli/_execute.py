@@ -12,7 +12,7 @@ from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_e
 from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
-from boundcheck.evidence.kept_results import Entry, Origin, entry_of, entry_of_claim, keep, recall
+from boundcheck.evidence.kept_results import NOWHERE, Entry, Origin, entry_of, entry_of_claim, keep, recall
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies import Asked, Study, carry_out_study
@@ -83,7 +83,9 @@ class _Job:
     @classmethod
     def of(cls, what: Claim | Limits | Asked, store: Path | str | None) -> _Job:
         """The job with its entry."""
-        if isinstance(what, Claim):
+        if store is None:
+            entry = NOWHERE
+        elif isinstance(what, Claim):
             entry = entry_of_claim(what)
         elif isinstance(what, Limits):
             entry = entry_of(Entry(what.name, LimitStudy, {"limits": what}), "limits", what.model_dump())

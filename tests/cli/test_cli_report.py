@@ -20,8 +20,6 @@ from boundcheck.cli import _execute as execute
 from boundcheck.cli._execute import WorkerLost, carry_out_report
 from boundcheck.core.executor import Lost, SerialExecutor, Where
 from boundcheck.errors import BadInput
-from boundcheck.evidence.claim_result import ClaimResult
-from boundcheck.evidence.kept_results import Entry
 from boundcheck.evidence.limits import load_limits
 from boundcheck.evidence.spec import load_claims
 from boundcheck.evidence.studies import load_studies
@@ -186,11 +184,10 @@ def test_claims_on_a_gpu_are_known(spec: Write, monkeypatch: pytest.MonkeyPatch)
     (claim,) = load_claims(spec(FEDAVG))
     (study,) = load_studies(spec(training(), name="studies.toml"))
     monkeypatch.setattr(provider, "device_of", lambda settings: "cpu" if settings.device == "cpu" else "cuda")
-    entry = Entry("one", ClaimResult, {})
-    assert [execute._Job(what, None, entry).on_gpu for what in (claim, study)] == [False, False]  # pyright: ignore[reportPrivateUsage]
+    assert [execute._Job.of(what, None).on_gpu for what in (claim, study)] == [False, False]  # pyright: ignore[reportPrivateUsage]
     for neural_settings, on_gpu in ((None, True), ({"device": "auto"}, True), ({"device": "cpu"}, False)):
         own = replace(claim, engine="neural", neural=neural_settings)
-        assert execute._Job(own, None, entry).on_gpu is on_gpu  # pyright: ignore[reportPrivateUsage]
+        assert execute._Job.of(own, None).on_gpu is on_gpu  # pyright: ignore[reportPrivateUsage]
 
 
 def test_what_runs_long_is_begun_first(spec: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,6 +159,9 @@ def test_the_content_of_data_and_curves_counts(boundcheck_cli: Run, spec: Write,
     assert len(keys) == 2
     data.unlink()
     assert entry_of_claim(claim).key == ""
+    claims = [Claim("scgd/no_theorem", name="one"), Claim("scgd/theorem_3_3", {"kind": "none"}, name="two")]
+    with pytest.raises(bc.BadInput, match=r"(?s)claim 'one': .*claim 'two': "):  # both of them, as without a store
+        bc.run_claims(claims, store=tmp_path / "store")
 
 
 def test_studies_and_tunings_are_kept(
