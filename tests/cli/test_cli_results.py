@@ -159,9 +159,14 @@ def test_the_content_of_data_and_curves_counts(boundcheck_cli: Run, spec: Write,
     assert len(keys) == 2
     data.unlink()
     assert entry_of_claim(claim).key == ""
-    claims = [Claim("scgd/no_theorem", name="one"), Claim("scgd/theorem_3_3", {"kind": "none"}, name="two")]
-    with pytest.raises(bc.BadInput, match=r"(?s)claim 'one': .*claim 'two': "):  # both of them, as without a store
-        bc.run_claims(claims, store=tmp_path / "store")
+
+
+def test_a_claim_that_will_be_refused_has_no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(id: object) -> None:
+        raise bc.BadInput(f"{id} is unknown.")
+
+    monkeypatch.setattr(kept_results, "statement", unknown)
+    assert entry_of_claim(Claim("scgd/no_theorem", name="one")).key == ""
 
 
 def test_studies_and_tunings_are_kept(
@@ -192,6 +197,8 @@ def test_run_needs_the_curves_too(boundcheck_cli: Run, spec: Write, tmp_path: Pa
     first = boundcheck_cli("run", path, "-o", out, "--json")
     (folder,) = first.json["runs"][0]["folders"]
     (Path(folder) / "done.json").unlink()
+    gone = "COMPUTED one round: its entry, or a run that it comes from, is damaged or gone"
+    assert gone in boundcheck_cli("run", path, "-o", out, "--explain").out
     assert boundcheck_cli("run", path, "-o", out, "--json").out == first.out
     assert (Path(folder) / "done.json").is_file()
 
