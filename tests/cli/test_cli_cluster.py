@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_tools import FEDAVG, OUT, Answer, Run
+from cli_tools import DESCENT, FEDAVG, OUT, STUDIES, Answer, Run
 
 import boundcheck as bc
 from boundcheck.core import worker_process
@@ -18,29 +18,6 @@ pytest.importorskip("distributed", reason="the extra 'cluster' is not installed"
 
 Write = Callable[..., Path]
 
-# F = x^2 + const with curvatures 1 and 3: mu = 2, L = 3
-DESCENT = """
-[[claim]]
-name = "descent"
-statement = "classics/gradient_descent_strongly_convex/as_printed"
-problem = { kind = "quadratics", start = [4], clients = [{ A = [[1]] }, { A = [[3]] }] }
-method = { kind = "gradient_descent", eta = "largest" }
-at = { k = [1, 2] }
-expect = "HOLDS"
-"""
-STUDIES = """
-[[limits]]
-name = "Two points"
-problem = { kind = "quadratics", clients = [{ A = [[1]], b = [1] }, { A = [[3]], b = [1] }] }
-methods = [{ kind = "fedavg", E = 2 }]
-parameter = "eta"
-values = [0.01, 0.1]
-
-[[cycles]]
-name = "Where they lead"
-problem = { kind = "scgd_appendix_c" }
-methods = [{ kind = "fedavg", E = 2, eta = "1/10" }]
-"""
 SWEEP = """
 kind = "compare"
 statement = "scgd/theorem_3_3/corrected"

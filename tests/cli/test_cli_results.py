@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_tools import FALSE, FEDAVG, OUT, Run
+from cli_tools import DESCENT, FALSE, FEDAVG, OUT, STUDIES, Run
 
 import boundcheck as bc
 from boundcheck.core import facts as core_facts
@@ -32,31 +32,6 @@ statement = "classics/gradient_descent_convex"
 curve = "runs.csv"
 constants = { eta = "1/4", L = 1, dist2_0 = 16 }
 expect = "HOLDS"
-"""
-
-# F = x^2 + const with curvatures 1 and 3: mu = 2, L = 3
-DESCENT = """
-[[claim]]
-name = "descent"
-statement = "classics/gradient_descent_strongly_convex/as_printed"
-problem = { kind = "quadratics", start = [4], clients = [{ A = [[1]] }, { A = [[3]] }] }
-method = { kind = "gradient_descent", eta = "largest" }
-at = { k = [1, 2] }
-expect = "HOLDS"
-"""
-
-STUDIES = """
-[[limits]]
-name = "Two points"
-problem = { kind = "quadratics", clients = [{ A = [[1]], b = [1] }, { A = [[3]], b = [1] }] }
-methods = [{ kind = "fedavg", E = 2 }]
-parameter = "eta"
-values = [0.01, 0.1]
-
-[[cycles]]
-name = "Where they lead"
-problem = { kind = "scgd_appendix_c" }
-methods = [{ kind = "fedavg", E = 2, eta = "1/10" }]
 """
 
 
