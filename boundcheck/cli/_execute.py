@@ -12,7 +12,7 @@ from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_e
 from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
-from boundcheck.evidence.kept_results import Entry, Kept, Origin, entry_of, entry_of_claim, keep, recall
+from boundcheck.evidence.kept_results import NOWHERE, Entry, Origin, entry_of, entry_of_claim, keep, recall
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies import Asked, Study, carry_out_study
@@ -82,16 +82,16 @@ class _Job:
 
     @classmethod
     def of(cls, what: Claim | Limits | Asked, store: Path | str | None) -> _Job:
-        """The job with its entry, which has a key where there is a store."""
-        if isinstance(what, Claim):
-            return cls(what, store, Entry(what.label(), ClaimResult, {}) if store is None else entry_of_claim(what))
-        limits = isinstance(what, Limits)
-        entry = Entry(what.name, LimitStudy, {"limits": what}) if limits else Entry(what.name, Study, {})
+        """The job with its entry."""
         if store is None:
-            return cls(what, None, entry)
-        if isinstance(what, Limits):
-            return cls(what, store, entry_of(entry, "limits", what.model_dump()))
-        return cls(what, store, entry_of(entry, what.kind, what.spec.model_dump(), neural=what.neural))
+            entry = NOWHERE
+        elif isinstance(what, Claim):
+            entry = entry_of_claim(what)
+        elif isinstance(what, Limits):
+            entry = entry_of(Entry(what.name, LimitStudy, {"limits": what}), "limits", what.model_dump())
+        else:
+            entry = entry_of(Entry(what.name, Study, {}), what.kind, what.spec.model_dump(), neural=what.neural)
+        return cls(what, store, entry)
 
     @property
     def long(self) -> bool:
@@ -107,9 +107,7 @@ class _Job:
         """Whether it computes on a GPU of this machine."""
         if isinstance(self.what, Limits):
             return False
-        neural = self.what.neural
-        if isinstance(self.what, Claim):
-            neural = (neural or {}) if self.what.engine == "neural" or self.what.estimate is not None else None
+        neural = self.what.trains_with if isinstance(self.what, Claim) else self.what.neural
         if neural is None:
             return False
         from boundcheck.engines.trained import training_engine
@@ -163,14 +161,6 @@ def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Ex
     return SerialExecutor() if few and where == HERE else chosen_executor(where, shared=store)
 
 
-def _recalled(job: _Job, kept: Kept) -> Any:
-    """As `_carry_out` would have returned it."""
-    if job.store is None or not isinstance(kept.result, ClaimResult):
-        return kept.result
-    store = Store(job.store)
-    return Done(kept.result, tuple(map(store.where, kept.runs)))
-
-
 def _carry_out_all(
     jobs: Sequence[_Job],
     where: Where,
@@ -191,7 +181,7 @@ def _carry_out_all(
     from boundcheck.cli._output import progress
 
     found = recall(jobs[0].store if jobs else None, [job.entry for job in jobs], curves=curves, origins=origins)
-    results = [None if kept is None else _recalled(job, kept) for job, kept in zip(jobs, found, strict=True)]
+    results = [k and (Done(k.result, k.folders) if isinstance(k.result, ClaimResult) else k.result) for k in found]
     rest = [index for index, result in enumerate(results) if result is None]
     few = len(rest) <= SERIAL and sum(jobs[index].long for index in rest) <= 1
     executor = executor_for(few, where, jobs[0].store if jobs else None)

@@ -41,7 +41,7 @@ def chosen_store(no_store: bool) -> Path | str | None:
     return None if no_store else store_place()
 
 
-def asked_origins(explain: bool, no_store: bool) -> list[Origin] | None:
+def asked_origins(explain: bool, no_store: bool = False) -> list[Origin] | None:
     """Where the origins of results go, if --explain asks for them."""
     from boundcheck.errors import BadInput
 
@@ -115,6 +115,7 @@ def run(
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
+    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """Carries out the runs of all claims.
@@ -131,7 +132,8 @@ def run(
 
     claims = load_claims(spec)
     store = store_place() if out is None else prepare(out)
-    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), curves=True)
+    origins = asked_origins(explain)
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), curves=True, origins=origins)
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]
     if as_json:
@@ -144,10 +146,11 @@ def run(
             }
             for d in finished
         ]
-        print_json({"runs": rows})
+        print_json({"runs": rows, **origins_data(origins)})
         return 0
     cells = [[d.result.claim.label(), str(len(d.result.rounds)), f] for d in finished for f in d.folders]
     table(["claim", "points", "folder"], cells)
+    print_origins(origins)
     return 0
 
 
@@ -203,6 +206,7 @@ def compare(
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
     no_store: NoStore = False,
+    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """The verdict on each claim, or on a curve measured elsewhere.
@@ -229,9 +233,11 @@ def compare(
         raise BadInput("--problem, --set, --column and --deterministic belong to --curve; give one, or a SPEC alone.")
     else:
         claims = load_claims(spec)
-    results = results_of(carry_out(claims, store=chosen_store(no_store), where=where(workers, cluster, time_limit)))
+    store, origins = chosen_store(no_store), asked_origins(explain, no_store)
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), origins=origins)
+    results = results_of(done)
     if as_json:
-        print_json(_json_results(results))
+        print_json({**_json_results(results), **origins_data(origins)})
     else:
         for note in column_notes(results):
             line(note)
@@ -241,6 +247,7 @@ def compare(
             styles=["", "outcome"],
         )
         _print_counts(results)
+        print_origins(origins)
     outcomes = {r.verdict.outcome.value for r in results}
     if "VIOLATED" in outcomes:
         return 1
@@ -303,15 +310,18 @@ def check(
     from boundcheck.evidence.studies import load_studies
 
     not_run: list[NotRun] = []
-    asked = [claim for file in files for claim in load_claims(file, need_expect=True, not_run=not_run)]
+    alone = len(files) == 1
+    asked = [c for file in files for c in load_claims(file, need_expect=True, need_claims=alone, not_run=not_run)]
+    if not asked and not not_run:
+        load_claims(files[0], need_expect=True)  # raises: no file has a claim
     for file in files:
         load_limits(file, [])
         load_studies(file, [])
     for path, option in ((junit, "--junit"), (summary, "--summary")):
         if path is not None:
             probe_file(path, option)
-    origins = asked_origins(explain, no_store)
-    done = carry_out(asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit), origins=origins)
+    store, origins = chosen_store(no_store), asked_origins(explain, no_store)
+    done = carry_out(asked, store=store, where=where(workers, cluster, time_limit), origins=origins)
     not_run += [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
     done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
     against = contradictions((), [d.result for d in done if isinstance(d, Done)])

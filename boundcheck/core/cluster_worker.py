@@ -7,6 +7,7 @@ differs from the client's refuses.
 
 from __future__ import annotations
 
+import atexit
 import platform
 import threading
 import time
@@ -190,7 +191,9 @@ def _taken() -> WorkerProcess:
 def _give_back(process: WorkerProcess) -> None:
     with _LOCK:
         _IDLE.append((process, time.monotonic()))
-    threading.Timer(IDLE + 0.1, end_idle).start()
+    timer = threading.Timer(IDLE + 0.1, end_idle)
+    timer.daemon = True  # a worker that ends does not wait for it
+    timer.start()
 
 
 def end_idle(seconds: float = IDLE) -> None:
@@ -201,3 +204,6 @@ def end_idle(seconds: float = IDLE) -> None:
         _IDLE[:] = [(process, since) for process, since in _IDLE if now - since < seconds]
     for process in old:
         process.stop()
+
+
+atexit.register(end_idle, 0.0)  # before multiprocessing would wait for them

@@ -53,12 +53,15 @@ class Entry:
     parts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+NOWHERE = Entry("", object, {})  # of a result that is not to be kept
+
+
 @dataclass(frozen=True)
 class Kept:
-    """A result in the store. runs: the keys of the runs that it comes from."""
+    """A result in the store. folders: of the runs that it comes from."""
 
     result: Any
-    runs: tuple[str, ...]
+    folders: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -99,26 +102,31 @@ def entry_of(
 
 def entry_of_claim(claim: Claim, result: type = ClaimResult, kind: str = "claim", **asked: Any) -> Entry:
     """The entry of what comes of a claim, whose number does not count; asked: what else is asked, for another kind."""
-    own = {f.name: getattr(claim, f.name) for f in fields(claim) if f.name not in ("statement", "name", "number")}
     entry = Entry(replace(claim, number=None).label(), result, {"claim": claim} if result is ClaimResult else {})
+    try:
+        own, more = _parts_of(claim)
+    except (BadInput, OSError):  # a claim that will be refused
+        return entry
+    return entry_of(entry, kind, own | asked, neural=claim.trains_with, more=more)
+
+
+def _parts_of(claim: Claim) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a claim asks, and what stands elsewhere: its statement with the other readings, and a file with a curve."""
+    own = {f.name: getattr(claim, f.name) for f in fields(claim) if f.name not in ("statement", "name", "number")}
+    own = {name: value for name, value in own.items() if value not in (None, {})}
     claimed = statement(claim.statement)
     more: dict[str, Any] = {"statement": _digests(claimed)}
     if is_registered(claimed):
         paper, name, _ = claimed.id.split("/")
         more["readings"] = {s.reading: digest(_digests(s)) for s in readings(paper, name) if s.id != claimed.id}
     if isinstance(claim.curve, CurveFile):
-        try:
-            path = Path(claim.curve.folder) / claim.curve.file
-            more["curve"], own["curve"] = {claim.curve.file: _sha256(path)}, claim.curve.to_spec()
-        except OSError:
-            return entry
+        more["curve"] = {claim.curve.file: _sha256(Path(claim.curve.folder) / claim.curve.file)}
+        own["curve"] = claim.curve.to_spec()
     elif isinstance(claim.curve, Curve):
         own["curve"] = claim.curve.to_dict()
-    own = {"statement": claimed.best_id, **{name: value for name, value in own.items() if value not in (None, {})}}
     if claim.rate is not None:
         own["rate"] = asdict(claim.rate)
-    neural = (claim.neural or {}) if claim.engine == "neural" or claim.estimate is not None else None
-    return entry_of(entry, kind, own | asked, neural=neural, more=more)
+    return {"statement": claimed.best_id, **own}, more
 
 
 @lru_cache(maxsize=1000)
@@ -184,11 +192,12 @@ def _find(store: Store, entry: Entry, curves: bool) -> Kept | None:
     if found is None:
         return None
     try:
-        kept = Kept(_read(entry, found.meta["result"]), tuple(map(str, found.meta["runs"])))
+        if curves and any(store.get(key) is None for key in found.meta["runs"]):
+            return None
+        return Kept(_read(entry, found.meta["result"]), tuple(map(store.where, found.meta["runs"])))
     except MALFORMED as error:
         store.discard(found.key, error)
         return None
-    return None if curves and any(store.get(key) is None for key in kept.runs) else kept
 
 
 def _tree(value: Any) -> Any:
@@ -267,12 +276,5 @@ def _in_words(path: tuple[str, ...], old: Any, new: Any) -> str:
         return "code of boundcheck"
     if part == "facts":
         return f"{in_words(name, old)} -> {new}"
-    before, after = (_short(value) for value in (old, new))
+    before, after = ("none" if value is None else str(decode(value)) for value in (old, new))
     return f"{name} {before} -> {after}" if len(before) + len(after) <= _LONGEST else name
-
-
-def _short(value: Any) -> str:
-    value = decode(value)
-    if value is None:
-        return "none"
-    return str(value)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_tools import FALSE, FEDAVG, OUT, Run
+from cli_tools import DESCENT, FALSE, FEDAVG, OUT, STUDIES, Run
 
 import boundcheck as bc
 from boundcheck.core import facts as core_facts
@@ -32,31 +32,6 @@ statement = "classics/gradient_descent_convex"
 curve = "runs.csv"
 constants = { eta = "1/4", L = 1, dist2_0 = 16 }
 expect = "HOLDS"
-"""
-
-# F = x^2 + const with curvatures 1 and 3: mu = 2, L = 3
-DESCENT = """
-[[claim]]
-name = "descent"
-statement = "classics/gradient_descent_strongly_convex/as_printed"
-problem = { kind = "quadratics", start = [4], clients = [{ A = [[1]] }, { A = [[3]] }] }
-method = { kind = "gradient_descent", eta = "largest" }
-at = { k = [1, 2] }
-expect = "HOLDS"
-"""
-
-STUDIES = """
-[[limits]]
-name = "Two points"
-problem = { kind = "quadratics", clients = [{ A = [[1]], b = [1] }, { A = [[3]], b = [1] }] }
-methods = [{ kind = "fedavg", E = 2 }]
-parameter = "eta"
-values = [0.01, 0.1]
-
-[[cycles]]
-name = "Where they lead"
-problem = { kind = "scgd_appendix_c" }
-methods = [{ kind = "fedavg", E = 2, eta = "1/10" }]
 """
 
 
@@ -133,7 +108,7 @@ def test_a_bound_and_the_other_readings_are_parts(tmp_path: Path) -> None:
     (kept,) = recall(store, [entry])
     assert kept is not None
     assert kept.result == result
-    assert len(kept.runs) == 1
+    assert len(kept.folders) == 1
     other = replace(claim, statement=replace(claimed, name="", id="", bound=2 * claimed.bound))
     origins: list[Origin] = []
     assert recall(store, [entry_of_claim(other), entry_of_claim(replace(claim, number=7))], origins=origins)[0] is None
@@ -159,6 +134,14 @@ def test_the_content_of_data_and_curves_counts(boundcheck_cli: Run, spec: Write,
     assert len(keys) == 2
     data.unlink()
     assert entry_of_claim(claim).key == ""
+
+
+def test_a_claim_that_will_be_refused_has_no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(id: object) -> None:
+        raise bc.BadInput(f"{id} is unknown.")
+
+    monkeypatch.setattr(kept_results, "statement", unknown)
+    assert entry_of_claim(Claim("scgd/no_theorem", name="one")).key == ""
 
 
 def test_studies_and_tunings_are_kept(
@@ -189,6 +172,8 @@ def test_run_needs_the_curves_too(boundcheck_cli: Run, spec: Write, tmp_path: Pa
     first = boundcheck_cli("run", path, "-o", out, "--json")
     (folder,) = first.json["runs"][0]["folders"]
     (Path(folder) / "done.json").unlink()
+    gone = "COMPUTED one round: its entry, or a run that it comes from, is damaged or gone"
+    assert gone in boundcheck_cli("run", path, "-o", out, "--explain").out
     assert boundcheck_cli("run", path, "-o", out, "--json").out == first.out
     assert (Path(folder) / "done.json").is_file()
 
