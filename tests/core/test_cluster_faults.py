@@ -47,6 +47,15 @@ def test_items_that_crash_hang_or_grow_are_lost_and_nothing_else(cluster: Machin
     assert [len(begun(tmp_path, number)) for number in range(6)] == [1, 2, 1, 2, 1, 2]
 
 
+def test_an_item_that_kills_two_workers_is_lost(cluster: Machines, tmp_path: Path) -> None:
+    items = [Item(number, tmp_path, kind) for number, kind in enumerate(["a", "kills", "b"])]
+    results = ClusterExecutor(cluster.address).map(faulty, items)
+    reason = "the worker process of this item died twice, the last time together with its Dask worker."
+    assert results == ["a", Lost(reason), "b"]
+    assert len(begun(tmp_path, 1)) == 2
+    wait_for(lambda: not any(is_running(pid) for pid in begun(tmp_path, 1)))
+
+
 def test_what_a_worker_lacks_is_said_once_and_found_elsewhere(
     cluster: Machines, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
