@@ -63,12 +63,15 @@ def test_a_data_set(tmp_path: Path) -> None:
     assert str(tmp_path).encode() not in about
 
 
-def test_pandas_reads_it_as_it_is(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_library_of_data_frames_reads_it_as_it_is(tmp_path: Path, library: str) -> None:
+    frames = pytest.importorskip(library, reason=f"{library} is not installed")
     swept(BOUND, tmp_path / "a")
-    frame = pandas.read_parquet(tmp_path / "a")
+    frame = frames.read_parquet(tmp_path / "a")
     assert len(frame) == 30
-    assert frame.mu.tolist()[::10] == [0.1, 1.0, 20.0]
+    assert frame["mu"].to_list()[::10] == [0.1, 1.0, 20.0]
+    assert set(frame["label"]) == {"in scope", "out of scope", "not run"}
+    assert frame["in_scope"].sum() == (frame["label"] == "in scope").sum()
 
 
 def test_at_a_url_it_is_the_same(tmp_path: Path) -> None:
