@@ -1547,8 +1547,11 @@ class Model:
             if fact["kind"] in ("index", "range", "definition"):
                 continue
             names = {n for n in self.record.mentioned(tree) if n in indices}
-            if self._holds(tree, {}):
-                continue
+            try:
+                if self._holds(tree, {}):
+                    continue
+            except Invalid:  # a quotient or a number of terms is known at values of the indices only
+                pass
             for values in self._ranges(sorted(names, key=list(indices).index), ranges):
                 if not self._holds(tree, values):
                     raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
@@ -1617,6 +1620,8 @@ class Model:
             return self.value(body, dict(zip(parameters, (self.value(a, names) for a in tree[2]), strict=True)))
         if op == "call" and tree[1] == "sum":
             count, total = number_of(self.value(tree[2][1], names)), ZERO
+            if not isinstance(count, int):
+                raise Invalid("at the point: the number of terms of a sum is not known")
             for k in range(count):
                 total = plus(total, self.value(tree[2][2], {**names, tree[2][0][1]: constant(k)}))
             return total
