@@ -1064,7 +1064,10 @@ class Record:
         """Checks facts, point and lines; raises Invalid."""
         if digest(self.data) != self.data["digest"]:
             raise Invalid("the statement and the facts are not those of the digest")
-        self.read_facts()
+        try:
+            self.read_facts()
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration) as error:
+            raise Invalid(f"its facts or laws are not well formed ({type(error).__name__})") from error
         self._point()
         self.check_lines()
 
