@@ -1062,9 +1062,9 @@ class Record:
 
     def check(self) -> None:
         """Checks facts, point and lines; raises Invalid."""
-        if digest(self.data) != self.data["digest"]:
-            raise Invalid("the statement and the facts are not those of the digest")
         try:
+            if digest(self.data) != self.data["digest"]:
+                raise Invalid("the statement and the facts are not those of the digest")
             self.read_facts()
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration) as error:
             raise Invalid(f"its facts or laws are not well formed ({type(error).__name__})") from error
@@ -2111,6 +2111,8 @@ def examined(path: Path) -> dict[str, Any]:
         row |= {"valid": True, "verdict": "valid" + (f", rests on: {'; '.join(rests)}" if rests else "")}
     except Invalid as error:
         row["verdict"] = f"invalid {error}"
+    except (KeyError, TypeError, AttributeError) as error:
+        row["verdict"] = f"invalid: it is not well formed ({type(error).__name__})"
     return row | {"seconds": process_time() - begin}
 
 
