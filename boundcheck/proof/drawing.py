@@ -23,7 +23,11 @@ from boundcheck.proof.outcomes import Drawn
 from boundcheck.proof.scalar import decide, put
 from boundcheck.proof.step import Context, Fact, Finding, Status
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, norm2
+<<<<<<< HEAD
 from boundcheck.theory.assumptions import with_implied
+=======
+from boundcheck.proof.weights import Weights
+>>>>>>> main
 
 VARIANCES = ("sampling_variance", "participation_variance")  # metrics that are E|X - E X|^2
 
@@ -61,7 +65,11 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
     later = [set(_drawn(law)) for law in laws]
     for k, law in enumerate(laws):
         where = f"{statement.id}: the law '{law.name}'"
+<<<<<<< HEAD
         if type(law) not in (Order, Draws, Averages):
+=======
+        if type(law) not in (Order, Draws, Weights):
+>>>>>>> main
             raise BadInput(f"{where} is a {type(law).__name__}, which is not one of the checker's own.")
         if law.of not in declared:
             raise UnknownName(
@@ -70,6 +78,14 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         if type(law).__name__ not in DECLARED.get(law.of, ()):
             allowed = ", ".join(DECLARED.get(law.of, ())) or "none"
             raise BadInput(f"{where} is of the kind {type(law).__name__}; '{law.of}' declares {allowed}.")
+        missing = [name for name in law.requires() if name not in declared]
+        if missing:
+            raise BadInput(f"{where} needs the assumption {', '.join(missing)} of the statement.")
+        for wanted in law.definitions():
+            if not any(fact.kind == "definition" and fact.claim == wanted for fact in facts):
+                raise BadInput(f"{where} needs the definition {wanted}.")
+        if isinstance(law, Weights) and not _is_correlation(statement, law.correlation):
+            raise BadInput(f"{where} takes {law.correlation} for alpha, which the statement does not.")
         drawn = set().union(*later[k:])
         if any(law.name == other.name or set(_drawn(law)) & set(_drawn(other)) for other in laws[:k]):
             raise BadInput(f"{where} draws or is called what another law does.")
@@ -89,6 +105,10 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
                 raise BadInput(f"{statement.id}: the fact '{fact.name}' takes {value} for a draw less its mean.")
         if isinstance(fact.instance, Variance):
             _check_variance(statement, fact, laws)
+
+
+def _is_correlation(statement: Any, symbol: Any) -> bool:
+    return any(s.expr == symbol and s.key == "participation/alpha" for s in statement.symbols)
 
 
 def _drawn(law: Law) -> list[Any]:
@@ -164,11 +184,20 @@ def _check_variance(statement: Any, fact: Fact, laws: tuple[Law, ...]) -> None:
         raise BadInput(f"{where} is not what the variance of {fact.instance.of} is.")
 
 
+<<<<<<< HEAD
 def levels(laws: tuple[Law, ...], drawn: Drawn) -> Drawn:
     """On how many draws each vector depends: by the laws where the author does not say."""
     if len(laws) != 1 or isinstance(laws[0], Averages):
+=======
+def levels(laws: tuple[Law, ...], drawn: Drawn, facts: tuple[Fact, ...] = ()) -> Drawn:
+    """On how many draws each vector depends: by the laws where neither the author says it nor a definition."""
+    if len(laws) != 1:
+>>>>>>> main
         return drawn
     own = {head(v.terms[0][0]) for v, _ in drawn}
+    own |= {
+        h for f in facts if f.kind == "definition" and isinstance(f.claim, VectorEquality) for h in heads(f.claim.left)
+    }
     found: list[tuple[Vector, Any]] = [(v, 0) for v in laws[0].past if not heads(v) & own]
     for x, _ in laws[0].drawn:
         atom = x.terms[0][0]

@@ -42,6 +42,8 @@ DECLARED: Mapping[str, tuple[str, ...]] = {
     "averages_uniformly": ("Averages",),
     "unbiased_gradient_cohort": ("Draws",),
     "unbiased_solver_cohort": ("Draws",),
+    "covariance_of_weights": ("Weights",),
+    "unbiased_gradients": ("Draws",),
 }
 
 
@@ -134,6 +136,14 @@ class Law:
         """Whether one time is before another."""
         return _at_least(second - first, 1)
 
+    def requires(self) -> tuple[str, ...]:
+        """Names of what the statement must assume besides."""
+        return ()
+
+    def definitions(self) -> tuple[Any, ...]:
+        """Equations that must be definitions of the derivation."""
+        return ()
+
     def known(self) -> set[Any]:
         """Heads of the vectors that are known before the draw."""
         return {h for v in self.past for h in heads(v)}
@@ -206,7 +216,7 @@ class Law:
             return value, tuple(r for place in places if place is not None for r in self.ranges(place))
         one, two = self.within(one), self.within(two)
         needed = (*self.ranges(one), *self.ranges(two))
-        common = _common(one, two)
+        common = common_places(one, two)
         covariance = None if common is None else self.covariance(one, two, common)
         return None if covariance is None else (sp.expand(value + covariance), needed)
 
@@ -220,7 +230,7 @@ def _at_least(difference: Any, low: int) -> bool:
     return bool(found.is_Integer and found >= low)
 
 
-def _common(one: Place, two: Place) -> tuple[Any, Place | None] | None:
+def common_places(one: Place, two: Place) -> tuple[Any, Place | None] | None:
     """The number of common positions of draws at the same other arguments, and these; None where it is not known."""
     gaps = [sp.expand(a - b) for a, b in zip(one.others, two.others, strict=False)]
     if len(one.others) != len(two.others):

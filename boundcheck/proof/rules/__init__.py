@@ -10,10 +10,12 @@ from boundcheck.proof.rules.calculus import Limit, MeanValue
 from boundcheck.proof.rules.induction import Induction, Supposing
 from boundcheck.proof.rules.norms import Jensen, Triangle, Young
 from boundcheck.proof.rules.sums import Accumulation, CauchySchwarz, InEpochs, PartialSum, SumOver, Telescoping
+from boundcheck.proof.rules.windows import Exchange, Shift
 
 __all__ = [
     "Accumulation",
     "CauchySchwarz",
+    "Exchange",
     "InEpochs",
     "Induction",
     "Jensen",
@@ -21,6 +23,7 @@ __all__ = [
     "MeanValue",
     "PartialSum",
     "Rule",
+    "Shift",
     "SumOver",
     "Supposing",
     "Telescoping",
