@@ -23,11 +23,8 @@ from boundcheck.proof.outcomes import Drawn
 from boundcheck.proof.scalar import decide, put
 from boundcheck.proof.step import Context, Fact, Finding, Status
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, norm2
-<<<<<<< HEAD
-from boundcheck.theory.assumptions import with_implied
-=======
 from boundcheck.proof.weights import Weights
->>>>>>> main
+from boundcheck.theory.assumptions import with_implied
 
 VARIANCES = ("sampling_variance", "participation_variance")  # metrics that are E|X - E X|^2
 
@@ -65,11 +62,7 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
     later = [set(_drawn(law)) for law in laws]
     for k, law in enumerate(laws):
         where = f"{statement.id}: the law '{law.name}'"
-<<<<<<< HEAD
-        if type(law) not in (Order, Draws, Averages):
-=======
-        if type(law) not in (Order, Draws, Weights):
->>>>>>> main
+        if type(law) not in (Order, Draws, Weights, Averages):
             raise BadInput(f"{where} is a {type(law).__name__}, which is not one of the checker's own.")
         if law.of not in declared:
             raise UnknownName(
@@ -118,8 +111,8 @@ def _drawn(law: Law) -> list[Any]:
 
 def _check_averages(law: Averages, laws: tuple[Law, ...], where: str) -> None:
     noise = [x for other in laws if isinstance(other, Draws) for x, mean in other.drawn if not mean.terms]
-    if any(x not in noise for x in law.independent) or (law.independent and law.of != "averages_uniformly"):
-        raise BadInput(f"{where} needs equal weights, and independent noise of mean 0 that another law draws.")
+    if any(x not in noise for x in law.independent):
+        raise BadInput(f"{where} needs independent noise of mean 0 that another law draws.")
 
 
 def _names(found: set[Any]) -> str:
@@ -184,15 +177,9 @@ def _check_variance(statement: Any, fact: Fact, laws: tuple[Law, ...]) -> None:
         raise BadInput(f"{where} is not what the variance of {fact.instance.of} is.")
 
 
-<<<<<<< HEAD
-def levels(laws: tuple[Law, ...], drawn: Drawn) -> Drawn:
-    """On how many draws each vector depends: by the laws where the author does not say."""
-    if len(laws) != 1 or isinstance(laws[0], Averages):
-=======
 def levels(laws: tuple[Law, ...], drawn: Drawn, facts: tuple[Fact, ...] = ()) -> Drawn:
     """On how many draws each vector depends: by the laws where neither the author says it nor a definition."""
-    if len(laws) != 1:
->>>>>>> main
+    if len(laws) != 1 or isinstance(laws[0], Averages):
         return drawn
     own = {head(v.terms[0][0]) for v, _ in drawn}
     own |= {
