@@ -14,7 +14,7 @@ import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -216,5 +216,7 @@ def body(id: str, without: Iterable[str] = ()) -> tuple[tuple[Fact, ...], tuple[
     Its scope is left out, and so are its conclusion and what is named in `without`.
     """
     found, left_out = derivation(id), {*without}
-    facts = (f for f in found.facts if f.kind not in ("domain", "condition") and f.name not in left_out)
-    return tuple(facts), tuple(s for s in found.steps if s.name not in {found.conclusion, *left_out})
+    facts = tuple(f for f in found.facts if f.kind not in ("domain", "condition") and f.name not in left_out)
+    scope = {f.name for f in found.facts if f.kind in ("domain", "count", "index", "range")}  # found again for each step
+    steps = (s for s in found.steps if s.name not in {found.conclusion, *left_out})
+    return facts, tuple(replace(s, uses=tuple(n for n in s.uses if n not in scope)) for s in steps)

@@ -111,8 +111,8 @@ def _drawn(law: Law) -> list[Any]:
 
 def _check_averages(law: Averages, laws: tuple[Law, ...], where: str) -> None:
     noise = [x for other in laws if isinstance(other, Draws) for x, mean in other.drawn if not mean.terms]
-    if any(x not in noise for x in law.independent) or (law.independent and law.of != "averages_uniformly"):
-        raise BadInput(f"{where} needs equal weights, and independent noise of mean 0 that another law draws.")
+    if any(x not in noise for x in law.independent):
+        raise BadInput(f"{where} needs independent noise of mean 0 that another law draws.")
 
 
 def _names(found: set[Any]) -> str:

@@ -59,6 +59,10 @@ class Averages(Law):
                 f"the averages '{self.name}' need the number of clients, and averages of what is independent."
             )
 
+    def requires(self) -> tuple[str, ...]:
+        """Equal weights and independent clients, where their noise is averaged."""
+        return ("averages_uniformly", "block_variance") if self.independent else ()
+
     def pair_words(self, x: Vector, source: Vector) -> str:
         """What the mean is of."""
         more = f", drawn independently by {self.clients} clients with equal weights" if x in self.independent else ""

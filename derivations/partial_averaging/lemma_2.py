@@ -71,12 +71,10 @@ FACTS = (
         deviation2=sig,
     ),
 )
-SIZES = ("domain eta", "domain tau")
 
 
 def steps(share: Any) -> tuple[Step, ...]:
     """Up to the sum over all stretches; share: of the noise's variance that is left after its mean is taken off."""
-    workers = () if share == 1 else ("domain m",)
     return (
         Step(
             "mean step",
@@ -88,14 +86,14 @@ def steps(share: Any) -> tuple[Step, ...]:
         Step(
             "path",
             VectorEquality(y, y.at(t, 0) + vector_total((q + xi) * -eta, t, t)),
-            ("local step", "index t"),
+            ("local step",),
             Telescoping("local step", t, t),
             "the steps of the stretch so far",
         ),
         Step(
             "mean path",
             VectorEquality(yb, yb.at(t, 0) + vector_total((qb + xib) * -eta, t, t)),
-            ("mean step", "index t"),
+            ("mean step",),
             Telescoping("mean step", t, t),
             "likewise",
         ),
@@ -109,28 +107,28 @@ def steps(share: Any) -> tuple[Step, ...]:
         Step(
             "(38)",
             sp.Le(norm2(xi - xib), share * sig),
-            ("noise", *workers),
+            ("noise",),
             Expected(("clients",), Combine({"noise": share})),
             "I - J is a projection",
         ),
         Step(
             "(38) so far",
             sp.Ge(share * t * sig - total(norm2(xi - xib), t, t), 0),
-            ("(38)", "index t"),
+            ("(38)",),
             SumOver("(38)", t, t),
             "all steps of the stretch so far",
         ),
         Step(
             "(48)",
             sp.Le(norm2(noise), share * t * sig),
-            ("(38) so far", "index t", *workers),
+            ("(38) so far",),
             Expected(("noise",), Combine({"(38) so far": 1})),
             "noise of different steps is uncorrelated",
         ),
         Step(
             "(51)",
             sp.Le(norm2(drift), t * total(norm2(q - qb), t, t)),
-            ("index t",),
+            (),
             CauchySchwarz(q - qb, t, t),
             "Jensen's inequality",
         ),
@@ -144,21 +142,21 @@ def steps(share: Any) -> tuple[Step, ...]:
         Step(
             "part",
             sp.Le(total(norm2(q - qb), t, t), total(norm2(q - qb), t, N)),
-            ("index t", "index n"),
+            (),
             PartialSum(norm2(q - qb), t, t, N),
             "the first t steps of the stretch",
         ),
         Step(
             "whole",
             sp.Ge(total(norm2(q), t, N) - total(norm2(q - qb), t, N), 0),
-            ("(53)", "index n"),
+            ("(53)",),
             SumOver("(53)", t, N),
             "of a stretch",
         ),
         Step(
             "(54)",
             sp.Le(norm2(y - yb), 2 * eta**2 * t * (share * sig + every)),
-            ("(35)", "(48)", "(51)", "part", "whole", "index t", "domain eta", *workers),
+            ("(35)", "(48)", "(51)", "part", "whole"),
             Combine(
                 {"(35)": 1, "(48)": 2 * eta**2, "(51)": 2 * eta**2, "part": 2 * eta**2 * t, "whole": 2 * eta**2 * t}
             ),
@@ -167,20 +165,18 @@ def steps(share: Any) -> tuple[Step, ...]:
         Step(
             "stretch",
             sp.Ge(eta**2 * n * N * (share * sig + every) - total(norm2(y - yb), t, N), 0),
-            ("(54)", "index n"),
+            ("(54)",),
             SumOver("(54)", t, N),
             "the counting (49), (63): 0 + 1 + ... + n",
         ),
         Step("sig.1", sp.Ge(norm2(xi), 0, evaluate=False), (), Combine(), "a squared norm"),
-        Step("sig >= 0", sp.Ge(sig, 0), ("noise", "sig.1", "index n"), Combine({"noise": 1, "sig.1": 1}), "a variance"),
+        Step("sig >= 0", sp.Ge(sig, 0), ("noise", "sig.1"), Combine({"noise": 1, "sig.1": 1}), "a variance"),
         Step("gradient", sp.Ge(norm2(q), 0, evaluate=False), (), Combine(), "a squared norm"),
-        Step(
-            "gradients", sp.Ge(every, 0, evaluate=False), ("gradient", "index n"), SumOver("gradient", t, N), "so a sum"
-        ),
+        Step("gradients", sp.Ge(every, 0, evaluate=False), ("gradient",), SumOver("gradient", t, N), "so a sum"),
         Step(
             "(50), (64)",
             sp.Le(total(norm2(y - yb), t, N), eta**2 * (tau - 1) * (share * N * sig + tau * every)),
-            ("stretch", "sig >= 0", "gradients", "index n", *SIZES, *workers),
+            ("stretch", "sig >= 0", "gradients"),
             Combine(
                 {
                     "stretch": 1,
@@ -197,7 +193,7 @@ def steps(share: Any) -> tuple[Step, ...]:
                 - over_stretches(norm2(y - yb)),
                 0,
             ),
-            ("(50), (64)", "domain tau"),
+            ("(50), (64)",),
             SumOver("(50), (64)", n, tau),
             "of all lengths and blocks",
         ),
@@ -218,7 +214,7 @@ def derivation(statement: Any) -> Derivation:
     conclusion = Step(
         "conclusion",
         sp.Le(apart, statement.bound),
-        ("all stretches", "mean", "local", "sigma2", *(("domain m",) if sharp else ()), *SIZES),
+        ("all stretches", "mean", "local", "sigma2"),
         Combine({"all stretches": 1, "sigma2": eta**2 * (tau - 1) * share}),
         "(64)",
     )

@@ -16,7 +16,6 @@ from boundcheck.proof.discovery import body
 from boundcheck.proof.discovery import derivation as derivation_of
 from boundcheck.proof.drawing import Expected
 from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
 from boundcheck.proof.rules import Accumulation, SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
@@ -38,7 +37,6 @@ gap_0, mean, sum_p2, r = _symbols("gap_0 mean sum_p2 r")
 gap: Any = sp.Function("gap", real=True)
 scaled: Any = sp.Function("scaled", real=True)(r)
 z, p, B, h, s, p_scaled = (vector(name, r) for name in ("z", "p", "B", "h", "s", "pL"))
-SIZES = ("domain eta", "domain tau", "domain Lmax", "domain m")
 
 
 def derivation(statement: Any) -> Derivation:
@@ -65,7 +63,6 @@ def derivation(statement: Any) -> Derivation:
         Fact("IID", VectorEquality(h, s), "assumption", "every client's objective is F", "iid_clients"),
     )
     steps = (
-        Step("clients", m >= 1, ("domain m",), Decide(), "the clients"),
         *steps,
         Step(
             "(21)",
@@ -88,7 +85,7 @@ def derivation(statement: Any) -> Derivation:
                 gap(r + 1),
                 gap(r) - eta / 2 * norm2(s) + eta / 2 * apart + eta / 2 * left + eta**2 / (2 * m) * noise,
             ),
-            (FROM, "(21)", "(24)", *(() if uniform else ("sum_p2",)), *SIZES),
+            (FROM, "(21)", "(24)", *(() if uniform else ("sum_p2",))),
             Combine({FROM: 1, "(21)": eta / 2, "(24)": eta**2 * Lmax / 2}),
             "(27), with nothing dropped",
         ),
@@ -98,14 +95,14 @@ def derivation(statement: Any) -> Derivation:
                 gap(K),
                 gap(0) + total(-eta / 2 * norm2(s) + eta / 2 * apart + eta / 2 * left + eta**2 / (2 * m) * noise, r, K),
             ),
-            ("decrease", "domain K", "domain m"),
+            ("decrease",),
             Accumulation("decrease", gap(r), r, K),
             "all iterations",
         ),
         Step(
             "(29)",
             sp.Le(mean, 2 * gap_0 / (eta * K) + eta / m * noise + mean_apart + (eta * Lmax - 1) * local),
-            ("(28)", "mean", "start", "bounded", "domain K", *SIZES),
+            ("(28)", "mean", "start", "bounded"),
             Combine({"(28)": 2 / (eta * K), "bounded": 2 / (eta * K)}),
             "divided by K and half the step",
         ),
@@ -116,7 +113,7 @@ def derivation(statement: Any) -> Derivation:
                 Step(
                     "largest gradients",
                     sp.Ge(total(Lmax**2 * norm2(p) - norm2(p_scaled), r, K), 0),
-                    ("largest p", "domain K"),
+                    ("largest p",),
                     SumOver("largest p", r, K),
                     "every L_j is at most Lmax",
                 ),
@@ -131,8 +128,6 @@ def derivation(statement: Any) -> Derivation:
                 "local gradients",
                 "sigma2",
                 *(() if one else ("largest gradients",)),
-                "domain K",
-                *SIZES,
             ),
             Combine(
                 {
@@ -148,7 +143,7 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "conclusion",
             sp.Le(mean, statement.bound),
-            ("(29)", "Lemma 2", "condition step size", "domain K", *SIZES),
+            ("(29)", "Lemma 2", "condition step size"),
             Combine({"(29)": 1, "Lemma 2": 1}),
             "(16): the step condition leaves nothing of the local gradients",
         ),

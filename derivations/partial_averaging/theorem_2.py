@@ -72,9 +72,6 @@ E, E_root = (vector_total(v, i, m) for v in (e, e_root))
 A = 2 * eta**2 * tau * (tau - 1) * Lmax**2
 at_u, at_own = Evaluation("f_i", u, h, which=r), Evaluation("f_i", z, p, which=r)
 F_at_u, F_next = Evaluation("F", u, s, gap(r)), Evaluation("F", (B + E) * -eta, value=gap(r + 1))
-SIZES = ("domain eta", "domain tau")
-STEP = ("condition step size", "domain eta", "domain Lmax")
-SMALL = ("condition step size and interval", "domain beta2")
 
 
 D = 1 - A - A * beta2
@@ -196,7 +193,7 @@ def derivation(statement: Any) -> Derivation:
         Fact("sigma2", sp.Le(spread.lhs, of_stretches), "metric", "every block makes K steps"),
     )
     facts = (*facts, SHARE) if foreign else facts
-    clients, weights = ("domain m" if uniform else "clients"), (() if uniform or foreign else ("weights",))
+    weights = () if uniform or foreign else ("weights",)
     two, three = 2 - (1 - A) / D, 3 - 1 / D  # what rounding leaves
     left = {
         "domain gap_0": 2 * two / (eta * K),
@@ -207,7 +204,6 @@ def derivation(statement: Any) -> Derivation:
     if foreign:
         left |= {"descent noise": (two + 2) * eta, "noise of the mean": 4 * eta}
     signs = tuple(left)
-    sizes = (clients, *(f"domain {x.name}" for x in statement.symbols if x.name not in ("gap_0", "K", "m")))
     projection = (
         Step("square", sp.Ge(norm2(h - p - s + B), 0, evaluate=False), (), Combine(), "a squared norm"),
         Step(
@@ -229,22 +225,22 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "every client",
             sp.Ge(total(weight2 * of_client - norm2(own), i, m), 0),
-            ("noise of a client", clients),
+            ("noise of a client",),
             SumOver("noise of a client", i, m),
             "independent noise of the clients",
         ),
         Step(
             "(26)",
             sp.Le(norm2(V), most * norm2(B) + share * of_client),
-            ("every client", clients, *weights, *(() if one else ("largest B",))),
+            ("every client", *weights, *(() if one else ("largest B",))),
             Expected(("steps",), Combine({"every client": 1} if one else {"every client": 1, "largest B": 1})),
             "the noise has mean 0",
         ),
-        Step("unbiased", sp.Ge(inner(s, B + E), inner(s, B)), (clients,), Expected(("steps",), Combine()), "likewise"),
+        Step("unbiased", sp.Ge(inner(s, B + E), inner(s, B)), (), Expected(("steps",), Combine()), "likewise"),
         Step(
             "(27)",
             sp.Le(gap(r + 1), gap(r) - eta * inner(s, B) + eta**2 / 2 * (Lmax * norm2(B) + share * noise)),
-            ("descent", "unbiased", "(26)", *(() if one else ("move",)), clients, "domain eta", "domain Lmax"),
+            ("descent", "unbiased", "(26)", *(() if one else ("move",))),
             Combine({"descent": 1, "unbiased": eta, "(26)": eta**2 / 2 * (Lmax if one else 1)}),
             "(19) with the expectations put in",
         ),
@@ -252,28 +248,28 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "decrease",
             sp.Le(gap(r + 1), gap(r) - eta / 2 * norm2(s) + eta / 2 * apart + eta**2 / 2 * share * noise),
-            ("(27)", "(30)", clients, *STEP),
+            ("(27)", "(30)", "condition step size"),
             Combine({"(27)": 1, "(30)": eta / 2}),
             "2 <a, b> = |a|^2 + |b|^2 - |a - b|^2, and eta Lmax <= 1",
         ),
         Step(
             "(28)",
             sp.Le(gap(K), gap(0) + total(-eta / 2 * norm2(s) + eta / 2 * apart + eta**2 / 2 * share * noise, r, K)),
-            ("decrease", "domain K"),
+            ("decrease",),
             Accumulation("decrease", gap(r), r, K),
             "all iterations",
         ),
         Step(
             "(18)",
             sp.Le(mean, 2 * gap_0 / (eta * K) + eta * share * noise + mean_apart),
-            ("(28)", "mean", "start", "bounded", clients, "domain K", "domain eta"),
+            ("(28)", "mean", "start", "bounded"),
             Combine({"(28)": 2 / (eta * K), "bounded": 2 / (eta * K)}),
             "Lemma 1",
         ),
         Step(
             "(112)",
             sp.Le(gradients, compared),
-            ("smooth", "dissimilar", *(() if one else ("largest s", "largest p - h", "domain beta2"))),
+            ("smooth", "dissimilar", *(() if one else ("largest s", "largest p - h"))),
             Combine(
                 {"smooth": 2, "dissimilar": 2}
                 if one
@@ -284,7 +280,7 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "all iterations",
             sp.Ge(total(compared - gradients, r, K), 0),
-            ("(112)", "domain K"),
+            ("(112)",),
             SumOver("(112)", r, K),
             "summed",
         ),
@@ -294,7 +290,7 @@ def derivation(statement: Any) -> Derivation:
                 (1 - A) * mean_apart,
                 eta**2 * (tau - 1) * scale * of_stretches + A * beta2 * mean + 2 * eta**2 * tau * (tau - 1) * kappa,
             ),
-            ("all stretches", "iterations", "local gradients", "all iterations", "sigma2", "mean", "domain K", *SIZES),
+            ("all stretches", "iterations", "local gradients", "all iterations", "sigma2", "mean"),
             Combine(
                 {
                     "all stretches": scale,
@@ -306,13 +302,13 @@ def derivation(statement: Any) -> Derivation:
             ),
             "Lemma 3",
         ),
-        Step("descent noise", share * noise >= 0, sizes, Decide(), "a variance"),
+        Step("descent noise", share * noise >= 0, (), Decide(), "a variance"),
         *(
             (
                 Step(
                     "noise of the mean",
                     sp.Ge(sum_p2 * noise - noise / m, 0),
-                    ("weights", "clients", "domain sum_L_sigma2"),
+                    ("weights",),
                     Decide(),
                     "equal weights have the smallest sum of squares",
                 ),
@@ -320,20 +316,18 @@ def derivation(statement: Any) -> Derivation:
             if foreign
             else ()
         ),
-        Step("drift noise", scale * of_stretches >= 0, sizes, Decide(), "likewise"),
-        Step("dissimilarity", kappa >= 0, sizes, Decide(), "a sum of squares"),
-        Step("A", A * (2 * beta2 + 1) <= 1, SMALL, Decide(), "the step condition"),
-        Step("A >= 0", A >= 0, SIZES, Decide(), "tau is at least 1"),
-        Step("D > 0", D > 0, ("A", "A >= 0", "domain beta2"), Decide(), "1 - A - A beta^2"),
-        Step(
-            "at most 2", (1 - A) / D <= 2, ("A", "A >= 0", "D > 0", "domain beta2"), Decide(), "A beta^2/(1 - A) <= 1/2"
-        ),
-        Step("at most 3", 1 / D <= 3, ("A", "A >= 0", "D > 0", "domain beta2"), Decide(), "and 1/(1 - A) <= 3/2"),
-        Step("1 - A", 1 - A >= 0, ("A", "A >= 0", "domain beta2"), Decide(), "A is at most 1/3"),
+        Step("drift noise", scale * of_stretches >= 0, (), Decide(), "likewise"),
+        Step("dissimilarity", kappa >= 0, (), Decide(), "a sum of squares"),
+        Step("A", A * (2 * beta2 + 1) <= 1, ("condition step size and interval",), Decide(), "the step condition"),
+        Step("A >= 0", A >= 0, (), Decide(), "tau is at least 1"),
+        Step("D > 0", D > 0, ("A", "A >= 0"), Decide(), "1 - A - A beta^2"),
+        Step("at most 2", (1 - A) / D <= 2, ("A", "A >= 0", "D > 0"), Decide(), "A beta^2/(1 - A) <= 1/2"),
+        Step("at most 3", 1 / D <= 3, ("A", "A >= 0", "D > 0"), Decide(), "and 1/(1 - A) <= 3/2"),
+        Step("1 - A", 1 - A >= 0, ("A", "A >= 0"), Decide(), "A is at most 1/3"),
         Step(
             "conclusion",
             sp.Le(mean, statement.bound),
-            ("(18)", "(113)", "D > 0", "at most 2", "at most 3", "1 - A", *signs, clients, "domain K", *SIZES),
+            ("(18)", "(113)", "D > 0", "at most 2", "at most 3", "1 - A", *signs),
             Combine({"(18)": (1 - A) / D, "(113)": 1 / D, **left}),
             "(72), solved for the gradients",
         ),

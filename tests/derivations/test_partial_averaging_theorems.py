@@ -131,7 +131,6 @@ def test_a_sharper_claim_is_noticed(name, which):
     [
         ("lemma_2/as_printed", "(35)", "agreement"),
         ("lemma_2/as_printed", "(54)", "whole"),
-        ("lemma_2/as_printed", "(50), (64)", "index n"),
         ("theorem_1/global", "(21)", "IID"),
         ("theorem_1/corrected", "conclusion", "condition step size"),
         ("theorem_2/corrected", "decrease", "condition step size"),
