@@ -337,6 +337,8 @@ class Implication:
 
 IMPLICATIONS = (
     Implication(strongly_convex_samples, (convex_samples,), (("mu", 0),), "A convex function is 0-strongly convex."),
+    Implication(smooth_clients, (smooth_samples,), (), "A client's gradient is a mean of its samples' gradients."),
+    Implication(convex_clients, (convex_samples,), (), "A client's objective is a mean of its samples' losses."),
     Implication(
         relaxed_dissimilarity,
         (gradient_dissimilarity, smooth_samples),
