@@ -80,8 +80,10 @@ class Combine:
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """PROVED with the multipliers, or UNDECIDED: no combination is not a refutation."""
         text = str(claim)
-        goal, relations = prepare(claim, facts)
         names = {f: sp.Symbol(str(f), real=True) for f in self.coefficients}
+        if names:
+            facts = {k: put(f, names) if isinstance(f, sp.Rel) else f for k, f in facts.items()}
+        goal, relations = prepare(claim, facts)
         if names:
             goal, relations = put(goal, names), {k: put(r, names) for k, r in relations.items()}
         if goal in (sp.true, sp.false):

@@ -64,9 +64,7 @@ def derivation(statement: Any) -> Derivation:
     domains = tuple(f"domain {x.name}" for x in find_statement(theorem).symbols if f"domain {x.name}" not in COUNT)
     own = {f.name for f in scope_facts(statement)}
     filled = "every_type_every_round" if every else "no_empty_rounds"
-    smallest = Fact(
-        "q", q >= q_min, "assumption", "q_min is the smallest of all rounds", filled
-    )
+    smallest = Fact("q", q >= q_min, "assumption", "q_min is the smallest of all rounds", filled)
     signs = ("Z >= 0", "spread >= 0", "chi2", "q", "domain q_min", "domain L", *(() if every else ("absent >= 0",)))
     steps = (
         Step("q > 0", q > 0, ("q", "domain q_min"), Decide(), "no round is empty"),

@@ -17,7 +17,14 @@ from boundcheck.proof.step import Finding, Status
 PAPER = "async_fl/"
 LEMMAS = ("lemma_2/corrected", "lemma_5/corrected", "lemma_6/corrected")
 THEOREM = ("theorem_1/corrected", "theorem_1/sharp")
+OTHERS = (
+    *("theorem_2/corrected", "theorem_2/corrected_every_type", "theorem_3/corrected", "corollary_1/corrected"),
+    *("equation_105/corrected", "equation_105/corrected_every_type"),
+)
 NAMES = ("lemma_2", "lemma_3", "lemma_3_gradients", "lemma_4", "lemma_5", "lemma_6")
+
+
+CHAINS = (*LEMMAS[1:], *THEOREM, *OTHERS)
 
 
 @cache
@@ -38,8 +45,8 @@ def step(name: str, which: str) -> Any:
 @pytest.mark.parametrize(
     "name",
     [
-        "lemma_2/corrected",
-        *(pytest.param(x, marks=pytest.mark.slow(reason="decides a chain of lemmas")) for x in (*LEMMAS[1:], *THEOREM)),
+        *("lemma_2/corrected", "lemma_7/as_printed"),
+        *(pytest.param(x, marks=pytest.mark.slow(reason="decides a chain of lemmas")) for x in CHAINS),
     ],
 )
 def test_every_step_is_proved(name: str) -> None:
@@ -56,10 +63,24 @@ def test_what_theorem_1_rests_on() -> None:
     assert set(citations("async_fl/theorem_1/corrected")) == lemmas | steps
 
 
-@pytest.mark.parametrize("name", [*LEMMAS, *THEOREM])
+def test_105_as_printed_breaks_at_its_factors() -> None:
+    found = report("equation_105/as_printed")
+    assert [r.step.name for r in found.results if r.status is not Status.PROVED] == ["conclusion"]
+    assert found.status is Status.REFUTED
+    v = {k: sp.Rational(x) for k, x in found.result("conclusion").finding.witness.items()}
+    spread = v["gap_n"] + v["spread_n"]
+    assert v["far"] <= 4 * v["L"] * v["chi2_n"] * spread / v["q"] + 4 * v["L"] * v["absent"]
+    assert v["slope2"] <= 2 * v["L"] * v["gap_n"] / v["q"]
+    assert v["g2"] <= 2 * v["far"] + 2 * v["slope2"]
+    assert v["g2"] > 4 * v["L"] * ((v["chi2_n"] / v["q"] + 1 / v["q"] ** 2) * v["gap_n"] + v["absent"]) + (
+        4 * v["L"] * v["chi2_n"] / v["q"] * v["spread_n"]
+    )
+
+
+@pytest.mark.parametrize("name", [*LEMMAS, *THEOREM, *OTHERS])
 def test_nothing_is_assumed_of_terms_without_a_fact(name: str) -> None:
     kinds = {t.kind for t in derivation(PAPER + name).trusted()}
-    assert kinds <= {"algorithm", "metric", "count", "evaluation", "law", "cited"}
+    assert kinds <= {"algorithm", "metric", "assumption", "count", "evaluation", "law", "cited"}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +89,11 @@ def test_nothing_is_assumed_of_terms_without_a_fact(name: str) -> None:
         *(("lemma_5/corrected", w) for w in ("gaps", "A, all", "N", "slope", "display")),
         *(("lemma_6/corrected", w) for w in ("(83)", "(84)", "window")),
         *(("theorem_1/sharp", w) for w in ("(87)",)),
+        *(("lemma_7/as_printed", w) for w in ("present, eps", "slope", "others")),
+        *(("equation_105/corrected", w) for w in ("round", "conclusion")),
+        *(("theorem_2/corrected", w) for w in ("round",)),
+        *(("corollary_1/corrected", w) for w in ("round",)),
+        *(("theorem_3/corrected", w) for w in ("work", "client, up", "client, down", "pair")),
     ],
 )
 def test_one_percent_less_is_not_proved(name: str, which: str) -> None:
@@ -88,6 +114,16 @@ def test_one_percent_less_is_not_proved(name: str, which: str) -> None:
         ("lemma_6/corrected", "(73)", "q > 0"),
         ("lemma_6/corrected", "half", "condition delays"),
         ("theorem_1/sharp", "(72)", "condition drift"),
+        ("lemma_7/as_printed", "present, eps", "chi2"),
+        ("lemma_7/as_printed", "others", "shares"),
+        ("equation_105/corrected", "round", "minimum"),
+        ("theorem_2/corrected", "round", "spread"),
+        ("theorem_2/corrected", "q > 0", "q"),
+        ("corollary_1/corrected", "round", "q"),
+        ("theorem_3/corrected", "up, t", "period"),
+        ("theorem_3/corrected", "client, up", "own, weighted"),
+        ("theorem_3/corrected", "(25)", "window"),
+        ("theorem_3/corrected", "client", "products in windows"),
         ("theorem_1/sharp", "twice", "condition movement"),
     ],
 )
