@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
 
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import text
+from boundcheck.theory.assumptions import IMPLICATIONS
 from boundcheck.theory.discovery import statement as find_statement
 from boundcheck.verify import boundcheck_verify as v
 
@@ -20,10 +22,10 @@ def write_citation(rule: Any) -> None:
     more: dict[str, Any] = {}
     kind = type(by).__name__
     if kind == "Lemma":
-        metric = by.metric
+        metric, images = by.metric, by._values()
         averaged = {s for expr in by.means for s in expr.free_symbols}
         rest, factors = sp.Integer(0), dict.fromkeys(by.means, sp.Integer(0))
-        for term in sp.Add.make_args(sp.expand(cited.bound)):
+        for term in sp.Add.make_args(sp.expand(cited.bound.xreplace(images))):
             if not term.free_symbols & averaged:
                 rest += term
                 continue
@@ -68,7 +70,20 @@ def write_citation(rule: Any) -> None:
         "metric": text(metric),
         "images": {str(s): text(image) for s, image in images.items()},
         "hypotheses": list(dict.fromkeys(hypotheses)),
+        "implied": _implied(cited, w.data["statement"]["assumptions"], getattr(by, "at", {})),
         **more,
     }
     line = rule.add(f"{w.text(gap)} {bound.op} 0", entry)
     rule.close_with(line)
+
+
+def _implied(cited: Any, own: list[list[str]], at: Mapping[str, Any]) -> list[list[Any]]:
+    """The assumptions of a cited statement that follow from those made here: name, from what, at which values, why."""
+    names = {name for name, _ in own}
+    rows: list[list[Any]] = []
+    for i in IMPLICATIONS:
+        given = [a.name for a in i.given]
+        fits = set(given) <= names and all(at.get(name) == value for name, value in i.at)
+        if i.assumption in cited.assumptions and i.assumption.name not in names and fits:
+            rows.append([i.assumption.name, given, {name: str(value) for name, value in i.at}, i.why])
+    return rows

@@ -215,6 +215,39 @@ def _young(rule: Rule) -> None:
     rule.close([[str(c), [*lines, {"square": f"<{apart}, {apart}>"}]]])
 
 
+def _cauchy(rule: Rule, a: str, b: str) -> str:
+    """The line |a|^2 |b|^2 >= <a, b>^2: a square where |a|^2 > 0; else <a, b>^2 > 0 would make a square negative."""
+    w, now = rule.w, rule.asked.now
+    one, other, both = f"<{a}, {a}>", f"<{b}, {b}>", f"<{a}, {b}>"
+    claim = f"{one}*{other} - {both}**2 >= 0"
+    part = f"{b} - {both}/{one}*({a})"
+    here, then = f"#{len(now)}", f"#{len(now) + 1}"
+    positive, zero = f"{one} > 0", f"0 >= {one}"
+    first = w.add(claim, {"rule": "sum", "terms": [["1", [here, {"square": f"<{part}, {part}>"}]]]}, (*now, positive))
+    some, none = f"{both}**2 > 0", f"0 >= {both}**2"
+    scale = f"({other} + 1)/(2*{both}**2)"
+    far = f"{b} - {scale}*{both}*({a})"
+    size = f"({scale}*{both})**2"
+    terms = [["1", []], ["1", [{"square": f"<{far}, {far}>"}]], ["1", [{"square": size}, here]]]
+    false = w.add("0 > 0", {"rule": "sum", "terms": terms, "signs": [then]}, (*now, zero, some))
+    absurd = w.add(claim, {"rule": "absurd", "of": false}, (*now, zero, some))
+    terms = [["1", [then]], ["1", [{"square": one}, {"square": other}]]]
+    plain = w.add(claim, {"rule": "sum", "terms": terms}, (*now, zero, none))
+    second = w.add(claim, {"rule": "cases", "of": [absurd, plain], "on": some, "else": none}, (*now, zero))
+    return w.add(claim, {"rule": "cases", "of": [first, second], "on": positive, "else": zero}, now)
+
+
+def _triangle(rule: Rule) -> None:
+    w, now = rule.w, rule.asked.now
+    a, b = vector_text(rule.by.u), vector_text(rule.by.v)
+    lines = [_cauchy(rule, a, b)]
+    for one in (a, b, f"{a} + {b}"):
+        square = {"square": f"<{one}, {one}>"}
+        lines.append(w.add(f"<{one}, {one}> >= 0", {"rule": "sum", "terms": [["1", [square]]]}, now))
+    lines.append(w.prove(f"<{a}, {b}> <= <{a}, {a}>**(1/2)*<{b}, {b}>**(1/2)", lines, now))
+    w.prove(claim_text(rule.asked.claim), lines, now, name=rule.name)
+
+
 def _limit(rule: Rule) -> None:
     by, w = rule.by, rule.w
     source = w.record.lines[by.source].claim
@@ -287,6 +320,7 @@ _RULES: dict[str, Written] = {
     "PartialSum": _partial_sum,
     "Jensen": _jensen,
     "Young": _young,
+    "Triangle": _triangle,
     "Limit": _limit,
     "MeanValue": _mean_value,
     "Induction": _induction,

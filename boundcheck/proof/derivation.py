@@ -14,6 +14,7 @@ from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
+from boundcheck.proof.countermodel import FROM_FACTS_ALONE, refuted
 from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
 from boundcheck.proof.gram import contradicted, prepare
@@ -24,6 +25,7 @@ from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
+from boundcheck.proof.scope import with_scope
 from boundcheck.proof.step import NAMES, Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
@@ -66,6 +68,7 @@ class Derivation(Shown):
     drawn: where inner products are expectations, pairs of a vector, such as x(r), and the number of draws on which it
     depends, 0 for a fixed one. It holds for all indices; a vector at given indices, or a sum of vectors, may be listed
     with another number. laws: how vectors are drawn, in the order in which they are (`laws.Law`).
+    Each step also uses the domains of its symbols and the ranges of its indices (`scope.with_scope`).
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -122,6 +125,7 @@ class Derivation(Shown):
             known.append(step.name)
         if self.conclusion not in [s.name for s in self.steps]:
             raise UnknownName(f"{self.statement.id}: the conclusion", self.conclusion, [s.name for s in self.steps])
+        object.__setattr__(self, "steps", with_scope(self.steps, self.facts))
         check_target(self.statement, self.facts, self.target, self._conclusion(), self.definitions())
         self._clock()
 
@@ -378,6 +382,9 @@ def decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mappin
             return Finding(Status.UNDECIDED, "no decision", note=reasons[name], claim=str(step.claim))
     own = of_the_kernel(step.by)
     found = step.by.check(step.claim, facts, setting) if own else _foreign(step, facts, setting)
+    if found.status is Status.UNDECIDED and own and type(step.by) in FROM_FACTS_ALONE:
+        counterexample = refuted(step.claim, facts, setting)
+        return found if counterexample is None else replace(counterexample, note=f"{counterexample.note}; {found.note}")
     if found.status is not Status.PROVED:
         return found
     method: Any = step.by

@@ -1151,7 +1151,9 @@ class Record:
         while not poles <= shown:
             ready = [c for c in waiting if needed(c.gap) <= shown]
             if not ready:
-                missing = next(iter(poles - shown))
+                given = {k: c for c in waiting for k in bases_of(c.gap[0])}
+                first = frozenset().union(*(needed(given[k].gap) for k in poles & set(given))) - shown - set(given)
+                missing = min(first or poles - shown)
                 raise Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
             waiting = [c for c in waiting if c not in ready]
             shown |= {k for c in ready for k in bases_of(c.gap[0])}
@@ -1228,7 +1230,7 @@ class Record:
         if not Claim(">=", plus(least, low, -1)).same(claim):
             raise Invalid("the claim is not what the least of several gives")
         wanted = [Claim(">=", plus(v, low, -1)) for v in values]
-        if not all(w.plain or any(g.gives(w) for g in given) for w in wanted):
+        if not all(not w.gap[0] or w.plain or any(g.gives(w) for g in given) for w in wanted):
             raise Invalid("one of the values is not shown to be at least that")
 
     def _by_power(self, claim: Claim, by: Any) -> None:
@@ -1240,6 +1242,17 @@ class Record:
         if not Claim("==", plus(more, times(base, power_of(base, exponent)), -1)).same(claim):
             raise Invalid("the claim is not what a power gives")
         self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
+
+    def _by_replace(self, claim: Claim, by: Any) -> None:
+        """Equals in place of equals: an expression with @ has the same value at both sides of an equation."""
+        left, right, within = (self.language.value(by[k]) for k in ("left", "right", "in"))
+        if not self._get(by["of"]).same(Claim("==", plus(left, right, -1))):
+            raise Invalid(f"'{by['of']}' does not claim that both sides are equal")
+        place = atom(("x", ANY))
+        one, other = (put(within, {place: x}, self.language.whole) for x in (left, right))
+        if not Claim("==", plus(one, other, -1)).same(claim):
+            raise Invalid("the claim is not what equals in place of equals give")
+        self._no_poles_of(claim, by)
 
     # rules about all values of an index
 
@@ -1429,25 +1442,22 @@ class Record:
             wanted = wanted.put(place, whole)
             if not (wanted.plain or any(g.gives(wanted) for g in given)):
                 raise Invalid(f"'{name}' of the cited record is not shown")
-        ours = [tuple(row) for row in self.statement["assumptions"]]
-        self.rests += [
-            f"that the assumption {a} of {cited.id} holds here"
-            for a, m in statement["assumptions"]
-            if (a, m) not in ours
-        ]
+        self._assumptions(cited, by)
         bound = cited.language.claim(statement["claim"])
         (target,) = dict(next(iter(cited.language.value(statement["target"])[0]))).keys()
         metric = self.language.value(by["metric"])
         self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
         gap = bound.gap
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
-            rest = self.language.value(by["rest"])
+            if any(number_of(self.language.value(text)) is None for text in by["images"].values()):
+                raise Invalid("a constant of the cited record has a value that is no number")
+            gap, rest = put(gap, place, whole), self.language.value(by["rest"])
             rebuilt, mean = rest, rest
             for factor, what, its_mean in by["means"]:
                 coefficient = self.language.value(factor)
                 if {atom(("x", n)) for n in averaged} & inside(coefficient):
                     raise Invalid("the cited bound is not linear in what is averaged")
-                rebuilt = plus(rebuilt, times(coefficient, cited.language.value(what)))
+                rebuilt = plus(rebuilt, times(coefficient, put(cited.language.value(what), place, whole)))
                 mean = plus(mean, times(coefficient, self.language.value(its_mean)))
                 self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
             if {atom(("x", n)) for n in averaged} & inside(rest) or plus(plus(rebuilt, variable(target), -1), gap, -1)[
@@ -1462,6 +1472,21 @@ class Record:
         self.rests.append(f"the record {cited.id}")
         self.holes += [f"{name} of {cited.id}" for name in cited.holes if name not in self.holes]
         self.rests += [r for r in cited.rests if r not in self.rests]
+
+    def _assumptions(self, cited: Record, by: Any) -> None:
+        """The assumptions of a cited record are made here, or follow by what is named, or are taken over."""
+        ours = [tuple(row) for row in self.statement["assumptions"]]
+        implied = {name: (given, at, why) for name, given, at, why in by.get("implied", ())}
+        for name, meaning in cited.statement["assumptions"]:
+            if (name, meaning) in ours:
+                continue
+            if name not in implied:
+                self.rests.append(f"that the assumption {name} of {cited.id} holds here")
+                continue
+            given, at, why = implied[name]
+            if not set(given) <= {own for own, _ in ours} or any(by["images"].get(n) != t for n, t in at.items()):
+                raise Invalid(f"the assumption {name} of the cited record does not follow from what is assumed here")
+            self.rests.append(f"that {', '.join(given)} give {name} of {cited.id}: {why}")
 
     def _by_solver(self, claim: Claim, by: Any) -> None:
         """No certificate: a hole, with which nothing counts as valid."""

@@ -32,7 +32,7 @@ FACTS = (
     upper_model("smooth", smooth_clients, "F is L-smooth", at_x, Evaluation("F", then, value=gap(r + 1))),
     lower_model("convex", convexity, "to the minimiser", at_x, Evaluation("F", Vector(()), value=sp.Integer(0))),
 )
-SIZES = ("domain L", "domain eta", "condition step size")
+CONDITION = "condition step size"
 
 
 def after(steps: Any) -> Any:
@@ -46,7 +46,7 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "descent",
             sp.Le(gap(r + 1), gap(r) - eta / 2 * norm2(s)),
-            ("smooth", "step", *SIZES),
+            ("smooth", "step", CONDITION),
             Combine({"smooth": 1}),
             "eta L <= 1",
         ),
@@ -54,21 +54,21 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "step case",
             sp.Implies(after(r), after(r + 1)),
-            ("descent", "convex", "step", "index r", *SIZES),
+            ("descent", "convex", "step", CONDITION),
             Supposing(Combine({"hypothesis": 1, "descent": 2 * eta * (r + 1), "convex": 2 * eta})),
             "the gap does not grow, and the distance falls by 2 eta times the next one",
         ),
         Step(
             "induction",
             after(k),
-            ("base case", "step case", "domain k"),
+            ("base case", "step case"),
             Induction("base case", "step case", r, k),
             "every number of steps",
         ),
         Step(
             "conclusion",
             sp.Le(gap(k), statement.bound, evaluate=False),
-            ("induction", "domain k", *SIZES),
+            ("induction", CONDITION),
             Combine({"induction": 1 / (2 * eta * k)}),
             "the distance is dropped",
         ),

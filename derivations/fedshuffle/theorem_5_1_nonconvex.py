@@ -28,7 +28,6 @@ L, G2, B2, P2, sigma2, M, E, eta_l, eta_g = sp.symbols("L G2 B2 P2 sigma2 M E et
 gap_0, grad2_0, R, t, mean = sp.symbols("gap_0 grad2_0 R t mean", real=True)
 gap: Any = sp.Function("gap", real=True)
 G: Any = sp.Function("G", real=True)(t)
-SIZES = tuple(f"domain {name}" for name in ("L", "G2", "B2", "P2", "sigma2", "M", "E", "eta_l", "eta_g"))
 
 
 def derivation(statement: Any) -> Derivation:
@@ -47,28 +46,28 @@ def derivation(statement: Any) -> Derivation:
         Fact("G >= 0", G >= 0, "metric", "a mean of squared norms"),
         Fact("last", gap(R) >= 0, "assumption", "F* is finite", "bounded_below"),
     )
-    left_out = Step("B at least 1", B2 >= 1, ("domain B2",), Decide(), "the recursion needs it")
+    left_out = Step("B at least 1", B2 >= 1, (), Decide(), "the recursion needs it")
     steps = (
         *([left_out] if printed else []),
         Step(
             "decrease",
             sp.Le(gap(t + 1), gap(t) - share * G + noise),
-            ("gap >= 0", "G >= 0", *names, *SIZES),
+            ("gap >= 0", "G >= 0", *names),
             Lemma(lemma, gap(t + 1), {gap_0: gap(t), grad2_0: G}),
             "the recursion in every round",
         ),
         Step(
             "sum",
             sp.Le(gap(R), gap(0) + total(-share * G + noise, t, R)),
-            ("decrease", "domain R", *SIZES),
+            ("decrease",),
             Accumulation("decrease", gap(t), t, R),
             "all rounds",
         ),
-        Step("share > 0", share > 0, SIZES, Decide(), "a product of positive numbers"),
+        Step("share > 0", share > 0, (), Decide(), "a product of positive numbers"),
         Step(
             "conclusion",
             sp.Le(mean, statement.bound),
-            ("sum", "start", "mean", "last", "share > 0", "domain R", *names, *SIZES),
+            ("sum", "start", "mean", "last", "share > 0", *names),
             Combine({"sum": 1 / (share * R), "last": 1 / (share * R)}),
             "divided by R and the coefficient of the gradient",
         ),
