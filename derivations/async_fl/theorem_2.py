@@ -1,4 +1,4 @@
-"""The proof of Theorem 2 (asynchronous federated learning, Appendix B.2), corrected, as checked steps.
+"""The proof of Theorem 2 (asynchronous federated learning, Appendix B.2) as checked steps.
 
 n = 0, ..., N-1 counts the rounds; in each a client can take part. Besides the notation of Theorem 1,
 
@@ -22,7 +22,7 @@ from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
 from boundcheck.theory.discovery import statement as find_statement
 
-READINGS = ("corrected", "corrected_every_type")
+READINGS = ("corrected", "corrected_every_type", "as_printed")
 
 L, q_min, chi2_max, P, U, s, period = sp.symbols("L q_min chi2_max P U s period", real=True)
 n, mean, gap = sp.symbols("n mean gap", real=True)
@@ -52,25 +52,36 @@ ABSENT = (
 )
 
 
+def _factors(reading: str) -> tuple[Any, Any, Any]:
+    """Of the gap of L^n by chi_n^2 and q(n), of what the kinds cost, and of the absent kinds, over 4 L."""
+    if reading == "as_printed":
+        return (lambda x, w: x / w + 1 / w**2), 1, 1
+    if reading == "corrected_every_type":
+        return (lambda x, w: (x + 1) / w), 1, 0
+    return (lambda x, w: (2 * x + 1) / w), 2, 2
+
+
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
-    every = statement.reading == "corrected_every_type"
-    factor, others = (1, 0) if every else (2, 8 * L * absent)
-    gaps, kinds = 4 * L * (factor * chi2_max + 1) / q_min, 4 * L * factor
+    every, printed = statement.reading == "corrected_every_type", statement.reading == "as_printed"
+    factor, kind, rest = _factors(statement.reading)
+    others, kinds, gaps = 4 * L * rest * absent, 4 * L * kind, 4 * L * factor(chi2_max, q_min)
     lemma = f"async_fl/equation_105/{statement.reading}"
-    theorem = "async_fl/theorem_1/corrected"
+    theorem = f"async_fl/theorem_1/{'as_printed' if printed else 'corrected'}"
     images = (("q", q), ("chi2_n", chi), ("gap_n", Z), ("spread_n", spread))
     conditions = tuple(f"condition {x.name}" for x in statement.conditions)
     domains = tuple(f"domain {x.name}" for x in find_statement(theorem).symbols if f"domain {x.name}" not in COUNT)
     own = {f.name for f in scope_facts(statement)}
     filled = "every_type_every_round" if every else "no_empty_rounds"
     smallest = Fact("q", q >= q_min, "assumption", "q_min is the smallest of all rounds", filled)
+    if printed:
+        smallest = Fact("q", q >= q_min, "metric", "q_min is the smallest of all rounds")
     signs = ("Z >= 0", "spread >= 0", "chi2", "q", "domain q_min", "domain L", *(() if every else ("absent >= 0",)))
     steps = (
         Step("q > 0", q > 0, ("q", "domain q_min"), Decide(), "no round is empty"),
         Step(
             "(105)",
-            sp.Le(g2, 4 * L * (factor * chi + 1) / q * Z + kinds * chi / q * spread + others),
+            sp.Le(g2, 4 * L * factor(chi, q) * Z + kinds * chi / q * spread + others),
             ("index n", "q > 0", *signs),
             Instance(lemma, g2, images if every else (*images, ("absent", absent))),
             "at theta^n",
@@ -80,7 +91,7 @@ def derivation(statement: Any) -> Derivation:
             sp.Le(g2, gaps * Z + kinds * chi * het + others),
             ("(105)", "q > 0", "spread", *signs),
             Combine(
-                {"(105)": 1, "spread": kinds * chi / q, "Z >= 0": gaps - 4 * L * (factor * chi + 1) / q},
+                {"(105)": 1, "spread": kinds * chi / q, "Z >= 0": gaps - 4 * L * factor(chi, q)},
                 (q, chi),
             ),
             "the largest chi2 and the smallest q(n)",

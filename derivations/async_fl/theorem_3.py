@@ -1,4 +1,4 @@
-"""The proof of Theorem 3 (asynchronous federated learning, Section 3.4), corrected, as checked steps.
+"""The proof of Theorem 3 (asynchronous federated learning, Section 3.4) as checked steps.
 
 n = 0, ..., N-1 counts the rounds, W V of them in a period, and e = 0, ..., s V - 1 the windows of W rounds. i and j
 count the clients, r, r2, t and u the rounds of a window. Losses are relative to those at the minimiser x of the
@@ -12,6 +12,8 @@ surrogate problem.
 
 What a window costs: a_r - a_r' is at most (W - 1) c for two of its rounds, if a changes by at most c in a round.
 The sum over all pairs with the weights p(r')/W is q_i times the sum of a, less the sum of p a.
+
+The printed proof loses the sum q(n) of the weights, here qn, between (24) and (25), and rests on the printed Theorem 1.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.drawing import Expected
 from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Decide, Imported
 from boundcheck.proof.rules import Accumulation, At, CauchySchwarz, Exchange, InEpochs, SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total, vector_total
@@ -33,7 +36,7 @@ from boundcheck.proof.weights import Weights
 from boundcheck.theory.assumptions import convex_samples
 from boundcheck.theory.discovery import statement as find_statement
 
-READINGS = ("corrected",)
+READINGS = ("corrected", "as_printed")
 THEOREM = "async_fl/theorem_1/corrected"
 
 
@@ -326,8 +329,43 @@ ENDING = (
 )
 
 
+def _printed(statement: Any) -> Derivation:
+    """Up to where it breaks."""
+    theorem, qn = find_statement("async_fl/theorem_1/as_printed"), sp.Symbol("qn", real=True)
+    scope = tuple(f.name for f in scope_facts(statement))
+    facts = (
+        *scope_facts(statement),
+        Fact("range qn", sp.And(qn > 0, qn <= rho), "range", "the sum of the weights of a round"),
+        *(f for f in FACTS if f.name == "index n"),
+        Fact("Zbar", sp.Eq(Zbar, total(Z, n, N) / N), "metric", "mean over the rounds, what Theorem 1 bounds"),
+        Fact("mean", sp.Eq(mean, total(ain, n, N) / N), "metric", "q_bar times the gap of the surrogate problem"),
+    )
+    step = h * qn * B**2  # of (24)
+    steps = (
+        Step("(25)", sp.Le(step, h * B**2), ("range qn", *SIZES), Decide(), "the change in a round, from (24)"),
+        Step("Theorem 1", sp.Le(Zbar, theorem.bound), scope, Instance(theorem.id, Zbar), "the mean gap of the rounds"),
+        Step(
+            "(29)",
+            sp.Le(mean, Zbar - R + q_bar * (W - 1) * h * B**2),
+            ("(25)",),
+            Imported("(28) and (29)"),
+            "R cancels",
+        ),
+        Step(
+            "conclusion",
+            sp.Le(mean, statement.bound),
+            ("(29)", "Theorem 1", *(name for name in scope if name.startswith("domain"))),
+            Combine({"(29)": 1, "Theorem 1": 1}),
+            "with eps_W",
+        ),
+    )
+    return Derivation(statement, facts, steps, conclusion="conclusion", target=mean)
+
+
 def derivation(statement: Any) -> Derivation:
-    """The derivation of the corrected reading."""
+    """The derivation of one reading."""
+    if statement.reading == "as_printed":
+        return _printed(statement)
     scope = tuple(f.name for f in scope_facts(statement))
     ending = (
         Step(
