@@ -16,7 +16,7 @@ from boundcheck.proof.step import Finding, Status
 
 PAPER = "async_fl/"
 LEMMAS = ("lemma_2/corrected", "lemma_5/corrected", "lemma_6/corrected")
-THEOREM = ("theorem_1/corrected", "theorem_1/sharp")
+THEOREM = ("theorem_1/corrected", "theorem_1/sharp", "theorem_1/corrected_certain")
 OTHERS = (
     *("theorem_2/corrected", "theorem_2/corrected_every_type", "theorem_3/corrected", "corollary_1/corrected"),
     *("equation_105/corrected", "equation_105/corrected_every_type"),
@@ -60,7 +60,7 @@ def test_what_theorem_1_rests_on() -> None:
     lemmas = {f"async_fl/{x}/corrected" for x in NAMES}
     steps = {f"async_fl/equation_{k}_constraints/corrected" for k in (97, 98)}
     assert set(citations("async_fl/theorem_1/sharp")) == lemmas
-    assert set(citations("async_fl/theorem_1/corrected")) == lemmas | steps
+    assert set(citations("async_fl/theorem_1/corrected")) == {*lemmas, *steps}
 
 
 def test_105_as_printed_breaks_at_its_factors() -> None:
@@ -75,6 +75,32 @@ def test_105_as_printed_breaks_at_its_factors() -> None:
     assert v["g2"] > 4 * v["L"] * ((v["chi2_n"] / v["q"] + 1 / v["q"] ** 2) * v["gap_n"] + v["absent"]) + (
         4 * v["L"] * v["chi2_n"] / v["q"] * v["spread_n"]
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "refuted"),
+    [
+        ("lemma_2/as_printed", ("(59)",)),
+        *((f"theorem_1/{x}", ("(86)",)) for x in ("as_printed", "as_printed_used")),
+        ("theorem_2/as_printed", ("(105)", "Theorem 1")),
+        ("theorem_3/as_printed", ("(25)", "Theorem 1")),
+        ("corollary_1/as_printed", ("round", "Theorem 1")),
+    ],
+)
+def test_printed_readings_break_where_the_paper_slips(name: str, refuted: tuple[str, ...]) -> None:
+    found = report(name)
+    assert found.status is Status.REFUTED
+    assert found.bound_matches
+    assert tuple(r.step.name for r in found.results if r.status is Status.REFUTED) == refuted
+
+
+def test_the_cross_term_of_lemma_2_for_one_client_and_two_steps() -> None:
+    """w is 0 or d with the chance c: E<w g, v(1)> is not q E<g, v(1)>, since v(1) = v(0) - et w g."""
+    c, d, et, v0, g0, g1 = map(sp.Rational, ("1/2", "1", "1/4", "3", "2", "1"))
+    outcomes = ((c, d), (1 - c, sp.Integer(0)))
+    cross = sum(chance * w * g1 * (v0 - et * w * g0) for chance, w in outcomes)
+    printed = c * d * g1 * sum(chance * (v0 - et * w * g0) for chance, w in outcomes)
+    assert printed - cross == et * c * (1 - c) * d**2 * g0 * g1 > 0
 
 
 @pytest.mark.parametrize("name", [*LEMMAS, *THEOREM, *OTHERS])

@@ -33,7 +33,7 @@ def test_what_all_samples_have_their_mean_has():
     samples = [(vector(f"g{k}"), vector(f"h{k}")) for k in (1, 2)]
     points = [[Evaluation("f_ij", at, g) for at, g in zip((x, y), pair, strict=True)] for pair in samples]
     mean = [samples[0][k] * t + samples[1][k] * (1 - t) for k in (0, 1)]
-    weights = {"t": sp.And(t >= 0, t <= 1)}
+    weights = {"t >= 0": t >= 0, "t <= 1": t <= 1}
     smooth = {f"smooth {k}": pointwise("A", smooth_samples, "", *at).claim for k, at in enumerate(points)}
     wanted = sp.Le(norm2(mean[0] - mean[1]), L**2 * norm2(x - y))
     by = Combine({"smooth 0": t, "smooth 1": 1 - t})
