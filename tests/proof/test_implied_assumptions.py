@@ -36,7 +36,9 @@ def test_what_all_samples_have_their_mean_has():
     weights = {"t >= 0": t >= 0, "t <= 1": t <= 1}
     smooth = {f"smooth {k}": pointwise("A", smooth_samples, "", *at).claim for k, at in enumerate(points)}
     wanted = sp.Le(norm2(mean[0] - mean[1]), L**2 * norm2(x - y))
-    by = Combine({"smooth 0": t, "smooth 1": 1 - t})
+    apart = (samples[0][0] - samples[0][1]) - (samples[1][0] - samples[1][1])
+    weights["square"] = sp.Ge(norm2(apart), 0, evaluate=False)
+    by = Combine({"smooth 0": t, "smooth 1": 1 - t, "square": t * (1 - t)})
     assert by.check(wanted, smooth | weights, Context()).status is Status.PROVED
     assert by.check(sp.Le(2 * wanted.lhs, wanted.rhs), smooth | weights, Context()).status is not Status.PROVED
     convex = {f"convex {k}": pointwise("A", convex_samples, "", *at).claim for k, at in enumerate(points)}
