@@ -1053,6 +1053,7 @@ class Averages:
         self.noise = {head_of(single(x)[0]) for x in data.get("independent", ())}
         self.clients = language.value(data["clients"]) if self.noise else ZERO
         alike = all(own == other and len(set(own)) == len(own) for (_, own), (_, other) in pairs)
+        alike = alike and not data["past"] and "time" not in data
         if not alike or len({*self.means, *self.families}) != 2 * len(pairs) or not self.noise <= set(self.means):
             raise Invalid(f"the law '{data['name']}' is not well formed")
 
