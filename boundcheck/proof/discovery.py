@@ -217,6 +217,6 @@ def body(id: str, without: Iterable[str] = ()) -> tuple[tuple[Fact, ...], tuple[
     """
     found, left_out = derivation(id), {*without}
     facts = tuple(f for f in found.facts if f.kind not in ("domain", "condition") and f.name not in left_out)
-    scope = {f.name for f in found.facts if f.kind in ("domain", "count", "index", "range")}  # found again for each step
+    scope = {f.name for f in found.facts if f.kind in ("domain", "count", "index", "range")}  # each step finds it again
     steps = (s for s in found.steps if s.name not in {found.conclusion, *left_out})
     return facts, tuple(replace(s, uses=tuple(n for n in s.uses if n not in scope)) for s in steps)

@@ -34,7 +34,9 @@ from boundcheck.proof.vectors import Inner, Vector, inner
 DECLARED: Mapping[str, tuple[str, ...]] = {
     "without_replacement": ("Order",),
     "uniform_cohort": ("Order",),
+    "followed_objective": ("Draws",),
     "fedshuffle": ("Order",),
+    "fedshuffle_gen": ("Order", "Draws"),
     "fedshuffle_mvr": ("Order", "Draws"),
     "epoch_error2": ("Order",),
     "block_variance": ("Draws",),

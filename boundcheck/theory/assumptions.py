@@ -184,6 +184,11 @@ bounded_gradients = Assumption(
     "Every client's gradients have norm B at most, at every point.",
     sp.Le(_q["client_grad2"], _q["B"] ** 2),  # for weights that sum to 1
 )
+bounded_sample_gradients = Assumption(
+    "bounded_sample_gradients",
+    "The gradients of the samples that local steps use have norm B at most, at every point.",
+)
+
 same_expected_weights = Assumption(
     "same_expected_weights",
     "In every round each kind of data has the share in the expected weights that it has in F.",
@@ -314,7 +319,7 @@ CLASSES: Mapping[str, Assumption] = {
         *(smooth_blocks, smooth_separable, smooth_weighted, smooth_globally, iid_clients, pure_noise, even_noise),
         *(averages_as_objective, averages_uniformly, block_variance, block_dissimilarity, total_dissimilarity),
         *(convex_clients, unbiased_gradients, covariance_of_weights, independent_weights, window_property),
-        *(bounded_gradients, same_expected_weights, every_type_every_round, no_empty_rounds),
+        *(bounded_gradients, bounded_sample_gradients, same_expected_weights, every_type_every_round, no_empty_rounds),
         *(fixed_times, one_by_one, whole_times, slowest_at_an_end, time_based, own_minimisers),
         *(two_alternating_clients, four_alternating_clients),
         *(client_smoothness, lower_curvature, dissimilarity_at_start, bounded_dissimilarity, inexact_solves),
@@ -338,6 +343,8 @@ class Implication:
 
 IMPLICATIONS = (
     Implication(strongly_convex_samples, (convex_samples,), (("mu", 0),), "A convex function is 0-strongly convex."),
+    Implication(smooth_clients, (smooth_samples,), (), "A client's gradient is a mean of its samples' gradients."),
+    Implication(convex_clients, (convex_samples,), (), "A client's objective is a mean of its samples' losses."),
     Implication(
         relaxed_dissimilarity,
         (gradient_dissimilarity, smooth_samples),

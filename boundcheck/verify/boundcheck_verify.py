@@ -2014,8 +2014,11 @@ class Model:
             if fact["kind"] in ("index", "range", "definition"):
                 continue
             names = {n for n in self.record.mentioned(tree) if n in indices}
-            if self._holds(tree, {}):
-                continue
+            try:
+                if self._holds(tree, {}):
+                    continue
+            except Invalid:  # a quotient or a number of terms is known at values of the indices only
+                pass
             for values in self._ranges(sorted(names, key=list(indices).index), ranges):
                 if not self._holds(tree, values):
                     raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
@@ -2044,6 +2047,8 @@ class Model:
         if op in ("<=", "<"):
             gap = times(constant(-1), gap)
         op = {"<=": ">=", "<": ">", "=": "=="}.get(op, op)
+        if not gap[0] and gap[1] and all(self._positive(k, values) for k in needed(gap)):
+            gap = ZERO
         if (
             Claim(op, gap).plain is None
             and op in (">=", ">")
@@ -2051,6 +2056,23 @@ class Model:
         ):
             return _between(gap)[0] > 0
         return Claim(op, gap).plain is True
+
+    def _positive(self, base: int, values: Any) -> bool:
+        """Whether a polynomial in real variables of ranges is positive there: its terms are at least 0, one is more."""
+        firm, weak = self._signed
+        terms = [({n for n, _ in m}, c > 0) for m, c in BASES[base]]
+        return all(c and own <= firm | weak for own, c in terms) and any(own <= firm for own, _ in terms)
+
+    @property
+    def _signed(self) -> tuple[set[int], set[int]]:
+        """The variables that their ranges make positive, and those that they make at least 0."""
+        found: dict[str, set[int]] = {">": set(), ">=": set()}
+        for fact in self.record.data["facts"]:
+            if fact["kind"] == "range":
+                claim, own = self.record.language.claim(fact["claim"]), atom(("x", fact["about"]))
+                if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
+                    found[claim.op].add(own)
+        return found[">"], found[">="]
 
     def value(self, tree: Any, names: Any) -> Value:
         """The value of a tree at the point."""
@@ -2065,6 +2087,8 @@ class Model:
             return self.value(body, dict(zip(parameters, (self.value(a, names) for a in tree[2]), strict=True)))
         if op == "call" and tree[1] == "sum":
             count, total = number_of(self.value(tree[2][1], names)), ZERO
+            if not isinstance(count, int):
+                raise Invalid("at the point: the number of terms of a sum is not known")
             for k in range(count):
                 total = plus(total, self.value(tree[2][2], {**names, tree[2][0][1]: constant(k)}))
             return total
@@ -2082,8 +2106,16 @@ class Model:
         if op == "/":
             return times(self.value(tree[1], names), inverse(self.value(tree[2], names)))
         if op == "**":
-            return power_of(self.value(tree[1], names), self.value(tree[2], names))
+            return self._power(self.value(tree[1], names), self.value(tree[2], names))
         return constant(tree[1])
+
+    def _power(self, base: Value, exponent: Value) -> Value:
+        """b**(e + n) as b**n * b**e, for a number b > 0 and an integer n, so that equal powers look alike."""
+        number, whole = number_of(base), exponent[0].get((), 0)
+        plain = number_of(exponent) is not None or exponent[1] or Fraction(whole).denominator != 1
+        if number is None or number <= 0 or plain:
+            return power_of(base, exponent)
+        return times(power(base, int(whole)), power_of(base, plus(exponent, constant(whole), -1)))
 
 
 def _between(a: Value) -> tuple[Fraction, Fraction]:
