@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.text import atom_text, text
+from boundcheck.certificates.text import atom_text, claim_text, text
 from boundcheck.verify import boundcheck_verify as v
 
 
@@ -29,7 +29,8 @@ def _expectation(form: Any, name: str, product: int) -> str:
     w = form.w
     law = w.record.laws[name]
     pair = v.ATOMS[product][1:]
-    if not any(v.head_of(n) in law.sources for n in pair):
+    about = {*law.sources, *getattr(law, "means", ()), *getattr(law, "families", ())}
+    if not any(v.head_of(n) in about for n in pair):
         return ""
     by: dict[str, Any] = {"rule": "mean", "law": name, "first": v.name_of(pair[0]), "second": v.name_of(pair[1])}
     for before in _epochs(w, law, pair):
@@ -117,6 +118,14 @@ def every_sample(rule: Any) -> None:
             lines.append([rule.add(claim, {**entry, "signs": signs}), w.text(rule.claim.gap[n])])
             break
     rule.close([], lines)
+
+
+def averaged(rule: Any) -> None:
+    """The line of a step by `Averaged`."""
+    rule.close(
+        [],
+        [[rule.add(claim_text(rule.asked.claim), {"rule": "average", "law": rule.by.law, "of": rule.by.source}), "1"]],
+    )
 
 
 def in_epochs(rule: Any) -> None:

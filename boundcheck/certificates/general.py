@@ -11,7 +11,7 @@ import sympy as sp
 
 from boundcheck.certificates.cite import write_citation
 from boundcheck.certificates.combine import Combination, combination
-from boundcheck.certificates.drawn import every_sample, in_epochs
+from boundcheck.certificates.drawn import averaged, every_sample, in_epochs
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.certificates.writer import Writer
@@ -333,5 +333,6 @@ _RULES: dict[str, Written] = {
     "Induction": _induction,
     "Expected": _expected,
     "EverySample": every_sample,
+    "Averaged": averaged,
     "InEpochs": in_epochs,
 }

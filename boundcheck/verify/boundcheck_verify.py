@@ -891,6 +891,7 @@ class Law:
         own = f"a uniform order of {self.data.get('items')} items"
         own += ", a fresh one after every so many" if self.data.get("epochs") else ""
         said = [f"{x} is {u} of the item at that position of {own}" if self.order
+                else f"{x} has the mean 0 given all that is drawn before it" if u == "0"
                 else f"{x} is drawn with the mean {u}, independently at each of its arguments"
                 for x, u in self.data["drawn"]]  # fmt: skip
         said += [f"{x} has the distribution of {u}" for x, u in self.data.get("alike", ())]
@@ -1021,6 +1022,94 @@ class Law:
         n = self.size(place)
         return [plus(n, ONE, -1), before, start, size, plus(plus(n, start, -1), size, -1)]
 
+    def needed(self, pair: tuple[int, int], before: Value) -> list[Value]:
+        """The same for the places of an inner product."""
+        return [value for place in filter(None, map(self.place, pair)) for value in self.positions(place, before)]
+
+
+class Averages:
+    """Families x of one vector a client, and their means X, which all clients share: <x, Y> is <X, Y> for a mean Y.
+
+    independent: families of noise that each client draws independently with mean 0, where `clients` clients have equal
+    weights; then <X, Y> is <x, y>/clients for their means.
+    """
+
+    order, sources, past = False, dict[int, Any](), set[int]()  # they draw nothing, and know nothing before a draw
+
+    def __init__(self, data: Any, language: Language) -> None:
+        self.data, self.whole = data, language.whole
+
+        def single(text: str) -> tuple[int, list[int]]:
+            ((n, factor),) = language.vector(parsed(text, "sum"), {}).items()
+            arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
+            numbers = [next(iter(a[0]))[0][0] for a in arguments]
+            if ATOMS[n][0] == "S" or factor != ONE or arguments != [variable(k) for k in numbers]:
+                raise Invalid(f"'{text}' is no single vector of a law")
+            return n, numbers
+
+        pairs = [(single(x), single(mean)) for x, mean in data["drawn"]]
+        self.means = {head_of(x): (own, {mean: ONE}) for (x, own), (mean, _) in pairs}
+        self.families = {head_of(mean): (own, {x: ONE}) for (x, _), (mean, own) in pairs}
+        self.noise = {head_of(single(x)[0]) for x in data.get("independent", ())}
+        self.clients = language.value(data["clients"]) if self.noise else ZERO
+        alike = all(own == other and len(set(own)) == len(own) for (_, own), (_, other) in pairs)
+        alike = alike and not data["past"] and "time" not in data
+        if not alike or len({*self.means, *self.families}) != 2 * len(pairs) or not self.noise <= set(self.means):
+            raise Invalid(f"the law '{data['name']}' is not well formed")
+
+    def words(self) -> str:
+        """The law in a sentence."""
+        said = [f"{mean} is the mean over the clients of {x}" for x, mean in self.data["drawn"]]
+        said += [
+            f"{x} is independent noise of {self.data['clients']} clients" for x in self.data.get("independent", ())
+        ]
+        return f"{'; '.join(said)} ({self.data['of']})"
+
+    def fits(self, left: Any, right: Any) -> bool:
+        """Equations of families are about each client."""
+        return True
+
+    def place(self, n: int) -> Any:
+        """Nothing is drawn."""
+        return None
+
+    def image(self, n: int) -> Any:
+        """The mean of a family, and a mean itself; raises Invalid for another vector."""
+        if head_of(n) in self.families:
+            return {n: ONE}
+        if head_of(n) not in self.means:
+            raise Invalid("a vector has no mean over the clients")
+        return vector_put({n: ONE}, {head_of(n): self.means[head_of(n)]}, self.whole)
+
+    def _noise_of(self, n: int) -> Any:
+        own = self.families.get(head_of(n))
+        if own is None or ATOMS[n][0] == "S" or head_of(next(iter(own[1]))) not in self.noise:
+            return None
+        return vector_put({n: ONE}, {head_of(n): own}, self.whole)
+
+    def _reduced(self, first: int, second: int) -> list[int]:
+        """The pair, the family of which is replaced by its mean where the other one is a mean."""
+        pair = [first, second]
+        for k in (0, 1):
+            if head_of(pair[k]) in self.means and head_of(pair[1 - k]) in self.families:
+                (pair[k],) = self.image(pair[k])
+                break
+        return pair
+
+    def expected(self, first: int, second: int, factor: Value | None, before: Value) -> Value:
+        """What the inner product is."""
+        pair = self._reduced(first, second)
+        noise = [self._noise_of(n) for n in pair]
+        if all(noise):
+            return times(product_of(*noise), inverse(self.clients))
+        if pair == [first, second]:
+            raise Invalid("the averages say nothing of this product")
+        return product_of({pair[0]: ONE}, {pair[1]: ONE})
+
+    def needed(self, pair: tuple[int, int], before: Value) -> list[Value]:
+        """That there is a client, where their number is used."""
+        return [plus(self.clients, ONE, -1)] if all(self._noise_of(n) for n in self._reduced(*pair)) else []
+
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Records
@@ -1051,7 +1140,7 @@ class Record:
         self.lines: dict[str, Line] = {}
         self.ranges: dict[int, list[Claim]] = {}  # index -> the relations of its range
         self.whole_indices: set[int] = set()
-        self.laws: dict[str, Law] = {}
+        self.laws: dict[str, Any] = {}
         self.rests: list[str] = []
         self.holes: list[str] = []  # lines without a certificate
         self.steps = 0
@@ -1145,8 +1234,12 @@ class Record:
         equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
         equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
         for data in self.data["laws"]:
-            law = Law(data, self.language)
+            law = Averages(data, self.language) if data["kind"] == "averages" else Law(data, self.language)
             where = f"the law '{data['name']}'"
+            if isinstance(law, Averages) and law.noise:
+                still = {h for other in self.laws.values() for h, mean in other.sources.items() if not mean}
+                if data["of"] != "averages_uniformly" or not law.noise <= still:
+                    raise Invalid(f"{where} is about noise that no law draws with mean 0, or about other weights")
             if data["of"] not in declares or data["name"] in self.laws:
                 raise Invalid(f"{where} is declared by nothing in the statement, or its name is taken")
             for other in self.laws.values():
@@ -1655,10 +1748,21 @@ class Record:
         factor = self.language.value(by["factor"]) if "factor" in by else None
         mean = law.expected(first, second, factor, before)
         pair = product_of({first: ONE}, {second: ONE})
-        places = [p for p in map(law.place, (first, second)) if p]
-        if not all(whole(v) for p in places for v in law.positions(p, before)):
+        needed = law.needed((first, second), before)
+        if not all(map(whole, needed)):
             raise Invalid("a position is not an integer")
-        return plus(pair, mean, -1), [v for p in places for v in law.positions(p, before)]
+        return plus(pair, mean, -1), needed
+
+    def _by_average(self, claim: Claim, by: Any) -> None:
+        """An equation of families holds of their means."""
+        law, source = self.laws[by["law"]], self._get(by["of"])
+        if not isinstance(law, Averages) or source.op != "=":
+            raise Invalid("the averages are of no equation of vectors")
+        total: Any = {}
+        for n, factor in source.gap.items():
+            total = vector_plus(total, law.image(n), factor)
+        if not Claim("=", total).same(claim):
+            raise Invalid("the claim is not the mean of the equation")
 
     def _by_mean(self, claim: Claim, by: Any) -> None:
         """An inner product with a draw is its mean, by the law."""
