@@ -102,7 +102,8 @@ def every_sample(rule: Any) -> None:
     w, record = rule.w, rule.w.record
     law = record.laws[rule.by.law]
     lines: list[list[str]] = []
-    for n in rule.claim.gap:
+    own = v.linear(rule.claim.gap)
+    for n in own:
         place = law.place(n) if v.ATOMS[n][0] == "S" and v.head_of(n) in law.sources else None
         if place is None:
             continue
@@ -113,8 +114,7 @@ def every_sample(rule: Any) -> None:
             except v.Invalid:
                 continue
             signs = [rule.prove(f"{w.text(x)} >= 0") for x in numbers if v.number_of(x) is None]
-            claim = " + ".join(f"({w.text(c)})*{v.name_of(k)}" for k, c in gap.items()) + " = 0"
-            lines.append([rule.add(claim, {**entry, "signs": signs}), w.text(rule.claim.gap[n])])
+            lines.append([rule.add(f"{w.text(gap)} = 0", {**entry, "signs": signs}), w.text(own[n])])
             break
     rule.close([], lines)
 
