@@ -13,6 +13,8 @@ from boundcheck.verify import boundcheck_verify as v
 
 def expect(form: Any, name: str) -> None:
     """Puts what the law says into the claims of a combination: an equation for every product with a draw."""
+    if name not in form.w.record.laws:
+        raise NotShown(f"the verifier reads no law of the kind of '{name}'")
     gaps = [form.w.claim(n, form.now).gap for n in form.asked.facts if form.w.claim(n, form.now).op not in ("=", "=>")]
     gaps.append(form.w.language.claim(form.text).gap)
     products = {n for gap in gaps for m in form.image(gap)[0] for n, _ in m if v.ATOMS[n][0] == "<>"}

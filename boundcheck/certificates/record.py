@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.language import parts
-from boundcheck.proof.laws import Order
+from boundcheck.proof.laws import Draws, Order
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.verify import boundcheck_verify as v
@@ -73,7 +73,7 @@ def law_row(law: Any) -> dict[str, Any]:
     row |= {"past": [vector_text(x) for x in law.past]}
     if isinstance(law, Order):
         row |= {"items": text(law.items), "epochs": law.epochs}
-    elif law.alike:
+    elif isinstance(law, Draws) and law.alike:
         row["alike"] = [[vector_text(x), vector_text(other)] for x, other in law.alike]
     return row if law.time is None else row | {"time": str(law.time)}
 

@@ -1055,6 +1055,8 @@ class Record:
         equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
         equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
         for data in self.data["laws"]:
+            if data["kind"] not in ("order", "draws"):
+                continue  # no line can use it
             law = Law(data, self.language)
             where = f"the law '{data['name']}'"
             if data["of"] not in declares or data["name"] in self.laws:
@@ -1814,12 +1816,16 @@ class Model:
                     raise Invalid("at the point: an index has too many values")
                 yield values
 
-    def _holds(self, claim: Claim, values: Any) -> bool:
+    def at(self, claim: Claim, values: Any) -> Claim:
+        """The claim at the point and at values of indices."""
         place = {**self.place, **values}
         for _ in range(LARGEST):  # what is put may be given by others
             claim = claim if claim.atoms.isdisjoint(place) else claim.put(place, self.language.whole)
         powers = {n: self._power(*map(thawed, ATOMS[n][1:])) for n in claim.atoms if ATOMS[n][0] == "**"}
-        claim = claim.put(powers, self.language.whole) if powers else claim
+        return claim.put(powers, self.language.whole) if powers else claim
+
+    def _holds(self, claim: Claim, values: Any) -> bool:
+        claim = self.at(claim, values)
         if not claim.gap[0] and claim.gap[1] and all(map(self._positive, needed(claim.gap))):
             claim = Claim(claim.op, ZERO)
         roots = claim.op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap))
