@@ -13,7 +13,7 @@ from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.families import Averages
 from boundcheck.proof.language import parts
-from boundcheck.proof.laws import Order
+from boundcheck.proof.laws import Draws, Order
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.theory.assumptions import with_implied
@@ -84,7 +84,7 @@ def law_row(law: Any) -> dict[str, Any]:
     elif isinstance(law, Averages):
         if law.independent:
             row |= {"clients": text(law.clients), "independent": [vector_text(x) for x in law.independent]}
-    elif law.alike:
+    elif isinstance(law, Draws) and law.alike:
         row["alike"] = [[vector_text(x), vector_text(other)] for x, other in law.alike]
     return row if law.time is None else row | {"time": str(law.time)}
 
