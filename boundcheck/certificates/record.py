@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.language import parts
-from boundcheck.proof.laws import Order
+from boundcheck.proof.laws import Draws, Order
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.verify import boundcheck_verify as v
@@ -170,7 +170,7 @@ def skeleton(proof: Derivation) -> dict[str, Any]:
         "statement": statement_part(proof),
         "names": names_of(proof),
         "facts": fact_rows(proof),
-        "laws": [law_row(law) for law in proof.laws],
+        "laws": [law_row(law) for law in proof.laws if type(law) in (Order, Draws)],  # others have no lines
         "steps": [f"{s.name}.{k}" if k else s.name for s in proof.steps for k, _ in enumerate(parts(s.claim))],
         "point": None,
         "lines": [],
