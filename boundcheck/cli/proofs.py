@@ -219,8 +219,9 @@ def falsify(
 
     That is an instance in scope that breaks the bound: exit code 1 with one, 0 without. A search that
     finds nothing proves nothing. With --seeds, the witness of the smallest seed that finds one is taken. A witness
-    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the file is
-    written after each reading, and the same command continues from there.
+    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the readings are
+    searched one after the other, or on --workers or a --cluster; the file is written after each, and the same command
+    continues from there.
 
     \b
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
@@ -237,9 +238,10 @@ def falsify(
         raise BadInput("falsify takes either the id of a statement or --all.")
     seconds = parse_seconds(budget, "--budget")
     if every:
-        if seeds > 1 or workers is not None or cluster is not None:
-            raise BadInput("--seeds, --workers and --cluster belong to the search of one statement, not to --all.")
-        return search_all(seconds, seed, out or Path(f"searched-seed{seed}.json"), as_json=as_json)
+        if seeds > 1:
+            raise BadInput("--seeds belongs to the search of one statement, not to --all.")
+        target = out or Path(f"searched-seed{seed}.json")
+        return search_all(seconds, seed, target, where(workers, cluster, None), as_json=as_json)
     found = statement(id)
     target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
     probe_file(target, "--out")
