@@ -15,6 +15,7 @@ quotient is used only where its denominator is shown to differ from 0.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
@@ -36,113 +37,48 @@ class Invalid(Exception):
 # ---------------------------------------------------------------------------------------------------------------------
 # Text to trees: ("num", 3) ("name", "x") ("call", "f", args) ("inner", u, v) ("+", a, b) ("*", a, b) ("/", a, b) ...
 
-_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_@][A-Za-z_0-9]*)|(\*\*|<=|>=|==|!=|=>|[-+*/()<>,&=]))")
-_RELATIONS = ("<=", ">=", "==", "!=", "<", ">", "=")
+# Relations are written with spaces around them, <u, v> without, so that what is left is arithmetic as Python reads it.
 
-
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.items: list[tuple[str, str]] = []
-        at = 0
-        while at < len(text.rstrip()):
-            found = _TOKEN.match(text, at)
-            if found is None:
-                raise Invalid(f"'{text}' cannot be read")
-            kind = "num" if found[1] else "name" if found[2] else "op"
-            self.items.append((kind, found[1] or found[2] or found[3]))
-            at = found.end()
-        self.items.append(("end", ""))
-        self.at, self.text = 0, text
-
-    def peek(self, *words: str) -> bool:
-        return self.items[self.at][0] == "op" and self.items[self.at][1] in words
-
-    def take(self, *words: str) -> str:
-        if words and not self.peek(*words):
-            raise Invalid(f"'{self.text}' cannot be read")
-        self.at += 1
-        return self.items[self.at - 1][1]
-
-    def sum(self) -> Any:
-        tree = self.term()
-        while self.peek("+", "-"):
-            tree = (self.take(), tree, self.term())
-        return tree
-
-    def term(self) -> Any:
-        tree = self.unary()
-        while self.peek("*", "/"):
-            tree = (self.take(), tree, self.unary())
-        return tree
-
-    def unary(self) -> Any:
-        if self.peek("-"):
-            self.take()
-            return ("-", ("num", 0), self.unary())
-        return self.power()
-
-    def power(self) -> Any:
-        tree = self.atom()
-        if self.peek("**"):
-            self.take()
-            return ("**", tree, self.unary())
-        return tree
-
-    def atom(self) -> Any:
-        kind, word = self.items[self.at]
-        if self.peek("("):
-            self.take()
-            tree = self.sum()
-            self.take(")")
-            return tree
-        if self.peek("<"):
-            self.take()
-            first = self.sum()
-            self.take(",")
-            tree = ("inner", first, self.sum())
-            self.take(">")
-            return tree
-        self.take()
-        if kind == "num":
-            return ("num", int(word))
-        if kind != "name":
-            raise Invalid(f"'{self.text}' cannot be read")
-        if not self.peek("("):
-            return ("name", word)
-        self.take()
-        arguments = [self.sum()]
-        while self.peek(","):
-            self.take()
-            arguments.append(self.sum())
-        self.take(")")
-        return ("call", word, tuple(arguments))
-
-    def relation(self) -> Any:
-        left = self.sum()
-        op = self.take(*_RELATIONS)
-        return (op, left, self.sum())
-
-    def claim(self) -> Any:
-        parts = [self.relation()]
-        while self.peek("&"):
-            self.take()
-            parts.append(self.relation())
-        if self.peek("=>"):
-            self.take()
-            return ("=>", tuple(parts), self.relation())
-        if len(parts) > 1:
-            raise Invalid(f"'{self.text}' is no single claim")
-        return parts[0]
+ANY = "_any"  # the variable of a line about every number, written @
+_RELATION = re.compile(r" (<=|>=|==|!=|<|>|=) ")
+_SIGNS: dict[Any, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 
 
 @cache
 def parsed(text: str, rule: str = "claim") -> Any:
     """The tree of a claim, or of an expression with rule "sum"."""
-    parser = _Parser(text)
-    tree = getattr(parser, rule)()
-    if parser.items[parser.at][0] != "end":
-        raise Invalid(f"'{text}' cannot be read")
-    return tree
+    if not text.isascii():
+        raise Invalid("a text has other letters than those of ASCII")
+    if rule == "sum":
+        plain = re.sub("(?<![ =])>", ")", re.sub("<(?![ =])", "inner(", text.strip().replace("@", ANY)))
+        try:
+            return _tree(ast.parse(plain, mode="eval").body)
+        except (SyntaxError, ValueError, MemoryError) as error:
+            raise Invalid(f"'{text}' cannot be read") from error
+    supposed, implies, wanted = text.rpartition(" => ")
+    if implies:
+        return ("=>", tuple(parsed(part) for part in supposed.split(" & ")), parsed(wanted))
+    if len(parts := _RELATION.split(text)) != 3:
+        raise Invalid(f"'{text}' is no single claim")
+    return (parts[1], parsed(parts[0], "sum"), parsed(parts[2], "sum"))
+
+
+def _tree(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return ("num", node.value)
+    if isinstance(node, ast.Name):
+        return ("name", node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return ("-", ("num", 0), _tree(node.operand))
+    if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
+        return (_SIGNS[type(node.op)], _tree(node.left), _tree(node.right))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args and not node.keywords:
+        arguments = tuple(map(_tree, node.args))
+        if node.func.id != "inner":
+            return ("call", node.func.id, arguments)
+        if len(arguments) == 2:
+            return ("inner", *arguments)
+    raise Invalid("an expression is not made of numbers, names, sums, products, powers and calls")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -354,10 +290,10 @@ def needed(a: Value) -> frozenset[int]:
 # vectors: maps from vector atoms, ("v", name), ("vf", name, arguments) or ("S", k, atom, count), to values
 
 
-def vector_function(name: str, arguments: list[Value]) -> int:
-    """The atom of a vector function; the function itself is an atom inside, for which another one may be put."""
-    head = atom(("head", name))
-    return atom(("vf", name, tuple(map(frozen, arguments))), INSIDE[head], *map(inside, arguments))
+def function_atom(kind: str, name: str, arguments: list[Value]) -> int:
+    """The atom of a (vector) function; the function itself is an atom inside, for which another one may be put."""
+    head = INSIDE[atom(("head" if kind == "vf" else "function", name))]
+    return atom((kind, name, tuple(map(frozen, arguments))), head, *map(inside, arguments))
 
 
 def head_of(n: int) -> int:
@@ -395,6 +331,10 @@ def product_of(u: Any, v: Any) -> Value:
 def sum_over(index: int, body: Value, count: Value, whole: Any) -> Value:
     """The sum of the body over 0 <= index < count, the index being an atom of its own."""
     total = ZERO
+    if (few := _few(count)) is not None:
+        for k in few:
+            total = plus(total, put(body, {index: constant(k)}, whole))
+        return total
     outside = {k: n for k, n in body[1].items() if index not in inside((dict(BASES[k]), {}))}
     kept = {k: n for k, n in body[1].items() if k not in outside}
     for monomial, c in body[0].items():
@@ -410,6 +350,12 @@ def sum_over(index: int, body: Value, count: Value, whole: Any) -> Value:
     if not body[0] and body[1]:
         total = plus(total, ({}, outside))
     return total
+
+
+def _few(count: Value) -> range | None:
+    """The values of the index of a sum with a given number of terms."""
+    number = number_of(count)
+    return range(number) if isinstance(number, int) and 0 <= number <= 64 else None
 
 
 def _powers_added(degree: int, count: Value) -> Value:
@@ -454,6 +400,10 @@ def _vector_sum(index: int, moving: int, count: Value) -> int:
 def vector_sum_over(index: int, body: Any, count: Value, whole: Any) -> Any:
     """The sum of a vector; its coefficients must not depend on the index."""
     total: Any = {}
+    if (few := _few(count)) is not None:
+        for k in few:
+            total = vector_plus(total, vector_put(body, {index: constant(k)}, whole))
+        return total
     for n, c in body.items():
         if index in inside(c):
             raise Invalid("a coefficient of a vector depends on the index of its sum")
@@ -504,8 +454,11 @@ def _image(n: int, what: Any, whole: Any) -> Value:
     key = ATOMS[n]
     kind = key[0]
     if kind == "f":
-        arguments = tuple(put(thawed(x), what, whole) for x in key[2])
-        return variable(atom(("f", key[1], tuple(map(frozen, arguments))), *map(inside, arguments)))
+        arguments = [put(thawed(x), what, whole) for x in key[2]]
+        if (head := atom(("function", key[1]))) not in what:
+            return variable(function_atom("f", key[1], arguments))
+        parameters, body = what[head]
+        return put(body, dict(zip(parameters, arguments, strict=True)), whole)
     if kind == "<>":
         return product_of(*(vector_put({m: ONE}, what, whole) for m in key[1:]))
     if kind == "S":
@@ -517,7 +470,9 @@ def _image(n: int, what: Any, whole: Any) -> Value:
         return power_of(put(thawed(key[1]), what, whole), put(thawed(key[2]), what, whole))
     if kind == "min":
         return least_of([put(thawed(x), what, whole) for x in key[1]])
-    raise Invalid("a derivative is not put into")
+    if key[2] in what:
+        raise Invalid("a derivative is not put into")
+    return derivative(put(variable(key[1]), what, whole), key[2])
 
 
 def _opened(key: Any, what: Any, whole: Any) -> Any:
@@ -545,7 +500,7 @@ def _vector_image(n: int, what: Any, whole: Any) -> Any:
     if key[0] == "vf":
         arguments = [put(thawed(x), what, whole) for x in key[2]]
         if head_of(n) not in what:
-            return {vector_function(key[1], arguments): ONE}
+            return {function_atom("vf", key[1], arguments): ONE}
         parameters, body = what[head_of(n)]
         return vector_put(body, dict(zip(parameters, arguments, strict=True)), whole)
     index, body, count = _opened(key, what, whole)
@@ -575,9 +530,11 @@ def _whole_root(x: int, degree: int) -> int:
 
 
 def power_of(a: Value, exponent: Value) -> Value:
-    """a to a number, or to an integer expression."""
-    number = number_of(exponent)
+    """a to a number, or to an integer expression; b**(e + n) is b**n * b**e for a number b > 0 and an integer n."""
+    number, base, whole = number_of(exponent), number_of(a), exponent[0].get((), 0)
     if number is None:
+        if whole and base is not None and base > 0 and not exponent[1] and Fraction(whole).denominator == 1:
+            return times(power(a, int(whole)), power_of(a, plus(exponent, constant(whole), -1)))
         return variable(atom(("**", frozen(a), frozen(exponent)), inside(a), inside(exponent)))
     number = Fraction(number)
     return power(a if number.denominator == 1 else root_of(a, number.denominator), number.numerator)
@@ -683,8 +640,7 @@ def _same_sign(a: Value, b: Value) -> bool:
 
 
 KINDS = ("number", "integer", "vector", "function", "vector function")
-OWN = ("sum", "min", "max", "diff")  # words that are no names of a record
-ANY = "@"  # the variable of a line about every number
+OWN = ("sum", "min", "max", "diff", "inner")  # words that are no names of a record
 
 
 class Language:
@@ -774,7 +730,7 @@ class Language:
             return times(constant(-1), least_of([times(constant(-1), v) for v in values]))
         if self.kinds.get(name) != "function":
             raise Invalid(f"{name} is not declared as a function")
-        return variable(atom(("f", name, tuple(map(frozen, values))), *map(inside, values)))
+        return variable(function_atom("f", name, values))
 
     def _bind(self, arguments: Any, bound: Any) -> Any:
         if len(arguments) != 3 or arguments[0][0] != "name":
@@ -802,7 +758,7 @@ class Language:
             index, inner, count = self._bind(tree[2], bound)
             return vector_sum_over(index, self.vector(tree[2][2], inner), count, self.whole)
         if op == "call" and self.kinds.get(tree[1]) == "vector function":
-            return {vector_function(tree[1], [self.scalar(x, bound) for x in tree[2]]): ONE}
+            return {function_atom("vf", tree[1], [self.scalar(x, bound) for x in tree[2]]): ONE}
         raise Invalid("this is no vector")
 
     def _has_vector(self, tree: Any) -> bool:
@@ -1005,7 +961,7 @@ class Law:
                 raise Invalid("the covariance of two draws is not known")
             other = vector_put(self.alike[one[0]], dict(zip(self.patterns[one[0]], (*one[1], one[2]), strict=True)))
             return plus(product_of(other, other), put(product_of(u, v), {ITEM: ZERO}), -1)
-        drawn = [{vector_function(ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]): ONE} for p in (one, two)]
+        drawn = [{function_atom("vf", ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]): ONE} for p in (one, two)]
         return sum_over(ITEM, plus(product_of(*drawn), product_of(u, v), -1), both, self.whole)
 
     def within(self, place: Any, before: Value) -> tuple[Value, Value]:
@@ -1066,7 +1022,7 @@ class Record:
             if digest(self.data) != self.data["digest"]:
                 raise Invalid("the statement and the facts are not those of the digest")
             self.read_facts()
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, RecursionError) as error:
             raise Invalid(f"its facts or laws are not well formed ({type(error).__name__})") from error
         self._point()
         self.check_lines()
@@ -1115,7 +1071,7 @@ class Record:
                 raise Invalid(f"{where} has an unknown kind, or a name that is taken")
             claim = self.language.claim(text)
             names = set(re.findall(r"[A-Za-z_@][A-Za-z_0-9]*", text)) & set(self.language.kinds)
-            if claim.op == "=>" or ANY in names:
+            if claim.op == "=>" or "@" in text or ANY in names:
                 raise Invalid(f"{where} is no plain relation")
             if kind in ("domain", "condition"):
                 if (name, text) not in given:
@@ -1882,136 +1838,73 @@ def cited_record(name: str, citing: Path, open_records: tuple[str, ...]) -> Reco
     return _checked[path]
 
 
+UNIT = atom(("v", "_unit"))
+
+
 class Model:
     """A point: numbers for symbols and (in one dimension) vectors, expressions for functions."""
 
     def __init__(self, record: Record) -> None:
-        self.record, self.kinds = record, record.language.kinds
-        self.values = {n: self._number(t) for n, t in record.data["point"]["numbers"].items()}
-        self.functions: dict[str, Any] = {
-            n: (tuple(names), parsed(text, "sum")) for n, (names, text) in record.data["point"]["functions"].items()
-        }
+        self.record, self.language, point = record, record.language, record.data["point"]
+        self.place: dict[int, Any] = {atom(("<>", UNIT, UNIT), INSIDE[UNIT], INSIDE[UNIT]): ONE}
+        for name, text in point["numbers"].items():
+            if self.language.kinds.get(name) == "integer" and Fraction(text).denominator != 1:
+                raise Invalid(f"at the point: {name} is not an integer")
+            self._set(name, [], constant(_short(Fraction(text))))
+        for name, (names, text) in point["functions"].items():
+            own = {n: atom(("bound", n)) for n in names}
+            self._set(name, list(own.values()), self.language.scalar(parsed(text, "sum"), own))
 
-    def _number(self, text: str) -> Value:
-        return constant(_short(Fraction(text)))
+    def _set(self, name: str, parameters: list[int], value: Any) -> None:
+        """What a name is; a number is a vector in one dimension."""
+        kind = self.language.kinds.get(name, "number")
+        if "vector" in kind and isinstance(value, tuple):
+            value = {UNIT: value}
+        key = {"vector": "v", "vector function": "head", "function": "function"}.get(kind, "x")
+        self.place[atom((key, name))] = (parameters, value) if "function" in kind else value
 
     def check(self) -> None:
         """Every fact holds at the point, for all values of the indices."""
-        ranges = [f for f in self.record.data["facts"] if f["kind"] in ("index", "range")]
-        indices = dict.fromkeys(f["about"] for f in ranges)
-        for name, value in self.values.items():
-            if self.kinds.get(name) == "integer" and Fraction(number_of(value)).denominator != 1:
-                raise Invalid(f"at the point: {name} is not an integer")
-        for fact in self.record.data["facts"]:
-            if fact["kind"] == "definition":
-                self._define(parsed(fact["claim"]))
-        for fact in self.record.data["facts"]:
-            tree = parsed(fact["claim"])
-            if fact["kind"] in ("index", "range", "definition"):
-                continue
-            names = {n for n in self.record.mentioned(tree) if n in indices}
-            try:
-                if self._holds(tree, {}):
-                    continue
-            except Invalid:  # a quotient or a number of terms is known at values of the indices only
-                pass
-            for values in self._ranges(sorted(names, key=list(indices).index), ranges):
-                if not self._holds(tree, values):
-                    raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
+        facts = self.record.data["facts"]
+        for tree in (parsed(fact["claim"]) for fact in facts if fact["kind"] == "definition"):
+            left = tree[1]
+            parameters = [atom(("x", a[1])) for a in left[2]] if left[0] == "call" else []
+            read = self.language.vector if tree[0] == "=" else self.language.scalar
+            self._set(left[1], parameters, read(tree[2], {}))
+        for fact in (f for f in facts if f["kind"] not in ("index", "range", "definition")):
+            claim = self.language.claim(fact["claim"])
+            indices = [n for n in self.record.ranges if n in claim.atoms and n in self.language.integers]
+            if not self._holds(claim, {}) and not all(self._holds(claim, row) for row in self._rows(indices)):
+                raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
 
-    def _define(self, tree: Any) -> None:
-        left = tree[1]
-        if left[0] == "call":
-            self.functions[left[1]] = (tuple(a[1] for a in left[2]), tree[2])
-        else:
-            self.values[left[1]] = self.value(tree[2], {})
-
-    def _ranges(self, names: list[str], ranges: list[Any]) -> Any:
+    def _rows(self, indices: list[int]) -> Any:
         """All values of integer indices in their ranges, which must be few; a real variable stays one."""
-        whole = [n for n in names if self.kinds[n] == "integer"]
-        own = [parsed(f["claim"]) for f in ranges if f["about"] in whole]
-        for row in product(range(-1, LARGEST + 1), repeat=len(whole)):
-            values = {n: constant(k) for n, k in zip(whole, row, strict=True)}
-            if all(self._holds(tree, values) for tree in own):
+        for row in product(range(-1, LARGEST + 1), repeat=len(indices)):
+            values = {n: constant(k) for n, k in zip(indices, row, strict=True)}
+            if all(self._holds(claim, values) for n in indices for claim in self.record.ranges[n]):
                 if not {-1, LARGEST}.isdisjoint(row):
                     raise Invalid("at the point: an index has too many values")
                 yield values
 
-    def _holds(self, tree: Any, values: Any) -> bool:
-        op = tree[0]
-        gap = plus(self.value(tree[1], values), self.value(tree[2], values), -1)
-        if op in ("<=", "<"):
-            gap = times(constant(-1), gap)
-        op = {"<=": ">=", "<": ">", "=": "=="}.get(op, op)
-        if not gap[0] and gap[1] and all(self._positive(k, values) for k in needed(gap)):
-            gap = ZERO
-        if (
-            Claim(op, gap).plain is None
-            and op in (">=", ">")
-            and all(ATOMS[n][0] in ("root", "min") for n in inside(gap))
-        ):
-            return _between(gap)[0] > 0
-        return Claim(op, gap).plain is True
+    def _holds(self, claim: Claim, values: Any) -> bool:
+        place = {**self.place, **values}
+        for _ in range(LARGEST):  # what is put may be given by others
+            claim = claim if claim.atoms.isdisjoint(place) else claim.put(place, self.language.whole)
+        if claim.op != "=" and not claim.gap[0] and all(self._positive(BASES[k]) for k in needed(claim.gap)):
+            claim = Claim(claim.op, ZERO)
+        roots = claim.op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap))
+        return _between(claim.gap)[0] > 0 if claim.plain is None and roots else claim.plain is True
 
-    def _positive(self, base: int, values: Any) -> bool:
-        """Whether a polynomial in real variables of ranges is positive there: its terms are at least 0, one is more."""
-        firm, weak = self._signed
-        terms = [({n for n, _ in m}, c > 0) for m, c in BASES[base]]
-        return all(c and own <= firm | weak for own, c in terms) and any(own <= firm for own, _ in terms)
-
-    @property
-    def _signed(self) -> tuple[set[int], set[int]]:
-        """The variables that their ranges make positive, and those that they make at least 0."""
-        found: dict[str, set[int]] = {">": set(), ">=": set()}
-        for fact in self.record.data["facts"]:
-            if fact["kind"] == "range":
-                claim, own = self.record.language.claim(fact["claim"]), atom(("x", fact["about"]))
-                if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
-                    found[claim.op].add(own)
-        return found[">"], found[">="]
-
-    def value(self, tree: Any, names: Any) -> Value:
-        """The value of a tree at the point."""
-        op = tree[0]
-        if op == "name":
-            known = names.get(tree[1], self.values.get(tree[1]))
-            return variable(atom(("x", tree[1]))) if known is None else known
-        if op == "inner":
-            return times(self.value(tree[1], names), self.value(tree[2], names))
-        if op == "call" and tree[1] in self.functions:
-            parameters, body = self.functions[tree[1]]
-            return self.value(body, dict(zip(parameters, (self.value(a, names) for a in tree[2]), strict=True)))
-        if op == "call" and tree[1] == "sum":
-            count, total = number_of(self.value(tree[2][1], names)), ZERO
-            if not isinstance(count, int):
-                raise Invalid("at the point: the number of terms of a sum is not known")
-            for k in range(count):
-                total = plus(total, self.value(tree[2][2], {**names, tree[2][0][1]: constant(k)}))
-            return total
-        if op == "call" and tree[1] == "diff":
-            x = atom(("x", tree[2][1][1]))
-            return derivative(self.value(tree[2][0], {**names, tree[2][1][1]: variable(x)}), x)
-        if op == "call" and tree[1] in ("min", "max"):
-            values = [self.value(t, names) for t in tree[2]]
-            sign = constant(1 if tree[1] == "min" else -1)
-            return times(sign, least_of([times(sign, v) for v in values]))
-        if op in ("+", "-"):
-            return plus(self.value(tree[1], names), self.value(tree[2], names), 1 if op == "+" else -1)
-        if op == "*":
-            return times(self.value(tree[1], names), self.value(tree[2], names))
-        if op == "/":
-            return times(self.value(tree[1], names), inverse(self.value(tree[2], names)))
-        if op == "**":
-            return self._power(self.value(tree[1], names), self.value(tree[2], names))
-        return constant(tree[1])
-
-    def _power(self, base: Value, exponent: Value) -> Value:
-        """b**(e + n) as b**n * b**e, for a number b > 0 and an integer n, so that equal powers look alike."""
-        number, whole = number_of(base), exponent[0].get((), 0)
-        plain = number_of(exponent) is not None or exponent[1] or Fraction(whole).denominator != 1
-        if number is None or number <= 0 or plain:
-            return power_of(base, exponent)
-        return times(power(base, int(whole)), power_of(base, plus(exponent, constant(whole), -1)))
+    def _positive(self, poly: Any) -> bool:
+        """Whether a polynomial in variables of ranges is positive there: its terms are at least 0, one is more."""
+        signed: dict[str, set[int]] = {">": set(), ">=": set()}
+        for n, relations in self.record.ranges.items():
+            for c in relations:
+                if n not in self.language.integers and _same_sign(c.gap, variable(n)):
+                    signed[c.op].add(n)
+        terms = [({n for n, _ in m}, c > 0) for m, c in poly]
+        known = signed[">"] | signed[">="]
+        return all(c and own <= known for own, c in terms) and any(own <= signed[">"] for own, _ in terms)
 
 
 def _between(a: Value) -> tuple[Fraction, Fraction]:
