@@ -29,7 +29,9 @@ def expect(form: Any, name: str) -> None:
 def _expectation(form: Any, name: str, product: int) -> str:
     """A line for the expectation of a product, or '' where the law says nothing about it."""
     w = form.w
-    law = w.record.laws[name]
+    law = w.record.laws.get(name)
+    if law is None:
+        raise NotShown(f"the law '{name}' has no lines")
     pair = v.ATOMS[product][1:]
     about = {*law.sources, *getattr(law, "means", ()), *getattr(law, "families", ())}
     if not any(v.head_of(n) in about for n in pair):
