@@ -19,7 +19,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.clock import at_start, only_at_start, value_of
 from boundcheck.proof.derivation import Derivation, DerivationReport, scope_facts
 from boundcheck.proof.discovery import derivation
-from boundcheck.proof.every_method import of_every_method, role_of
+from boundcheck.proof.every_method import bounding, of_every_method, role_of
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.theory.assumptions import follows
@@ -190,7 +190,10 @@ class Instance(Rule):
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
         """The domain and the conditions of the cited statement, except those that the step has as facts."""
         cited = find_statement(self.statement)
-        yield from _scope(cited, self._images(cited), facts)
+        unused = {s.expr for s in cited.symbols} - bounding(cited) if cited.any_method else set[Any]()
+        for relation, own in _scope(cited, self._images(cited), facts):
+            if not relation.free_symbols & unused:
+                yield relation, own
 
     def counts(self) -> tuple[Any, ...]:
         """What stands for the cited statement's integers."""

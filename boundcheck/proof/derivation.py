@@ -99,6 +99,19 @@ class Derivation(Shown):
         facts = [("conclusion", self.conclusion), ("facts", ", ".join(f.name for f in self.facts))]
         return Card(f"Derivation of {self.statement.id}: {len(self.steps)} steps", facts, columns=columns)
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form, with the statement."""
+        from boundcheck.proof.serial import derivation_to_dict
+
+        return derivation_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Derivation:
+        """Inverse of `to_dict`. Raises BadInput for data that describe no derivation."""
+        from boundcheck.proof.serial import derivation_from_dict
+
+        return derivation_from_dict(data)
+
     def __post_init__(self) -> None:
         names: dict[str, str] = {}
         for fact in self.facts:

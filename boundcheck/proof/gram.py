@@ -85,8 +85,10 @@ class Combine:
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """PROVED with the multipliers, or UNDECIDED: no combination is not a refutation."""
         text = str(claim)
-        goal, relations, values = _prepared(claim, facts)
         names = {f: sp.Symbol(str(f), real=True) for f in self.coefficients}
+        if names:
+            facts = {k: put(f, names) if isinstance(f, sp.Rel) else f for k, f in facts.items()}
+        goal, relations, values = _prepared(claim, facts)
         if names:
             goal, relations = put(goal, names), {k: put(r, names) for k, r in relations.items()}
         if goal in (sp.true, sp.false):
@@ -94,7 +96,8 @@ class Combine:
             if nothing is not None or goal is sp.false:
                 return nothing or Finding(Status.UNDECIDED, "no decision", note="the claim is false", claim=text)
             return Finding(Status.PROVED, "identity", {"kind": "identity"}, claim=text)
-        hints = {k: sp.sympify(m, strict=True).xreplace(values).xreplace(names) for k, m in self.multipliers.items()}
+        hints = {k: sp.sympify(m, strict=True).xreplace(names) for k, m in self.multipliers.items()}
+        hints = {k: m.xreplace(values).xreplace(names) for k, m in hints.items()}
         return _Combination(goal, relations, setting, hints, text).answer()
 
 

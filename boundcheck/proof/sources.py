@@ -60,6 +60,20 @@ def statement_digest(name: str) -> str:
     return _statement(_module(name))
 
 
+def file_digest(path: Path) -> str:
+    """SHA-256 of the bytes of a file, read once while it stays as it is; "" where it cannot be read."""
+    try:
+        found = path.stat()
+        return _bytes_digest(path, found.st_mtime_ns, found.st_size)
+    except OSError:
+        return ""
+
+
+@cache
+def _bytes_digest(path: Path, changed: int, size: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def write_sources(names: Iterable[str]) -> None:
     """Writes `sources.json` for the checker and the derivations of these names, `<paper>/<statement>`."""
     found = {_label(p, where): _read(p) for where in (KERNEL, KINDS) for p in _files(where)}

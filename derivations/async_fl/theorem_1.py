@@ -1,4 +1,4 @@
-"""The proof of Theorem 1 (asynchronous federated learning, Appendix A.4), corrected, as checked steps.
+"""The proof of Theorem 1 (asynchronous federated learning, Appendix A.4) as checked steps.
 
 n = 0, ..., rounds-1 counts the rounds in which a client can take part: in the others nothing moves, and all that is
 added up over the rounds is 0. The lemmas are cited in each of them, with their notation, and
@@ -7,8 +7,9 @@ added up over the rounds is 0. The lemmas are cited in each of them, with their 
     rg(n)  L^n(x) less its minimum    mean  mean of Z(n) over the rounds    moved  mean of |b(n)|^2
     c      c of (92), the share of the mean that comes back         T      what stands on the right of (93) besides R
 
-Each reading ends as the sharp one, which keeps the factor 2 - c; the others round it with (98), and Sigma_1 and Sigma_2
-by (96).
+The corrected reading ends as the sharp one, which keeps the factor 2 - c, and rounds it with (98). For cohorts that are
+not random it is taken at alpha = 1. The printed proof begins with the printed Lemma 2, at the virtual models; what it
+makes of that with the other printed lemmas is not looked into.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.discovery import derivation as derivation_of
 from boundcheck.proof.gram import Combine
-from boundcheck.proof.identity import Decide
+from boundcheck.proof.identity import Decide, Imported
 from boundcheck.proof.rules import Accumulation, SumOver
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import norm2, vector
+from boundcheck.theory.discovery import statement as find_statement
 
-READINGS = ("corrected", "sharp")
+READINGS = ("corrected", "sharp", "corrected_certain", "as_printed", "as_printed_used")
 
 
 def _symbols(names: str) -> Any:
@@ -43,6 +45,7 @@ dist: Any = sp.Function("dist", real=True)
 NAMES = ("change", "q", "D", "Rn", "Sn", "Qs", "Z", "Xi", "rg", "sg1", "sg2")
 change, q, D, Rn, Sn, Qs, Z, Xi, rg, sg1, sg2 = (sp.Function(name, real=True)(n) for name in NAMES)
 b = vector("b", n)
+alpha_1, beta_1, et = *_symbols("alpha_1 beta_1"), eta_g * eta_l
 h, e, N = K * eta_g * eta_l, eta_l**2 * (K - 1) ** 2, s * period
 spread = h + 16 * rho * L * (h * tau) ** 2
 back = 24 * e * L**2 + 12 * rho * (2 * alpha + beta) * L * spread  # c of (92)
@@ -82,6 +85,8 @@ FACTS = (
     Fact("q <= rho", q <= rho, "metric", "rho is the largest q(n), at least 1"),
     *SIGNS,
 )
+SIGNS_2 = tuple(Fact(f"{f} >= 0", g >= 0, "metric", "a squared norm") for f, g in (("R(n)", Rn), ("S(n)", Sn)))
+PRINTED = ("rounds", "index n", "mean", "q > 0", "Z >= 0", "R(n) >= 0", "S(n) >= 0")
 SIZES = tuple(f"domain {name}" for name in ("L", "K", "eta_l", "eta_g", "tau", "rho", "alpha", "beta"))
 OTHERS = tuple(f"domain {name}" for name in ("R", "S1", "S2", "dist2_0", "s", "period"))
 SCOPE = ("index n", "q > 0", *(f.name for f in SIGNS), *SIZES)
@@ -274,8 +279,55 @@ def _rounded(statement: Any) -> tuple[Step, ...]:
     )
 
 
+def _printed(statement: Any) -> Derivation:
+    """Up to where it breaks."""
+    claim = sp.Le(change / K, -2 * et * D + et**2 * alpha * q**2 * Rn + et**2 * beta * q * Sn)
+    lemmas = "Lemmas 3 to 6 and (87) to (94) as printed"
+    steps = (
+        Step(
+            "(86)",
+            claim,
+            ("R(n) >= 0", "S(n) >= 0", "index n", "q > 0", *SIZES),
+            Instance("async_fl/lemma_2/as_printed", change, (("q", q), ("inner", D), ("Rn", Rn), ("Sn", Sn))),
+            "Lemma 2 in round n",
+        ),
+        Step("conclusion", sp.Le(mean, statement.bound), ("(86)", "mean", "Z >= 0"), Imported(lemmas), "(94)"),
+    )
+    facts = tuple(f for f in (*FACTS, *SIGNS_2) if f.name in PRINTED)
+    return Derivation(statement, (*scope_facts(statement), *facts), steps, conclusion="conclusion", target=mean)
+
+
+def _certain(statement: Any) -> Derivation:
+    """Theorem 1 at alpha = 1, where beta is 0."""
+    theorem = find_statement("async_fl/theorem_1/corrected")
+    bound = theorem.bound.subs({alpha: alpha_1, beta: beta_1})
+    scope = tuple(f.name for f in scope_facts(statement))
+    uses = ("alpha", "beta", *scope)
+    steps = (
+        Step(
+            "Theorem 1",
+            sp.Le(mean, bound),
+            uses,
+            Instance(theorem.id, mean, (("alpha", alpha_1), ("beta", beta_1))),
+            "E w_i w_j = w_i w_j, so that alpha = 1",
+        ),
+        Step("conclusion", sp.Le(mean, statement.bound), ("Theorem 1", *uses), Combine({"Theorem 1": 1}), "beta is 0"),
+    )
+    facts = (
+        *scope_facts(statement),
+        Fact("alpha", sp.Eq(alpha_1, 1), "definition", "of weights that are not random"),
+        Fact("beta", sp.Eq(beta_1, sp.Symbol("beta_det", real=True)), "definition", "beta at alpha = 1"),
+        *(f for f in FACTS if f.name in ("rounds", "index n", "mean")),
+    )
+    return Derivation(statement, facts, steps, conclusion="conclusion", target=mean)
+
+
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
+    if statement.reading.startswith("as_printed"):
+        return _printed(statement)
+    if statement.reading == "corrected_certain":
+        return _certain(statement)
     sharp = statement.reading == "sharp"
     names = {name: f"condition {name}" if sharp else name for name in CONSTRAINTS}
     lemma = derivation_of("async_fl/lemma_6/corrected")
@@ -293,7 +345,6 @@ def derivation(statement: Any) -> Derivation:
         ),
         *(Step(name, sp.Le(left, 1), ("constraints",), Decide(), why) for name, (left, why) in CONSTRAINTS.items()),
     )
-    signs = tuple(Fact(f"{f} >= 0", g >= 0, "metric", "a squared norm") for f, g in (("R(n)", Rn), ("S(n)", Sn)))
     solved = Step(
         "conclusion" if sharp else "(93), sharp",
         sp.Le(mean, statement.bound if sharp else R + T / (2 - c)),
@@ -311,7 +362,7 @@ def derivation(statement: Any) -> Derivation:
     )
     return Derivation(
         statement,
-        (*scope_facts(statement), *FACTS, *signs, *shared),
+        (*scope_facts(statement), *FACTS, *SIGNS_2, *shared),
         steps,
         conclusion="conclusion",
         target=mean,

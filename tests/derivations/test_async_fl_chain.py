@@ -16,8 +16,15 @@ from boundcheck.proof.step import Finding, Status
 
 PAPER = "async_fl/"
 LEMMAS = ("lemma_2/corrected", "lemma_5/corrected", "lemma_6/corrected")
-THEOREM = ("theorem_1/corrected", "theorem_1/sharp")
+THEOREM = ("theorem_1/corrected", "theorem_1/sharp", "theorem_1/corrected_certain")
+OTHERS = (
+    *("theorem_2/corrected", "theorem_2/corrected_every_type", "theorem_3/corrected", "corollary_1/corrected"),
+    *("equation_105/corrected", "equation_105/corrected_every_type"),
+)
 NAMES = ("lemma_2", "lemma_3", "lemma_3_gradients", "lemma_4", "lemma_5", "lemma_6")
+
+
+CHAINS = (*LEMMAS[1:], *THEOREM, *OTHERS)
 
 
 @cache
@@ -38,8 +45,8 @@ def step(name: str, which: str) -> Any:
 @pytest.mark.parametrize(
     "name",
     [
-        "lemma_2/corrected",
-        *(pytest.param(x, marks=pytest.mark.slow(reason="decides a chain of lemmas")) for x in (*LEMMAS[1:], *THEOREM)),
+        *("lemma_2/corrected", "lemma_7/as_printed"),
+        *(pytest.param(x, marks=pytest.mark.slow(reason="decides a chain of lemmas")) for x in CHAINS),
     ],
 )
 def test_every_step_is_proved(name: str) -> None:
@@ -53,13 +60,53 @@ def test_what_theorem_1_rests_on() -> None:
     lemmas = {f"async_fl/{x}/corrected" for x in NAMES}
     steps = {f"async_fl/equation_{k}_constraints/corrected" for k in (97, 98)}
     assert set(citations("async_fl/theorem_1/sharp")) == lemmas
-    assert set(citations("async_fl/theorem_1/corrected")) == lemmas | steps
+    assert set(citations("async_fl/theorem_1/corrected")) == {*lemmas, *steps}
 
 
-@pytest.mark.parametrize("name", [*LEMMAS, *THEOREM])
+def test_105_as_printed_breaks_at_its_factors() -> None:
+    found = report("equation_105/as_printed")
+    assert [r.step.name for r in found.results if r.status is not Status.PROVED] == ["conclusion"]
+    assert found.status is Status.REFUTED
+    v = {k: sp.Rational(x) for k, x in found.result("conclusion").finding.witness.items()}
+    spread = v["gap_n"] + v["spread_n"]
+    assert v["far"] <= 4 * v["L"] * v["chi2_n"] * spread / v["q"] + 4 * v["L"] * v["absent"]
+    assert v["slope2"] <= 2 * v["L"] * v["gap_n"] / v["q"]
+    assert v["g2"] <= 2 * v["far"] + 2 * v["slope2"]
+    assert v["g2"] > 4 * v["L"] * ((v["chi2_n"] / v["q"] + 1 / v["q"] ** 2) * v["gap_n"] + v["absent"]) + (
+        4 * v["L"] * v["chi2_n"] / v["q"] * v["spread_n"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "refuted"),
+    [
+        ("lemma_2/as_printed", ("(59)",)),
+        *((f"theorem_1/{x}", ("(86)",)) for x in ("as_printed", "as_printed_used")),
+        ("theorem_2/as_printed", ("(105)", "Theorem 1")),
+        ("theorem_3/as_printed", ("(25)", "Theorem 1")),
+        ("corollary_1/as_printed", ("round", "Theorem 1")),
+    ],
+)
+def test_printed_readings_break_where_the_paper_slips(name: str, refuted: tuple[str, ...]) -> None:
+    found = report(name)
+    assert found.status is Status.REFUTED
+    assert found.bound_matches
+    assert tuple(r.step.name for r in found.results if r.status is Status.REFUTED) == refuted
+
+
+def test_the_cross_term_of_lemma_2_for_one_client_and_two_steps() -> None:
+    """w is 0 or d with the chance c: E<w g, v(1)> is not q E<g, v(1)>, since v(1) = v(0) - et w g."""
+    c, d, et, v0, g0, g1 = map(sp.Rational, ("1/2", "1", "1/4", "3", "2", "1"))
+    outcomes = ((c, d), (1 - c, sp.Integer(0)))
+    cross = sum(chance * w * g1 * (v0 - et * w * g0) for chance, w in outcomes)
+    printed = c * d * g1 * sum(chance * (v0 - et * w * g0) for chance, w in outcomes)
+    assert printed - cross == et * c * (1 - c) * d**2 * g0 * g1 > 0
+
+
+@pytest.mark.parametrize("name", [*LEMMAS, *THEOREM, *OTHERS])
 def test_nothing_is_assumed_of_terms_without_a_fact(name: str) -> None:
     kinds = {t.kind for t in derivation(PAPER + name).trusted()}
-    assert kinds <= {"algorithm", "metric", "count", "evaluation", "law", "cited"}
+    assert kinds <= {"algorithm", "metric", "assumption", "count", "evaluation", "law", "cited"}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +115,11 @@ def test_nothing_is_assumed_of_terms_without_a_fact(name: str) -> None:
         *(("lemma_5/corrected", w) for w in ("gaps", "A, all", "N", "slope", "display")),
         *(("lemma_6/corrected", w) for w in ("(83)", "(84)", "window")),
         *(("theorem_1/sharp", w) for w in ("(87)",)),
+        *(("lemma_7/as_printed", w) for w in ("present, eps", "slope", "others")),
+        *(("equation_105/corrected", w) for w in ("round", "conclusion")),
+        *(("theorem_2/corrected", w) for w in ("round",)),
+        *(("corollary_1/corrected", w) for w in ("round",)),
+        *(("theorem_3/corrected", w) for w in ("work", "client, up", "client, down", "pair")),
     ],
 )
 def test_one_percent_less_is_not_proved(name: str, which: str) -> None:
@@ -88,6 +140,16 @@ def test_one_percent_less_is_not_proved(name: str, which: str) -> None:
         ("lemma_6/corrected", "(73)", "q > 0"),
         ("lemma_6/corrected", "half", "condition delays"),
         ("theorem_1/sharp", "(72)", "condition drift"),
+        ("lemma_7/as_printed", "present, eps", "chi2"),
+        ("lemma_7/as_printed", "others", "shares"),
+        ("equation_105/corrected", "round", "minimum"),
+        ("theorem_2/corrected", "round", "spread"),
+        ("theorem_2/corrected", "q > 0", "q"),
+        ("corollary_1/corrected", "round", "q"),
+        ("theorem_3/corrected", "up, t", "period"),
+        ("theorem_3/corrected", "client, up", "own, weighted"),
+        ("theorem_3/corrected", "(25)", "window"),
+        ("theorem_3/corrected", "client", "products in windows"),
         ("theorem_1/sharp", "twice", "condition movement"),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_coefficient_that_is_smaller_is_not_proved(name: str) -> None:
 
 def test_no_weight_needs_its_sign_and_its_bound() -> None:
     original = derivation("async_fl/lemma_2/corrected")
-    for unused in ("p >= 0", "beta", "domain beta"):
+    for unused in ("p >= 0", "beta"):
         steps = tuple(
             replace(s, uses=tuple(u for u in s.uses if u != unused)) if s.name == "client" else s
             for s in original.steps

@@ -12,7 +12,7 @@ from attack_tools import attempt, last, step
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.gram import Combine
-from boundcheck.proof.rules import Exchange, Shift
+from boundcheck.proof.rules import At, Exchange, Shift
 from boundcheck.proof.step import Fact, Status
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import norm2, vector
@@ -96,6 +96,48 @@ def test_a_sum_over_a_triangle_is_not_exchanged() -> None:
             rule.instance({})
     with pytest.raises(BadInput):
         Shift(a(m), m, m).instance({})
+
+
+# one value of an index
+
+
+def one_value(value: Any, claim: Any, uses: tuple[str, ...] = ("all", "N", "T", "r")) -> Status:
+    """What is found of a claim about a(value), from a(m) <= a(m + 1) for all m below N."""
+    facts = (*COUNTS, *INDICES, Fact("all", sp.Le(a(m), a(m + 1), evaluate=False), "metric", ""))
+    return attempt(facts, (step("it", claim, uses, At("all", m, value)),)).check_step("it").status
+
+
+def test_what_holds_for_all_values_holds_for_one() -> None:
+    facts = ("all", "N", "T", "r", "domain n")
+    assert one_value(N - 1, sp.Le(a(N - 1), a(N), evaluate=False), facts) is not Status.PROVED  # N may be 0
+    many = (Fact("N", N >= 1, "count", ""), COUNTS[1], *INDICES)
+    proof = attempt(
+        (*many, Fact("all", sp.Le(a(m), a(m + 1), evaluate=False), "metric", "")),
+        (step("it", sp.Le(a(N - 1), a(N), evaluate=False), ("all", "N"), At("all", m, N - 1)),),
+    )
+    assert proof.check_step("it").status is Status.PROVED
+
+
+@pytest.mark.parametrize("value", [N, sp.Integer(-1), r, N - 1 - r, N / 2, sp.Symbol("eta", real=True)], ids=str)
+def test_a_value_outside_the_range_is_not_used(value: Any) -> None:
+    claim = sp.Le(a(value), a(value + 1), evaluate=False)
+    many = (Fact("N", N >= 1, "count", ""), COUNTS[1], *INDICES)
+    proof = attempt(
+        (*many, Fact("all", sp.Le(a(m), a(m + 1), evaluate=False), "metric", "")),
+        (step("it", claim, ("all", "N", "T", "r", "domain eta"), At("all", m, value)),),
+    )
+    assert proof.check_step("it").status is not Status.PROVED
+
+
+def test_the_claim_at_one_value_is_that_one() -> None:
+    many = (Fact("N", N >= 1, "count", ""), COUNTS[1], *INDICES)
+    facts = (*many, Fact("all", sp.Le(a(m), a(m + 1), evaluate=False), "metric", ""))
+    for claim in (sp.Le(a(0), a(2)), sp.Le(a(1), a(0)), sp.Le(a(0), a(1) - 1)):
+        assert attempt(facts, (step("it", claim, ("all", "N"), At("all", m, sp.Integer(0))),)).check_step(
+            "it"
+        ).status is (Status.UNDECIDED)
+    with pytest.raises(BadInput):
+        At("all", m, m + 1).instance({"all": sp.Le(a(m), a(m + 1))})
 
 
 # numbers of an index as coefficients

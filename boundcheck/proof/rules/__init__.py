@@ -10,10 +10,11 @@ from boundcheck.proof.rules.calculus import Limit, MeanValue
 from boundcheck.proof.rules.induction import Induction, Supposing
 from boundcheck.proof.rules.norms import Jensen, Triangle, Young
 from boundcheck.proof.rules.sums import Accumulation, CauchySchwarz, InEpochs, PartialSum, SumOver, Telescoping
-from boundcheck.proof.rules.windows import Exchange, Shift
+from boundcheck.proof.rules.windows import At, Exchange, Shift
 
 __all__ = [
     "Accumulation",
+    "At",
     "CauchySchwarz",
     "Exchange",
     "InEpochs",

@@ -1,4 +1,4 @@
-"""Rules on sums over windows: the index of a sum shifted, and two sums exchanged."""
+"""Rules on sums over windows: a claim at one value of an index, the index of a sum shifted, two sums exchanged."""
 
 from __future__ import annotations
 
@@ -11,6 +11,52 @@ import sympy as sp
 from boundcheck.errors import BadInput
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.sums import total
+
+
+@dataclass(frozen=True)
+class At(Rule):
+    """A claim that holds for every value of an index, at one value.
+
+    source: name of the fact or step, an inequality; value: an integer within the range of the index, which may mention
+    other indices.
+    """
+
+    source: str
+    index: Any
+    value: Any
+
+    @property
+    def label(self) -> str:
+        """What the report calls it."""
+        return "one value of an index"
+
+    @property
+    def theorem(self) -> str:
+        """What holds for all values holds for one."""
+        return "a claim with an index holds for every value in its range"
+
+    def generalised(self) -> Any:
+        """The index."""
+        return self.index
+
+    def counts(self) -> tuple[Any, ...]:
+        """The value."""
+        return (self.value,)
+
+    def covered(self, value: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The one value."""
+        return self.index, (sp.Eq(value, self.value),)
+
+    def instance(self, facts: Mapping[str, Any]) -> Any:
+        """The claim there; raises BadInput where the source is no inequality, or the value mentions its index."""
+        source = facts.get(self.source)
+        if not isinstance(source, sp.Le | sp.Ge) or self.value.has(self.index):
+            raise BadInput(f"'{self.source}' must be an inequality, and {self.value} a value of {self.index}.")
+        return source.func(*(side.subs(self.index, self.value) for side in source.args), evaluate=False)
+
+    def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
+        """None but that the value is in the range."""
+        yield from ()
 
 
 @dataclass(frozen=True)
