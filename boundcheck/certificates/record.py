@@ -12,6 +12,7 @@ from sympy.core.function import AppliedUndef
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.families import Averages
+from boundcheck.proof.generated import generated
 from boundcheck.proof.language import parts
 from boundcheck.proof.laws import Draws, Order
 from boundcheck.proof.step import Fact
@@ -50,8 +51,9 @@ def _named_parts(fact: Fact) -> list[list[str]]:
 def fact_rows(proof: Derivation) -> list[dict[str, str]]:
     """The facts as data: a conjunction is one row a part."""
     rows: list[dict[str, str]] = []
+    given = generated(proof.statement, proof.facts, proof.target)
     for fact in proof.facts:
-        origin = _origin(fact)
+        origin = "generated" if fact.name in given else _origin(fact)
         for k, part in enumerate(parts(fact.claim)):
             row = {
                 "name": f"{fact.name}.{k}" if k else fact.name,
@@ -94,7 +96,7 @@ def _origin(fact: Fact) -> str:
         return "statement"
     if fact.kind in ("definition", "index", "range"):
         return "notation"
-    return "generated" if fact.instance is not None or getattr(fact, "generated", False) else "transcribed"
+    return "generated" if fact.instance is not None else "transcribed"
 
 
 def names_of(proof: Derivation) -> dict[str, str]:
