@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 
+from boundcheck.certificates.drawn import expect
 from boundcheck.certificates.lines import NotShown, missing_in, spelled
 from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
@@ -20,9 +21,11 @@ from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v
 
 
-def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
-    """The line of a step by `Combine` or `Identity`; raises NotShown."""
+def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...] = ()) -> None:
+    """The line of a step by `Combine` or `Identity`, or by `Expected` with its laws; raises NotShown."""
     found = Combination(w, asked)
+    for law in laws:
+        expect(found, law)
     claim = w.language.claim(claim_text(asked.claim))
     if claim.op == "=":
         found.vectors(name)
@@ -45,7 +48,8 @@ def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
 
 
 def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
-    hints = dict(getattr(by, "multipliers", {}))
+    own = getattr(by, "by", by)
+    hints = dict(getattr(own, "multipliers", {}))
     if hints:
         names = (
             {k: k for k in asked.facts}
@@ -60,10 +64,11 @@ def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
             names[k]: text(sp.sympify(m, strict=True).subs(values)) for k, m in hints.items() if m != 0 and k in names
         }
         return
-    found = Combine().check(asked.claim, asked.facts, asked.setting)
+    found = (by if own is not by else Combine()).check(asked.claim, asked.facts, asked.setting)
     if found.status is not Status.PROVED:
         raise NotShown(f"{found.note}")
-    yield {k: str(m) for k, m in (found.certificate or {}).get("multipliers", {}).items()}
+    certificate: Any = found.certificate or {}
+    yield {k: str(m) for k, m in certificate.get("then", certificate).get("multipliers", {}).items()}
 
 
 class Combination:
@@ -121,10 +126,10 @@ class Combination:
                 if exponent != same or v.plus(v.thawed(one), v.thawed(other), -1)[0]:
                     continue
                 left, right = self.w.text(v.thawed(one)), self.w.text(v.thawed(other))
-                of = self.add("", {"rule": "sum"}, (), f"{left} == {right}")
+                of = self.line(f"{left} == {right}", {"rule": "sum"})
                 by = {"rule": "replace", "of": of, "left": left, "right": right}
                 by["in"] = f"@**({self.w.text(v.thawed(exponent))})"
-                line = self.add("", by, (), f"{v.name_of(n)} == {v.name_of(m)}")
+                line = self.line(f"{v.name_of(n)} == {v.name_of(m)}", by)
                 self.rules.append((False, self.w.record.substitution(self.w.claim(line), v.name_of(n), self._puts())))
                 self.put.append([line, v.name_of(n)])
                 break
@@ -132,12 +137,16 @@ class Combination:
     def _puts(self) -> list[Any]:
         return [r for _, r in self.rules]
 
-    def add(self, name: str, by: dict[str, Any], signs: Any, claim: str = "") -> str:
-        """The line of the claim; denominators whose sign is missing are shown from the facts."""
+    def add(self, name: str, by: dict[str, Any], signs: Any) -> None:
+        """The line of the claim."""
+        self.line(self.text, by, name)
+
+    def line(self, text: str, by: dict[str, Any], name: str = "") -> str:
+        """A line; denominators whose sign is missing are shown from the facts."""
         by = {k: x for k, x in by.items() if x}
         for _ in range(12):
             try:
-                return self.w.add(claim or self.text, by, self.now, name)
+                return self.w.add(text, by, self.now, name)
             except v.Invalid as error:
                 missing = missing_in(str(error))
                 if not missing:

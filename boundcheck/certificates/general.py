@@ -11,10 +11,12 @@ import sympy as sp
 
 from boundcheck.certificates.cite import write_citation
 from boundcheck.certificates.combine import Combination, combination
+from boundcheck.certificates.drawn import every_sample, in_epochs
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.certificates.writer import Writer
 from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Identity
 from boundcheck.proof.language import scalars
 from boundcheck.verify import boundcheck_verify as v
 
@@ -89,7 +91,7 @@ def write_rule(w: Writer, by: Any, asked: Any, name: str) -> None:
     kind = type(by).__name__
     if kind in _RULES:
         _RULES[kind](rule)
-    elif kind in ("Cited", "Instance", "Lemma"):
+    elif kind in ("Cited", "Instance", "Lemma", "ForVectors"):
         write_citation(rule)
     else:
         raise NotShown(f"the rule '{kind}' has no lines")
@@ -312,6 +314,11 @@ def _induction(rule: Rule) -> None:
     rule.close_with(line)
 
 
+def _expected(rule: Rule) -> None:
+    by = rule.by
+    combination(rule.w, by.by if isinstance(by.by, Identity) else by, rule.asked, rule.name, by.laws)
+
+
 _RULES: dict[str, Written] = {
     "SumOver": _sum_over,
     "Telescoping": _telescoping,
@@ -324,4 +331,7 @@ _RULES: dict[str, Written] = {
     "Limit": _limit,
     "MeanValue": _mean_value,
     "Induction": _induction,
+    "Expected": _expected,
+    "EverySample": every_sample,
+    "InEpochs": in_epochs,
 }

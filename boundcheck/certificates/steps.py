@@ -12,6 +12,7 @@ from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text
 from boundcheck.certificates.writer import Writer
 from boundcheck.proof.contexts import context, declared
+from boundcheck.proof.for_vectors import ForVectors
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity, Imported
 from boundcheck.proof.language import parts
@@ -49,7 +50,8 @@ def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
     if isinstance(by, Supposing):
         _supposing(w, by, asked, name)
         return
-    asked = _at_values(w, by, asked)
+    if not isinstance(by, ForVectors):  # facts about all values of an index are those of the cited record
+        asked = _at_values(w, by, asked)
     claim = claim_text(asked.claim)
     if isinstance(by, Decide):
         try:

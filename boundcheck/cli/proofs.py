@@ -14,6 +14,8 @@ from boundcheck.cli._where import Cluster, Workers, where
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boundcheck.evidence.witness import Witness
     from boundcheck.proof.derivation import DerivationReport
     from boundcheck.proof.step import Status, StepResult
@@ -62,7 +64,8 @@ def derive(
     """Checks a derivation step by step.
 
     It prints what the proof starts from, and each step with its claim, the reason and what it uses. The
-    conclusion is compared with the statement's bound; --json has the certificates. Exit code 0
+    conclusion is compared with the statement's bound; --json has the certificates. PROVED is said only
+    where the verifier accepts the proof record, DERIVED where every step is proved without one. Exit code 0
     when every step is proved, 1 when one is refuted (the statement may still be true), 3 when one is
     undecided, vacuous or assumed, or the conclusion is not the bound. With --all, exit code 1 when a
     derivation that is recorded as proved no longer is, else 0. With --honesty, exit code 1 when a
@@ -73,7 +76,7 @@ def derive(
              boundcheck derive scgd/lemma_3_1/sharp --latex
              boundcheck derive --honesty
     """
-    from boundcheck.cli._derivations import check_all, write_report
+    from boundcheck.cli._derivations import check_all, judged, write_report
 
     if honesty or mutants is not None:
         from boundcheck.cli._honesty import show_kit, show_mutants
@@ -99,10 +102,13 @@ def derive(
         from boundcheck.report.written import proof_latex
 
         line(proof_latex(report, found.statement))
-    elif as_json:
-        print_json(report.to_dict())
+        return _code(report.status)
+    status, rests = judged(report)
+    if as_json:
+        print_json({**report.to_dict(), "status": status, "rests_on": rests})
     else:
         _derive_text(report)
+        line(f"{report.statement}: {status}{_verified_words(report, status, rests)}")
     return _code(report.status)
 
 
@@ -125,7 +131,15 @@ def _derive_text(report: DerivationReport) -> None:
     table(["from", "kind", "claim", "source"], [[x.name, x.kind, _cut(x.claim), x.source] for x in report.trusted])
     line()
     line(", ".join(f"{count} {status}" for status, count in report.counts.items()))
-    line(f"{report.statement}: {report.status.value}")
+
+
+def _verified_words(report: DerivationReport, status: str, rests: Sequence[str]) -> str:
+    """What the verifier adds to a derivation whose steps are all proved; "" for any other."""
+    if report.status.value != "PROVED":
+        return ""
+    if status != "PROVED":
+        return ", not verified: it has no proof record that the verifier accepts"
+    return f", verified, resting on {len(rests)} things that `boundcheck verify` names" if rests else ", verified"
 
 
 def _step_text(result: StepResult, number: str = "") -> None:
@@ -205,8 +219,9 @@ def falsify(
 
     That is an instance in scope that breaks the bound: exit code 1 with one, 0 without. A search that
     finds nothing proves nothing. With --seeds, the witness of the smallest seed that finds one is taken. A witness
-    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the file is
-    written after each reading, and the same command continues from there.
+    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the readings are
+    searched one after the other, or on --workers or a --cluster; the file is written after each, and the same command
+    continues from there.
 
     \b
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
@@ -223,9 +238,10 @@ def falsify(
         raise BadInput("falsify takes either the id of a statement or --all.")
     seconds = parse_seconds(budget, "--budget")
     if every:
-        if seeds > 1 or workers is not None or cluster is not None:
-            raise BadInput("--seeds, --workers and --cluster belong to the search of one statement, not to --all.")
-        return search_all(seconds, seed, out or Path(f"searched-seed{seed}.json"), as_json=as_json)
+        if seeds > 1:
+            raise BadInput("--seeds belongs to the search of one statement, not to --all.")
+        target = out or Path(f"searched-seed{seed}.json")
+        return search_all(seconds, seed, target, where(workers, cluster, None), as_json=as_json)
     found = statement(id)
     target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
     probe_file(target, "--out")
@@ -309,6 +325,7 @@ def verify(
     ] = "",
     every: Annotated[bool, typer.Option("--all", help="All shipped proof records, as a table.")] = False,
     write: Annotated[bool, typer.Option("--write", help="First write the records anew from the derivations.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Also keep what the verifier says.")] = False,
     as_json: Json = False,
 ) -> int:
     """Checks a proof record with the verifier, one file that uses the standard library alone.
@@ -316,14 +333,19 @@ def verify(
     It runs in a process of its own, prints the statement that it checked and what the proof rests on.
     Exit code 0 for a valid record, 1 for one that proves nothing or has a step without a certificate.
     --all prints a row for each statement; exit code 1 when a record is not valid.
+    A derivation is PROVED where the verifier accepts its record and --record or --write kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
-    from boundcheck.cli._verified import verify_all, verify_one, write_records
+    from boundcheck.cli._derivations import shipped_readings
+    from boundcheck.cli._verified import keep_verdicts, verify_all, verify_one, write_records
+    from boundcheck.theory.discovery import statement
 
     if every == bool(id):
         raise BadInput("verify takes either the id of a statement or --all.")
     if write:
         write_records(id)
+    elif record:
+        keep_verdicts(shipped_readings() if every else [statement(id).id])
     return verify_all(as_json=as_json) if every else verify_one(id, as_json=as_json)

@@ -17,6 +17,7 @@ from boundcheck.proof.contexts import context, empty_range, without
 from boundcheck.proof.countermodel import FROM_FACTS_ALONE, refuted
 from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
+from boundcheck.proof.generated import generated
 from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.kernel import of_the_kernel
@@ -97,6 +98,19 @@ class Derivation(Shown):
         }
         facts = [("conclusion", self.conclusion), ("facts", ", ".join(f.name for f in self.facts))]
         return Card(f"Derivation of {self.statement.id}: {len(self.steps)} steps", facts, columns=columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form, with the statement."""
+        from boundcheck.proof.serial import derivation_to_dict
+
+        return derivation_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Derivation:
+        """Inverse of `to_dict`. Raises BadInput for data that describe no derivation."""
+        from boundcheck.proof.serial import derivation_from_dict
+
+        return derivation_from_dict(data)
 
     def __post_init__(self) -> None:
         names: dict[str, str] = {}
@@ -279,11 +293,13 @@ class Derivation(Shown):
 
     def _trusted(self) -> tuple[Trusted, ...]:
         kinds = ("assumption", "metric", "algorithm", "count")
+        given = generated(self.statement, self.facts, self.target)
         found = [
             Trusted(f.name, f.kind, str(f.claim), f"{f.assumption}: {f.source}" if f.assumption else f.source)
             for f in self.facts
-            if f.kind in kinds and f.instance is None
+            if f.kind in kinds and f.instance is None and f.name not in given
         ]
+        found += [Trusted(f.name, "evaluation", w, f.source) for f in self.facts for w in given.get(f.name, ())]
         seen: set[str] = set()
         for fact in self.facts:  # the inequality is the assumption's own; what it is about is taken over
             for what in () if fact.instance is None else fact.instance.words():

@@ -34,11 +34,14 @@ from boundcheck.proof.vectors import Inner, Vector, inner
 DECLARED: Mapping[str, tuple[str, ...]] = {
     "without_replacement": ("Order",),
     "uniform_cohort": ("Order",),
+    "followed_objective": ("Draws",),
     "fedshuffle": ("Order",),
+    "fedshuffle_gen": ("Order", "Draws"),
     "fedshuffle_mvr": ("Order", "Draws"),
     "epoch_error2": ("Order",),
     "block_variance": ("Draws",),
-    "averages_as_objective": ("Draws",),
+    "averages_as_objective": ("Draws", "Averages"),
+    "averages_uniformly": ("Averages",),
     "unbiased_gradient_cohort": ("Draws",),
     "unbiased_solver_cohort": ("Draws",),
     "covariance_of_weights": ("Weights",),
@@ -381,7 +384,8 @@ class Draws(Law):
     """Independent draws, one at each position, with known means.
 
     drawn: pairs of x(..., a) and its mean given the past, a combination of vectors of the past. Draws at different
-    arguments are independent, those of different pairs at the same arguments are drawn together. alike: pairs of a
+    arguments are independent, those of different pairs at the same arguments are drawn together. Where the mean is 0 it
+    suffices that it is so given all that is drawn at the positions before. alike: pairs of a
     vector that is drawn and another one that has the same distribution, so that E|x|^2 is E|v|^2.
     """
 
@@ -397,6 +401,8 @@ class Draws(Law):
     def pair_words(self, x: Vector, source: Vector) -> str:
         """The mean of one draw."""
         like = "".join(f" and the distribution of {v}" for one, v in self.alike if one == x)
+        if not source.terms:
+            return f"{x} has the mean 0{like} given all that is drawn before it"
         return f"{x} is drawn with the mean {source}{like}, independently at each of its arguments"
 
     def ranges(self, place: Place) -> Iterator[Any]:

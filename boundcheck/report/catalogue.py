@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TONES: Mapping[str, str] = {
     **dict.fromkeys((Word.PROVED, Word.HOLDS), "good"),
     **dict.fromkeys((Word.VIOLATED, Word.CONTRADICTORY, Word.PROOF_REFUTED, Word.GAP, Word.NO_SCALING), "bad"),
-    **dict.fromkeys((Word.VACUOUS, Word.UNDECIDED), "open"),
+    **dict.fromkeys((Word.DERIVED, Word.VACUOUS, Word.UNDECIDED), "open"),
     Word.UNTESTED: "none",
 }
 

@@ -62,6 +62,7 @@ OF_PROOFS: Mapping[str, str] = {
     "draw_deviation2": "E|v - E v|^2 for v a factor times the random vector that the hypothesis is about",
     "weight2": "square of that factor",
     "deviation2": "bound on the variance of the random vector that the hypothesis is about",
+    "kappa2_j": "kappa_j^2 of block j, or the sum of these where the squared norms are sums over the blocks",
 }
 _q |= {name: sp.Symbol(name, real=True) for name in (*OF_PROOFS, "P2", "K")}
 
@@ -350,6 +351,19 @@ IMPLICATIONS = (
         (),
         "A smooth function that is bounded below has |grad F(x)|^2 <= 2 L (F(x) - F*).",
     ),
+    Implication(smooth_weighted, (smooth_separable,), (), "The inequalities of the blocks are added up."),
+    Implication(
+        averages_uniformly,
+        (averages_as_objective, iid_clients),
+        (),
+        "Clients with equal weights in F, averaged with these, are averaged with equal weights.",
+    ),
+    Implication(
+        averages_as_objective,
+        (averages_uniformly, plain_mean),
+        (),
+        "Where F is the plain mean, equal weights are those of F.",
+    ),
 )
 
 
@@ -362,10 +376,17 @@ def follows(assumption: Assumption, assumed: Iterable[Assumption], at: Mapping[s
     )
 
 
+def with_implied(assumed: Iterable[Assumption]) -> tuple[Assumption, ...]:
+    """The assumptions, and those that follow from them whatever the constants are."""
+    known = tuple(assumed)
+    return (*known, *(i.assumption for i in IMPLICATIONS if set(i.given) <= set(known) and not i.at))
+
+
 # The inequality that derivations take where a hypothesis has none that instances are asked for, by its name; over
 # `OF_PROOFS` and `QUANTITIES`.
 IN_PROOFS: Mapping[str, sp.Basic] = {
     "local_variance": sp.Le(_q["sample_deviation2"], _q["sigma2_i"] + _q["P2"] * _q["D_i"] * _q["own_grad2"]),
     "block_variance": sp.Le(_q["draw_deviation2"], _q["weight2"] * _q["deviation2"]),
+    "block_dissimilarity": sp.Le(_q["client_grad2"], _q["beta2"] * _q["grad2"] + _q["kappa2_j"]),
     "bounded_below": sp.Ge(_q["gap"], 0),
 }

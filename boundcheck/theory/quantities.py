@@ -27,6 +27,9 @@ PROOF_QUANTITIES: Mapping[str, str] = MappingProxyType(
         "psi": "weighted mean of the increments of a recursion",
         "sampling_variance": "variance of a mean of vectors drawn without replacement",
         "summed_epoch_drift2": "squared distances of the starts of the epochs of a round from its start, summed",
+        "visit_drift": "mean squared distance of the local iterates of a visit from its start",
+        "visit_error2": "squared distance of a visit's mean gradient from the client's gradient at its start",
+        "visit_shortfall": "what a visit's mean gradient lacks of the client's progress towards the minimiser",
         "upper_model": "quadratic upper model of f at the point of one device",
     }
 )

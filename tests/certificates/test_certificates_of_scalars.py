@@ -23,8 +23,9 @@ def written(kinds: dict[str, str], *facts: str) -> Writer:
         {"name": f"f{k}", "kind": "metric", "claim": claim, "origin": "transcribed", "source": ""}
         for k, claim in enumerate(facts)
     ]
-    statement = {"symbols": [], "hypotheses": [], "assumptions": [], "claim": "0 == 0"}
-    return Writer({"id": "a/b/c", "statement": statement, "names": kinds, "facts": rows, "lines": []}, Path())
+    statement = {"symbols": [], "hypotheses": [], "assumptions": [], "metric": "", "method": "", "claim": "0 == 0"}
+    data = {"id": "a/b/c", "statement": statement, "names": kinds, "facts": rows, "laws": [], "lines": []}
+    return Writer(data, Path())
 
 
 def shown(kinds: dict[str, str], facts: tuple[str, ...], claim: str) -> bool:

@@ -118,6 +118,25 @@ NOTATION = (
         key="start/client_grad2",
         latex=r"(\sum_i w_i\|\nabla f_i(x^0)\|^2)",
     ),
+    # Appendix E (FedShuffleGen): the visit of a client that is drawn with the probability what_i
+    _nonnegative(
+        "own_grad2_0",
+        "squared gradient norm |grad f_i(x)|^2 of the client where its visit begins",
+        GRADIENT2,
+        latex=r"\|\nabla f_i(x)\|^2",
+    ),
+    _nonnegative(
+        "own_noise_0",
+        "sigma_i^2/(3 |D_i| E_i^2) of the client whose visit begins",
+        GRADIENT2,
+        latex=r"\frac{\sigma_i^2}{3|D_i|E_i^2}",
+    ),
+    _nonnegative(
+        "visit_drift_0",
+        "mean squared distance of the local iterates of the visit that begins from its start",
+        LENGTH2,
+        latex=r"\mathcal{E}_i",
+    ),
     # Appendix D (FedShuffleMVR): one round, or one local epoch of it, of the client i that was drawn; the squared norms
     # are expectations given what came before that round or epoch
     _nonnegative(
@@ -156,6 +175,7 @@ L, mu, G2, B2, P2, sigma2, M = _expressions("L mu G2 B2 P2 sigma2 M")
 E, eta_l, eta_g, R, D, F = _expressions("E eta_l eta_g R dist2_0 gap_0")
 W, M1, M2, P2_gen, sigma2_gen = _expressions("W M1 M2 P2_gen sigma2_gen")
 drift_0, grad2_0, client_grad2_0 = _expressions("drift_0 grad2_0 client_grad2_0")
+own_grad2_0, own_noise_0, visit_drift_0 = _expressions("own_grad2_0 own_noise_0 visit_drift_0")
 delta, a, h2, gam2, sigma2_i, S, d2, y2, D_i, warm_up = _expressions("delta a h2 gam2 sigma2_i S d2 y2 D_i warm_up")
 
 # where convexity alone is enough
@@ -178,6 +198,10 @@ et_gen = W * eta_g * eta_l
 beta_gen = 1 + (1 + sp.sqrt(P2_gen)) * sp.sqrt(B2) + M1 * B2
 beta_gen_printed = 1 + M2 + (1 + sp.sqrt(P2_gen)) * sp.sqrt(B2) + M1 * B2
 H_gen = (1 + P2_gen) * G2 + sigma2_gen
+EFFECTIVE_STEP = Condition(
+    "effective step size", et_gen <= 1 / (4 * beta_gen * L), "on W*eta_g*eta_l, the step of a round"
+)
+LOCAL_STEP = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
 
 MU_AT_MOST_L = mu <= L
 B_AT_LEAST_1 = Condition("B at least 1", B2 >= 1, "used in the proofs; no loss, since a larger B is always allowed")

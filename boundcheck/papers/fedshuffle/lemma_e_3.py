@@ -59,6 +59,17 @@ theorem = Theorem(
             "with a large server weight diverges); the second square is at most a mean of squares by Jensen, without "
             "M2.",
         ),
+        "raw": Reading(
+            title="One round of FedShuffleGen, before the step condition is put in",
+            bound=(1 - mu * et_gen / 2) * D
+            - 2 * et_gen * F
+            + 2 * L * et_gen * drift_0
+            + 2 * et_gen**2 * ((1 + M1) * L**2 * drift_0 + M1 * G2 + 2 * L * (1 + M1 * B2) * F),
+            belief=Belief.TRUE,
+            replaces="the use of the step condition",
+            why="It is the display of the proof from which the lemma follows, valid for every step size; the sharp "
+            "recursion of Theorem E.1 needs it.",
+        ),
         "as_printed": Reading(
             conditions=(
                 Condition("step size", eta_l * eta_g <= 1 / (4 * (1 + M2 + M1 * B2) * L), "as printed, without W"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sympy as sp
 
 from boundcheck.papers.fedshuffle.definitions import (
+    LOCAL_STEP,
     NOTATION,
     PAPER,
     F,
     H_gen,
     L,
-    beta_gen,
     beta_gen_printed,
     et_gen,
     eta_g,
@@ -27,8 +27,6 @@ from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
 
-LOCAL = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
-
 theorem = Theorem(
     source=Source(PAPER, "Lemma E.4", "Appendix E.3, bounded drift"),
     title="The drift of a round of FedShuffleGen",
@@ -41,7 +39,7 @@ theorem = Theorem(
     readings={
         "corrected": Reading(
             bound=sp.Rational(9, 10) * et_gen * F + 9 * L * et_gen * eta_l**2 * H_gen,
-            conditions=(LOCAL,),
+            conditions=(LOCAL_STEP,),
             belief=Belief.TRUE,
             replaces="the last term without L and with eta_l = et/eta_g, and the condition with M2 and eta_g",
             why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
@@ -50,7 +48,7 @@ theorem = Theorem(
         ),
         "sharp": Reading(
             bound=sp.Rational(6, 7) * et_gen * F + sp.Rational(48, 7) * L * et_gen * eta_l**2 * H_gen,
-            conditions=(LOCAL,),
+            conditions=(LOCAL_STEP,),
             belief=Belief.TRUE,
             replaces="the coefficients 9/10 and 9 by 6/7 and 48/7, besides all that 'corrected' does",
             why="These are the numbers of the proof before they are rounded up.",

@@ -11,7 +11,9 @@ import sympy as sp
 
 from boundcheck.papers.fedshuffle.definitions import (
     B_AT_LEAST_1,
+    EFFECTIVE_STEP,
     G2,
+    LOCAL_STEP,
     M1,
     MU_AT_MOST_L,
     NOTATION,
@@ -22,7 +24,6 @@ from boundcheck.papers.fedshuffle.definitions import (
     L,
     R,
     W,
-    beta_gen,
     beta_gen_printed,
     et_gen,
     eta_g,
@@ -40,9 +41,6 @@ from boundcheck.theory.assumptions import (
 from boundcheck.theory.dimension import VALUE
 from boundcheck.theory.statement import ROUND, Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
-
-EFFECTIVE = Condition("effective step size", et_gen <= 1 / (4 * beta_gen * L), "on W*eta_g*eta_l, the step of a round")
-LOCAL = Condition("local step size", eta_l <= 1 / (4 * beta_gen * L), "on eta_l, for the drift")
 
 left = (1 - mu * et_gen / 2) ** R  # what R contractions leave of the start; the sum of the weights is exact
 
@@ -69,7 +67,7 @@ theorem = Theorem(
             bound=5 * mu * D * left / (1 - left)
             + 20 * M1 * G2 * et_gen
             + 90 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
-            conditions=(EFFECTIVE, LOCAL, B_AT_LEAST_1),
+            conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
             belief=Belief.TRUE,
             replaces="the middle term without L and W^2, the condition on eta_l*eta_g alone, and M2 in beta",
             why="Lemma C.2 multiplies the drift by 3*L*et and then drops the L, so that its last term, and everything "
@@ -82,7 +80,7 @@ theorem = Theorem(
         ),
         "sharp": Reading(
             bound=mu / 2 * D * left / (1 - left) + 2 * M1 * G2 * et_gen + 5 * L * H_gen * et_gen**2 / (W * eta_g) ** 2,
-            conditions=(EFFECTIVE, LOCAL, B_AT_LEAST_1),
+            conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
             belief=Belief.TRUE,
             replaces="the coefficients of the paper's recursion by those without slack, besides all that 'corrected' "
             "does",

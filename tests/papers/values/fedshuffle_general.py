@@ -182,6 +182,14 @@ def _gen_drift(gap_share, noise_share):
     }
 
 
+def _own_drift(gradient, noise, L, P2_gen, eta_l):
+    """xi <= 2 eta_l^2 L^2 xi + 2 eta_l^2 ((1 + P^2) grad + noise), solved for xi."""
+    return 2 * eta_l**2 * ((1 + P2_gen) * gradient + noise) / (1 - 2 * eta_l**2 * L**2)
+
+
+OWN_STEP = {"local step": lambda eta_l, L: (eta_l, "<=", 1 / (2 * L))}
+
+
 # --- Sections 4 and 5 ---------------------------------------------------------------------------------------------
 
 SIX_SAMPLES = {
@@ -236,6 +244,57 @@ VALUES = {
         "step size": lambda eta_g, eta_l, L, M1, M2, B2: (eta_g * eta_l, "<=", 1 / (4 * L * (1 + M2 + M1 * B2))),
         "bound": lambda mu, L, G2, M1, W, eta_g, eta_l, dist2_0, gap_0, drift_0: lemma_c_1(
             mu, L, G2, M1, W * eta_g * eta_l, dist2_0, gap_0, drift_0
+        ),
+    },
+    "lemma_e_3/raw": {
+        **ONE_ROUND,
+        **ORDERED,
+        **DISTANCE,
+        "bound": lambda mu, L, G2, B2, M1, W, eta_g, eta_l, dist2_0, gap_0, drift_0: (
+            (1 - mu * W * eta_g * eta_l / 2) * dist2_0
+            + W * eta_g * eta_l * (2 * L * drift_0 - 2 * gap_0)
+            + (W * eta_g * eta_l) ** 2
+            * (2 * L**2 * drift_0 * (1 + M1) + 2 * M1 * G2 + 4 * L * gap_0 + 4 * L * M1 * B2 * gap_0)
+        ),
+    },
+    "drift_of_a_visit/corrected": {
+        **OWN_STEP,
+        "bound": lambda L, P2_gen, eta_l, own_grad2_0, own_noise_0: _own_drift(
+            own_grad2_0, own_noise_0, L, P2_gen, eta_l
+        ),
+    },
+    "drift_of_a_round_gen/corrected": {
+        **OWN_STEP,
+        "bound": lambda L, P2_gen, eta_l, client_grad2_0, sigma2_gen: _own_drift(
+            client_grad2_0, sigma2_gen, L, P2_gen, eta_l
+        ),
+    },
+    "gradient_of_a_visit/corrected": {"bound": lambda L, visit_drift_0: L**2 * visit_drift_0},
+    "progress_of_a_visit/corrected": {**ORDERED, "bound": lambda L, visit_drift_0: L * visit_drift_0},
+    "movement_of_a_round_gen/corrected": {
+        "bound": lambda L, M1, W, eta_l, eta_g, drift_0, client_grad2_0, grad2_0: (
+            2 * (W * eta_g * eta_l) ** 2 * (L**2 * drift_0 + grad2_0 + M1 * (L**2 * drift_0 + client_grad2_0))
+        ),
+    },
+    "recursion_convex_gen/sharp": {
+        **ONE_ROUND,
+        **ORDERED,
+        **DISTANCE,
+        **GEN_STEPS,
+        "bound": lambda mu, L, G2, P2_gen, sigma2_gen, M1, W, eta_l, eta_g, dist2_0, gap_0: (
+            dist2_0
+            + W * eta_g * eta_l * (5 * L * eta_l**2 * _spread(P2_gen, G2, sigma2_gen) - gap_0 - mu * dist2_0 / 2)
+            + 2 * (W * eta_g * eta_l) ** 2 * M1 * G2
+        ),
+    },
+    "recursion_nonconvex_gen/sharp": {
+        **ONE_ROUND,
+        **GAP,
+        **GEN_STEPS,
+        "bound": lambda L, G2, P2_gen, sigma2_gen, M1, W, eta_l, eta_g, gap_0, grad2_0: (
+            gap_0
+            + W * eta_g * eta_l * (3 * L**2 * eta_l**2 * _spread(P2_gen, G2, sigma2_gen) / 2 - grad2_0 / 4)
+            + (W * eta_g * eta_l) ** 2 * M1 * L * G2
         ),
     },
     "lemma_e_4/corrected": _gen_drift(lambda: q(9, 10), lambda: 9),

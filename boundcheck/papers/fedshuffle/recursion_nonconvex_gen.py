@@ -1,0 +1,54 @@
+"""The recursion in the proof of Theorem E.1 where the losses are not convex."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from boundcheck.papers.fedshuffle.definitions import (
+    B_AT_LEAST_1,
+    EFFECTIVE_STEP,
+    G2,
+    LOCAL_STEP,
+    M1,
+    NOTATION,
+    PAPER,
+    F,
+    H_gen,
+    L,
+    et_gen,
+    eta_l,
+    grad2_0,
+)
+from boundcheck.theory.assumptions import (
+    bounded_below,
+    followed_objective,
+    gradient_dissimilarity,
+    local_variance,
+    smooth_samples,
+)
+from boundcheck.theory.dimension import VALUE
+from boundcheck.theory.statement import Algorithm, Belief, Metric, Source
+from boundcheck.theory.theorem import Reading, Theorem
+
+theorem = Theorem(
+    source=Source(PAPER, "Theorem E.1, non-convex recursion", "end of Appendix E.3"),
+    title="One round of FedShuffleGen without convexity",
+    symbols=NOTATION,
+    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g")),
+    metric=Metric("gap", VALUE, rounds=sp.S.One, expectation="cohorts and orders of the samples", surrogate=True),
+    conditions=(EFFECTIVE_STEP, LOCAL_STEP, B_AT_LEAST_1),
+    assumptions=(smooth_samples, gradient_dissimilarity, local_variance, bounded_below, followed_objective),
+    trivial=F,
+    readings={
+        "sharp": Reading(
+            bound=F
+            - et_gen / 4 * grad2_0
+            + sp.Rational(3, 2) * L**2 * et_gen * eta_l**2 * H_gen
+            + et_gen**2 * M1 * L * G2,
+            belief=Belief.TRUE,
+            replaces="et/8 and 9/4 by et/4 and 3/2, the factor L of the drift's term by L^2, and et/eta_g by the local "
+            "step",
+            why="The two uses of the step condition share it: where one needs all of it the other needs none.",
+        ),
+    },
+)
