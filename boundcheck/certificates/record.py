@@ -15,6 +15,7 @@ from boundcheck.proof.language import parts
 from boundcheck.proof.laws import Order
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
+from boundcheck.proof.weights import Weights
 from boundcheck.verify import boundcheck_verify as v
 
 _OP = {"upper bound": "<=", "lower bound": ">=", "equality": "==", "formula": "=="}
@@ -73,6 +74,9 @@ def law_row(law: Any) -> dict[str, Any]:
     row |= {"past": [vector_text(x) for x in law.past]}
     if isinstance(law, Order):
         row |= {"items": text(law.items), "epochs": law.epochs}
+    elif isinstance(law, Weights):
+        row["weighted"] = [vector_text(x) for x in law.weighted]
+        row |= {k: text(getattr(law, k)) for k in ("mean_weight", "largest", "correlation", "clients")}
     elif law.alike:
         row["alike"] = [[vector_text(x), vector_text(other)] for x, other in law.alike]
     return row if law.time is None else row | {"time": str(law.time)}

@@ -846,7 +846,9 @@ class Law:
 
     order: x(..., a) is u(..., i) of the item i at position a of a uniform order of n items, with "epochs" of a fresh
     one after every n positions; at other arguments than the position are orders of their own. draws: independent at
-    all arguments, with a mean that is known before; "alike": distributed as another vector. time: the argument that
+    all arguments, with a mean that is known before; "alike": distributed as another vector. weights: x(..., a) is w_a
+    times the vector "weighted", w_a being "largest" or 0 with the mean "mean_weight", and E w_a w_b "correlation" times
+    the product of the means for a other than b; the mean of x is a vector that is so defined. time: the argument that
     counts rounds: what is of the past at one time is known before the draws at that time and later.
     """
 
@@ -870,10 +872,15 @@ class Law:
         self.sources = {pattern(x)[0]: vector(source) for x, source in data["drawn"]}
         self.alike = {pattern(x)[0]: vector(other) for x, other in data.get("alike", ())}
         self.items = language.value(data["items"]) if self.order else ZERO
+        self.weights: bool = data["kind"] == "weights"
+        own = data["weighted"] if self.weights else []
+        self.weighted = {pattern(x)[0]: vector(v) for (x, _), v in zip(data["drawn"], own, strict=self.weights)}
+        names = ("mean_weight", "largest", "correlation", "clients")
+        self.numbers = [language.value(data[k]) if self.weights else ZERO for k in names]
         self.time: int | None = atom(("x", data["time"])) if "time" in data else None
         self.places = {head: self.patterns[head][-1] for head in self.sources}  # what the position or item is put for
         now = None if self.time is None else variable(self.time)
-        fine = data["kind"] in ("order", "draws") and not self.past & set(self.sources)
+        fine = data["kind"] in ("order", "draws", "weights") and not self.past & set(self.sources)
         fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in x)
         for head, source in self.sources.items():
             others = self.patterns[head][:-1]
@@ -890,12 +897,23 @@ class Law:
         """The law in a sentence."""
         own = f"a uniform order of {self.data.get('items')} items"
         own += ", a fresh one after every so many" if self.data.get("epochs") else ""
+        if self.weights:
+            q, d, alpha = (self.data[k] for k in ("mean_weight", "largest", "correlation"))
+            drawn, own = (", ".join(x) for x in ([x for x, _ in self.data["drawn"]], self.data["weighted"]))
+            known = ", ".join(self.data["past"])
+            return (f"{drawn} is {own} times a weight that is {d} or 0 and has the mean {q}, and of two clients the "
+                    f"mean product {alpha} times that of the means, whatever {known} are ({self.data['of']})")  # fmt: skip
         said = [f"{x} is {u} of the item at that position of {own}" if self.order
                 else f"{x} is drawn with the mean {u}, independently at each of its arguments"
                 for x, u in self.data["drawn"]]  # fmt: skip
         said += [f"{x} has the distribution of {u}" for x, u in self.data.get("alike", ())]
         when = f" the draws at the same {self.data['time']}" if "time" in self.data else ""
         return f"{'; '.join(said)}; known before{when}: {', '.join(self.data['past'])} ({self.data['of']})"
+
+    def definitions(self) -> list[Any]:
+        """What the means of the draws must be by definition: the mean weight times what is weighted."""
+        return [[source, vector_plus({}, self.weighted[head], self.numbers[0])]
+                for head, source in self.sources.items() if self.weights]  # fmt: skip
 
     def moment(self, n: int) -> Value | None:
         """The time of a vector, or None for one that has none."""
@@ -970,7 +988,21 @@ class Law:
         value = product_of(*(self.mean(p) if p else {n: ONE} for n, p in zip((first, second), places, strict=True)))
         return plus(value, self._covariance(one, two, factor, before)) if one and two else value
 
+    def _of_weights(self, one: Any, two: Any) -> Value:
+        """(alpha - 1) <E X, E Y>, and q (d - alpha q) <x, y> for each client in common."""
+        q, d, alpha, _ = self.numbers
+        if one[1] != two[1] or (one[4], one[2], one[3]) != (two[4], two[2], two[3]):
+            raise Invalid("how many clients the two have in common is not known")
+        values = dict(zip(self.patterns[one[0]], [*one[1], plus(variable(ITEM), one[2])], strict=True))
+        own = plus(times(q, d), times(alpha, times(q, q)), -1)
+        x, y = (vector_put(self.weighted[p[0]], values, self.whole) for p in (one, two))
+        each = times(put(own, values, self.whole), product_of(x, y))
+        each = put(each, {ITEM: ZERO}, self.whole) if one[4] else sum_over(ITEM, each, one[3], self.whole)
+        return plus(times(plus(alpha, ONE, -1), product_of(self.mean(one), self.mean(two))), each)
+
     def _covariance(self, one: Any, two: Any, factor: Value | None, before: Value) -> Value:
+        if self.weights:
+            return self._of_weights(one, two)
         gaps = [number_of(plus(a, b, -1)) for a, b in zip(one[1], two[1], strict=True)]
         if any(gaps):
             return ZERO
@@ -1016,6 +1048,8 @@ class Law:
     def positions(self, place: Any, before: Value) -> list[Value]:
         """What must be an integer that is at least 0 so that the positions are ones."""
         start, size = self.within(place, before)
+        if self.weights:
+            return [start, size, plus(plus(self.numbers[3], start, -1), size, -1)]
         if not self.order:
             return [] if place[4] else [size]
         n = self.size(place)
@@ -1144,6 +1178,8 @@ class Record:
         declares |= {row[0] for row in self.statement["assumptions"]}
         equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
         equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
+        named = [parsed(fact["claim"]) for fact in self.data["facts"] if fact["kind"] == "definition"]
+        defined = [[self.language.vector(t, {}) for t in tree[1:]] for tree in named if tree[0] == "="]
         for data in self.data["laws"]:
             law = Law(data, self.language)
             where = f"the law '{data['name']}'"
@@ -1152,6 +1188,10 @@ class Record:
             for other in self.laws.values():
                 if set(law.sources) & (set(other.sources) | other.past):
                     raise Invalid(f"{where} draws what an earlier law draws or knows before")
+            if law.weights and "independent_weights" not in declares:
+                raise Invalid(f"{where} needs weights that are independent of the past")
+            if not all(wanted in defined for wanted in law.definitions()):
+                raise Invalid(f"{where} has a mean that is not so defined")
             if not all(law.fits(*sides) for sides in equations):
                 raise Invalid(f"{where} is against an equation among the facts")
             self.laws[data["name"]] = law
