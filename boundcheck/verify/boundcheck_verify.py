@@ -901,8 +901,8 @@ class Law:
             q, d, alpha = (self.data[k] for k in ("mean_weight", "largest", "correlation"))
             drawn, own = (", ".join(x) for x in ([x for x, _ in self.data["drawn"]], self.data["weighted"]))
             known = ", ".join(self.data["past"])
-            return (f"{drawn} is {own} times a weight that is {d} or 0 and has the mean {q}, and of two clients "
-                    f"the mean product {alpha} times that of the means, whatever {known} are ({self.data['of']})")  # fmt: skip
+            said = f"{drawn} is {own} times a weight that is {d} or 0 and has the mean {q}, and of two clients the mean"
+            return f"{said} product {alpha} times that of the means, whatever {known} are ({self.data['of']})"
         said = [f"{x} is {u} of the item at that position of {own}" if self.order
                 else f"{x} is drawn with the mean {u}, independently at each of its arguments"
                 for x, u in self.data["drawn"]]  # fmt: skip
