@@ -17,6 +17,7 @@ from boundcheck.proof.language import parts
 from boundcheck.proof.laws import Draws, Order
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
+from boundcheck.proof.weights import Weights
 from boundcheck.theory.assumptions import with_implied
 from boundcheck.verify import boundcheck_verify as v
 
@@ -86,6 +87,9 @@ def law_row(law: Any) -> dict[str, Any]:
     elif isinstance(law, Averages):
         if law.independent:
             row |= {"clients": text(law.clients), "independent": [vector_text(x) for x in law.independent]}
+    elif isinstance(law, Weights):
+        row["weighted"] = [vector_text(x) for x in law.weighted]
+        row |= {k: text(getattr(law, k)) for k in ("mean_weight", "largest", "correlation", "clients")}
     elif isinstance(law, Draws) and law.alike:
         row["alike"] = [[vector_text(x), vector_text(other)] for x, other in law.alike]
     return row if law.time is None else row | {"time": str(law.time)}

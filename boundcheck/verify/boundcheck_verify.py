@@ -756,7 +756,9 @@ class Law:
 
     order: x(..., a) is u(..., i) of the item i at position a of a uniform order of n items, with "epochs" of a fresh
     one after every n positions; at other arguments than the position are orders of their own. draws: independent at
-    all arguments, with a mean that is known before; "alike": distributed as another vector. time: the argument that
+    all arguments, with a mean that is known before; "alike": distributed as another vector. weights: x(..., a) is w_a
+    times the vector "weighted", w_a being "largest" or 0 with the mean "mean_weight", and E w_a w_b "correlation" times
+    the product of the means for a other than b; the mean of x is a vector that is so defined. time: the argument that
     counts rounds: what is of the past at one time is known before the draws at that time and later.
     """
 
@@ -780,10 +782,15 @@ class Law:
         self.sources = {pattern(x)[0]: vector(source) for x, source in data["drawn"]}
         self.alike = {pattern(x)[0]: vector(other) for x, other in data.get("alike", ())}
         self.items = language.value(data["items"]) if self.order else ZERO
+        self.weights: bool = data["kind"] == "weights"
+        own = data["weighted"] if self.weights else []
+        self.weighted = {pattern(x)[0]: vector(v) for (x, _), v in zip(data["drawn"], own, strict=self.weights)}
+        names = ("mean_weight", "largest", "correlation", "clients")
+        self.numbers = [language.value(data[k]) if self.weights else ZERO for k in names]
         self.time: int | None = atom(("x", data["time"])) if "time" in data else None
         self.places = {head: self.patterns[head][-1] for head in self.sources}  # what the position or item is put for
         now = None if self.time is None else variable(self.time)
-        fine = data["kind"] in ("order", "draws") and not self.past & set(self.sources)
+        fine = data["kind"] in ("order", "draws", "weights") and not self.past & set(self.sources)
         fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in linear(x))
         for head, source in self.sources.items():
             others = self.patterns[head][:-1]
@@ -802,6 +809,12 @@ class Law:
         """The law in a sentence."""
         own = f"a uniform order of {self.data.get('items')} items"
         own += ", a fresh one after every so many" if self.data.get("epochs") else ""
+        if self.weights:
+            q, d, alpha = (self.data[k] for k in ("mean_weight", "largest", "correlation"))
+            drawn, own = (", ".join(x) for x in ([x for x, _ in self.data["drawn"]], self.data["weighted"]))
+            known = ", ".join(self.data["past"])
+            said = f"{drawn} is {own} times a weight that is {d} or 0 and has the mean {q}, and of two clients the mean"
+            return f"{said} product {alpha} times that of the means, whatever {known} are ({self.data['of']})"
         said = [f"{x} is {u} of the item at that position of {own}" if self.order
                 else f"{x} has the mean 0 given all that is drawn before it" if u == "0"
                 else f"{x} is drawn with the mean {u}, independently at each of its arguments"
@@ -809,6 +822,11 @@ class Law:
         said += [f"{x} has the distribution of {u}" for x, u in self.data.get("alike", ())]
         when = f" the draws at the same {self.data['time']}" if "time" in self.data else ""
         return f"{'; '.join(said)}; known before{when}: {', '.join(self.data['past'])} ({self.data['of']})"
+
+    def definitions(self) -> list[Any]:
+        """What the means of the draws must be by definition: the mean weight times what is weighted."""
+        return [[source, times(self.weighted[head], self.numbers[0])]
+                for head, source in self.sources.items() if self.weights]  # fmt: skip
 
     def moment(self, n: int) -> Value | None:
         """The time of a vector, or None for one that has none."""
@@ -883,7 +901,21 @@ class Law:
         value = product_of(*(self.mean(p) if p else variable(n) for n, p in zip((first, second), places, strict=True)))
         return plus(value, self._covariance(one, two, factor, before)) if one and two else value
 
+    def _of_weights(self, one: Any, two: Any) -> Value:
+        """(alpha - 1) <E X, E Y>, and q (d - alpha q) <x, y> for each client in common."""
+        q, d, alpha, _ = self.numbers
+        if one[1] != two[1] or (one[4], one[2], one[3]) != (two[4], two[2], two[3]):
+            raise Invalid("how many clients the two have in common is not known")
+        values = dict(zip(self.patterns[one[0]], [*one[1], plus(variable(ITEM), one[2])], strict=True))
+        own = plus(times(q, d), times(alpha, times(q, q)), -1)
+        x, y = (put(self.weighted[p[0]], values, self.whole) for p in (one, two))
+        each = times(put(own, values, self.whole), product_of(x, y))
+        each = put(each, {ITEM: ZERO}, self.whole) if one[4] else sum_over(ITEM, each, one[3], self.whole)
+        return plus(times(plus(alpha, ONE, -1), product_of(self.mean(one), self.mean(two))), each)
+
     def _covariance(self, one: Any, two: Any, factor: Value | None, before: Value) -> Value:
+        if self.weights:
+            return self._of_weights(one, two)
         gaps = [number_of(plus(a, b, -1)) for a, b in zip(one[1], two[1], strict=True)]
         if any(gaps):
             return ZERO
@@ -929,6 +961,8 @@ class Law:
     def positions(self, place: Any, before: Value) -> list[Value]:
         """What must be an integer that is at least 0 so that the positions are ones."""
         start, size = self.within(place, before)
+        if self.weights:
+            return [start, size, plus(plus(self.numbers[3], start, -1), size, -1)]
         if not self.order:
             return [] if place[4] else [size]
         n = self.size(place)
@@ -976,6 +1010,10 @@ class Averages:
             f"{x} is independent noise of {self.data['clients']} clients" for x in self.data.get("independent", ())
         ]
         return f"{'; '.join(said)} ({self.data['of']})"
+
+    def definitions(self) -> list[Any]:
+        """Nothing is defined."""
+        return []
 
     def fits(self, left: Any, right: Any) -> bool:
         """Equations of families are about each client."""
@@ -1145,13 +1183,15 @@ class Record:
         declares |= {row[0] for row in self.statement["assumptions"]}
         equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
         equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
+        named = [parsed(fact["claim"]) for fact in self.data["facts"] if fact["kind"] == "definition"]
+        defined = [[self.language.vector(t, {}) for t in tree[1:]] for tree in named if tree[0] == "="]
         for data in self.data["laws"]:
-            if data["kind"] not in ("order", "draws", "averages"):
+            if data["kind"] not in ("order", "draws", "weights", "averages"):
                 continue  # no line can use it
             law = Averages(data, self.language) if data["kind"] == "averages" else Law(data, self.language)
             where = f"the law '{data['name']}'"
             if isinstance(law, Averages) and law.noise:
-                still = {h for other in self.laws.values() for h, mean in other.sources.items() if not mean}
+                still = {h for other in self.laws.values() for h, mean in other.sources.items() if not linear(mean)}
                 if data["of"] != "averages_uniformly" or not law.noise <= still:
                     raise Invalid(f"{where} is about noise that no law draws with mean 0, or about other weights")
             if data["of"] not in declares or data["name"] in self.laws:
@@ -1159,6 +1199,10 @@ class Record:
             for other in self.laws.values():
                 if set(law.sources) & (set(other.sources) | other.past):
                     raise Invalid(f"{where} draws what an earlier law draws or knows before")
+            if law.weights and "independent_weights" not in declares:
+                raise Invalid(f"{where} needs weights that are independent of the past")
+            if not all(wanted in defined for wanted in law.definitions()):
+                raise Invalid(f"{where} has a mean that is not so defined")
             if not all(law.fits(*sides) for sides in equations):
                 raise Invalid(f"{where} is against an equation among the facts")
             self.laws[data["name"]] = law
