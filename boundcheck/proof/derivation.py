@@ -24,6 +24,7 @@ from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
+from boundcheck.proof.rules.limits import LimitSuperior
 from boundcheck.proof.step import NAMES, Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
@@ -323,10 +324,23 @@ class Derivation(Shown):
         if left != self.target:
             return False, f"The conclusion bounds {left}, not {self.target}."
         if not equality and self.statement.kind is not Kind.UPPER_BOUND:
-            return False, f"The statement is no upper bound but claims a {self.statement.kind.value}."
+            missing = self._other_limit() if self.statement.kind is Kind.LIMSUP else "no step could show it"
+            if missing:
+                return False, f"The statement is no upper bound but claims a {self.statement.kind.value}; {missing}."
         if not same(right, self.statement.bound.subs(values)):
             return False, f"The conclusion's bound {right} differs from the statement's {self.statement.bound}."
         return True, "The conclusion is identical to the statement's bound."
+
+    def _other_limit(self) -> str:
+        """Why the target is not the limit superior that the statement bounds; empty where a step shows that it is."""
+        found = [s.by for s in self.steps if isinstance(s.by, LimitSuperior) and s.by.limit == self.target]
+        if len(found) != 1:
+            return f"{len(found)} steps take {self.target} as a limit superior"
+        (by,), metric = found, self.statement.metric
+        at = {self.statement.symbol(metric.index).expr: by.index + by.shift}
+        term = sp.cancel(by.value / metric.scale.xreplace(at))
+        apart = self._clock().apart(term, (), metric.rounds.xreplace(at), later=False)
+        return apart and f"{by.value} is not {metric.scale} times the metric: {apart}"
 
     def definitions(self) -> dict[Any, Any]:
         """Defined symbol -> expression, for definitions by scalars alone, in the statement's symbols."""

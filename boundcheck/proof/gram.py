@@ -186,6 +186,8 @@ class _Combination:
         """Whether the value is negative at a point of the scalar facts, which saves asking for its sign."""
         if self.sampled is None:
             self.sampled = (sample(self.scalar, self.setting) or {},)
+        if not self.sampled[0] and self.scalar:
+            return False  # no point of the facts is known
         point = dict.fromkeys((s.name for s in value.free_symbols), Fraction(1)) | self.sampled[0]
         try:
             return enclose(value, point)[1] < 0

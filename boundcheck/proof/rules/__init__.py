@@ -8,18 +8,22 @@ of a paper is a rule.
 from boundcheck.proof.rules.base import Rule
 from boundcheck.proof.rules.calculus import Limit, MeanValue
 from boundcheck.proof.rules.induction import Induction, Supposing
+from boundcheck.proof.rules.limits import BernoulliPower, LimitSuperior, PositivePower
 from boundcheck.proof.rules.norms import Jensen, Triangle, Young
 from boundcheck.proof.rules.sums import Accumulation, CauchySchwarz, InEpochs, PartialSum, SumOver, Telescoping
 
 __all__ = [
     "Accumulation",
+    "BernoulliPower",
     "CauchySchwarz",
     "InEpochs",
     "Induction",
     "Jensen",
     "Limit",
+    "LimitSuperior",
     "MeanValue",
     "PartialSum",
+    "PositivePower",
     "Rule",
     "SumOver",
     "Supposing",

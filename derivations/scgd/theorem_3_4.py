@@ -1,0 +1,108 @@
+"""The proof of Theorem 3.4 (S. Ma, semi-cyclic gradient descent): Lemma 3.1 in every cycle, then Chung's comparison.
+
+    u(k)  squared distance to the solution set when cycle k is about to start, which has the step eta0/k
+    k     K1 + m, from a K1 on where the step condition of Lemma 3.1 holds      s0  total step of the first cycle
+
+The comparison with level/k^2 + C k^(-a) is that of `scgd/lemma_3_2`, for these a and b. The printed reading leaves
+the mean of sigma_i^2 out of b.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.discovery import derivation as derivation_of
+from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Decide
+from boundcheck.proof.lemma import Lemma
+from boundcheck.proof.step import Fact, Step
+from boundcheck.theory.discovery import statement as find_statement
+
+READINGS = ("corrected", "as_printed")
+
+mu, L, n, E, eta, eta0, sigma2, dist2_0 = sp.symbols("mu L n E eta eta0 sigma2 dist2_0", real=True)
+a, b, m, K1, C, first, s0, c, limit = sp.symbols("a b m K1 C first s0 c limit", real=True)
+u: Any = sp.Function("u", real=True)
+k = K1 + m
+LEMMA = "scgd/lemma_3_1/corrected"
+SCOPE = tuple(f"domain {name}" for name in ("mu", "L", "n", "E", "eta0", "1"))
+
+FACTS = (
+    Fact("s0", sp.Eq(s0, n * E * eta0), "definition", "total step of the first cycle"),
+    Fact("a", sp.Eq(a, mu * s0 / 3), "definition", "contraction constant of the recursion"),
+    Fact("b", sp.Eq(b, 4 * L**2 * s0**3 * sigma2 / mu), "definition", "noise constant of the recursion"),
+    Fact(
+        "K1",
+        sp.And(K1 >= 1, sp.Ge(K1, a), sp.Ge(K1, 14 * L**2 * s0 / mu)),
+        "count",
+        "some whole number that is large enough",
+    ),
+    Fact("index m", m >= 0, "index", "cycles after the first K1"),
+    Fact("C", sp.Eq(C, K1**a * first), "definition", "factor of the sequence that vanishes faster"),
+    Fact("first", sp.Eq(first, u(K1)), "metric", "the squared distance at K1"),
+    Fact("u >= 0", u(k) >= 0, "metric", "a squared distance"),
+    Fact("at K1", u(K1) >= 0, "metric", "a squared distance"),
+)
+
+
+def derivation(statement: Any) -> Derivation:
+    """The derivation of one reading."""
+    lemma, chung = find_statement(LEMMA), derivation_of("scgd/lemma_3_2/corrected")
+    step = {eta: eta0 / k}
+    images = {**step, dist2_0: u(k)}
+    small = lemma.conditions[0].relation.xreplace(step)
+    own = ("a > 2", "b >= 0")
+    steps = (
+        Step("s0 > 0", s0 > 0, ("s0", *SCOPE), Decide(), "a product of positive numbers"),
+        Step("a > 2", a > 2, ("a", "s0", "condition first step"), Decide(), "the condition"),
+        Step("b >= 0", b >= 0, ("b", "s0 > 0", "domain sigma2", *SCOPE), Decide(), "a product of such"),
+        *(s for s in chung.steps if s.name == "k > 0"),
+        Step(
+            "small",
+            14 * L**2 * s0 / k <= mu,
+            ("K1", "index m", "k > 0", "s0 > 0", *SCOPE),
+            Decide(),
+            "from K1 on",
+        ),
+        Step("step condition", small, ("small", "s0", "k > 0", *SCOPE), Decide(), "that of Lemma 3.1"),
+        Step(
+            "cycle",
+            sp.Le(u(k + 1), lemma.bound.xreplace(images)),
+            ("step condition", "u >= 0", "k > 0", "domain sigma2", *SCOPE),
+            Lemma(LEMMA, u(k + 1), {dist2_0: u(k)}, {"eta": eta0 / k}),
+            "Lemma 3.1 with the step of the cycle",
+        ),
+        Step(
+            "recursion",
+            sp.Le(u(k + 1), (1 - a / k) * u(k) + b / k**3),
+            ("cycle", "a", "b", "s0", "k > 0", "domain mu"),
+            Combine({"cycle": 1}),
+            "in terms of a and b",
+        ),
+        *(s for s in chung.steps if s.name not in (*own, "k > 0")),
+        Step(
+            "bound",
+            sp.Le(b / (a - 2), statement.bound),
+            ("a", "b", "s0", *own, "s0 > 0", "domain sigma2", *SCOPE),
+            Decide(),
+            "a and b written out" if statement.reading == "corrected" else "the mean of sigma_i^2 is left out",
+        ),
+        Step(
+            "conclusion",
+            sp.Le(limit, statement.bound),
+            ("limit", "bound", "s0", "a", "condition first step", *SCOPE),
+            Combine({"limit": 1, "bound": 1}),
+            "together",
+        ),
+    )
+    return Derivation(
+        statement,
+        (*scope_facts(statement), *FACTS),
+        steps,
+        conclusion="conclusion",
+        target=limit,
+        rounds=((u(c), n * (c - 1)),),
+    )
