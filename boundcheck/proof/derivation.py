@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
@@ -339,7 +340,8 @@ class Derivation(Shown):
         (by,), metric = found, self.statement.metric
         at = {self.statement.symbol(metric.index).expr: by.index + by.shift}
         term = sp.cancel(by.value / metric.scale.xreplace(at))
-        apart = self._clock().apart(term, (), metric.rounds.xreplace(at), later=False)
+        single = term.is_Symbol or isinstance(term, AppliedUndef)
+        apart = self._clock().apart(term, (), metric.rounds.xreplace(at), later=False) if single else "it is another"
         return apart and f"{by.value} is not {metric.scale} times the metric: {apart}"
 
     def definitions(self) -> dict[Any, Any]:

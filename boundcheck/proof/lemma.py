@@ -219,7 +219,7 @@ class Lemma(Rule):
 
     def _other_step(self, cited: Any, setting: Context, name: str) -> str:
         """Why the step size has another value in the rounds of the cited statement; empty where it has that one."""
-        begin = {setting.clock.rounds(mean) for mean in self.means.values()}
+        begin = {setting.clock.rounds(mean) for mean in self.means.values()} - {None}
         if name not in dict(setting.statement.algorithm.steps) or len(begin) != 1:
             return f"{name} of {cited.id} is no constant of the problem, and has no value of its own"
         return constant_step(setting, name, self.at[name], begin.pop(), cited.metric.rounds)
