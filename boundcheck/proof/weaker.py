@@ -53,10 +53,11 @@ def from_sharper(statement: Any, sharper: str, metric: Any, images: Images, slip
     relations = tuple((c.name, c.relation) for c in found.conditions)
     cited = _case(statement, Instance(sharper, metric, images), relations, "sharp", "the sharper reading", ())
     scope = _scope(statement)
+    inside = tuple(f"condition {c.name}" for c in statement.conditions) if statement.reading == "as_printed" else ()
     scale = statement.metric.scale
     return (
         *cited,
-        Step("rounding", sp.Le(found.bound, statement.bound), scope, Decide(), text),
+        Step("rounding", sp.Le(found.bound, statement.bound), (*inside, *scope), Decide(), text),
         Step(
             "conclusion",
             sp.Le(scale * metric, statement.bound),

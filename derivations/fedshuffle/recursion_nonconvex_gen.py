@@ -160,6 +160,5 @@ def derivation(statement: Any) -> Derivation:
         target=gap_1,
         quantities=frozenset({"grad2_0", "gap_0", "G2", "sigma2_gen"}),
         rounds=((xi, 0), (clients, 0), (moved, 0), (visits, 0), (error, 0)),
-        drawn=movement.drawn,
         laws=movement.laws,
     )
