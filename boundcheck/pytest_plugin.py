@@ -287,7 +287,7 @@ class _Check:
 
         expected = {k: v for k, v in (self.how["expected"] or {}).items() if k == self.name}
         how: dict[str, Any] = {**self.how, "checks": [self.name], "expected": expected}
-        result = check_implementation(self.run, self.method, **how)[self.name]
+        result = check_implementation(self.method, self.run, **how)[self.name]
         if result.status in BAD:
             raise AssertionError(str(result))
         if result.status is Status.NOT_ASKED:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
+from boundcheck.certificates.drawn import expect
 from boundcheck.certificates.lines import NotShown, missing_in, spelled
 from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
@@ -20,9 +21,11 @@ from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v
 
 
-def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
-    """The line of a step by `Combine` or `Identity`; raises NotShown."""
+def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...] = ()) -> None:
+    """The line of a step by `Combine` or `Identity`, or by `Expected` with its laws; raises NotShown."""
     found = Combination(w, asked)
+    for law in laws:
+        expect(found, law)
     claim = w.language.claim(claim_text(asked.claim))
     if claim.op == "=":
         found.vectors(name)
@@ -45,18 +48,27 @@ def combination(w: Writer, by: Any, asked: Any, name: str) -> None:
 
 
 def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
-    hints = dict(getattr(by, "multipliers", {}))
+    own = getattr(by, "by", by)
+    hints = dict(getattr(own, "multipliers", {}))
     if hints:
-        names = {k: k for k in asked.facts} | {
-            f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n
-            for k, n in enumerate(n for n in asked.facts if n.startswith("#"))
+        names = (
+            {k: k for k in asked.facts}
+            | getattr(asked, "moved", {})
+            | {
+                f"{HYPOTHESIS}.{k}" if k else HYPOTHESIS: n
+                for k, n in enumerate(n for n in asked.facts if n.startswith("#"))
+            }
+        )
+        values = getattr(asked, "values", {})
+        yield {
+            names[k]: text(sp.sympify(m, strict=True).subs(values)) for k, m in hints.items() if m != 0 and k in names
         }
-        yield {names[k]: text(sp.sympify(m, strict=True)) for k, m in hints.items() if m != 0 and k in names}
         return
-    found = Combine().check(asked.claim, asked.facts, asked.setting)
+    found = (by if own is not by else Combine()).check(asked.claim, asked.facts, asked.setting)
     if found.status is not Status.PROVED:
         raise NotShown(f"{found.note}")
-    yield {k: str(m) for k, m in (found.certificate or {}).get("multipliers", {}).items()}
+    certificate: Any = found.certificate or {}
+    yield {k: str(m) for k, m in certificate.get("then", certificate).get("multipliers", {}).items()}
 
 
 class Combination:
@@ -72,6 +84,7 @@ class Combination:
         self.counts: list[str] = []  # lines that numbers of terms are at least 0
         self.scalars = tuple(n for n in scalars(kept) if not n.startswith("#")) + tuple(w.quantities)
         self._equations()
+        self._equal_powers()
 
     def _equations(self) -> None:
         lines = [(n, self.w.claim(n, self.now)) for n in self.asked.facts]
@@ -86,9 +99,7 @@ class Combination:
                 targets = [first, *targets] if first else targets
                 for target in targets:
                     try:
-                        self.rules.append(
-                            (vectors, self.w.record.substitution(claim, target, [r for _, r in self.rules]))
-                        )
+                        self.rules.append((vectors, self.w.record.substitution(claim, target, self._puts())))
                     except (v.Invalid, ValueError, KeyError):
                         continue
                     self.put.append([name, target])
@@ -96,7 +107,7 @@ class Combination:
 
     def image(self, value: Any) -> Any:
         """The value with the equations put in."""
-        for _, what in self.rules:
+        for what in self._puts():
             value = v.put(value, what, self.w.language.whole)
         return value
 
@@ -104,22 +115,76 @@ class Combination:
         """An equation of vectors."""
         self.add(name, {"rule": "sum", "put": self.put}, self.scalars)
 
+    def _equal_powers(self) -> None:
+        """Of powers with equal bases that are written in two ways, one is put in for the other."""
+        claims = [self.w.language.claim(self.text), *(self.w.claim(n, self.now) for n in self.asked.facts)]
+        values = [self.image(c.gap) for c in claims if c.op not in ("=", "=>")]
+        powers = sorted({n for x in values for n in v.inside(x) if v.ATOMS[n][0] == "**"})
+        for i, n in enumerate(powers):
+            for m in powers[:i]:
+                (_, one, exponent), (_, other, same) = v.ATOMS[n], v.ATOMS[m]
+                if exponent != same or v.plus(v.thawed(one), v.thawed(other), -1)[0]:
+                    continue
+                left, right = self.w.text(v.thawed(one)), self.w.text(v.thawed(other))
+                of = self.line(f"{left} == {right}", {"rule": "sum"})
+                by = {"rule": "replace", "of": of, "left": left, "right": right}
+                by["in"] = f"@**({self.w.text(v.thawed(exponent))})"
+                line = self.line(f"{v.name_of(n)} == {v.name_of(m)}", by)
+                self.rules.append((False, self.w.record.substitution(self.w.claim(line), v.name_of(n), self._puts())))
+                self.put.append([line, v.name_of(n)])
+                break
+
+    def _puts(self) -> list[Any]:
+        return [r for _, r in self.rules]
+
     def add(self, name: str, by: dict[str, Any], signs: Any) -> None:
-        """The line of the claim; denominators whose sign is missing are shown from the facts."""
+        """The line of the claim."""
+        self.line(self.text, by, name)
+
+    def line(self, text: str, by: dict[str, Any], name: str = "") -> str:
+        """A line; denominators whose sign is missing are shown from the facts."""
         by = {k: x for k, x in by.items() if x}
         for _ in range(12):
             try:
-                self.w.add(self.text, by, self.now, name)
-                return
+                return self.w.add(text, by, self.now, name)
             except v.Invalid as error:
                 missing = missing_in(str(error))
                 if not missing:
                     raise NotShown(str(error)) from error
-                line = self.nonzero(missing)
+                line = self._product(missing, by.get("signs", ())) or self._before(missing) or self.nonzero(missing)
                 if line in by.get("signs", ()):
                     raise NotShown(str(error)) from error
                 by = {**by, "signs": [*by.get("signs", ()), line]}
         raise NotShown("too many denominators")
+
+    def _product(self, poly: str, used: Sequence[str]) -> str:
+        """A fact that a product with this factor differs from 0, or ''."""
+        wanted = set(v.bases_of(self.w.language.value(poly)[0]))
+        found: list[tuple[int, int, str]] = []
+        for name in self.asked.facts:
+            claim = self.w.claim(name, self.now)
+            gap = self.image(claim.gap) if claim.op in (">", "!=") and name not in used else v.ZERO
+            if gap[0] and wanted <= set(v.bases_of(gap[0])):
+                found.append((len(v.needed(gap)), len(gap[0]), name))
+        return min(found)[2] if found else ""
+
+    def _before(self, poly: str) -> str:
+        """A line that a denominator differs from 0 as it was before the equations were put in, or ''."""
+        wanted = v.bases_of(self.w.language.value(poly)[0])
+        put = {n for n, _ in self.put}
+        for name in self.asked.facts:
+            claim = self.w.claim(name, self.now)
+            for k in v.needed(claim.gap) if claim.op in (">=", ">", "==") and name not in put else ():
+                base = (dict(v.BASES[k]), {})
+                image = self.image(base)
+                if image == base or v.bases_of(image[0]) != wanted:
+                    continue
+                for side in (f"{self.w.text(base)} > 0", f"0 > {self.w.text(base)}"):
+                    try:
+                        return self.w.prove(side, [n for n in self.scalars if n not in put], self.now)
+                    except NotShown:
+                        continue
+        return ""
 
     def nonzero(self, poly: str) -> str:
         """A line that shows a denominator to differ from 0."""

@@ -11,10 +11,12 @@ import sympy as sp
 
 from boundcheck.certificates.cite import write_citation
 from boundcheck.certificates.combine import Combination, combination
+from boundcheck.certificates.drawn import every_sample, in_epochs
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.certificates.writer import Writer
 from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Identity
 from boundcheck.proof.language import scalars
 from boundcheck.verify import boundcheck_verify as v
 
@@ -89,7 +91,7 @@ def write_rule(w: Writer, by: Any, asked: Any, name: str) -> None:
     kind = type(by).__name__
     if kind in _RULES:
         _RULES[kind](rule)
-    elif kind in ("Cited", "Instance", "Lemma"):
+    elif kind in ("Cited", "Instance", "Lemma", "ForVectors"):
         write_citation(rule)
     else:
         raise NotShown(f"the rule '{kind}' has no lines")
@@ -215,6 +217,39 @@ def _young(rule: Rule) -> None:
     rule.close([[str(c), [*lines, {"square": f"<{apart}, {apart}>"}]]])
 
 
+def _cauchy(rule: Rule, a: str, b: str) -> str:
+    """The line |a|^2 |b|^2 >= <a, b>^2: a square where |a|^2 > 0; else <a, b>^2 > 0 would make a square negative."""
+    w, now = rule.w, rule.asked.now
+    one, other, both = f"<{a}, {a}>", f"<{b}, {b}>", f"<{a}, {b}>"
+    claim = f"{one}*{other} - {both}**2 >= 0"
+    part = f"{b} - {both}/{one}*({a})"
+    here, then = f"#{len(now)}", f"#{len(now) + 1}"
+    positive, zero = f"{one} > 0", f"0 >= {one}"
+    first = w.add(claim, {"rule": "sum", "terms": [["1", [here, {"square": f"<{part}, {part}>"}]]]}, (*now, positive))
+    some, none = f"{both}**2 > 0", f"0 >= {both}**2"
+    scale = f"({other} + 1)/(2*{both}**2)"
+    far = f"{b} - {scale}*{both}*({a})"
+    size = f"({scale}*{both})**2"
+    terms = [["1", []], ["1", [{"square": f"<{far}, {far}>"}]], ["1", [{"square": size}, here]]]
+    false = w.add("0 > 0", {"rule": "sum", "terms": terms, "signs": [then]}, (*now, zero, some))
+    absurd = w.add(claim, {"rule": "absurd", "of": false}, (*now, zero, some))
+    terms = [["1", [then]], ["1", [{"square": one}, {"square": other}]]]
+    plain = w.add(claim, {"rule": "sum", "terms": terms}, (*now, zero, none))
+    second = w.add(claim, {"rule": "cases", "of": [absurd, plain], "on": some, "else": none}, (*now, zero))
+    return w.add(claim, {"rule": "cases", "of": [first, second], "on": positive, "else": zero}, now)
+
+
+def _triangle(rule: Rule) -> None:
+    w, now = rule.w, rule.asked.now
+    a, b = vector_text(rule.by.u), vector_text(rule.by.v)
+    lines = [_cauchy(rule, a, b)]
+    for one in (a, b, f"{a} + {b}"):
+        square = {"square": f"<{one}, {one}>"}
+        lines.append(w.add(f"<{one}, {one}> >= 0", {"rule": "sum", "terms": [["1", [square]]]}, now))
+    lines.append(w.prove(f"<{a}, {b}> <= <{a}, {a}>**(1/2)*<{b}, {b}>**(1/2)", lines, now))
+    w.prove(claim_text(rule.asked.claim), lines, now, name=rule.name)
+
+
 def _limit(rule: Rule) -> None:
     by, w = rule.by, rule.w
     source = w.record.lines[by.source].claim
@@ -279,6 +314,11 @@ def _induction(rule: Rule) -> None:
     rule.close_with(line)
 
 
+def _expected(rule: Rule) -> None:
+    by = rule.by
+    combination(rule.w, by.by if isinstance(by.by, Identity) else by, rule.asked, rule.name, by.laws)
+
+
 _RULES: dict[str, Written] = {
     "SumOver": _sum_over,
     "Telescoping": _telescoping,
@@ -287,7 +327,11 @@ _RULES: dict[str, Written] = {
     "PartialSum": _partial_sum,
     "Jensen": _jensen,
     "Young": _young,
+    "Triangle": _triangle,
     "Limit": _limit,
     "MeanValue": _mean_value,
     "Induction": _induction,
+    "Expected": _expected,
+    "EverySample": every_sample,
+    "InEpochs": in_epochs,
 }

@@ -9,9 +9,10 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from boundcheck.certificates.text import claim_text, text
+from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.language import parts
+from boundcheck.proof.laws import Order
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.verify import boundcheck_verify as v
@@ -35,6 +36,7 @@ def statement_part(proof: Derivation) -> dict[str, Any]:
         "assumptions": [[a.name, a.meaning] for a in own.assumptions],
         "target": text(target),
         "metric": said,
+        "method": "" if own.algorithm is None else own.algorithm.kind,
         "claim": f"{text(target)} {_OP.get(own.kind.value, '<=')} {text(own.bound)}",
     }
 
@@ -64,6 +66,18 @@ def fact_rows(proof: Derivation) -> list[dict[str, str]]:
     return rows
 
 
+def law_row(law: Any) -> dict[str, Any]:
+    """A law as data."""
+    row: dict[str, Any] = {"name": law.name, "kind": type(law).__name__.lower(), "of": law.of}
+    row |= {"drawn": [[vector_text(x), vector_text(source)] for x, source in law.drawn]}
+    row |= {"past": [vector_text(x) for x in law.past]}
+    if isinstance(law, Order):
+        row |= {"items": text(law.items), "epochs": law.epochs}
+    elif law.alike:
+        row["alike"] = [[vector_text(x), vector_text(other)] for x, other in law.alike]
+    return row if law.time is None else row | {"time": str(law.time)}
+
+
 def _origin(fact: Fact) -> str:
     if fact.kind in ("domain", "condition"):
         return "statement"
@@ -78,6 +92,9 @@ def names_of(proof: Derivation) -> dict[str, str]:
     for claim in (
         *(f.claim for f in proof.facts),
         *(s.claim for s in proof.steps),
+        *(x for law in proof.laws for pair in (*law.drawn, *getattr(law, "alike", ())) for x in pair),
+        *(x for law in proof.laws for x in law.past),
+        *(law.items for law in proof.laws if isinstance(law, Order)),
         proof.statement.bound,
         proof.target,
     ):
@@ -153,6 +170,7 @@ def skeleton(proof: Derivation) -> dict[str, Any]:
         "statement": statement_part(proof),
         "names": names_of(proof),
         "facts": fact_rows(proof),
+        "laws": [law_row(law) for law in proof.laws],
         "steps": [f"{s.name}.{k}" if k else s.name for s in proof.steps for k, _ in enumerate(parts(s.claim))],
         "point": None,
         "lines": [],

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from boundcheck.certificates.cases import Cases
 from boundcheck.certificates.lines import Hypothesis, NotShown, Sign, missing_in, sign_lines, spelled
-from boundcheck.certificates.search import Poly, contradiction, degree, factors_of, search
-from boundcheck.certificates.special import Special, based
+from boundcheck.certificates.search import Poly, degree, factors_of, search
+from boundcheck.certificates.special import based
 from boundcheck.verify import boundcheck_verify as v
 
 DEPTH = 4  # signs of denominators within signs of denominators
 
 
-class Scalar(Special):
+class Scalar(Cases):
     """One relation and the lines that it may use."""
 
     def __init__(self, writer: Any, names: tuple[str, ...], now: tuple[str, ...], depth: int) -> None:
@@ -37,7 +38,13 @@ class Scalar(Special):
         self.prepare(claim)
         self._relations()
         gap = self.image(claim.gap)
-        return self._goal(text, claim.op, gap, name)
+        try:
+            return self._goal(text, claim.op, gap, name)
+        except NotShown:
+            found = self.in_cases(text, claim.op, gap, name)
+            if not found:
+                raise
+            return found
 
     def prepare(self, claim: Any) -> None:
         """Finds what is given, the equations to put in, and what holds of roots and the like."""
@@ -274,7 +281,7 @@ class Scalar(Special):
         known = [(h.poly, h.op) for h in self.hypotheses]
         found = search(rest, strict, known, False) or search(rest, strict, known)
         if found is None:
-            left, own, scale = self._apart(rest) if self.depth < DEPTH else (rest, [], Fraction(1))
+            left, own, scale = self._apart(rest, strict) if self.depth < DEPTH else (rest, [], Fraction(1))
             if len(left) == 1 and () in left:
                 if left[()] < 0:
                     raise NotShown("a negative number")
@@ -283,7 +290,11 @@ class Scalar(Special):
                 number, factors, rest = number * scale, [*factors, *own], left
             found = search(rest, strict, known)
         if found is None:
-            line = self._by_contradiction(rest, strict)
+            rows = [] if strict else self.by_parts(rest)
+            if rows:
+                return [self._term(number * c, [*factors, *own], squares) for c, own in rows], []
+            line = "" if strict else self.by_powers(rest)
+            line = line or self.by_contradiction(rest, strict)
             ratio = self.w.ratio(line, (rest, {}), self.now)
             return [self._term(number * ratio, [*factors, (line, 1)], squares)], []
         terms: list[Any] = []
@@ -295,39 +306,6 @@ class Scalar(Special):
             terms.append(self._term(one, parts, [*squares, *(f"({self.w.text((p, {}))})**2" for p in own)]))
         equal = [self._multiple(i, p, number, factors, squares) for i, p in found.equal]
         return terms, equal
-
-    def _by_contradiction(self, poly: Poly, strict: bool) -> str:
-        """A line `poly >= 0` (`> 0` if strict): its opposite contradicts the hypotheses."""
-        text = self.w.text((poly, {}))
-        claim, other = (f"{text} > 0", f"0 >= {text}") if strict else (f"{text} >= 0", f"0 > {text}")
-        opposite = (v.poly_times(poly, {(): -1}), ">=" if strict else ">")
-        known = [*((h.poly, h.op) for h in self.hypotheses), opposite]
-        found = contradiction(known, len(known) - 1)
-        if found is None:
-            raise NotShown(text)
-        here = f"#{len(self.now)}"
-        terms: list[Any] = []
-        self.hypotheses.append(Hypothesis(opposite[0], opposite[1], Fraction(1), ((here, 1),)))
-        now = self.now
-        try:
-            self.now = (*now, other)
-            for c, indices, own in found.terms:
-                one, parts = c, list[tuple[str, int]]()
-                for i in indices:
-                    one *= self.hypotheses[i].number
-                    parts += self.hypotheses[i].factors
-                terms.append(self._term(one, parts, [f"({self.w.text((p, {}))})**2" for p in own]))
-            equal = [self._multiple(i, p, Fraction(1), (), ()) for i, p in found.equal]
-            by: dict[str, Any] = {"rule": "sum", "terms": terms}
-            by |= {"equal": equal} if equal else {}
-            by |= {"put": self.put} if self.put else {}
-            false = self._finish("0 > 0", by, "")
-            absurd = self.w.add(claim, {"rule": "absurd", "of": false}, self.now)
-        finally:
-            self.hypotheses.pop()
-            self.now = now
-        plain = self.w.add(claim, {"rule": "sum", "terms": [["1", [here]]]}, (*now, claim))
-        return self.w.add(claim, {"rule": "cases", "of": [plain, absurd], "on": claim, "else": other}, now)
 
     def _term(self, number: Fraction, factors: Iterable[tuple[str, int]], squares: Sequence[str]) -> list[Any]:
         powers: dict[str, int] = {}
@@ -418,7 +396,7 @@ class Scalar(Special):
         side = 1 if number > 0 else -1
         return v.poly_times(rest, {(): side}), more, squares, abs(number)
 
-    def _apart(self, poly: Poly) -> tuple[Poly, list[tuple[str, int]], Fraction]:
+    def _apart(self, poly: Poly, strict: bool) -> tuple[Poly, list[tuple[str, int]], Fraction]:
         """The goal without those of its factors whose sign can be shown, where it has several."""
         number, factors = factors_of(poly)
         if len(factors) < 2:
@@ -431,7 +409,7 @@ class Scalar(Special):
             try:
                 sign = self._sign(base) if left > 1 else None
             except NotShown:
-                sign = None
+                sign = None if strict or e > 1 else self.side_of(base)
             if sign is None:
                 rest = v.poly_times(rest, v.poly_power(factor, e))
             else:

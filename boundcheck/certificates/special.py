@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isqrt
 from typing import Any
 
 from boundcheck.certificates.lines import Hypothesis, NotShown
 from boundcheck.certificates.search import Poly, factors_of
 from boundcheck.verify import boundcheck_verify as v
+
+FINE = 100  # roots of numbers are known up to this part of 1
 
 
 class Special:
@@ -58,18 +61,13 @@ class Special:
                 self._axiom_line(f"{root} > 0", {**by, "sign": self._sub(f"{base} > 0")})
             else:
                 self._axiom_line(f"{root} >= 0", by)
+            self._known_root(root, v.thawed(key[1]), key[2])
         elif key[0] == "min":
             parts = [self.w.text(v.thawed(k)) for k in key[1]]
             least = self.w.text(v.variable(n))
             for part in parts:
                 self._axiom_line(f"{least} <= {part}", {"rule": "min", "of": parts})
-            for part in parts:
-                others = [p for p in parts if p != part]
-                each = [self.w.existing(self.w.language.claim(f"{part} <= {p}"), self.now) for p in others]
-                if all(each):
-                    by = {"rule": "min", "of": parts, "low": part, "each": each}
-                    self._axiom_line(f"{least} >= {part}", by)
-                    break
+            self._decided(n, parts, least)
         else:
             base, exponent = v.thawed(key[1]), v.thawed(key[2])
             shift = exponent[0].get((), 0)
@@ -77,14 +75,74 @@ class Special:
                 return
             less = v.plus(exponent, v.ONE, -1)
             texts = self.w.text(base), self.w.text(less)
-            sign = self._sub(f"{texts[1]} >= 0")
+            sign = self.w.prove(f"{texts[1]} >= 0", (*self.names, *self.w.lasting), self.now, self.depth + 1)
             by = {"rule": "power", "base": texts[0], "exponent": texts[1], "sign": sign, "signs": self._cover(base)}
             whole_power = self.w.text(v.variable(n))
             text = f"{whole_power} == ({texts[0]})*{self.w.text(v.power_of(base, less))}"
             line = self.w.existing(self.w.language.claim(text), self.now) or self.w.add(text, by, self.now)
-            self.given.append((line, self.w.language.claim(text)))
-            self.rules.append(self.w.record.substitution(self.w.language.claim(text), whole_power, self.rules))
-            self.put.append([line, whole_power])
+            self._put_in(line, whole_power)
+
+    def _put_in(self, line: str, term: str) -> None:
+        """An equation for a single term is put in."""
+        claim = self.w.claim(line, self.now)
+        self.given.append((line, claim))
+        self.rules.append(self.w.record.substitution(claim, term, self.rules))
+        self.put.append([line, term])
+
+    def _decided(self, n: int, parts: list[str], least: str) -> None:
+        """The least of several is the one that is known to be."""
+        for part in parts:
+            claims = [f"{part} <= {p}" for p in parts if p != part]
+            known = [self.w.existing(self.w.language.claim(c), self.now) for c in claims]
+            if not any(known) and len(known) > 1:
+                continue
+            try:
+                each = [found or self._without("min", c) for found, c in zip(known, claims, strict=True)]
+            except NotShown:
+                continue
+            by = {"rule": "min", "of": parts, "low": part, "each": each}
+            low = self.w.add(f"{least} >= {part}", by, self.now)
+            high = self.w.add(f"{least} <= {part}", {"rule": "min", "of": parts}, self.now)
+            self._put_in(self.w.add(f"{least} == {part}", {"rule": "both", "of": [low, high]}, self.now), least)
+            return
+
+    def _without(self, kind: str, text: str) -> str:
+        """A line that claims it, from what mentions no term of this kind."""
+        plain = (n for n in self.names if all(v.ATOMS[a][0] != kind for a in self.w.record.lines[n].claim.atoms))
+        return self.w.prove(text, plain, self.now, self.depth + 1)
+
+    def _known_root(self, root: str, base: Any, degree: int) -> None:
+        """A root of a number lies between two fractions; a square root of the square of what is positive is that."""
+        number = v.number_of(base)
+        if degree != 2 or (number is None and base[1]):
+            return
+        square = self.w.existing(self.w.language.claim(f"({root})**2 == {self.w.text(base)}"), self.now)
+        sign = self.w.existing(self.w.language.claim(f"{root} >= 0"), self.now)
+        if number is not None:
+            near = isqrt(int(Fraction(number) * FINE**2))
+            for side, end in ((1, Fraction(near + 1, FINE)), (-1, Fraction(near, FINE))):
+                # side * (end - root) = side * (end**2 - number) / (end + root)
+                total = self.w.prove(f"{end} + {root} > 0", (sign,), self.now, self.depth + 1) if end else ""
+                if not total:
+                    continue
+                by = {"rule": "sum", "terms": [[str(side * (end * end - Fraction(number))), [[total, -1]]]]}
+                by["equal"] = [[square, f"{-side}/({end} + {root})"]]
+                self._axiom_line(f"{root} < {end}" if side > 0 else f"{root} > {end}", by)
+            return
+        c, factors = factors_of(base[0])
+        if number is None and all(e % 2 == 0 for _, e in factors) and c > 0:
+            side = v.root_of(v.constant(c), 2)
+            if v.number_of(side) is None:
+                return
+            for factor, e in factors:
+                positive = self._sign(based(factor)[0])
+                side = v.times(side, v.power((factor, {}), e // 2))
+                side = v.times(side, v.constant((positive.side * (1 if based(factor)[1] > 0 else -1)) ** (e // 2)))
+            text = self.w.text(side)
+            strict = self._sub(f"{text} > 0")
+            total = self.w.prove(f"{text} + {root} > 0", (strict, sign), self.now, self.depth + 1)
+            by = {"rule": "sum", "equal": [[square, f"1/({text} + {root})"]], "signs": [total]}
+            self._put_in(self.w.add(f"{root} == {text}", by, self.now), root)
 
     def _plainly_positive(self, base: Any) -> bool:
         """Whether it is one product of a positive number and atoms that lines claim to be positive."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
@@ -12,6 +12,7 @@ from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text
 from boundcheck.certificates.writer import Writer
 from boundcheck.proof.contexts import context, declared
+from boundcheck.proof.for_vectors import ForVectors
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity, Imported
 from boundcheck.proof.language import parts
@@ -29,6 +30,8 @@ class Asked:
     facts: dict[str, Any]  # name of a line -> proposition
     setting: Context
     now: tuple[str, ...] = ()
+    moved: dict[str, str] = field(default_factory=dict[str, str])  # fact -> its line at values of indices
+    values: dict[Any, Any] = field(default_factory=dict[Any, Any])  # those values
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,7 +50,8 @@ def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
     if isinstance(by, Supposing):
         _supposing(w, by, asked, name)
         return
-    asked = _at_values(w, by, asked)
+    if not isinstance(by, ForVectors):  # facts about all values of an index are those of the cited record
+        asked = _at_values(w, by, asked)
     claim = claim_text(asked.claim)
     if isinstance(by, Decide):
         try:
@@ -133,6 +137,7 @@ def _at_values(w: Writer, by: Any, asked: Asked) -> Asked:
         else:
             raise NotShown(f"no value of {index} is shown to be in its range")
     facts: dict[str, Any] = {}
+    moved: dict[str, str] = {}
     for name, fact in asked.facts.items():
         about = context([fact], asked.setting) & set(chosen)
         if not about or name.startswith("#"):
@@ -148,8 +153,9 @@ def _at_values(w: Writer, by: Any, asked: Asked) -> Asked:
             continue
         line_text = _written(w, put)
         by_at = {"rule": "at", "of": name, "values": values, "ranges": lines}
-        facts[w.add(line_text, by_at, asked.now)] = _substituted(fact, chosen)
-    return replace(asked, facts=facts)
+        moved[name] = w.add(line_text, by_at, asked.now)
+        facts[moved[name]] = _substituted(fact, chosen)
+    return replace(asked, facts=facts, moved=moved, values=chosen)
 
 
 def _put(relation: Any, index: Any, value: Any) -> Any:

@@ -72,7 +72,9 @@ def _statement(w: Writer, proof: Derivation, known: dict[str, Any], setting: Any
     found = Combination(w, Asked(claim, {n: c for n, c in usable.items() if n in _facts(scope, scope)}, setting))
     found.scalars = tuple(n for n in usable if w.claim(n).op in (">", ">=", "!=", "=="))
     found.text = text
-    found.add(STATEMENT, {"rule": "sum", "put": found.put, **_own(w, proof.conclusion)}, ())
+    by = {"rule": "sum", "put": found.put, **_own(w, proof.conclusion)}
+    own = next(e["by"] for e in w.data["lines"] if e["name"] == proof.conclusion)
+    found.add(STATEMENT, {**by, "signs": [*own.get("signs", ())]}, ())
 
 
 def _own(w: Writer, conclusion: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 OWN_ERROR = 70  # EX_SOFTWARE of sysexits.h
 INTERRUPTED = 130
-KEEPING = ("run", "compare", "check", "report")  # the commands whose finished runs are in the result store
+KEEPING = ("run", "compare", "check", "report", "tune")  # what they have finished is in the result store
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._output import line, print_json, progress, table
+from boundcheck.cli._verified import standing, with_verdicts
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
@@ -19,17 +20,28 @@ def content(report: DerivationReport) -> dict[str, Any]:
     return {**report.summary(), "cites": list(citations(report.statement))}
 
 
+def judged(report: DerivationReport) -> tuple[str, list[str]]:
+    """The status of a derivation, PROVED only where the verifier accepts its proof record today; what that rests on."""
+    from boundcheck.proof.records import VERIFIED
+    from boundcheck.proof.step import Status
+
+    if report.status is not Status.PROVED:
+        return report.status.value, []
+    ((entry,),) = (found.values() for found in with_verdicts({report.statement: content(report)}).values())
+    return standing(entry), entry.get(VERIFIED, {}).get("rests", [])
+
+
 def write_report(report: DerivationReport) -> None:
     """Writes the outcome of one check into the record; BadInput for a derivation that does not come with boundcheck."""
     from boundcheck.proof.discovery import folder
     from boundcheck.proof.records import write_record
 
-    paper, name, reading = report.statement.split("/")
+    paper, name, _ = report.statement.split("/")
     if not (folder() / paper / f"{name}.py").is_file():
         raise BadInput(
             f"the derivation of {report.statement} comes from another package; only shipped ones have records."
         )
-    write_record(paper, name, {reading: content(report)})
+    write_record(paper, name, with_verdicts({report.statement: content(report)})[paper, name])
 
 
 def shipped_readings() -> list[str]:
@@ -65,21 +77,22 @@ def check_all(seconds: float, workers: int | None, *, record: bool, as_json: boo
             show(done)
 
         found = chosen_executor(Where(workers)).map(_checked, [(id, seconds) for id in ids], count)
-    by_file: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    entries_of: dict[str, dict[str, Any]] = {}
     rows: list[list[str]] = []
     for id, entry in zip(ids, found, strict=True):
         if isinstance(entry, Lost):
             raise BoundcheckError(f"{id}: {entry.reason}")
         paper, name, reading = id.split("/")
-        by_file.setdefault((paper, name), {})[reading] = entry
+        entries_of[id] = entry
         before = str(recorded(paper, name).get(reading, {}).get("status", "none"))
         if before != entry["status"]:
             rows.append([id, before, str(entry["status"])])
+    by_file = with_verdicts(entries_of)
     if record:
         for (paper, name), entries in by_file.items():
             write_record(paper, name, entries)
         write_sources(f"{paper}/{name}" for paper, name in by_file)
-    counts = dict(Counter(str(e["status"]) for entries in by_file.values() for e in entries.values()))
+    counts = dict(Counter(standing(e) for entries in by_file.values() for e in entries.values()))
     if as_json:
         changed = [{"id": id, "recorded": before, "found": now} for id, before, now in rows]
         print_json({"counts": counts, "changed": changed, "recorded": record})

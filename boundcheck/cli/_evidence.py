@@ -35,9 +35,10 @@ def _derivation_words(derived: Record) -> str:
     """The status with what stands between it and a proof: steps that are not proved, facts taken over unchecked."""
     from boundcheck.proof.step import NAMES
 
-    if derived.proved:
+    if derived.derived:
         total = sum(count for kind, count in derived.transcribed.items() if kind not in NAMES)
-        return f"derivation {derived.status} ({total} transcribed {'fact' if total == 1 else 'facts'})"
+        facts = f"{total} transcribed {'fact' if total == 1 else 'facts'}"
+        return f"derivation {derived.status} ({'' if derived.proved else 'not verified; '}{facts})"
     count = sum(status == derived.status for status in derived.failing.values())
     if not count or derived.status == "REFUTED":
         return f"derivation {derived.status}"

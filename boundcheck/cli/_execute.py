@@ -12,6 +12,7 @@ from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_e
 from boundcheck.core.store import Store, Stored
 from boundcheck.errors import BadInput, MissingExtra, Unsupported, WorkerLost
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+from boundcheck.evidence.kept_results import NOWHERE, Entry, Origin, entry_of, entry_of_claim, keep, recall
 from boundcheck.evidence.limits import Limits, LimitStudy, limit_study
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.studies import Asked, Study, carry_out_study
@@ -73,10 +74,24 @@ class Reported:
 
 @dataclass(frozen=True)
 class _Job:
-    """What one process does at a time."""
+    """What one process does at a time. entry: of its result."""
 
     what: Claim | Limits | Asked
     store: Path | str | None
+    entry: Entry
+
+    @classmethod
+    def of(cls, what: Claim | Limits | Asked, store: Path | str | None) -> _Job:
+        """The job with its entry."""
+        if store is None:
+            entry = NOWHERE
+        elif isinstance(what, Claim):
+            entry = entry_of_claim(what)
+        elif isinstance(what, Limits):
+            entry = entry_of(Entry(what.name, LimitStudy, {"limits": what}), "limits", what.model_dump())
+        else:
+            entry = entry_of(Entry(what.name, Study, {}), what.kind, what.spec.model_dump(), neural=what.neural)
+        return cls(what, store, entry)
 
     @property
     def long(self) -> bool:
@@ -92,9 +107,7 @@ class _Job:
         """Whether it computes on a GPU of this machine."""
         if isinstance(self.what, Limits):
             return False
-        neural = self.what.neural
-        if isinstance(self.what, Claim):
-            neural = (neural or {}) if self.what.engine == "neural" or self.what.estimate is not None else None
+        neural = self.what.trains_with if isinstance(self.what, Claim) else self.what.neural
         if neural is None:
             return False
         from boundcheck.engines.trained import training_engine
@@ -127,16 +140,20 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
     store = None if job.store is None else _NotedStore(job.store)
     try:
         if isinstance(what, Limits):
-            return limit_study(what, tell)
-        if isinstance(what, Asked):
-            return carry_out_study(what, tell, store)
-        result = run_claim(what, store, tell)
+            result = limit_study(what, tell)
+        elif isinstance(what, Asked):
+            result = carry_out_study(what, tell, store)
+        else:
+            result = run_claim(what, store, tell)
     except (BadInput, MissingExtra, Unsupported) as error:  # a StoreError concerns all jobs and is passed on
         absent = is_absence(error)
         return Refused(what, str(error), absent) if isinstance(what, Claim) else _NoStudy(str(error), absent)
-    if store is None:
-        return Done(result)
-    return Done(result, tuple(map(store.where, store.used)))
+    folders: tuple[str, ...] = ()
+    if store is not None:
+        runs = tuple(store.used)
+        folders = tuple(map(store.where, runs))
+        result = keep(store, job.entry, result, runs)
+    return Done(result, folders) if isinstance(result, ClaimResult) else result
 
 
 def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Executor:
@@ -145,26 +162,37 @@ def executor_for(few: bool, where: Where, store: Path | str | None = None) -> Ex
 
 
 def _carry_out_all(
-    jobs: Sequence[_Job], where: Where, title: str, on_short: Callable[[Sequence[Any]], None] | None = None
+    jobs: Sequence[_Job],
+    where: Where,
+    title: str,
+    *,
+    curves: bool = False,
+    origins: list[Origin] | None = None,
+    on_short: Callable[[Sequence[Any]], None] | None = None,
 ) -> list[Any]:
     """The results in the order of the jobs, `Lost` among them, with a progress bar.
 
-    Those that take longer are begun first, so that no process is left with one at the end; a process alone begins with
-    the short ones. Those that compute on a GPU of this machine come after the others, one after the other in this
-    process: side by side they would share its memory. on_short: called once, with None for what still runs, when all
-    but the long jobs are done and one of these is not.
+    What the store has is not handed to the executor. Of the rest, those that take longer are begun first, so that no
+    process is left with one at the end; a process alone begins with the short ones. Those that compute on a
+    GPU of this machine come after the others, one after the other in this process: side by side they would share its
+    memory. on_short: called once, with None for what still runs, when all but the long jobs are done and one of these
+    is not.
     """
     from boundcheck.cli._output import progress
 
-    few = len(jobs) <= SERIAL and sum(job.long for job in jobs) <= 1
+    found = recall(jobs[0].store if jobs else None, [job.entry for job in jobs], curves=curves, origins=origins)
+    results = [k and (Done(k.result, k.folders) if isinstance(k.result, ClaimResult) else k.result) for k in found]
+    rest = [index for index, result in enumerate(results) if result is None]
+    few = len(rest) <= SERIAL and sum(jobs[index].long for index in rest) <= 1
     executor = executor_for(few, where, jobs[0].store if jobs else None)
-    on_gpu = [index for index, job in enumerate(jobs) if job.on_gpu]
-    rest = [index for index in range(len(jobs)) if index not in set(on_gpu)]
+    short = {index for index in rest if not jobs[index].long}
+    if on_short is not None and not short and 0 < len(rest) < len(jobs):
+        on_short(results)
+    on_gpu = [index for index in rest if jobs[index].on_gpu]
+    rest = [index for index in rest if index not in set(on_gpu)]
     alone = isinstance(executor, SerialExecutor)
     rest.sort(key=lambda index: (alone and jobs[index].long, jobs[index].turn))
-    results: list[Any] = [None] * len(jobs)
-    short = {index for index, job in enumerate(jobs) if not job.long}
-    shares = [0.0] * len(jobs)
+    shares = [float(result is not None) for result in results]
     with progress(title, float(max(len(jobs), 1))) as show:
         for own, order in ((executor, rest), (SerialExecutor(), on_gpu)):
 
@@ -186,14 +214,23 @@ def _carry_out_all(
     return results
 
 
-def carry_out(claims: Sequence[Claim], *, store: Path | str | None, where: Where = HERE) -> list[Done | Refused]:
+def carry_out(
+    claims: Sequence[Claim],
+    *,
+    store: Path | str | None,
+    where: Where = HERE,
+    curves: bool = False,
+    origins: list[Origin] | None = None,
+) -> list[Done | Refused]:
     """All claims in their order, with a progress bar; what was finished before an interruption is in the store.
 
-    where: by default in this process for up to 3 claims, else on one process a processor. A claim that is bad input
-    does not stop the others. Raises StoreError and KeyboardInterrupt at once.
+    where: by default in this process for up to 3 claims, else on one process a processor. curves: whether their runs
+    must be in the store when it returns. origins: gets where each result comes from. A claim that is bad input does not
+    stop the others. Raises StoreError and KeyboardInterrupt at once.
     """
-    jobs = [_Job(claim, store) for claim in claims]
-    found = _carry_out_all(jobs, where, _count(len(claims), "claim", "claims"))
+    jobs = [_Job.of(claim, store) for claim in claims]
+    title = _count(len(claims), "claim", "claims")
+    found = _carry_out_all(jobs, where, title, curves=curves, origins=origins)
     return [_lost(c, r) if isinstance(r, Lost) else r for c, r in zip(claims, found, strict=True)]
 
 
@@ -204,6 +241,7 @@ def carry_out_report(
     *,
     store: Path | str | None,
     where: Where = HERE,
+    origins: list[Origin] | None = None,
     on_short: Callable[[Reported], None] | None = None,
 ) -> Reported:
     """All that a report shows, as `carry_out` does it; claims and studies share the processes.
@@ -213,7 +251,7 @@ def carry_out_report(
     on this machine is no mistake: it stands in `not_run`. on_short: called when nothing but training still runs, with
     what is there; the rest stands in `not_run` as waiting.
     """
-    jobs = [_Job(what, store) for what in (*claims, *limits, *studies)]
+    jobs = [_Job.of(what, store) for what in (*claims, *limits, *studies)]
     titles = [_count(len(claims), "claim", "claims")] if claims else []
     others = len(limits) + len(studies)
     titles += [_count(others, "study", "studies")] if others else []
@@ -223,7 +261,8 @@ def carry_out_report(
             with suppress(BadInput, WorkerLost):  # raised again at the end, with what comes until then
                 on_short(_reported(claims, limits, studies, found))
 
-    return _reported(claims, limits, studies, _carry_out_all(jobs, where, " and ".join(titles), early))
+    found = _carry_out_all(jobs, where, " and ".join(titles), origins=origins, on_short=early)
+    return _reported(claims, limits, studies, found)
 
 
 def _reported(

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._output import line, print_json, progress, short, table
-from boundcheck.errors import BadInput, Unsupported
+from boundcheck.core.executor import Lost, Where
+from boundcheck.errors import BadInput, WorkerLost
 
 if TYPE_CHECKING:
     from boundcheck.falsify.search import FalsifyResult
@@ -16,32 +17,44 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-def search_all(seconds: float, seed: int, target: Path, *, as_json: bool) -> int:
+def search_all(seconds: float, seed: int, target: Path, where: Where, *, as_json: bool) -> int:
     """Searches each reading for `seconds` and writes the file after each; one that is in the file is not searched anew.
 
-    Exit code 1 where a reading is broken; its witness is written beside the file.
+    Exit code 1 where a reading is broken; its witness is written beside the file. Raises WorkerLost, after all others,
+    for readings whose processes were lost twice.
     """
     from boundcheck.evidence.witness import save_witness
-    from boundcheck.falsify.search import falsify
+    from boundcheck.falsify.seeds import executor_of_searches, search_reading
 
     kept = _kept(target, seconds, seed)
-    readings = _believed()
-    out_of_reach, broken = 0, dict[str, Path]()
+    readings = [reading.best_id for reading in _believed()]
+    waiting = [id for id in readings if id not in kept]
+    executor = executor_of_searches(True, where, seconds)
+    out_of_reach, broken, lost = 0, dict[str, Path](), list[str]()
+    shares = [0.0] * len(waiting)
+
+    def in_order() -> dict[str, FalsifyResult]:
+        return {id: kept[id] for id in dict.fromkeys((*readings, *kept)) if id in kept}
+
     with progress(f"searching {len(readings)} readings", float(len(readings))) as show:
-        for place, reading in enumerate(readings):
-            if reading.best_id not in kept:
-                try:
-                    kept[reading.best_id] = falsify(
-                        reading,
-                        budget=seconds,
-                        seed=seed,
-                        on_progress=lambda share, best, at=place: show(at + share),
-                    )
-                except Unsupported:
-                    out_of_reach += 1
-                    continue
-                _write(target, kept, seconds, seed)
-    for id, result in kept.items():
+
+        def told(place: int, share: float) -> None:
+            shares[place] = share
+            show(len(readings) - len(waiting) + sum(shares))
+
+        def done(place: int, result: FalsifyResult | Lost | None) -> None:
+            nonlocal out_of_reach
+            told(place, 1.0)
+            if result is None:
+                out_of_reach += 1
+            elif isinstance(result, Lost):
+                lost.append(f"{waiting[place]}: {result.reason}")
+            else:
+                kept[waiting[place]] = result
+                _write(target, in_order(), seconds, seed)
+
+        executor.map(search_reading, [(id, seconds, seed) for id in waiting], done, told)
+    for id, result in in_order().items():
         if result.witness is not None:
             broken[id] = target.with_name(f"witness-{id.replace('/', '-')}-seed{seed}.json")
             save_witness(result.witness, broken[id])
@@ -63,6 +76,8 @@ def search_all(seconds: float, seed: int, target: Path, *, as_json: bool) -> int
             f"instances, {len(broken)} broken. {out_of_reach} others are out of the search's reach."
         )
         line(f"kept: {target}; the same command searches what is not in it.")
+    if lost:
+        raise WorkerLost("\n".join(lost))
     return 1 if broken else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,53 @@ def verify_one(id: str, *, as_json: bool) -> int:
     return code
 
 
+Entries = dict[tuple[str, str], dict[str, dict[str, Any]]]
+
+
+def with_verdicts(found: Mapping[str, Mapping[str, Any]]) -> Entries:
+    """(paper, statement) -> reading -> what a record holds, with what the verifier says of the proof record today.
+
+    found: full id -> the content without that. A proof record with other facts than the derivation counts for nothing.
+    """
+    from boundcheck.certificates.record import record_file, skeleton
+    from boundcheck.proof.discovery import derivation, folder
+    from boundcheck.proof.records import VERIFIED, acceptance
+
+    asked = [id for id, content in found.items() if content["status"] == "PROVED"]
+    paths = {id: path for id in asked if (path := record_file(folder(), id)).is_file()}
+    rows = {row["id"]: row for row in _run(paths.values())[1]} if paths else {}
+    entries: Entries = {}
+    for id, content in found.items():
+        paper, name, reading = id.split("/")
+        own = {k: x for k, x in content.items() if k != VERIFIED}
+        row = rows.get(id, {"valid": False})
+        if row["valid"] and json.loads(paths[id].read_bytes())["digest"] == skeleton(derivation(id))["digest"]:
+            own[VERIFIED] = acceptance(id, own["cites"], row["rests"])
+        entries.setdefault((paper, name), {})[reading] = own
+    return entries
+
+
+def standing(content: Mapping[str, Any]) -> str:
+    """The status of a derivation with PROVED only where the verifier accepts its proof record."""
+    from boundcheck.proof.records import DERIVED, VERIFIED
+
+    return DERIVED if content["status"] == "PROVED" and VERIFIED not in content else str(content["status"])
+
+
+def keep_verdicts(ids: Iterable[str]) -> None:
+    """Writes what the verifier says into the records of checked derivations; those that do not fit stay as they are."""
+    from boundcheck.proof.records import DIGEST, NOT_CHECKED, record, recorded, write_record
+
+    known: dict[str, dict[str, Any]] = {}
+    for id in ids:
+        found = record(id)
+        if found is not None and found.status != NOT_CHECKED:
+            paper, name, reading = id.split("/")
+            known[id] = {k: x for k, x in recorded(paper, name)[reading].items() if k != DIGEST}
+    for (paper, name), entries in with_verdicts(known).items():
+        write_record(paper, name, entries)
+
+
 def shipped_records() -> list[Path]:
     """The proof records of all shipped derivations."""
     from boundcheck.proof.discovery import folder
@@ -60,14 +107,14 @@ def shipped_records() -> list[Path]:
     return sorted(folder().glob("*/*.proof.json"))
 
 
-def verify_all(*, as_json: bool) -> int:
-    """Checks all records and prints a row for each statement."""
+def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
+    """Exit code of the verifier, what it says of each record, and a row for each statement, the last for all."""
     code, rows = _run(shipped_records())
     by_statement: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_statement.setdefault(row["id"].rpartition("/")[0], []).append(row)
     found: list[dict[str, Any]] = []
-    for name, readings in by_statement.items():
+    for name, readings in [*by_statement.items(), ("all", rows)]:
         found.append(
             {
                 "statement": name,
@@ -81,18 +128,23 @@ def verify_all(*, as_json: bool) -> int:
                 "seconds": round(sum(r["seconds"] for r in readings), 2),
             }
         )
-    total = {k: round(sum(row[k] for row in found), 2) for k in list(found[0])[1:]} if found else {}
+    return code, rows, found
+
+
+def verify_all(*, as_json: bool) -> int:
+    """Checks all records and prints a row for each statement."""
+    code, rows, (*found, total) = examined_records()
     if as_json:
-        print_json({"records": rows, "statements": found, "total": total})
+        print_json({"records": rows, "statements": found, "total": {k: total[k] for k in list(total)[1:]}})
         return code
-    names = list(found[0]) if found else ["statement"]
-    table(names, [[str(row[n]) for n in names] for row in [*found, {"statement": "all", **total}]])
+    names = list(total)
+    table(names, [[str(row[n]) for n in names] for row in [*found, total]])
     line()
     for row in rows:
         if not row["valid"]:
             line(f"{row['id']}: {row['verdict']}")
     valid = sum(r["valid"] for r in rows)
-    line(f"{valid} of {len(rows)} proof records are valid; the verifier took {total.get('seconds', 0)} s.")
+    line(f"{valid} of {len(rows)} proof records are valid; the verifier took {total['seconds']} s.")
     return code
 
 
@@ -119,6 +171,7 @@ def write_records(id: str = "") -> None:
             elif path.is_file():
                 path.unlink()
             show(float(k))
+    keep_verdicts(order)
 
 
 def _cited_first(id: str, citations: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""The options that say where items are carried out: --workers, --cluster, --time-limit."""
+"""The options of commands that carry out items: where they do, and how they use the result store."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ TimeLimit = Annotated[
         help="Stop a claim or study that takes longer, such as 10m, twice: it is FAILED.",
         show_default=False,
     ),
+]
+NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Say of each result whether the store had it, and if not, what changed.")
 ]
 
 

@@ -14,8 +14,11 @@ from boundcheck.cli._where import Cluster, Workers, where
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from boundcheck.evidence.witness import Witness
     from boundcheck.proof.derivation import DerivationReport
+    from boundcheck.proof.step import Status, StepResult
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -50,11 +53,19 @@ def derive(
     mutants: Annotated[
         str | None, typer.Option(help="Test the checker on mutants of the derivations for this processor time: 8m.")
     ] = None,
+    step: Annotated[
+        str, typer.Option("--step", metavar="NAME", help="Only this step, with its certificate.", show_default=False)
+    ] = "",
+    latex: Annotated[
+        bool, typer.Option("--latex", help="The statement and its proof as LaTeX, if every step is proved.")
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Checks a derivation step by step.
 
-    Its conclusion is compared with the statement's bound; --json has the certificates. Exit code 0
+    It prints what the proof starts from, and each step with its claim, the reason and what it uses. The
+    conclusion is compared with the statement's bound; --json has the certificates. PROVED is said only
+    where the verifier accepts the proof record, DERIVED where every step is proved without one. Exit code 0
     when every step is proved, 1 when one is refuted (the statement may still be true), 3 when one is
     undecided, vacuous or assumed, or the conclusion is not the bound. With --all, exit code 1 when a
     derivation that is recorded as proved no longer is, else 0. With --honesty, exit code 1 when a
@@ -62,9 +73,10 @@ def derive(
 
     \b
     Example: boundcheck derive scgd/lemma_3_1/as_printed_appendix
+             boundcheck derive scgd/lemma_3_1/sharp --latex
              boundcheck derive --honesty
     """
-    from boundcheck.cli._derivations import check_all, write_report
+    from boundcheck.cli._derivations import check_all, judged, write_report
 
     if honesty or mutants is not None:
         from boundcheck.cli._honesty import show_kit, show_mutants
@@ -74,37 +86,44 @@ def derive(
         return show_kit(as_json=as_json) if mutants is None else show_mutants(mutants, as_json=as_json)
     if every == bool(id):
         raise BadInput("derive takes either the id of a statement or --all.")
+    if (step or latex) and (every or record or (step and latex)):
+        raise BadInput("--step and --latex are for one statement, without each other and without --record.")
     if every:
         return check_all(seconds, workers, record=record, as_json=as_json)
     from boundcheck.proof.discovery import derivation
-    from boundcheck.proof.step import Status
 
-    report = derivation(id).check(seconds)
+    if step:
+        return _one_step(id, step, seconds, as_json=as_json)
+    found = derivation(id)
+    report = found.check(seconds)
     if record:
         write_report(report)
+    if latex:
+        from boundcheck.report.written import proof_latex
+
+        line(proof_latex(report, found.statement))
+        return _code(report.status)
+    status, rests = judged(report)
     if as_json:
-        print_json(report.to_dict())
+        print_json({**report.to_dict(), "status": status, "rests_on": rests})
     else:
         _derive_text(report)
-    if report.status is Status.REFUTED:
-        return 1
-    return 0 if report.status is Status.PROVED else 3
+        line(f"{report.statement}: {status}{_verified_words(report, status, rests)}")
+    return _code(report.status)
 
 
 def _derive_text(report: DerivationReport) -> None:
-    from boundcheck.report.words import shortened, transcribed_words
+    from boundcheck.report.words import transcribed_words
+    from boundcheck.report.written import in_words
 
-    rows: list[list[str]] = []
-    for r in report.results:
-        evidence = "" if r.finding.certificate is None else "certificate"
-        if r.finding.witness:
-            evidence = "witness " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in r.finding.witness.items())
-        rows.append([r.step.name, r.status.value, r.finding.how, r.step.text, evidence])
-    table(["step", "status", "how", "reason", "evidence"], rows, styles=["", "outcome"])
+    used = {name for r in report.results for name in r.step.uses}
+    line("From")
+    table(["name", "claim", "kind"], [[f.name, in_words(f.claim), f.kind] for f in report.facts if f.name in used])
     line()
-    for r in report.results:
-        if r.finding.note and r.status.value != "PROVED":
-            line(f"{r.step.name}: {r.finding.note}")
+    line("Proof")
+    for number, result in enumerate(report.results, start=1):
+        _step_text(result, f"{number}. ")
+    line()
     for remark in report.remarks:
         line(remark)
     line()
@@ -112,7 +131,60 @@ def _derive_text(report: DerivationReport) -> None:
     table(["from", "kind", "claim", "source"], [[x.name, x.kind, _cut(x.claim), x.source] for x in report.trusted])
     line()
     line(", ".join(f"{count} {status}" for status, count in report.counts.items()))
-    line(f"{report.statement}: {report.status.value}")
+
+
+def _verified_words(report: DerivationReport, status: str, rests: Sequence[str]) -> str:
+    """What the verifier adds to a derivation whose steps are all proved; "" for any other."""
+    if report.status.value != "PROVED":
+        return ""
+    if status != "PROVED":
+        return ", not verified: it has no proof record that the verifier accepts"
+    return f", verified, resting on {len(rests)} things that `boundcheck verify` names" if rests else ", verified"
+
+
+def _step_text(result: StepResult, number: str = "") -> None:
+    """A step as one reads it: what it claims, because of what, from what."""
+    from boundcheck.report.words import shortened
+    from boundcheck.report.written import in_words
+
+    finding = result.finding
+    line(f"{number}{result.step.name}: {result.status.value}")
+    line(f"   claim    {in_words(result.step.claim)}")
+    line(f"   because  {result.step.text} ({finding.how})")
+    line(f"   from     {', '.join(result.step.uses) or 'nothing'}")
+    if finding.witness:
+        line("   witness  " + ", ".join(f"{k} = {shortened(str(v))}" for k, v in finding.witness.items()))
+    if finding.note and result.status.value != "PROVED":
+        line(f"   note     {finding.note}")
+
+
+def _one_step(id: str, name: str, seconds: float, *, as_json: bool) -> int:
+    """One step with what it uses and its certificate."""
+    from boundcheck.proof.discovery import derivation
+    from boundcheck.proof.step import StepResult
+    from boundcheck.report.written import in_words
+
+    found = derivation(id)
+    finding = found.check_step(name, seconds)
+    step = next(s for s in found.steps if s.name == name)
+    result = StepResult(step, finding, (), 0.0)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        claims = {f.name: f.claim for f in found.facts} | {s.name: s.claim for s in found.steps}
+        _step_text(result)
+        line()
+        table(["used", "claim"], [[used, in_words(claims[used])] for used in step.uses])
+        for part in (finding, *finding.parts):
+            if part.certificate is not None:
+                line()
+                line(f"certificate of {part.claim or name}:" if part is not finding else "certificate:")
+                line(json.dumps(dict(part.certificate), indent=2, default=str))
+    return _code(finding.status)
+
+
+def _code(status: Status) -> int:
+    return {"PROVED": 0, "REFUTED": 1}.get(status.value, 3)
 
 
 def _cut(claim: str) -> str:
@@ -147,8 +219,9 @@ def falsify(
 
     That is an instance in scope that breaks the bound: exit code 1 with one, 0 without. A search that
     finds nothing proves nothing. With --seeds, the witness of the smallest seed that finds one is taken. A witness
-    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the file is
-    written after each reading, and the same command continues from there.
+    is re-evaluated in exact arithmetic and written as a file that `boundcheck replay` runs. With --all the readings are
+    searched one after the other, or on --workers or a --cluster; the file is written after each, and the same command
+    continues from there.
 
     \b
     Example: boundcheck falsify scgd/theorem_3_3/as_printed_main --budget 60s --seed 1
@@ -165,9 +238,10 @@ def falsify(
         raise BadInput("falsify takes either the id of a statement or --all.")
     seconds = parse_seconds(budget, "--budget")
     if every:
-        if seeds > 1 or workers is not None or cluster is not None:
-            raise BadInput("--seeds, --workers and --cluster belong to the search of one statement, not to --all.")
-        return search_all(seconds, seed, out or Path(f"searched-seed{seed}.json"), as_json=as_json)
+        if seeds > 1:
+            raise BadInput("--seeds belongs to the search of one statement, not to --all.")
+        target = out or Path(f"searched-seed{seed}.json")
+        return search_all(seconds, seed, target, where(workers, cluster, None), as_json=as_json)
     found = statement(id)
     target = out or Path(f"witness-{found.id.replace('/', '-')}-seed{seed}.json")
     probe_file(target, "--out")
@@ -251,6 +325,7 @@ def verify(
     ] = "",
     every: Annotated[bool, typer.Option("--all", help="All shipped proof records, as a table.")] = False,
     write: Annotated[bool, typer.Option("--write", help="First write the records anew from the derivations.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Also keep what the verifier says.")] = False,
     as_json: Json = False,
 ) -> int:
     """Checks a proof record with the verifier, one file that uses the standard library alone.
@@ -258,14 +333,19 @@ def verify(
     It runs in a process of its own, prints the statement that it checked and what the proof rests on.
     Exit code 0 for a valid record, 1 for one that proves nothing or has a step without a certificate.
     --all prints a row for each statement; exit code 1 when a record is not valid.
+    A derivation is PROVED where the verifier accepts its record and --record or --write kept that.
 
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
-    from boundcheck.cli._verified import verify_all, verify_one, write_records
+    from boundcheck.cli._derivations import shipped_readings
+    from boundcheck.cli._verified import keep_verdicts, verify_all, verify_one, write_records
+    from boundcheck.theory.discovery import statement
 
     if every == bool(id):
         raise BadInput("verify takes either the id of a statement or --all.")
     if write:
         write_records(id)
+    elif record:
+        keep_verdicts(shipped_readings() if every else [statement(id).id])
     return verify_all(as_json=as_json) if every else verify_one(id, as_json=as_json)

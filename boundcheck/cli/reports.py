@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boundcheck.cli._output import line, print_json, table
-from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
+from boundcheck.cli._where import Cluster, Explain, NoStore, TimeLimit, Workers, where
 from boundcheck.errors import BadInput, hidden_character
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def report(
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
-    no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")] = False,
+    no_store: NoStore = False,
+    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """Pages of bounds against experiments.
@@ -69,7 +70,7 @@ def report(
     from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import carry_out_report
     from boundcheck.cli._files import probe_folder
-    from boundcheck.cli.runs import chosen_store
+    from boundcheck.cli.runs import asked_origins, chosen_store, origins_data, print_origins
     from boundcheck.evidence.contradictions import contradictions
     from boundcheck.evidence.limits import load_limits
     from boundcheck.evidence.not_run import NotRun
@@ -111,9 +112,9 @@ def report(
     def early(found: Reported) -> None:
         typer.echo(f"written without the training that still runs: {written(found)[-1]}", err=True)
 
-    store = chosen_store(no_store)
+    store, origins = chosen_store(no_store), asked_origins(explain, no_store)
     found = carry_out_report(
-        claims, wanted, asked, store=store, where=where(workers, cluster, time_limit), on_short=early
+        claims, wanted, asked, store=store, where=where(workers, cluster, time_limit), origins=origins, on_short=early
     )
     paths = written(found)
     not_run += found.not_run
@@ -127,12 +128,14 @@ def report(
                 "counts": counts,
                 "not_run": [asdict(n) for n in not_run],
                 "removed": others,
+                **origins_data(origins),
             }
         )
         return 1 if against else 0
     print_contradictions(against)
     for what, of in counts.items():
         line(f"{what}: " + ", ".join(f"{count} {name}" for name, count in of.items()))
+    print_origins(origins)
     for missing in not_run:
         line(f"NOT RUN {missing.name}: {missing.why}")
     if others:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from boundcheck.cli._output import json_float, line, print_json, progress, short, table
-from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
+from boundcheck.cli._where import Cluster, Explain, NoStore, TimeLimit, Workers, where
 
 if TYPE_CHECKING:
     from boundcheck.cli._execute import Done, Refused
     from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.evidence.contradictions import Contradiction
+    from boundcheck.evidence.kept_results import Origin
     from boundcheck.evidence.not_run import NotRun
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Spec = Annotated[Path, typer.Argument(help="A TOML file with [[claim]] tables.", show_default=False)]
-NoStore = Annotated[bool, typer.Option("--no-store", help="Neither read nor write the result store.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +39,26 @@ def chosen_store(no_store: bool) -> Path | str | None:
     from boundcheck.core.places import store_place
 
     return None if no_store else store_place()
+
+
+def asked_origins(explain: bool, no_store: bool = False) -> list[Origin] | None:
+    """Where the origins of results go, if --explain asks for them."""
+    from boundcheck.errors import BadInput
+
+    if explain and no_store:
+        raise BadInput("--explain is about the result store; leave --no-store out.")
+    return [] if explain else None
+
+
+def origins_data(origins: Sequence[Origin] | None) -> dict[str, Any]:
+    """Origins for JSON, if they were asked for."""
+    return {} if origins is None else {"origins": [asdict(origin) for origin in origins]}
+
+
+def print_origins(origins: Sequence[Origin] | None) -> None:
+    """A line for each result, if they were asked for."""
+    for origin in origins or ():
+        line(str(origin))
 
 
 def constants(
@@ -94,6 +115,7 @@ def run(
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
+    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """Carries out the runs of all claims.
@@ -110,7 +132,8 @@ def run(
 
     claims = load_claims(spec)
     store = store_place() if out is None else prepare(out)
-    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit))
+    origins = asked_origins(explain)
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), curves=True, origins=origins)
     results_of(done)
     finished = [d for d in done if isinstance(d, Done)]
     if as_json:
@@ -123,10 +146,11 @@ def run(
             }
             for d in finished
         ]
-        print_json({"runs": rows})
+        print_json({"runs": rows, **origins_data(origins)})
         return 0
     cells = [[d.result.claim.label(), str(len(d.result.rounds)), f] for d in finished for f in d.folders]
     table(["claim", "points", "folder"], cells)
+    print_origins(origins)
     return 0
 
 
@@ -182,6 +206,7 @@ def compare(
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
     no_store: NoStore = False,
+    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """The verdict on each claim, or on a curve measured elsewhere.
@@ -208,9 +233,11 @@ def compare(
         raise BadInput("--problem, --set, --column and --deterministic belong to --curve; give one, or a SPEC alone.")
     else:
         claims = load_claims(spec)
-    results = results_of(carry_out(claims, store=chosen_store(no_store), where=where(workers, cluster, time_limit)))
+    store, origins = chosen_store(no_store), asked_origins(explain, no_store)
+    done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), origins=origins)
+    results = results_of(done)
     if as_json:
-        print_json(_json_results(results))
+        print_json({**_json_results(results), **origins_data(origins)})
     else:
         for note in column_notes(results):
             line(note)
@@ -220,6 +247,7 @@ def compare(
             styles=["", "outcome"],
         )
         _print_counts(results)
+        print_origins(origins)
     outcomes = {r.verdict.outcome.value for r in results}
     if "VIOLATED" in outcomes:
         return 1
@@ -260,6 +288,7 @@ def check(
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
     no_store: NoStore = False,
+    explain: Explain = False,
     as_json: Json = False,
 ) -> int:
     """The CI gate: whether every claim meets its expect.
@@ -267,7 +296,7 @@ def check(
     Exit code 0 only if every claim meets its expected outcome, tightness and rate; 3 if the others do, but a claim
     was not run because its data set or package is not on this machine. Tables of limits and studies are read and
     not carried out. A claim or a shipped witness that is VIOLATED although the
-    derivation of its reading is PROVED is stated first, whatever was expected; exit code 1.
+    derivation of its reading is PROVED or DERIVED is stated first, whatever was expected; exit code 1.
 
     \b
     Example: boundcheck check examples/scgd.toml --junit boundcheck.xml
@@ -281,14 +310,18 @@ def check(
     from boundcheck.evidence.studies import load_studies
 
     not_run: list[NotRun] = []
-    asked = [claim for file in files for claim in load_claims(file, need_expect=True, not_run=not_run)]
+    alone = len(files) == 1
+    asked = [c for file in files for c in load_claims(file, need_expect=True, need_claims=alone, not_run=not_run)]
+    if not asked and not not_run:
+        load_claims(files[0], need_expect=True)  # raises: no file has a claim
     for file in files:
         load_limits(file, [])
         load_studies(file, [])
     for path, option in ((junit, "--junit"), (summary, "--summary")):
         if path is not None:
             probe_file(path, option)
-    done = carry_out(asked, store=chosen_store(no_store), where=where(workers, cluster, time_limit))
+    store, origins = chosen_store(no_store), asked_origins(explain, no_store)
+    done = carry_out(asked, store=store, where=where(workers, cluster, time_limit), origins=origins)
     not_run += [NotRun("claim", d.claim.label(), d.problem) for d in done if isinstance(d, Refused) and d.absent]
     done = [d for d in done if not (isinstance(d, Refused) and d.absent)]
     against = contradictions((), [d.result for d in done if isinstance(d, Done)])
@@ -300,11 +333,15 @@ def check(
         from boundcheck.cli._junit import append_summary
 
         append_summary(done, " ".join(map(str, files)), summary, not_run)
-    return _print_check(done, against, not_run, as_json)
+    return _print_check(done, against, not_run, origins, as_json)
 
 
 def _print_check(
-    done: Sequence[Done | Refused], against: Sequence[Contradiction], not_run: Sequence[NotRun], as_json: bool
+    done: Sequence[Done | Refused],
+    against: Sequence[Contradiction],
+    not_run: Sequence[NotRun],
+    origins: Sequence[Origin] | None,
+    as_json: bool,
 ) -> int:
     from boundcheck.cli._evidence import print_contradictions
     from boundcheck.cli._execute import Done, Refused
@@ -318,7 +355,14 @@ def _print_check(
         absent = [{"claim": n.name, "problem": n.why} for n in not_run]
         said = [c.to_dict() for c in against]
         print_json(
-            {"contradictions": said, **_json_results(results), "expectations": met, "bad_input": bad, "not_run": absent}
+            {
+                "contradictions": said,
+                **_json_results(results),
+                "expectations": met,
+                "bad_input": bad,
+                "not_run": absent,
+                **origins_data(origins),
+            }
         )
     else:
         print_contradictions(against)
@@ -326,6 +370,7 @@ def _print_check(
         columns = ["claim", "outcome", "grade", "tightness", "expected", "met"]
         table(columns, cells, styles=["", "outcome", "", "", "", "outcome"])
         _print_counts(results)
+        print_origins(origins)
         for r in results:
             for failure in r.failures:
                 line(f"MISSED {r.claim.label()}: {failure}")

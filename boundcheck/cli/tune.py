@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boundcheck.cli._output import print_json, progress, short, table
-from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
+from boundcheck.cli._where import Cluster, Explain, NoStore, TimeLimit, Workers, where
 from boundcheck.core.executor import Lost
 from boundcheck.errors import BadInput, BoundcheckError, WorkerLost
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from boundcheck.evidence.claim import Claim
+    from boundcheck.evidence.kept_results import Entry
     from boundcheck.evidence.tuning import Choice, Tuning
 
 
@@ -38,6 +39,8 @@ def tune(
     workers: Workers = None,
     cluster: Cluster = None,
     time_limit: TimeLimit = None,
+    no_store: NoStore = False,
+    explain: Explain = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """The step size, local work and rounds that each claim's bound recommends, beside the best found by running.
@@ -51,9 +54,12 @@ def tune(
     """
     from boundcheck.cli._curve import of_runs
     from boundcheck.cli._execute import SERIAL, executor_for
+    from boundcheck.cli.runs import asked_origins, chosen_store, origins_data, print_origins
     from boundcheck.core.numbers import as_fraction, parse_grid
+    from boundcheck.evidence.kept_results import entry_of_claim, recall
     from boundcheck.evidence.rounds_to_target import is_bound
     from boundcheck.evidence.spec import load_claims
+    from boundcheck.evidence.tuning import Tuning
     from boundcheck.theory.discovery import statement
 
     share = as_fraction(target, "--target")
@@ -64,21 +70,29 @@ def tune(
     if any(e < 1 for e in grid):
         raise BadInput(f"--local-work = {local_work} is not allowed; amounts of local work are integers of at least 1.")
     claims = [c for c in of_runs(load_claims(spec), "boundcheck tune") if is_bound(statement(c.statement))]
-    executor = executor_for(len(claims) <= SERIAL, where(workers, cluster, time_limit))
-    shares = [0.0] * len(claims)
+    store, origins = chosen_store(no_store), asked_origins(explain, no_store)
+    entries = [entry_of_claim(c, Tuning, "tuning", target=share, local_work=grid) for c in claims]
+    results: list[Any] = [k and k.result for k in recall(store, entries, origins=origins)]
+    rest = [place for place, result in enumerate(results) if result is None]
+    executor = executor_for(len(rest) <= SERIAL, where(workers, cluster, time_limit), store)
+    shares = [float(result is not None) for result in results]
     with progress(f"{spec}: tuning", float(max(len(claims), 1))) as show:
 
         def told(place: int, done: float) -> None:
-            shares[place] = done
+            shares[rest[place]] = done
             show(sum(shares))
 
-        results = executor.map(_tuned, [(c, share, grid) for c in claims], lambda place, _: told(place, 1.0), told)
+        items = [(claims[place], share, grid, store, entries[place]) for place in rest]
+        for place, result in zip(rest, executor.map(_tuned, items, lambda p, _: told(p, 1.0), told), strict=True):
+            results[place] = result
     found = list(zip(claims, map(_unless_lost, claims, results), strict=True))
     if as_json:
-        print_json({"target": str(share), "claims": [{"claim": c.label(), **_data(t)} for c, t in found]})
+        rows = [{"claim": c.label(), **_data(t)} for c, t in found]
+        print_json({"target": str(share), "claims": rows, **origins_data(origins)})
     else:
         columns = ["claim", "recommended", "promised rounds", "needed so", "best found", "needed", "ratio"]
         table(columns, [[c.label(), *_cells(t)] for c, t in found])
+        print_origins(origins)
     return 0 if any(t.recommended for _, t in found) else 3
 
 
@@ -94,17 +108,22 @@ class _Absent:
         return str(self.error)
 
 
-def _tuned(item: tuple[Claim, Fraction, list[int]], tell: Callable[[float], None]) -> Tuning | _Absent:
+def _tuned(
+    item: tuple[Claim, Fraction, list[int], Path | str | None, Entry], tell: Callable[[float], None]
+) -> Tuning | _Absent:
     """One claim; at the top of the module, so that worker processes find it."""
+    from boundcheck.core.store import Store
+    from boundcheck.evidence.kept_results import keep
     from boundcheck.evidence.not_run import is_absence
     from boundcheck.evidence.tuning import tune as tuned
     from boundcheck.problems.build import build
     from boundcheck.theory.discovery import statement
 
-    claim, share, grid = item
+    claim, share, grid, place, entry = item
     try:
         problem = build(claim.problem)
-        return tuned(statement(claim.statement), problem, claim.method, share, claim.constants, grid, tell)
+        found = tuned(statement(claim.statement), problem, claim.method, share, claim.constants, grid, tell)
+        return found if place is None else keep(Store(place), entry, found, ())
     except BoundcheckError as error:
         if is_absence(error):
             return _Absent(error)

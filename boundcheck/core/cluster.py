@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 from boundcheck.core.cluster_session import Session, how_to_reach, one_line, quiet
-from boundcheck.core.cluster_worker import Carried, Chunk, facts
+from boundcheck.core.cluster_worker import Carried, Chunk, shared_facts
 from boundcheck.core.extras import missing
 from boundcheck.core.places import prepare, reason
 from boundcheck.core.worker_process import MOST_DEATHS, Death, Lost, loaded_files, pack, unpack
@@ -207,7 +207,7 @@ class _Run(Generic[R]):
                 free = sum(max(0, self._threads[w] - busy[w]) for w in usable)
                 continue
             tasks = tuple(self._tasks[place] for place in places)
-            chunk = Chunk(facts(), tasks, tuple(places), self._session.name, self._limit, self._sign)
+            chunk = Chunk(shared_facts(), tasks, tuple(places), self._session.name, self._limit, self._sign)
             number = next(self._numbers)
             self._sent[number] = _Sent(worker, places, self._session.submit(chunk, number, worker))
             busy[worker] += 1

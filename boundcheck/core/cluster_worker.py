@@ -7,19 +7,15 @@ differs from the client's refuses.
 
 from __future__ import annotations
 
-import hashlib
+import atexit
 import platform
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from boundcheck._version import __version__
-from boundcheck.core.digest import package_version
+from boundcheck.core.facts import facts, in_words
 from boundcheck.core.seal import seal
 from boundcheck.core.worker_process import Death, WorkerProcess, over, share_in
 
@@ -28,22 +24,15 @@ TELLING = 2.0  # seconds between two shares of a chunk: all of them pass through
 POLL = 0.2  # seconds between two looks at whether the client still wants the item
 IDLE = 5.0  # seconds after which a process without work ends
 _OPEN = ("running", "paused", "closing_gracefully")  # states of a Dask worker that finishes what it has
-_PACKAGES = ("numpy", "numba", "scipy", "sympy", "python-flint", "clarabel")
-_IN_WORDS = {
-    "boundcheck": "boundcheck {}",
-    "code": "boundcheck code with digest {}",
-    "precision": "arithmetic with {}",
-    "seal": "a key in BOUNDCHECK_STORE_KEY with check value {}",
-}
 
 
 @dataclass(frozen=True)
 class Chunk:
     """Items that one worker carries out one after the other.
 
-    facts: `facts()` of the client. tasks: packed items (`worker_process.pack`); places: their numbers. session: of the
-    client, to which shares are told. limit: seconds that one item may take. sign: a folder that the client has made
-    in the result store.
+    facts: `shared_facts()` of the client. tasks: packed items (`worker_process.pack`); places: their numbers. session:
+    of the client, to which shares are told. limit: seconds that one item may take. sign: a folder that the client has
+    made in the result store.
     """
 
     facts: dict[str, str]
@@ -69,51 +58,22 @@ class Carried:
     refused: str = ""
 
 
-@cache
-def facts() -> dict[str, str]:
-    """What must be equal in client and workers, so that the bytes of their results are."""
-    import numpy as np
-
-    plugins = {p.dist.name for group in _groups() for p in entry_points(group=group) if p.dist is not None}
-    kept = "kept" if float(np.float64(sys.float_info.min) / 2) > 0 else "flushed"
-    precision = f"{np.finfo(np.longdouble).nmant} bits in long double and subnormal numbers {kept}"
-    versions = {name: str(package_version(name)) for name in (*_PACKAGES, *sorted(plugins - {"boundcheck"}))}
-    return {"boundcheck": __version__, "code": _code(), "precision": precision, "seal": _key_check(), **versions}
-
-
-def _groups() -> list[str]:
-    return [f"boundcheck.{what}" for what in ("papers", "derivations", "problems", "parts", "data")]
-
-
-def _key_check() -> str:
-    """A value that two holders of the same key share, and that does not tell the key."""
-    return (seal(b"cluster") or "none")[:8]
-
-
-def _code() -> str:
-    """Digest of all sources of boundcheck."""
-    folder = Path(__file__).resolve().parents[1]
-    found = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        found.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes() + b"\0")
-    return found.hexdigest()[:12]
+def shared_facts() -> dict[str, str]:
+    """What must be equal in client and workers: `core.facts` and the key of the store."""
+    return {**facts(), "seal": (seal(b"cluster") or "none")[:8]}  # a value that does not tell the key
 
 
 def differences(theirs: dict[str, str], own: dict[str, str]) -> str:
     """What this worker has that the client has not, as the end of a sentence; empty where nothing is."""
-    names = sorted(theirs.keys() | own.keys(), key=lambda n: (n not in _IN_WORDS, n))
+    names = list(dict.fromkeys((*own, *theirs)))
     if theirs.get("boundcheck") != own.get("boundcheck"):
         names = ["boundcheck"]  # everything else follows from it
     parts = [
-        f"has {_words(name, own.get(name))} where the client has {_words(name, theirs.get(name))}"
+        f"has {in_words(name, own.get(name))} where the client has {in_words(name, theirs.get(name))}"
         for name in names
         if theirs.get(name) != own.get(name)
     ]
     return ", and ".join(parts)
-
-
-def _words(name: str, value: str | None) -> str:
-    return _IN_WORDS.get(name, f"{name} {{}}").format("none" if value is None else value)
 
 
 # --- carrying out ----------------------------------------------------------------------------------------------------
@@ -122,7 +82,7 @@ def _words(name: str, value: str | None) -> str:
 def carry_out(chunk: Chunk) -> Carried:
     """The task that Dask runs: the items of a chunk, until one of them ends its process."""
     carried = Carried(host=platform.node())
-    carried.refused = differences(chunk.facts, facts())
+    carried.refused = differences(chunk.facts, shared_facts())
     if chunk.sign is not None and not carried.refused and not chunk.sign.exists():
         carried.refused = (
             f"does not see the result store {chunk.sign.parents[1]}; name a folder that all machines share, or a URL "
@@ -231,7 +191,9 @@ def _taken() -> WorkerProcess:
 def _give_back(process: WorkerProcess) -> None:
     with _LOCK:
         _IDLE.append((process, time.monotonic()))
-    threading.Timer(IDLE + 0.1, end_idle).start()
+    timer = threading.Timer(IDLE + 0.1, end_idle)
+    timer.daemon = True  # a worker that ends does not wait for it
+    timer.start()
 
 
 def end_idle(seconds: float = IDLE) -> None:
@@ -242,3 +204,6 @@ def end_idle(seconds: float = IDLE) -> None:
         _IDLE[:] = [(process, since) for process, since in _IDLE if now - since < seconds]
     for process in old:
         process.stop()
+
+
+atexit.register(end_idle, 0.0)  # before multiprocessing would wait for them

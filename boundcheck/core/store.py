@@ -7,6 +7,8 @@
     <store>/.checkpoint/<key>        the newest checkpoint of an unfinished run
     <store>/.partial/...             what writers are writing now
 
+What comes of runs (`evidence.kept_results`) is kept in the same form, without arrays.
+
 That is a store in a folder. At a URL a run is one archive of these four files, and `.partial` is not needed. What
 differs is in `core.files`: a run is there as a whole or not at all. A run whose checksums disagree (a damaged disk)
 counts as absent and is replaced; so does one whose content does not parse or lacks the seal that `core.seal` asks for,
@@ -266,7 +268,7 @@ def _environment() -> dict[str, Any]:
         "implementation": platform.python_implementation(),
         "platform": sys.platform,
         "machine": platform.machine(),
-        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "written": datetime.now(UTC).isoformat(timespec="microseconds"),
     }
 
 

@@ -92,6 +92,11 @@ class Claim:
         """How many seeds a run with a random method may have."""
         return SEEDS.get(self.engine, 0) if self.seeds is None else self.seeds
 
+    @property
+    def trains_with(self) -> Mapping[str, Any] | None:
+        """The settings of the neural engine, if it carries out the claim or measures its constants."""
+        return (self.neural or {}) if self.engine == "neural" or self.estimate is not None else None
+
     def label(self) -> str:
         """The claim's own name, or one made of its number in the file, statement, problem and method."""
         data = data_label(self.problem.get("data"))

@@ -1,4 +1,4 @@
-"""Contradictory evidence: a reading that is proved for all instances and violated on one.
+"""Contradictory evidence: a reading that is proved or derived for all instances and violated on one.
 
 One of the two is wrong, so neither may be shown without the other being named first. A statement that holds on one
 instance and is violated on another is no contradiction, nor is a derivation that is refuted at a step.
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A reading with a complete proved derivation, and what shows it violated within its scope.
+    """A reading with a complete derivation, and what shows it violated within its scope.
 
-    statement: full id; against: witnesses and claims, in words.
+    statement: full id; against: witnesses and claims, in words; status: PROVED or, not verified, DERIVED.
     """
 
     statement: str
     against: tuple[str, ...]
+    status: str
 
     def __str__(self) -> str:
         return (
-            f"CONTRADICTORY EVIDENCE on {self.statement}: its derivation is PROVED, but it is VIOLATED in scope by "
-            f"{' and '.join(self.against)}. One of the two is wrong."
+            f"CONTRADICTORY EVIDENCE on {self.statement}: its derivation is {self.status}, but it is VIOLATED in scope "
+            f"by {' and '.join(self.against)}. One of the two is wrong."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,7 +59,8 @@ def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> t
             own.append(f"the claim '{result.claim.label()}'")
     for id in ids:
         violated.setdefault(statement(id).id, [])
-    proved = {id: against for id, against in violated.items() if _is_proved(id)}
+    status = {id: _derived(id) for id in violated}
+    proved = {id: against for id, against in violated.items() if status[id]}
     if not proved:  # the usual case: nothing else is read
         return ()
     for id, path in shipped_witnesses().items():
@@ -68,12 +70,13 @@ def contradictions(ids: Iterable[str], results: Sequence[ClaimResult] = ()) -> t
         count = outcomes.get(Outcome.VIOLATED.value, 0)
         if count and id in proved:
             proved[id].append(f"{count} shipped {'claim' if count == 1 else 'claims'}")
-    return tuple(Contradiction(id, tuple(against)) for id, against in sorted(proved.items()) if against)
+    return tuple(Contradiction(id, tuple(against), status[id]) for id, against in sorted(proved.items()) if against)
 
 
-def _is_proved(id: str) -> bool:
-    derived = record(id)
-    return derived is not None and derived.proved
+def _derived(id: str) -> str:
+    """The status of a derivation all of whose steps the checker proves; "" for any other reading."""
+    found = record(id)
+    return found.status if found is not None and found.derived else ""
 
 
 def _shows_violation(content: bytes) -> bool:

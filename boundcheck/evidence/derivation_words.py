@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from boundcheck.proof.records import NOT_CHECKED, record
+from boundcheck.proof.records import NOT_CHECKED, Record, record
 from boundcheck.proof.step import NAMES
 
 
 def derivation_words(id: str) -> str:
-    """What the record of a statement's derivation says, such as "PROVED, 37 steps ..."; "" without a derivation."""
+    """What the record of a derivation says, such as "PROVED, 37 steps, verified; ..."; "" for a reading without one."""
     found = record(id)
     if found is None:
         return ""
     if found.status == NOT_CHECKED:
         return f"{NOT_CHECKED}: {found.reason}"
     count = sum(found.counts.values())
-    if found.proved:
-        return f"{found.status}, {count} steps; {transcribed_words(found.transcribed, found.cites)}"
+    if found.derived:
+        said = f"verified{rests_words(found)}" if found.proved else f"not verified ({found.reason})"
+        return f"{found.status}, {count} steps, {said}; {transcribed_words(found.transcribed, found.cites)}"
     named = ", ".join(f"{status} at {step}" for step, status in found.failing.items())
     if not named:
         named = f"{found.status}, its conclusion is not shown to be the bound"
     elif len(named) > 200:
         named = f"{found.status}, {len(found.failing)} of {count} steps are not proved"
     return f"not proved: {named}; {transcribed_words(found.transcribed, found.cites)}"
+
+
+def rests_words(found: Record) -> str:
+    """What the verifier names besides facts, terms and other proofs, such as a function that must be differentiable."""
+    facts, terms = ("the transcribed ", "the generated ", "the record "), (" is what ", " is the mean of ")
+    named = [r for r in found.rests if not r.startswith(facts) and not any(words in r for words in terms)]
+    return f", resting on: {'; '.join(named)}" if named else ""
 
 
 def transcribed_words(transcribed: Mapping[str, int], cites: Sequence[str] = ()) -> str:

@@ -1,17 +1,19 @@
-"""Searches with several seeds, each an item of an executor."""
+"""Searches as items of an executor: of one statement with several seeds, or of many statements."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boundcheck.core.executor import HERE, Lost, SerialExecutor, Where, chosen_executor
-from boundcheck.errors import WorkerLost
+from boundcheck.errors import Unsupported, WorkerLost
 from boundcheck.falsify.search import FalsifyResult, falsify
 from boundcheck.theory.discovery import is_registered, statement
 
 if TYPE_CHECKING:
+    from boundcheck.core.executor import Executor
     from boundcheck.theory.statement import Statement
 
 GRACE = 60.0  # seconds beyond twice its budget after which a search is stopped: shrinking a witness takes its time
@@ -51,9 +53,7 @@ def falsify_seeds(
         if first < len(seeds) and all(p in found for p in range(first)):
             raise _Enough
 
-    alone = len(seeds) == 1 and where == HERE
-    limited = where if where.limit is not None or alone else Where(where.workers, where.cluster, 2 * budget + GRACE)
-    executor = SerialExecutor() if alone else chosen_executor(limited)
+    executor = executor_of_searches(len(seeds) == 1, where, budget)
     asked = claimed.id if is_registered(claimed) else claimed
     with contextlib.suppress(_Enough):
         executor.map(_search, [(asked, budget, seed, max_instances) for seed in seeds], done, told)
@@ -66,6 +66,13 @@ def falsify_seeds(
         if result.witness is not None:
             break
     return results
+
+
+def executor_of_searches(alone: bool, where: Where, budget: float) -> Executor:
+    """The executor that is asked for, with a limit from the budget; alone: this process, where nothing is asked for."""
+    if alone and where == HERE:
+        return SerialExecutor()
+    return chosen_executor(where if where.limit is not None else replace(where, limit=2 * budget + GRACE))
 
 
 def together(results: Sequence[FalsifyResult]) -> FalsifyResult:
@@ -81,3 +88,12 @@ def _search(item: tuple[Statement | str, float, int, int | None], tell: Callable
     asked, budget, seed, most = item
     claimed = statement(asked)
     return falsify(claimed, budget=budget, seed=seed, max_instances=most, on_progress=lambda share, _: tell(share))
+
+
+def search_reading(item: tuple[str, float, int], tell: Callable[[float], None]) -> FalsifyResult | None:
+    """One reading, by its id; None where it is out of the search's reach."""
+    id, budget, seed = item
+    try:
+        return _search((id, budget, seed, None), tell)
+    except Unsupported:
+        return None

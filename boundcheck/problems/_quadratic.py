@@ -291,6 +291,7 @@ class QuadraticInstance:
 
     def metric(self, name: str, x: NDArray[Any]) -> Any:
         """A metric at x (d,), float64 or exact as x is. Raises UnknownName where the instance has not the metric."""
+        x = np.asarray(x)
         if name == "B2":
             return self._ratio(x)
         if name not in self.metrics:

@@ -131,6 +131,7 @@ class ScalarInstance:
 
     def metric(self, name: str, x: NDArray[Any]) -> Any:
         """A metric at x (1,), float64 or exact as x is. Raises UnknownName for other names."""
+        x = np.asarray(x)
         if name not in self.metrics:
             raise UnknownName("the metric", name, self.metrics)
         value = x[0] if x.dtype == object else float(x[0])

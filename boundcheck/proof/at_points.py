@@ -22,7 +22,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.step import Fact
 from boundcheck.proof.sums import total
 from boundcheck.proof.vectors import Inner, Vector, inner, norm2
-from boundcheck.theory.assumptions import CLASSES, IN_PROOFS, Assumption
+from boundcheck.theory.assumptions import CLASSES, IN_PROOFS, Assumption, with_implied
 
 LEVELS = ("f_ij", "f_i", "F")  # a mean of functions inherits each of the inequalities
 NOWHERE = Vector(())
@@ -36,7 +36,7 @@ _LEVEL: Mapping[str, str] = {
 _DIFFERENCES = ("grad_difference2", "component_difference2")
 _MONOTONE = ("monotonicity", "client_monotonicity", "component_monotonicity")
 # quantities over all clients or blocks, and values at the point, for which a derivation has a name
-_NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2", "deviation2")
+_NAMED = ("client_grad2", "noise2", "scaled_difference2", "scaled_move2", "gap", "grad2", "deviation2", "kappa2_j")
 _OWN = ("sigma2_i", "P2")  # constants of one client, which a statement may have too
 DEVIATION = "draw_deviation2"
 _COUNTED = ("D_i", "weight2")  # numbers that may depend on an index
@@ -295,7 +295,7 @@ def check_taken(statement: Any, facts: tuple[Fact, ...]) -> None:
 
     A gradient belongs to one function at one point, and a function has one gradient and one value there.
     """
-    assumptions = {a.name: a for a in statement.assumptions}
+    assumptions = {a.name: a for a in with_implied(statement.assumptions)}
     points: dict[Any, Any] = {}
     known: dict[Any, Any] = {}
     for fact in facts:

@@ -19,6 +19,7 @@ from boundcheck.errors import BadInput
 from boundcheck.proof.clock import at_start, only_at_start, value_of
 from boundcheck.proof.derivation import Derivation, DerivationReport, scope_facts
 from boundcheck.proof.discovery import derivation
+from boundcheck.proof.every_method import bounding, of_every_method, role_of
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.theory.assumptions import follows
@@ -132,6 +133,9 @@ class Instance(Rule):
     for themselves and must be declared alike in the citing one. The symbols of a statement about no method need an
     image each, and its assumptions are presumed of these terms.
 
+    A statement about the runs of every method that meets its assumptions is cited by another such one, about the same
+    run: see `of_every_method`.
+
     What metric and images are is named in the trusted base. The domain and conditions of the cited statement are shown
     from the facts of the step. The status is that of its derivation.
     """
@@ -164,7 +168,7 @@ class Instance(Rule):
     def trusted(self) -> tuple[tuple[str, str], ...]:
         """Which hypotheses of a statement about no method hold of the terms."""
         cited = find_statement(self.statement)
-        if cited.algorithm is not None:
+        if cited.algorithm is not None or cited.any_method:
             return ()
         return tuple((f"for these terms: {a.meaning}", f"{self.statement} is used") for a in cited.assumptions)
 
@@ -186,7 +190,10 @@ class Instance(Rule):
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
         """The domain and the conditions of the cited statement, except those that the step has as facts."""
         cited = find_statement(self.statement)
-        yield from _scope(cited, self._images(cited), facts)
+        unused = {s.expr for s in cited.symbols} - bounding(cited) if cited.any_method else set[Any]()
+        for relation, own in _scope(cited, self._images(cited), facts):
+            if not relation.free_symbols & unused:
+                yield relation, own
 
     def counts(self) -> tuple[Any, ...]:
         """What stands for the cited statement's integers."""
@@ -272,8 +279,10 @@ def other_run(cited: Any, citing: Any, at: Mapping[str, Any] | None = None) -> s
 
 def roles_of(cited: Any, metric: Any, images: Mapping[str, Any]) -> tuple[tuple[Any, str], ...]:
     """(term, quantity) for the metric and for the images of values at the start, by name, that are single terms."""
-    found = [(metric, cited.metric.quantity)] if cited.algorithm is not None else []
+    found = [(metric, cited.metric.quantity)] if cited.algorithm is not None or cited.any_method else []
     found += [(images[s.name], value_of(s)) for s in cited.symbols if at_start(s) and s.name in images]
+    if cited.any_method:
+        found += [(images[s.name], role_of(s)) for s in cited.symbols if s.key and s.name in images]
     return tuple((term, role) for term, role in found if term.is_Symbol or isinstance(term, AppliedUndef))
 
 
@@ -310,6 +319,8 @@ def _no_instance(cited: Any, setting: Context, images: Mapping[str, Any], metric
     citing = setting.statement
     if citing is None or setting.clock is None:
         return "no statement is being derived, so none can be cited"
+    if cited.any_method:
+        return of_every_method(cited, setting, images, metric)
     reason = not_one_value(cited, setting, metric)
     if reason:
         return reason

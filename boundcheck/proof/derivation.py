@@ -9,14 +9,15 @@ from time import perf_counter
 from typing import Any
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.clock import Clock
 from boundcheck.proof.contexts import context, empty_range, without
+from boundcheck.proof.countermodel import FROM_FACTS_ALONE, refuted
 from boundcheck.proof.drawing import check_laws, levels
 from boundcheck.proof.foundations import carried, check_facts, check_target, definitions, unfounded
+from boundcheck.proof.generated import generated
 from boundcheck.proof.gram import contradicted, prepare
 from boundcheck.proof.identity import same
 from boundcheck.proof.kernel import of_the_kernel
@@ -25,7 +26,8 @@ from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
-from boundcheck.proof.rules.limits import LimitSuperior
+from boundcheck.proof.rules.limits import other_limit
+from boundcheck.proof.scope import with_scope
 from boundcheck.proof.step import NAMES, Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
 from boundcheck.theory.statement import Kind
@@ -68,6 +70,7 @@ class Derivation(Shown):
     drawn: where inner products are expectations, pairs of a vector, such as x(r), and the number of draws on which it
     depends, 0 for a fixed one. It holds for all indices; a vector at given indices, or a sum of vectors, may be listed
     with another number. laws: how vectors are drawn, in the order in which they are (`laws.Law`).
+    Each step also uses the domains of its symbols and the ranges of its indices (`scope.with_scope`).
     Raises BadInput for a repeated or unknown name, a step that uses a later one, a definition of a symbol that is
     already in use, or a condition that is not the statement's.
     """
@@ -97,6 +100,19 @@ class Derivation(Shown):
         facts = [("conclusion", self.conclusion), ("facts", ", ".join(f.name for f in self.facts))]
         return Card(f"Derivation of {self.statement.id}: {len(self.steps)} steps", facts, columns=columns)
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form, with the statement."""
+        from boundcheck.proof.serial import derivation_to_dict
+
+        return derivation_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Derivation:
+        """Inverse of `to_dict`. Raises BadInput for data that describe no derivation."""
+        from boundcheck.proof.serial import derivation_from_dict
+
+        return derivation_from_dict(data)
+
     def __post_init__(self) -> None:
         names: dict[str, str] = {}
         for fact in self.facts:
@@ -110,7 +126,7 @@ class Derivation(Shown):
         for law in self.laws:
             check_method(law, f"{self.statement.id}: the law '{law.name}'", names)
         check_laws(self.statement, self.facts, self.laws)
-        check_outcomes(self.statement, self.facts, levels(self.laws, self.drawn))
+        check_outcomes(self.statement, self.facts, levels(self.laws, self.drawn, self.facts))
         check_facts(self.statement, self.facts, {(f.kind, f.claim) for f in scope_facts(self.statement)})
         self._check_quantities()
         known = [f.name for f in self.facts]
@@ -124,6 +140,7 @@ class Derivation(Shown):
             known.append(step.name)
         if self.conclusion not in [s.name for s in self.steps]:
             raise UnknownName(f"{self.statement.id}: the conclusion", self.conclusion, [s.name for s in self.steps])
+        object.__setattr__(self, "steps", with_scope(self.steps, self.facts))
         check_target(self.statement, self.facts, self.target, self._conclusion(), self.definitions())
         self._clock()
 
@@ -277,11 +294,13 @@ class Derivation(Shown):
 
     def _trusted(self) -> tuple[Trusted, ...]:
         kinds = ("assumption", "metric", "algorithm", "count")
+        given = generated(self.statement, self.facts, self.target)
         found = [
             Trusted(f.name, f.kind, str(f.claim), f"{f.assumption}: {f.source}" if f.assumption else f.source)
             for f in self.facts
-            if f.kind in kinds and f.instance is None
+            if f.kind in kinds and f.instance is None and f.name not in given
         ]
+        found += [Trusted(f.name, "evaluation", w, f.source) for f in self.facts for w in given.get(f.name, ())]
         seen: set[str] = set()
         for fact in self.facts:  # the inequality is the assumption's own; what it is about is taken over
             for what in () if fact.instance is None else fact.instance.words():
@@ -325,24 +344,16 @@ class Derivation(Shown):
         if left != self.target:
             return False, f"The conclusion bounds {left}, not {self.target}."
         if not equality and self.statement.kind is not Kind.UPPER_BOUND:
-            missing = self._other_limit() if self.statement.kind is Kind.LIMSUP else "no step could show it"
+            missing = (
+                other_limit(self.statement, self.steps, self.target, self._clock())
+                if self.statement.kind is Kind.LIMSUP
+                else "no step could show it"
+            )
             if missing:
                 return False, f"The statement is no upper bound but claims a {self.statement.kind.value}; {missing}."
         if not same(right, self.statement.bound.subs(values)):
             return False, f"The conclusion's bound {right} differs from the statement's {self.statement.bound}."
         return True, "The conclusion is identical to the statement's bound."
-
-    def _other_limit(self) -> str:
-        """Why the target is not the limit superior that the statement bounds; empty where a step shows that it is."""
-        found = [s.by for s in self.steps if isinstance(s.by, LimitSuperior) and s.by.limit == self.target]
-        if len(found) != 1:
-            return f"{len(found)} steps take {self.target} as a limit superior"
-        (by,), metric = found, self.statement.metric
-        at = {self.statement.symbol(metric.index).expr: by.index + by.shift}
-        term = sp.cancel(by.value / metric.scale.xreplace(at))
-        single = term.is_Symbol or isinstance(term, AppliedUndef)
-        apart = self._clock().apart(term, (), metric.rounds.xreplace(at), later=False) if single else "it is another"
-        return apart and f"{by.value} is not {metric.scale} times the metric: {apart}"
 
     def definitions(self) -> dict[Any, Any]:
         """Defined symbol -> expression, for definitions by scalars alone, in the statement's symbols."""
@@ -394,6 +405,9 @@ def decided(step: Step, facts: dict[str, Any], setting: Context, reasons: Mappin
             return Finding(Status.UNDECIDED, "no decision", note=reasons[name], claim=str(step.claim))
     own = of_the_kernel(step.by)
     found = step.by.check(step.claim, facts, setting) if own else _foreign(step, facts, setting)
+    if found.status is Status.UNDECIDED and own and type(step.by) in FROM_FACTS_ALONE:
+        counterexample = refuted(step.claim, facts, setting)
+        return found if counterexample is None else replace(counterexample, note=f"{counterexample.note}; {found.note}")
     if found.status is not Status.PROVED:
         return found
     method: Any = step.by

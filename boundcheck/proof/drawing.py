@@ -14,6 +14,7 @@ import sympy as sp
 
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.proof.at_points import DEVIATION
+from boundcheck.proof.families import Averages
 from boundcheck.proof.gram import Combine, prepare
 from boundcheck.proof.identity import Decide, Identity
 from boundcheck.proof.language import parts, scalars, whole
@@ -22,6 +23,8 @@ from boundcheck.proof.outcomes import Drawn
 from boundcheck.proof.scalar import decide, put
 from boundcheck.proof.step import Context, Fact, Finding, Status
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality, norm2
+from boundcheck.proof.weights import Weights
+from boundcheck.theory.assumptions import with_implied
 
 VARIANCES = ("sampling_variance", "participation_variance")  # metrics that are E|X - E X|^2
 
@@ -54,12 +57,12 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
     """Raises BadInput, or UnknownName, for a law that the statement does not declare or that its facts contradict."""
     declared: set[str] = set()
     if laws:
-        declared = {statement.metric.quantity, *(a.name for a in statement.assumptions)}
+        declared = {statement.metric.quantity, *(a.name for a in with_implied(statement.assumptions))}
         declared |= set() if statement.algorithm is None else {statement.algorithm.kind}
     later = [set(_drawn(law)) for law in laws]
     for k, law in enumerate(laws):
         where = f"{statement.id}: the law '{law.name}'"
-        if type(law) not in (Order, Draws):
+        if type(law) not in (Order, Draws, Weights, Averages):
             raise BadInput(f"{where} is a {type(law).__name__}, which is not one of the checker's own.")
         if law.of not in declared:
             raise UnknownName(
@@ -68,6 +71,14 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         if type(law).__name__ not in DECLARED.get(law.of, ()):
             allowed = ", ".join(DECLARED.get(law.of, ())) or "none"
             raise BadInput(f"{where} is of the kind {type(law).__name__}; '{law.of}' declares {allowed}.")
+        missing = [name for name in law.requires() if name not in declared]
+        if missing:
+            raise BadInput(f"{where} needs the assumption {', '.join(missing)} of the statement.")
+        for wanted in law.definitions():
+            if not any(fact.kind == "definition" and fact.claim == wanted for fact in facts):
+                raise BadInput(f"{where} needs the definition {wanted}.")
+        if isinstance(law, Weights) and not _is_correlation(statement, law.correlation):
+            raise BadInput(f"{where} takes {law.correlation} for alpha, which the statement does not.")
         drawn = set().union(*later[k:])
         if any(law.name == other.name or set(_drawn(law)) & set(_drawn(other)) for other in laws[:k]):
             raise BadInput(f"{where} draws or is called what another law does.")
@@ -78,6 +89,8 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
         for fact in facts:
             _check_fact(fact, law, f"{where} and the fact '{fact.name}'")
         _check_gradients(law, facts, where)
+        if isinstance(law, Averages):
+            _check_averages(law, laws, where)
     means = {x - mean for law in laws if isinstance(law, Draws) for x, mean in law.drawn}
     for fact in facts:
         for name, value in getattr(fact.instance, "named", ()):
@@ -87,8 +100,19 @@ def check_laws(statement: Any, facts: tuple[Fact, ...], laws: tuple[Law, ...]) -
             _check_variance(statement, fact, laws)
 
 
+def _is_correlation(statement: Any, symbol: Any) -> bool:
+    return any(s.expr == symbol and s.key == "participation/alpha" for s in statement.symbols)
+
+
 def _drawn(law: Law) -> list[Any]:
-    return [head(x.terms[0][0]) for x, _ in law.drawn]
+    """Heads of what the law draws; averages draw nothing."""
+    return [] if isinstance(law, Averages) else [head(x.terms[0][0]) for x, _ in law.drawn]
+
+
+def _check_averages(law: Averages, laws: tuple[Law, ...], where: str) -> None:
+    noise = [x for other in laws if isinstance(other, Draws) for x, mean in other.drawn if not mean.terms]
+    if any(x not in noise for x in law.independent):
+        raise BadInput(f"{where} needs independent noise of mean 0 that another law draws.")
 
 
 def _names(found: set[Any]) -> str:
@@ -153,11 +177,14 @@ def _check_variance(statement: Any, fact: Fact, laws: tuple[Law, ...]) -> None:
         raise BadInput(f"{where} is not what the variance of {fact.instance.of} is.")
 
 
-def levels(laws: tuple[Law, ...], drawn: Drawn) -> Drawn:
-    """On how many draws each vector depends: by the laws where the author does not say."""
-    if len(laws) != 1:
+def levels(laws: tuple[Law, ...], drawn: Drawn, facts: tuple[Fact, ...] = ()) -> Drawn:
+    """On how many draws each vector depends: by the laws where neither the author says it nor a definition."""
+    if len(laws) != 1 or isinstance(laws[0], Averages):
         return drawn
     own = {head(v.terms[0][0]) for v, _ in drawn}
+    own |= {
+        h for f in facts if f.kind == "definition" and isinstance(f.claim, VectorEquality) for h in heads(f.claim.left)
+    }
     found: list[tuple[Vector, Any]] = [(v, 0) for v in laws[0].past if not heads(v) & own]
     for x, _ in laws[0].drawn:
         atom = x.terms[0][0]

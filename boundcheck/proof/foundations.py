@@ -24,6 +24,7 @@ from boundcheck.proof.polynomial import direction
 from boundcheck.proof.scalar import consistent
 from boundcheck.proof.step import Context, Fact, Status
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom
+from boundcheck.theory.assumptions import with_implied
 from boundcheck.theory.statement import Kind
 
 KINDS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
@@ -149,7 +150,7 @@ def _check_count(fact: Fact, used: set[Any], where: str) -> None:
 
 def _check_transcription(fact: Fact, statement: Any, parameters: set[Any], indices: set[Any], where: str) -> None:
     if fact.kind == "assumption":
-        names = [a.name for a in statement.assumptions]
+        names = [a.name for a in with_implied(statement.assumptions)]
         if fact.assumption not in names:
             raise UnknownName(f"{where} must name an assumption of the statement, and", fact.assumption, names)
     if isinstance(fact.claim, sp.Implies):

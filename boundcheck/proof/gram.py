@@ -26,6 +26,7 @@ from boundcheck.proof.feasibility import Hypotheses, find_contradiction
 from boundcheck.proof.polynomial import direction, factorised, rational_parts
 from boundcheck.proof.scalar import consistent, decide, eliminate, put, sample
 from boundcheck.proof.semidefinite import find_multipliers, semidefinite
+from boundcheck.proof.shortfall import Shortfall, in_words
 from boundcheck.proof.step import Context, Finding, Status, unmeetable
 from boundcheck.proof.vectors import Inner, VectorEquality, is_nonnegative_atom, norm2, substitute
 
@@ -39,6 +40,11 @@ def prepare(claim: Any, facts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
     Implications among the facts are of no use here and left out.
     """
+    return _prepared(claim, facts)[:2]
+
+
+def _prepared(claim: Any, facts: Mapping[str, Any]) -> tuple[Any, dict[str, Any], dict[Any, Any]]:
+    """The same, and symbol -> expression."""
     rules: dict[Any, Any] = {}
     relations = {name: f for name, f in facts.items() if not isinstance(f, VectorEquality | sp.Implies)}
     for name, fact in facts.items():
@@ -55,9 +61,8 @@ def prepare(claim: Any, facts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         _, rest, values = eliminate(sp.true, relations)
         terms = {atom: coefficient.xreplace(values) for atom, coefficient in (claim.left - claim.right).terms}
         difference = sum((sp.Abs(c) for c in terms.values() if rational_parts(c)[0] != 0), sp.Integer(0))
-        return sp.Eq(difference, 0), rest
-    claim, relations, _ = eliminate(claim, relations)
-    return claim, relations
+        return sp.Eq(difference, 0), rest, values
+    return eliminate(claim, relations)
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,12 @@ class Combine:
     """The claim is a nonnegative combination of the facts and of a form that is at least 0.
 
     multipliers: fact name -> factor, where the author of the step gives them (facts not named get 0; with
-    these the claim need not mention a vector).
+    these the claim need not mention a vector). coefficients: numbers f(i) that multiply vectors or other terms; each is
+    any real number here of which the facts say what they do.
     """
 
     multipliers: Mapping[str, Any] = field(default_factory=_none)
+    coefficients: tuple[Any, ...] = ()
 
     @property
     def label(self) -> str:
@@ -78,13 +85,20 @@ class Combine:
     def check(self, claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding:
         """PROVED with the multipliers, or UNDECIDED: no combination is not a refutation."""
         text = str(claim)
-        goal, relations = prepare(claim, facts)
+        names = {f: sp.Symbol(str(f), real=True) for f in self.coefficients}
+        if names:
+            facts = {k: put(f, names) if isinstance(f, sp.Rel) else f for k, f in facts.items()}
+        goal, relations, values = _prepared(claim, facts)
+        if names:
+            goal, relations = put(goal, names), {k: put(r, names) for k, r in relations.items()}
         if goal in (sp.true, sp.false):
             nothing = contradicted(relations, setting, text)
             if nothing is not None or goal is sp.false:
                 return nothing or Finding(Status.UNDECIDED, "no decision", note="the claim is false", claim=text)
             return Finding(Status.PROVED, "identity", {"kind": "identity"}, claim=text)
-        return _Combination(goal, relations, setting, dict(self.multipliers), text).answer()
+        hints = {k: sp.sympify(m, strict=True).xreplace(names) for k, m in self.multipliers.items()}
+        hints = {k: m.xreplace(values).xreplace(names) for k, m in hints.items()}
+        return _Combination(goal, relations, setting, hints, text).answer()
 
 
 class _Combination:
@@ -94,13 +108,22 @@ class _Combination:
         self.claim, self.setting, self.hints, self.text = claim, setting, hints, text
         every = [claim, *relations.values()]
         self.atoms = sorted({a for r in every for a in _linear_atoms(r, setting)}, key=sp.default_sort_key)
-        named = {k for k, r in relations.items() if (self.atoms and r.has(*self.atoms)) or k in hints}
+        named = {
+            k for k, r in relations.items() if k in hints or (self.atoms and r.has(*self.atoms) and not self._sign(r))
+        }
         self.linear = {k: r for k, r in relations.items() if k in named and _is_inequality(r)}
         self.scalar = {k: r for k, r in relations.items() if k not in self.linear}
         self.columns = {k: _coefficients(direction(r)[0], self.atoms) for k, r in self.linear.items()}
         self.gap = _coefficients(direction(claim)[0], self.atoms)
         self.parts: list[Finding] = []
-        self.sampled: tuple[dict[str, Fraction]] | None = None
+        self.sampled: tuple[dict[str, Fraction] | None] | None = None
+        self.nearest: tuple[int, Mapping[str, Any], str] | None = (
+            None  # how far a check came, of what, and why no further
+        )
+
+    def _sign(self, relation: Any) -> bool:
+        """Whether it says of a term that is at least 0 anyway that it is, which adds nothing to what is left."""
+        return _is_inequality(relation) and is_nonnegative_atom(direction(relation)[0], self.setting.quantities)
 
     def answer(self) -> Finding:
         if self.gap is None or any(c is None for c in self.columns.values()):
@@ -123,7 +146,16 @@ class _Combination:
             if certificate is not None:
                 return Finding(Status.PROVED, "combination", certificate, parts=tuple(self.parts), claim=self.text)
             del self.parts[before:]
-        return self._undecided("no nonnegative combination of the facts was found")
+        return self._undecided(self._missing())
+
+    def _missing(self) -> str:
+        """Why no combination shows the claim, in words."""
+        unknown = ", ".join(f"'{k}'" for k in self.hints if k not in self.linear)
+        notes = [f"A multiplier is given for {unknown}, which is no inequality that the step uses."] if unknown else []
+        if self.nearest is not None:
+            _, multipliers, reason = self.nearest
+            notes.append(Shortfall(multipliers, self._rest(multipliers), reason).words())
+        return " ".join(["no nonnegative combination of the facts was found.", *notes])
 
     def _undecided(self, note: str) -> Finding:
         return Finding(Status.UNDECIDED, "no decision", note=note, claim=self.text)
@@ -148,7 +180,7 @@ class _Combination:
     def _candidates(self) -> Any:
         """Multipliers to try: given ones, else exact solutions with as few remaining terms as possible."""
         if self.hints:
-            yield {k: sp.sympify(self.hints.get(k, 0), strict=True) for k in self.linear}
+            yield {k: self.hints.get(k, sp.Integer(0)) for k in self.linear}
             return
         names = list(self.linear)
         unknown = {k: sp.Dummy(f"lambda_{k}") for k in names}
@@ -166,6 +198,15 @@ class _Combination:
         if numbers and all(isinstance(a, Inner) for a in self.atoms):
             found = find_multipliers(self.gap or {}, {k: c or {} for k, c in self.columns.items()})
             yield from ({k: m[k] for k in names} for m in found)
+        yield from self._closest([*mixed, *(a for a in rows if a not in mixed and a not in soft), *soft], rows, unknown)
+
+    def _closest(self, order: list[Any], rows: Mapping[Any, Any], unknown: Mapping[str, Any]) -> Any:
+        """Multipliers that leave nothing over of the atoms in this order, except of those where that is impossible."""
+        equations: list[Any] = []
+        for atom in order:
+            if next(self._solutions([*equations, rows[atom]], unknown), None) is not None:
+                equations.append(rows[atom])
+        yield from self._solutions(equations, unknown)
 
     def _solutions(self, equations: list[Any], unknown: Mapping[str, Any]) -> Any:
         if not unknown:
@@ -185,35 +226,50 @@ class _Combination:
     def _negative(self, value: Any) -> bool:
         """Whether the value is negative at a point of the scalar facts, which saves asking for its sign."""
         if self.sampled is None:
-            self.sampled = (sample(self.scalar, self.setting) or {},)
-        if not self.sampled[0] and self.scalar:
-            return False  # no point of the facts is known
+            self.sampled = (sample(self.scalar, self.setting),)
+        if self.sampled[0] is None:
+            return False
         point = dict.fromkeys((s.name for s in value.free_symbols), Fraction(1)) | self.sampled[0]
         try:
             return enclose(value, point)[1] < 0
         except Undefined:
             return False
 
+    def _rest(self, multipliers: Mapping[str, Any]) -> dict[Any, Any]:
+        """What the multipliers leave over: atom (1 for the constant term) -> factor that is not 0."""
+        values = {a: self._remainder(multipliers, a) for a in [*self.atoms, sp.Integer(1)]}
+        return {a: sp.factor(v) for a, v in values.items() if rational_parts(v)[0] != 0}
+
     def _verify(self, multipliers: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The certificate where the identity and all signs are shown."""
-        if any(self._negative(v) for v in multipliers.values()):
-            return None
-        rest: dict[Any, Any] = {}
-        for atom in [*self.atoms, sp.Integer(1)]:
-            value = self._remainder(multipliers, atom)
-            if rational_parts(value)[0] != 0:
-                rest[atom] = sp.factor(value)
+        """The certificate where the identity and all signs are shown; else `nearest` holds what was not, if it is."""
+
+        def fails(stage: int, reason: str) -> None:
+            if self.nearest is None or self.nearest[0] < stage:
+                self.nearest = (stage, multipliers, reason)
+
+        factors = {f"the factor of '{k}'": v for k, v in multipliers.items()}
+        for what, value in factors.items():
+            if self._negative(value):
+                return fails(1, f"{what} is negative")
+        rest = self._rest(multipliers)
         form = {a: v for a, v in rest.items() if isinstance(a, Inner)}
         signs = {a: v for a, v in rest.items() if a not in form}
-        if any(not (a == 1 or is_nonnegative_atom(a, self.setting.quantities)) for a in signs):
-            return None
-        if any(self._negative(v) for v in signs.values()):
-            return None
-        if not all(self._shown(sp.Ge(sp.factor(v), 0)) for v in (*multipliers.values(), *signs.values())):
-            return None
+        for atom, value in signs.items():
+            if not (atom == 1 or is_nonnegative_atom(atom, self.setting.quantities)):
+                return fails(2, f"{in_words(atom)} may have either sign")
+            what = "the term without a vector" if atom == 1 else f"the factor of {in_words(atom)}"
+            factors[what] = value
+            if self._negative(value):
+                return fails(3, f"{what} is negative")
+        for what, value in factors.items():
+            if not self._shown(sp.Ge(sp.factor(value), 0)):
+                return fails(4, f"{what} is not shown to be at least 0 from what the step uses")
         pivots = semidefinite(form, self._shown)
         if pivots is None:
-            return None
+            bad = next((a for a, v in form.items() if a.args[0] == a.args[1] and self._negative(v)), None)
+            if bad is not None:
+                return fails(5, f"the factor of {in_words(bad)} is negative")
+            return fails(6, "the part in inner products is not shown to be at least 0 for all vectors")
         return {
             "kind": "combination",
             "multipliers": {k: str(sp.factor(v)) for k, v in multipliers.items() if v != 0},

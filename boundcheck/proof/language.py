@@ -77,25 +77,26 @@ def check_proposition(claim: Any, where: str, names: dict[str, str]) -> None:
 def check_method(method: Any, where: str, names: dict[str, str]) -> None:
     """The same for the terms with which a method of a step was made."""
     reader = _Reader(where, names)
-    for value in _terms(method):
+    for value in terms_of(method):
         if isinstance(value, Vector):
             reader.vector(value)
         else:
             reader.number(value, frozenset())
 
 
-def _terms(value: Any) -> Iterator[Any]:
+def terms_of(value: Any) -> Iterator[Any]:
+    """The expressions and vectors in a method or in a collection of such."""
     if isinstance(value, Vector | sp.Basic):
         yield value
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from (sp.Integer(item),) if type(item) is int else _terms(item)
+            yield from (sp.Integer(item),) if type(item) is int else terms_of(item)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _terms(item)
+            yield from terms_of(item)
     elif is_dataclass(value):
         for entry in fields(value):
-            yield from _terms(getattr(value, entry.name))
+            yield from terms_of(getattr(value, entry.name))
 
 
 class _Reader:

@@ -40,9 +40,12 @@ DECLARED: Mapping[str, tuple[str, ...]] = {
     "fedshuffle_mvr": ("Order", "Draws"),
     "epoch_error2": ("Order",),
     "block_variance": ("Draws",),
-    "averages_as_objective": ("Draws",),
+    "averages_as_objective": ("Draws", "Averages"),
+    "averages_uniformly": ("Averages",),
     "unbiased_gradient_cohort": ("Draws",),
     "unbiased_solver_cohort": ("Draws",),
+    "covariance_of_weights": ("Weights",),
+    "unbiased_gradients": ("Draws",),
 }
 
 
@@ -135,6 +138,14 @@ class Law:
         """Whether one time is before another."""
         return _at_least(second - first, 1)
 
+    def requires(self) -> tuple[str, ...]:
+        """Names of what the statement must assume besides."""
+        return ()
+
+    def definitions(self) -> tuple[Any, ...]:
+        """Equations that must be definitions of the derivation."""
+        return ()
+
     def known(self) -> set[Any]:
         """Heads of the vectors that are known before the draw."""
         return {h for v in self.past for h in heads(v)}
@@ -207,7 +218,7 @@ class Law:
             return value, tuple(r for place in places if place is not None for r in self.ranges(place))
         one, two = self.within(one), self.within(two)
         needed = (*self.ranges(one), *self.ranges(two))
-        common = _common(one, two)
+        common = common_places(one, two)
         covariance = None if common is None else self.covariance(one, two, common)
         return None if covariance is None else (sp.expand(value + covariance), needed)
 
@@ -221,7 +232,7 @@ def _at_least(difference: Any, low: int) -> bool:
     return bool(found.is_Integer and found >= low)
 
 
-def _common(one: Place, two: Place) -> tuple[Any, Place | None] | None:
+def common_places(one: Place, two: Place) -> tuple[Any, Place | None] | None:
     """The number of common positions of draws at the same other arguments, and these; None where it is not known."""
     gaps = [sp.expand(a - b) for a, b in zip(one.others, two.others, strict=False)]
     if len(one.others) != len(two.others):
@@ -373,7 +384,8 @@ class Draws(Law):
     """Independent draws, one at each position, with known means.
 
     drawn: pairs of x(..., a) and its mean given the past, a combination of vectors of the past. Draws at different
-    arguments are independent, those of different pairs at the same arguments are drawn together. alike: pairs of a
+    arguments are independent, those of different pairs at the same arguments are drawn together. Where the mean is 0 it
+    suffices that it is so given all that is drawn at the positions before. alike: pairs of a
     vector that is drawn and another one that has the same distribution, so that E|x|^2 is E|v|^2.
     """
 
@@ -389,6 +401,8 @@ class Draws(Law):
     def pair_words(self, x: Vector, source: Vector) -> str:
         """The mean of one draw."""
         like = "".join(f" and the distribution of {v}" for one, v in self.alike if one == x)
+        if not source.terms:
+            return f"{x} has the mean 0{like} given all that is drawn before it"
         return f"{x} is drawn with the mean {source}{like}, independently at each of its arguments"
 
     def ranges(self, place: Place) -> Iterator[Any]:

@@ -96,10 +96,39 @@ def factorised(poly: Any) -> tuple[Any, list[tuple[Any, int]]]:
 
 @lru_cache(maxsize=KEPT)
 def _factorised(poly: Any) -> tuple[Any, tuple[tuple[Any, int], ...]]:
+    plain = _irreducible(poly)
+    if plain is not None:
+        return plain
     names = {p: sp.Dummy("power", real=True) for p in poly.atoms(sp.Pow) if not p.exp.is_Rational}
     constant, factors = cast("tuple[Any, list[tuple[Any, int]]]", sp.factor_list(poly.xreplace(names)))
     back = {name: p for p, name in names.items()}
     return constant, tuple((factor.xreplace(back), power) for factor, power in factors)
+
+
+LONG = 12  # terms from which a polynomial is first looked at for a symbol that occurs in one term only
+
+
+def _irreducible(poly: Any) -> tuple[Any, tuple[tuple[Any, int], ...]] | None:
+    """The factors of a long polynomial in one term of which a symbol occurs that no other has; None for others.
+
+    With m x the term, m a monomial, and g the rest, a factor without x divides m and g, so it is a number once the
+    monomial that divides all terms is taken out.
+    """
+    gens = sorted(poly.free_symbols, key=sp.default_sort_key)
+    if not isinstance(poly, sp.Add) or len(poly.args) < LONG or not poly.is_polynomial(*gens):
+        return None
+    whole = sp.Poly(poly, *gens)
+    if not (whole.domain.is_ZZ or whole.domain.is_QQ):
+        return None
+    common = tuple(min(powers) for powers in zip(*whole.monoms(), strict=True))
+    rest = {tuple(a - b for a, b in zip(m, common, strict=True)): c for m, c in whole.terms()}
+    if not any(sorted(column, reverse=True)[:2] == [1, 0] for column in zip(*rest, strict=True)):
+        return None
+    _, primitive = sp.Poly(rest, *gens).clear_denoms(convert=True)[1].primitive()
+    one = -primitive if primitive.LC() < 0 else primitive
+    constant = sp.Rational(whole.LC()) / sp.Rational(one.LC())
+    powers = tuple((g, k) for g, k in zip(gens, common, strict=True) if k)
+    return constant, (*powers, (one.as_expr(), 1))
 
 
 def smt(constraints: Iterable[tuple[tuple[Any, str], ...]], integers: frozenset[str]) -> tuple[str, dict[str, str]]:

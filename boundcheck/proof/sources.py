@@ -25,6 +25,7 @@ from boundcheck.theory.discovery import module_of
 SCHEMA = 1
 KERNEL = Path(__file__).resolve().parent
 PACKAGE = KERNEL.parent
+KINDS = PACKAGE / "methods" / "kinds"  # the forms of methods, from which facts are generated
 # a statement is what its module and these packages say; how it is evaluated changes no proof
 _OF_STATEMENTS = ("boundcheck.papers.", "boundcheck.theory.")
 
@@ -42,8 +43,8 @@ class _Source:
 
 
 def kernel_digest() -> str:
-    """Digest of this package, the checker."""
-    return _package(KERNEL)
+    """Digest of this package, the checker, and of the forms of methods."""
+    return digest([_package(KERNEL), _package(KINDS)])
 
 
 def derivation_digest(name: str) -> str:
@@ -59,9 +60,23 @@ def statement_digest(name: str) -> str:
     return _statement(_module(name))
 
 
+def file_digest(path: Path) -> str:
+    """SHA-256 of the bytes of a file, read once while it stays as it is; "" where it cannot be read."""
+    try:
+        found = path.stat()
+        return _bytes_digest(path, found.st_mtime_ns, found.st_size)
+    except OSError:
+        return ""
+
+
+@cache
+def _bytes_digest(path: Path, changed: int, size: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def write_sources(names: Iterable[str]) -> None:
     """Writes `sources.json` for the checker and the derivations of these names, `<paper>/<statement>`."""
-    found = {f"proof/{p.relative_to(KERNEL).as_posix()}": _read(p) for p in _files(KERNEL)}
+    found = {_label(p, where): _read(p) for where in (KERNEL, KINDS) for p in _files(where)}
     for name in names:
         found[f"derivations/{name}.py"] = _read(folder() / f"{name}.py")
         for module in _modules(_module(name)):
@@ -91,7 +106,7 @@ def _files(where: Path) -> list[Path]:
 
 
 def _label(path: Path, where: Path) -> str:
-    return f"proof/{path.relative_to(where).as_posix()}"
+    return f"{where.name}/{path.relative_to(where).as_posix()}"
 
 
 @cache

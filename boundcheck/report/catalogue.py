@@ -18,6 +18,7 @@ from boundcheck.report.pages import environment
 from boundcheck.report.words import pretty, shortened
 from boundcheck.report.worked import worked_number
 from boundcheck.theory.discovery import all_statements, readings
+from boundcheck.theory.mathml import latex_to_mathml
 from boundcheck.theory.typeset import expr_text
 
 if TYPE_CHECKING:
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
 TONES: Mapping[str, str] = {
     **dict.fromkeys((Word.PROVED, Word.HOLDS), "good"),
     **dict.fromkeys((Word.VIOLATED, Word.CONTRADICTORY, Word.PROOF_REFUTED, Word.GAP, Word.NO_SCALING), "bad"),
-    **dict.fromkeys((Word.VACUOUS, Word.UNDECIDED), "open"),
+    **dict.fromkeys((Word.DERIVED, Word.VACUOUS, Word.UNDECIDED), "open"),
     Word.UNTESTED: "none",
 }
-LONG_CLAIM = 400  # characters of a step's claim on a page
 
 
 class Catalogue:
@@ -220,6 +220,10 @@ class Catalogue:
 
     def _outline(self, reading: Statement) -> Iterator[dict[str, Any]]:
         """The steps of the derivation in their order, with their status on record and the witness of refuted ones."""
+        from markupsafe import Markup
+
+        from boundcheck.report.written import in_latex, letter
+
         record = self.known.records.get(reading.id)
         if record is None:
             return
@@ -243,11 +247,11 @@ class Catalogue:
                 "status": status,
                 "tone": {"PROVED": "good", "REFUTED": "bad"}.get(status, "open"),
                 "text": step.text,
-                "claim": shortened(str(step.claim), LONG_CLAIM),
+                "claim": Markup(latex_to_mathml(in_latex(step.claim, reading))),
                 "uses": step.uses,
                 "how": step.by.label,
                 "cited": self._linked([cited])[0] if cited else None,
-                "witness": ", ".join(f"{k} = {shortened(v)}" for k, v in witness.items()),
+                "witness": [(Markup(latex_to_mathml(letter(k, reading))), shortened(v)) for k, v in witness.items()],
                 "note": note,
             }
 

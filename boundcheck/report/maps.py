@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,7 @@ STYLES: Mapping[str, tuple[str, float]] = {
     UNDECIDED: ("series-reading", 0.8),
     NOT_RUN: ("ink", 0.85),
 }
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # units have no other digits than those of powers
 _SLICED = {"bound": "bound", "compare": "tightness", "tune": "ratio"}
 _TEXTS = ("reason", "outcome", "grade")
 
@@ -121,13 +123,15 @@ def _map(
                 here &= columns[name] == level
             _panel(ax, data, columns, axes, [(c, c.rows & here) for c in classes])
             ax.set_title(", ".join(f"{n} = {_said(v)}" for n, v in zip(over, panel, strict=True)), fontsize=10)
+        figure.suptitle(_headline(data, value), fontsize=10)
         figure.supxlabel(_axis_words(data, axes[0]), fontsize=10)
-        figure.supylabel(_axis_words(data, axes[1]), fontsize=10)
+        figure.supylabel(textwrap.fill(_axis_words(data, axes[1]), 40 * down), fontsize=10)
         _legend(figure, classes)
         counts = ", ".join(f"{int(c.rows.sum())} {c.name}" for c in classes)
-        title = f"{', '.join(data.about['statements'])}: {value}"
         words = f"{rows} rows: {counts}"
-        return Picture(_svg(figure, title, f"{value} over {axes[0]} and {axes[1]}; {words}."), rows, words)
+        return Picture(
+            _svg(figure, _headline(data, value), f"{value} over {axes[0]} and {axes[1]}; {words}."), rows, words
+        )
 
 
 def _panel(
@@ -157,7 +161,7 @@ def _cells(
     y: NDArray[np.float64],
     classes: Sequence[tuple[_Class, NDArray[np.bool_]]],
 ) -> None:
-    """A rectangle for each run of cells of one class along x; where rows share a cell, the last one is drawn."""
+    """Rectangles of cells of one class, as long along x as they go; where rows share a cell, the last one is drawn."""
     from matplotlib.collections import PolyCollection
 
     levels = [np.unique(v) for v in (x, y)]
@@ -171,15 +175,17 @@ def _cells(
         cells[np.searchsorted(levels[1], y[at]), np.searchsorted(levels[0], x[at])] = number
     for number, (c, _) in enumerate(classes):
         shapes: list[list[tuple[float, float]]] = []
-        for row, line in enumerate(cells == number):
-            turns = np.flatnonzero(np.diff(np.concatenate([[0], line.astype(np.int8), [0]])))
-            low, high = float(edges[1][row]), float(edges[1][row + 1])
-            for first, last in zip(turns[::2], turns[1::2], strict=True):
-                left, right = float(edges[0][first]), float(edges[0][last])
+        begun: dict[tuple[int, int], int] = {}  # first and last cell of a run -> its lowest row
+        for row, line in enumerate([*(cells == number), np.zeros(len(levels[0]), dtype=bool)]):
+            turns = np.flatnonzero(np.diff(np.concatenate([[0], line.astype(np.int8), [0]]))).tolist()
+            runs = dict.fromkeys(zip(turns[::2], turns[1::2], strict=True), row)
+            for run in [run for run in begun if run not in runs]:
+                (left, right), (low, high) = edges[0][list(run)].tolist(), edges[1][[begun.pop(run), row]].tolist()
                 shapes.append([(left, low), (right, low), (right, high), (left, high)])
+            begun = runs | begun
         if shapes:
             own = colour(c.style[0])
-            ax.add_collection(PolyCollection(shapes, facecolors=own, alpha=c.style[1], linewidths=0, antialiased=False))
+            ax.add_collection(PolyCollection(shapes, facecolors=own, alpha=c.style[1], linewidths=0))
     ax.set_xlim(edges[0][0], edges[0][-1])
     ax.set_ylim(edges[1][0], edges[1][-1])
 
@@ -241,8 +247,8 @@ def _ends(values: NDArray[np.float64], breaks: str | None) -> list[float]:
 
 def _slices(data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str | None, value: str) -> Picture:
     """The value over x, a line for each level of y."""
-    if value not in columns:
-        columns = {**columns, **data.columns([value])}
+    scope = ["in_scope"] if value == "bound" else []
+    columns = {**columns, **data.columns([name for name in (value, *scope) if name not in columns])}
     if columns[value].dtype == object or columns[x].dtype == object:
         raise BadInput(f"slices are drawn over numbers; {value if columns[value].dtype == object else x} has none.")
     others = [n for n in columns if n in data.axes and n not in (x, y) and len(set(columns[n].tolist())) > 1]
@@ -263,14 +269,19 @@ def _slices(data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str
             marker = "o" if len(at) <= 12 else ""
             label = None if level is None else f"{y} = {_said(level)}"
             style: Any = {"color": colour("series-bound"), "alpha": _share(i, len(chosen)), "marker": marker, "ms": 3}
-            ax.plot(columns[x][at], columns[value][at], lw=1.8, label=label, **style)
+            inside = columns["in_scope"][at].astype(bool) if scope else np.ones(len(at), dtype=bool)
+            drawn = columns[value][at].astype(np.float64)
+            ax.plot(columns[x][at], np.where(inside, drawn, np.nan), lw=1.8, label=label, **style)
+            ax.plot(columns[x][at], np.where(inside, np.nan, drawn), lw=1.2, ls=":", **style)
         ax.grid(visible=True, which="major")
         ax.set_xlabel(_axis_words(data, x))
-        ax.set_ylabel(_axis_words(data, value))
+        ax.set_ylabel(textwrap.fill(_axis_words(data, value), 50))
         if y is not None:
             figure.legend(loc="outside right upper", frameon=False)
         words = f"{len(columns[x])} rows, {value} over {x}" + (f" for {len(chosen)} levels of {y}" if y else "")
-        return Picture(_svg(figure, f"{', '.join(data.about['statements'])}: {value}", words), len(columns[x]), words)
+        dotted = scope and not columns["in_scope"].all()
+        figure.suptitle(_headline(data, "label") + ("\ndotted: out of scope" if dotted else ""), fontsize=10)
+        return Picture(_svg(figure, _headline(data, "label"), words), len(columns[x]), words)
 
 
 # --- what both share -------------------------------------------------------------------------------------------------
@@ -304,7 +315,8 @@ def _svg(figure: Any, title: str, words: str) -> str:
     figure.savefig(buffer, format="svg", transparent=True, metadata=blank)
     svg = finish(buffer.getvalue(), title, words)
     head, _, rest = svg.partition(">\n")
-    return f"{head}>\n<style>{_colours()}</style>\n{rest}\n"
+    seamless = "[id^=PolyCollection]{shape-rendering:crispEdges}"
+    return f"{head}>\n<style>{_colours()}{seamless}</style>\n{rest}\n"
 
 
 def _colours() -> str:
@@ -349,11 +361,17 @@ def _scale(ax: Axes, which: int, values: NDArray[Any], places: NDArray[Any]) -> 
         axis.set_major_formatter(FuncFormatter(lambda v, _: pretty(v, 6)))
 
 
+def _headline(data: SweepData, value: str) -> str:
+    """The statements, and what the classes are of."""
+    drawn = "" if value == "label" else "\n" + ": ".join(filter(None, (value, data.fields[value][1])))
+    return ", ".join(data.about["statements"]) + drawn
+
+
 def _axis_words(data: SweepData, name: str) -> str:
     unit, meaning = data.fields[name]
     meaning = meaning if 0 < len(meaning) <= 70 and meaning != name else ""
-    unit = "" if unit in ("", "1", "dimensionless") else f"  in {unit.replace('^2', '²')}"
-    return f"{name}{': ' if meaning else ''}{meaning}{unit}"
+    unit = "" if unit in ("", "1", "dimensionless") else f"  in {unit.translate(_RAISED).replace('^', '')}"
+    return f"{meaning if meaning.startswith(name) else ': '.join(filter(None, (name, meaning)))}{unit}"
 
 
 def _said(value: Any) -> str:

@@ -265,8 +265,11 @@ def async_hypotheses(method: Method, problem: Problem) -> dict[str, str | None]:
     if isinstance(problem, QuadraticProblem):
         curved = next((i for i, (a, _) in enumerate(problem.forms().maps) if a.rank()), None)
         if curved is not None:
-            found["bounded_gradients"] = f"client {curved} is a quadratic, whose gradient grows without bound."
-    return found
+            grows = f"client {curved} is a quadratic, whose gradient grows without bound."
+            found |= {"bounded_gradients": grows, "bounded_sample_gradients": grows}
+    if isinstance(method.local, StochasticSteps):
+        found.setdefault("bounded_sample_gradients", "single samples may have longer gradients than the clients.")
+    return {"bounded_sample_gradients": None, **found}  # a local step that uses all samples has the client's gradient
 
 
 def _biased_steps(method: Method, problem: Problem) -> str | None:

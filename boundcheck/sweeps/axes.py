@@ -6,6 +6,7 @@ that a chunk needs no memory for the rows before it and is the same wherever it 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.core.numbers import parse_grid
+from boundcheck.theory.inputs import to_float
+
 Path = tuple[str, ...]
 _U64 = np.uint64
 
@@ -23,7 +27,7 @@ _U64 = np.uint64
 class Axis:
     """A grid: path in the specification, name of the column, its values, all of them exact numbers or none of them.
 
-    given: the list or range as the specification has it.
+    given: the list or range as the specification has it. A range travels to workers as its text.
     """
 
     path: Path
@@ -35,6 +39,24 @@ class Axis:
     def is_numeric(self) -> bool:
         """Whether its values are numbers."""
         return isinstance(self.values[0], Fraction)
+
+    @functools.cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """Its numbers as doubles."""
+        return np.array([to_float(v) for v in self.values])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if isinstance(self.given, str):
+            return range_axis, (self.path, self.name, self.given)
+        return Axis, (self.path, self.name, self.values, self.given)
+
+
+@functools.lru_cache(maxsize=64)
+def range_axis(path: Path, name: str, given: str) -> Axis:
+    """The grid of a range such as log:1:100:3 or lin:1:9:5:integer; raises BadInput."""
+    whole = given.removesuffix(":integer")
+    values = parse_grid(whole, f"grid: {'.'.join(path)}", integer=whole != given)
+    return Axis(path, name, tuple(values), given)
 
 
 @dataclass(frozen=True)

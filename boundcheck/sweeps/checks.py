@@ -183,4 +183,4 @@ def _unit(sweep: Sweep, axis: Axis | Range) -> tuple[str, str]:
         for symbol in claimed.symbols:
             if axis.path == (axis.path[0], symbol.name) and axis.path[0] in (*CONSTANTS, "method"):
                 return str(symbol.dimension), symbol.meaning
-    return "", axis.name if len(axis.path) == 1 else f"{axis.path[-1]} of the {axis.path[:1][0]}"
+    return "", axis.name if len(axis.path) == 1 else f"{'.'.join(axis.path[1:])} of the {axis.path[0]}"

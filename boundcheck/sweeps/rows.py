@@ -21,7 +21,6 @@ from boundcheck.sweeps.axes import Axis, Box, Path, boxes, levels
 from boundcheck.sweeps.checks import CONSTANTS, setting_values
 from boundcheck.sweeps.sweep import RESULTS, Sweep
 from boundcheck.theory.discovery import statement
-from boundcheck.theory.inputs import to_float
 from boundcheck.theory.vectorised import evaluate_arrays
 from boundcheck.verdict import Outcome
 
@@ -66,7 +65,7 @@ def _axis_columns(sweep: Sweep, start: int, stop: int) -> Columns:
     found: Columns = {}
     for axis, place in zip(sweep.axes, places, strict=False):
         if axis.is_numeric:
-            found[axis.name] = np.array([to_float(v) for v in axis.values])[place]
+            found[axis.name] = axis.floats[place]
         else:
             found[axis.name] = [axis.values[i] for i in place]
     if sweep.latin is not None:

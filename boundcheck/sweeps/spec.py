@@ -16,12 +16,12 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from boundcheck.core.numbers import as_fraction, parse_grid, parse_number
+from boundcheck.core.numbers import as_fraction, parse_number
 from boundcheck.core.toml_lines import KeyPath, TomlFile, parse_toml
 from boundcheck.core.toml_models import validate
 from boundcheck.errors import BadInput, BoundcheckError, SpecError, nearest, shown
 from boundcheck.problems._own_data import load_specification
-from boundcheck.sweeps.axes import Axis, Latin, Path, Range
+from boundcheck.sweeps.axes import Axis, Latin, Path, Range, range_axis
 from boundcheck.sweeps.checks import check_points
 from boundcheck.sweeps.sweep import CHUNKS, RESULTS, Sweep, plain
 
@@ -136,16 +136,20 @@ class _Reader:
         for path, value in self._leaves("grid"):
             where, name = ("grid", *path), ".".join(path)
             try:
-                values = _levels(value, f"grid: {name}")
+                if isinstance(value, str) and value.partition(":")[0].strip() in ("log", "lin"):
+                    axis = range_axis(path, name, value)
+                else:
+                    axis = Axis(path, name, _levels(value, f"grid: {name}"), value)
             except BadInput as error:
                 self._add(where, str(error))
                 continue
+            values = axis.values
             if len(values) > MOST_LEVELS:
                 self._add(where, f"grid: {name} has {len(values)} values; at most {MOST_LEVELS} are allowed.")
             elif len({json.dumps(plain(v), sort_keys=True) for v in values}) < len(values):
                 self._add(where, f"grid: {name} has a value twice.")
             else:
-                yield Axis(path, name, values, value)
+                yield axis
 
     def _ranges(self) -> Iterator[Range]:
         for path, value in self._leaves("latin", skip=("points", "seed")):
@@ -198,10 +202,7 @@ class _Reader:
 
 
 def _levels(value: Any, name: str) -> tuple[Any, ...]:
-    """The values of a grid: exact numbers where all of them are, else as they stand."""
-    if isinstance(value, str) and value.partition(":")[0].strip() in ("log", "lin"):
-        whole = value.removesuffix(":integer")
-        return tuple(parse_grid(whole, name, integer=whole != value))
+    """The values of a list: exact numbers where all of them are, else as they stand."""
     if not isinstance(value, list):
         raise BadInput(f"{name} = {shown(value)} is no axis; write a list, or a range such as log:1:100:3.")
     values = cast("list[Any]", value)

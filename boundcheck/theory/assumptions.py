@@ -62,6 +62,7 @@ OF_PROOFS: Mapping[str, str] = {
     "draw_deviation2": "E|v - E v|^2 for v a factor times the random vector that the hypothesis is about",
     "weight2": "square of that factor",
     "deviation2": "bound on the variance of the random vector that the hypothesis is about",
+    "kappa2_j": "kappa_j^2 of block j, or the sum of these where the squared norms are sums over the blocks",
 }
 _q |= {name: sp.Symbol(name, real=True) for name in (*OF_PROOFS, "P2", "K")}
 
@@ -183,6 +184,11 @@ bounded_gradients = Assumption(
     "Every client's gradients have norm B at most, at every point.",
     sp.Le(_q["client_grad2"], _q["B"] ** 2),  # for weights that sum to 1
 )
+bounded_sample_gradients = Assumption(
+    "bounded_sample_gradients",
+    "The gradients of the samples that local steps use have norm B at most, at every point.",
+)
+
 same_expected_weights = Assumption(
     "same_expected_weights",
     "In every round each kind of data has the share in the expected weights that it has in F.",
@@ -313,7 +319,7 @@ CLASSES: Mapping[str, Assumption] = {
         *(smooth_blocks, smooth_separable, smooth_weighted, smooth_globally, iid_clients, pure_noise, even_noise),
         *(averages_as_objective, averages_uniformly, block_variance, block_dissimilarity, total_dissimilarity),
         *(convex_clients, unbiased_gradients, covariance_of_weights, independent_weights, window_property),
-        *(bounded_gradients, same_expected_weights, every_type_every_round, no_empty_rounds),
+        *(bounded_gradients, bounded_sample_gradients, same_expected_weights, every_type_every_round, no_empty_rounds),
         *(fixed_times, one_by_one, whole_times, slowest_at_an_end, time_based, own_minimisers),
         *(two_alternating_clients, four_alternating_clients),
         *(client_smoothness, lower_curvature, dissimilarity_at_start, bounded_dissimilarity, inexact_solves),
@@ -337,11 +343,26 @@ class Implication:
 
 IMPLICATIONS = (
     Implication(strongly_convex_samples, (convex_samples,), (("mu", 0),), "A convex function is 0-strongly convex."),
+    Implication(smooth_clients, (smooth_samples,), (), "A client's gradient is a mean of its samples' gradients."),
+    Implication(convex_clients, (convex_samples,), (), "A client's objective is a mean of its samples' losses."),
     Implication(
         relaxed_dissimilarity,
         (gradient_dissimilarity, smooth_samples),
         (),
         "A smooth function that is bounded below has |grad F(x)|^2 <= 2 L (F(x) - F*).",
+    ),
+    Implication(smooth_weighted, (smooth_separable,), (), "The inequalities of the blocks are added up."),
+    Implication(
+        averages_uniformly,
+        (averages_as_objective, iid_clients),
+        (),
+        "Clients with equal weights in F, averaged with these, are averaged with equal weights.",
+    ),
+    Implication(
+        averages_as_objective,
+        (averages_uniformly, plain_mean),
+        (),
+        "Where F is the plain mean, equal weights are those of F.",
     ),
 )
 
@@ -355,10 +376,17 @@ def follows(assumption: Assumption, assumed: Iterable[Assumption], at: Mapping[s
     )
 
 
+def with_implied(assumed: Iterable[Assumption]) -> tuple[Assumption, ...]:
+    """The assumptions, and those that follow from them whatever the constants are."""
+    known = tuple(assumed)
+    return (*known, *(i.assumption for i in IMPLICATIONS if set(i.given) <= set(known) and not i.at))
+
+
 # The inequality that derivations take where a hypothesis has none that instances are asked for, by its name; over
 # `OF_PROOFS` and `QUANTITIES`.
 IN_PROOFS: Mapping[str, sp.Basic] = {
     "local_variance": sp.Le(_q["sample_deviation2"], _q["sigma2_i"] + _q["P2"] * _q["D_i"] * _q["own_grad2"]),
     "block_variance": sp.Le(_q["draw_deviation2"], _q["weight2"] * _q["deviation2"]),
+    "block_dissimilarity": sp.Le(_q["client_grad2"], _q["beta2"] * _q["grad2"] + _q["kappa2_j"]),
     "bounded_below": sp.Ge(_q["gap"], 0),
 }

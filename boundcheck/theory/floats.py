@@ -195,9 +195,11 @@ def _integer_power(base: Any, k: int) -> Any:
     return result
 
 
-def strained(nodes: Sequence[Node], root: int, symbols: Mapping[str, Any], beyond: Set[str]) -> tuple[Any, Any]:
-    """(value, doubtful) of one node: where an intermediate value is not finite, has underflowed, or is within rounding
-    of a jump of floor or ceiling, the value is doubtful.
+def strained(
+    nodes: Sequence[Node], roots: Sequence[int], symbols: Mapping[str, Any], beyond: Set[str]
+) -> tuple[list[Any], Any]:
+    """(values, doubtful) of some nodes: where an intermediate value is not finite, has underflowed, or is within
+    rounding of a jump of floor or ceiling, the values are doubtful.
 
     symbols: name -> float or float64 array; beyond: names of those with values that no normal float is near to. It
     is called under np.errstate(all="ignore").
@@ -208,7 +210,7 @@ def strained(nodes: Sequence[Node], root: int, symbols: Mapping[str, Any], beyon
     def tiny(found: Any, *, but: Any) -> Any:
         return (np.abs(found) < sys.float_info.min) & ~but
 
-    for i in _reachable(nodes, (root,)):
+    for i in _reachable(nodes, roots):
         node = nodes[i]
         args = [values[a] for a in node.args]
         if node.op == "sym":
@@ -232,4 +234,4 @@ def strained(nodes: Sequence[Node], root: int, symbols: Mapping[str, Any], beyon
             doubtful = doubtful | (np.abs(args[0] - np.rint(args[0])) <= 1e-9 * np.maximum(1.0, np.abs(args[0])))
         doubtful = doubtful | ~np.isfinite(found)
         values[i] = found
-    return values[root], doubtful
+    return [values[root] for root in roots], doubtful

@@ -146,6 +146,11 @@ class Inputs:
             return -math.inf, math.inf
         return (self.floats[name],) * 2 if name in self.exact_scalars else self._ends[name]
 
+    @property
+    def scalars(self) -> dict[str, float]:
+        """The values that are no arrays, as floats."""
+        return {name: self.floats[name] for name in self.exact_scalars}
+
     def block(self, here: slice) -> dict[str, Any]:
         """The arrays as float64 over a range of flat indices."""
         return {name: self.floats[name][here].astype(np.float64, copy=False) for name in self.sources}

@@ -29,15 +29,16 @@ class Rounding:
         self._found: dict[int, tuple[int, int] | None] = {}
         self._signs: dict[int, bool] = {}
 
-    def tolerance(self, i: int) -> tuple[int, float] | None:
-        """(magnitude node m, factor): the error is at most factor * m; None where no bound is known."""
+    def tolerance(self, i: int) -> tuple[int, int, float] | None:
+        """(magnitude node m, m where nothing underflows, factor): the error is at most factor * m.
+
+        None where no bound is known.
+        """
         found = self._magnitude(i)
         if found is None or found[1] > _MOST:
             return None
         size, lost = found[0], self.underflow(i)
-        if lost is not None:
-            size = self._plus(size, lost)
-        return size, 2 * (found[1] + 1) * UNIT
+        return size if lost is None else self._plus(size, lost), size, 2 * (found[1] + 1) * UNIT
 
     def underflow(self, i: int) -> int | None:
         """A node e: underflows move a wild node by at most u e; None for a node that is not wild."""

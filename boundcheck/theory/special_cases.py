@@ -30,7 +30,7 @@ class SpecialCase:
     why: str
 
 
-# by the kind of the special method; `tests/papers/test_special_cases.py` compares runs and constants of both
+# by the kind of the special method; `tests/proof/test_specialised.py` compares runs of both
 SPECIAL_CASES: Mapping[str, SpecialCase] = {
     "fedshuffle": SpecialCase(
         "fedshuffle_gen",

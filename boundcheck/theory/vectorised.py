@@ -4,12 +4,11 @@ All expressions of a statement become one list of operations. What depends on sc
 rest is walked for each block of a size that stays in cache, every common subexpression once.
 
 The mask: every slack is computed in floats together with a bound on its rounding error (theory.rounding), and only
-the points whose slack is within that bound of zero are decided exactly. Where no such bound is known, or an
-intermediate value could leave the normal floats, every point is decided exactly. Whether the bound is below its
-trivial value is decided in the same way.
+the points whose slack is within that bound of zero are decided exactly; all of them where no such bound is known.
+Whether the bound is below its trivial value is decided in the same way.
 
-The values: where an intermediate value could have left the normal floats, each block is walked once more with checks
-(theory.floats), and what has left them at a point is evaluated there in rigorous balls instead.
+Where an intermediate value of a slack or of the bound could leave the normal floats, each block is walked once more
+with checks (theory.floats), and the points at which one has left them are decided, or evaluated in rigorous balls.
 """
 
 from __future__ import annotations
@@ -45,13 +44,14 @@ _NEGLIGIBLE = 2.0**-1000  # an absolute error by underflow that is not worth an 
 class _Margin(NamedTuple):
     """One relation: the rounding error of the node `margin` is at most factor times the magnitude, node `size`.
 
-    factor None: no such bound is known. names: the symbols, sorted.
+    bare: the magnitude where nothing underflows. factor None: no such bound is known. names: the symbols, sorted.
     """
 
     relation: Any
     names: tuple[str, ...]
     margin: int
     size: int
+    bare: int
     factor: float | None
 
 
@@ -70,10 +70,11 @@ class _Mask:
         self._known: dict[tuple[Fraction, ...], bool] = {}
         self._constant = None if set(row.names) & set(inputs.sources) else self._exactly(0)
         ranges = {name: inputs.range(name) for name in row.names}
-        self._factor = row.factor if exponents_are_safe(nodes, (row.margin, row.size), ranges) else None
+        self._factor = row.factor
         self._everywhere = math.inf
         self.by_point = False  # whether `block` needs the magnitude at every point
-        if self._factor is None or self._constant is not None:
+        self.safe = exponents_are_safe(nodes, (row.margin, row.size), ranges)
+        if self._factor is None or self._constant is not None or not self.safe:
             return
         self._everywhere = self._factor * highest(nodes, row.size, {name: inputs.ends(name) for name in row.names})
         self.by_point = self._everywhere == math.inf
@@ -87,13 +88,18 @@ class _Mask:
             return np.bool_(self._constant)
         if self._factor is None:
             return np.array([self._exactly(start + i) for i in range(count)])
+        doubtful: Any = np.False_
+        if not self.safe:
+            symbols, roots = {**self._inputs.scalars, **arrays}, (self.row.margin, self.row.bare)
+            (margin, size), doubtful = strained(self._nodes, roots, symbols, self._inputs.beyond)
         margin = np.broadcast_to(margin, count)  # the arrays may cancel out of it
         answer = np.full(count, isinstance(self.row.relation, sp.Ne)) if self._is_equality() else margin > 0
         distance = np.abs(margin)
         if np.min(distance) > self._everywhere:  # false for nan
             return answer
-        where = np.flatnonzero(~(distance > (self._factor * size if self.by_point else self._everywhere)))
-        if not self.by_point:
+        known = self._everywhere < math.inf
+        where = np.flatnonzero(~(distance > (self._everywhere if known else self._factor * size)) | doubtful)
+        if known:
             size = self._sizes({name: values[where] for name, values in arrays.items()})
             where = where[~(distance[where] > self._factor * size)]
         for i in where:
@@ -103,8 +109,7 @@ class _Mask:
     def _sizes(self, arrays: Mapping[str, Any]) -> Any:
         """The magnitude at some points."""
         if self._size is None:
-            scalars = {name: v for name, v in self._inputs.floats.items() if name not in self._inputs.sources}
-            self._size = FloatProgram(self._nodes, (self.row.size,)).bind(scalars, list(arrays))
+            self._size = FloatProgram(self._nodes, (self.row.size,)).bind(self._inputs.scalars, list(arrays))
         return self._size(arrays)[0]
 
     def _is_equality(self) -> bool:
@@ -141,8 +146,9 @@ def _programs(bound: Any, trivial: Any, relations: tuple[Any, ...], nonnegative:
     below = () if trivial is None else (sp.Lt(bound, trivial, evaluate=False),)
     for relation in (*relations, *below):
         margin = builder.add(difference(relation))
-        size, factor = rounding.tolerance(margin) or (margin, None)
-        rows.append(_Margin(relation, _names(relation), margin, size, factor))
+        rows.append(
+            _Margin(relation, _names(relation), margin, *(rounding.tolerance(margin) or (margin, margin, None)))
+        )
     return _Programs(tuple(builder.nodes), value, _names(bound), lost, tuple(rows))
 
 
@@ -173,11 +179,9 @@ class _Values:
                 error = UNIT * lost
                 doubtful = doubtful | ((error > _NEGLIGIBLE) & (error > 2.0**-60 * np.abs(value)))
         else:
-            here = slice(start, start + count)
-            symbols = {name: v for name, v in self._inputs.floats.items() if name not in self._inputs.sources}
-            symbols |= self._inputs.block(here)
+            symbols = self._inputs.scalars | self._inputs.block(slice(start, start + count))
             program = self._programs
-            value, doubtful = strained(program.nodes, program.bound, symbols, self._inputs.beyond)
+            (value,), doubtful = strained(program.nodes, (program.bound,), symbols, self._inputs.beyond)
         if not np.any(doubtful):
             return value
         result = np.array(np.broadcast_to(value, count))
@@ -230,11 +234,11 @@ def evaluate_arrays(
     masks = [_Mask(inputs, row, programs.nodes) for row in programs.rows]
     roots = [programs.bound, programs.bound if programs.lost is None else programs.lost]
     for mask in masks:
-        roots += [mask.row.margin, mask.row.size if mask.by_point else mask.row.margin]
-    scalars = {name: v for name, v in inputs.floats.items() if name not in inputs.sources}
+        slack = mask.row.margin if mask.safe else programs.bound  # what is not safe has a walk of its own
+        roots += [slack, mask.row.size if mask.by_point else slack]
     floats = _Values(statement, inputs, programs)
     with np.errstate(all="ignore"):
-        run = FloatProgram(programs.nodes, roots).bind(scalars, list(inputs.sources))
+        run = FloatProgram(programs.nodes, roots).bind(inputs.scalars, list(inputs.sources))
         for start in range(0, inputs.size, BLOCK):
             here = slice(start, min(start + BLOCK, inputs.size))
             count = here.stop - start

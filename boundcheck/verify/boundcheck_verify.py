@@ -354,6 +354,18 @@ def needed(a: Value) -> frozenset[int]:
 # vectors: maps from vector atoms, ("v", name), ("vf", name, arguments) or ("S", k, atom, count), to values
 
 
+def vector_function(name: str, arguments: list[Value]) -> int:
+    """The atom of a vector function; the function itself is an atom inside, for which another one may be put."""
+    head = atom(("head", name))
+    return atom(("vf", name, tuple(map(frozen, arguments))), INSIDE[head], *map(inside, arguments))
+
+
+def head_of(n: int) -> int:
+    """What a vector atom is a value of: its function, that of the terms of a sum, or itself."""
+    key = ATOMS[n]
+    return head_of(key[2]) if key[0] == "S" else atom(("head", key[1])) if key[0] == "vf" else n
+
+
 def vector_plus(u: Any, v: Any, factor: Value = ONE) -> Any:
     """u + factor * v."""
     result = dict(u)
@@ -531,8 +543,11 @@ def _vector_image(n: int, what: Any, whole: Any) -> Any:
     if set(what).isdisjoint(INSIDE[n]):
         return {n: ONE}
     if key[0] == "vf":
-        arguments = tuple(put(thawed(x), what, whole) for x in key[2])
-        return {atom(("vf", key[1], tuple(map(frozen, arguments))), *map(inside, arguments)): ONE}
+        arguments = [put(thawed(x), what, whole) for x in key[2]]
+        if head_of(n) not in what:
+            return {vector_function(key[1], arguments): ONE}
+        parameters, body = what[head_of(n)]
+        return vector_put(body, dict(zip(parameters, arguments, strict=True)), whole)
     index, body, count = _opened(key, what, whole)
     return vector_sum_over(index, vector_put(body, what, whole), count, whole or (lambda _: False))
 
@@ -787,8 +802,7 @@ class Language:
             index, inner, count = self._bind(tree[2], bound)
             return vector_sum_over(index, self.vector(tree[2][2], inner), count, self.whole)
         if op == "call" and self.kinds.get(tree[1]) == "vector function":
-            values = [self.scalar(x, bound) for x in tree[2]]
-            return {atom(("vf", tree[1], tuple(map(frozen, values))), *map(inside, values)): ONE}
+            return {vector_function(tree[1], [self.scalar(x, bound) for x in tree[2]]): ONE}
         raise Invalid("this is no vector")
 
     def _has_vector(self, tree: Any) -> bool:
@@ -821,6 +835,194 @@ class Language:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Laws: how vectors are drawn, and what inner products of such are in the mean
+
+
+ITEM = atom(("bound", "item"))  # an item, or a position
+
+
+class Law:
+    """Vectors x(..., a), drawn at positions a, and vectors of the past, which are known before the draws.
+
+    order: x(..., a) is u(..., i) of the item i at position a of a uniform order of n items, with "epochs" of a fresh
+    one after every n positions; at other arguments than the position are orders of their own. draws: independent at
+    all arguments, with a mean that is known before; "alike": distributed as another vector. time: the argument that
+    counts rounds: what is of the past at one time is known before the draws at that time and later.
+    """
+
+    def __init__(self, data: Any, language: Language) -> None:
+        self.data, self.whole = data, language.whole
+        self.order: bool = data["kind"] == "order"
+
+        def vector(text: str) -> Any:
+            return language.vector(parsed(text, "sum"), {})
+
+        def pattern(text: str) -> tuple[int, list[int]]:
+            (n,) = vector(text)
+            arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
+            numbers = [next(iter(a[0]))[0][0] for a in arguments]
+            if ATOMS[n][0] == "S" or len(set(numbers)) != len(numbers) or arguments != [variable(k) for k in numbers]:
+                raise Invalid(f"'{text}' is no single vector of a law")
+            return head_of(n), numbers
+
+        self.patterns = dict(pattern(text) for text in (*data["past"], *(x for x, _ in data["drawn"])))
+        self.past = {pattern(text)[0] for text in data["past"]}
+        self.sources = {pattern(x)[0]: vector(source) for x, source in data["drawn"]}
+        self.alike = {pattern(x)[0]: vector(other) for x, other in data.get("alike", ())}
+        self.items = language.value(data["items"]) if self.order else ZERO
+        self.time: int | None = atom(("x", data["time"])) if "time" in data else None
+        self.places = {head: self.patterns[head][-1] for head in self.sources}  # what the position or item is put for
+        now = None if self.time is None else variable(self.time)
+        fine = data["kind"] in ("order", "draws") and not self.past & set(self.sources)
+        fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in x)
+        for head, source in self.sources.items():
+            others = self.patterns[head][:-1]
+            fine = fine and all(self.known(n, now) for n in source) and (self.time is None or self.time in others)
+            if self.order:
+                ((n, factor),) = source.items()
+                *free, self.places[head] = self.patterns[head_of(n)]
+                own = pattern(name_of(n))[1]
+                fine = fine and own[:-1] == free and factor == ONE and set(free) <= set(others)
+        if not fine:
+            raise Invalid(f"the law '{data['name']}' is not well formed, or draws from what is not known before")
+
+    def words(self) -> str:
+        """The law in a sentence."""
+        own = f"a uniform order of {self.data.get('items')} items"
+        own += ", a fresh one after every so many" if self.data.get("epochs") else ""
+        said = [f"{x} is {u} of the item at that position of {own}" if self.order
+                else f"{x} is drawn with the mean {u}, independently at each of its arguments"
+                for x, u in self.data["drawn"]]  # fmt: skip
+        said += [f"{x} has the distribution of {u}" for x, u in self.data.get("alike", ())]
+        when = f" the draws at the same {self.data['time']}" if "time" in self.data else ""
+        return f"{'; '.join(said)}; known before{when}: {', '.join(self.data['past'])} ({self.data['of']})"
+
+    def moment(self, n: int) -> Value | None:
+        """The time of a vector, or None for one that has none."""
+        while ATOMS[n][0] == "S":
+            n = ATOMS[n][2]
+        parameters: list[Any] = self.patterns.get(head_of(n), [])
+        return thawed(ATOMS[n][2][parameters.index(self.time)]) if self.time in parameters else None
+
+    def known(self, n: int, moment: Value | None) -> bool:
+        """Whether a vector is known before the draws at that time."""
+        own = self.moment(n)
+        gap = None if own is None or moment is None else number_of(plus(moment, own, -1))
+        return head_of(n) in self.past and (own is None or (gap is not None and gap >= 0))
+
+    def fits(self, left: Any, right: Any) -> bool:
+        """Whether an equation of vectors gives no draw, and no vector of the past by what is known later only."""
+        for n in left:
+            moment = self.moment(n)
+            for other in vector_plus(left, right, constant(-1)):
+                own = self.moment(other)
+                gap = None if own is None or moment is None else number_of(plus(moment, own, -1))
+                drawn = head_of(other) in self.sources and gap is not None and gap >= 1
+                if head_of(n) in self.past and other != n and not (drawn or self.known(other, moment)):
+                    return False
+        return not any(head_of(n) in self.sources for n in left)
+
+    def place(self, n: int) -> Any:
+        """(head, other arguments, first position, how many, whether it is a single draw), or None for no draw."""
+        key, count, bound = ATOMS[n], None, ITEM
+        if key[0] == "S":
+            count, bound, key = thawed(key[3]), atom(("bound", key[1])), ATOMS[key[2]]
+        if key[0] != "vf" or atom(("head", key[1])) not in self.sources:
+            return None
+        *others, last = map(thawed, key[2])
+        if count is None:
+            return atom(("head", key[1])), others, last, ONE, True
+        if last != variable(bound) or any(bound in inside(x) for x in others):
+            raise Invalid("a sum is not over positions of a law")
+        return atom(("head", key[1])), others, ZERO, count, False
+
+    def family(self, place: Any) -> Any:
+        """The vector of which there is one for each value of an index: of an item, or of a position."""
+        head, others, start, _, _ = place
+        values = dict(zip(self.patterns[head], others, strict=False))
+        values[self.places[head]] = variable(ITEM) if self.order else plus(variable(ITEM), start)
+        return vector_put(self.sources[head], values, self.whole)
+
+    def size(self, place: Any) -> Value:
+        """The number of items."""
+        return put(self.items, dict(zip(self.patterns[place[0]], place[1], strict=False)), self.whole)
+
+    def mean(self, place: Any) -> Any:
+        """The mean of the sum of the draws there: every item is equally often at every position."""
+        one = self.family(place)
+        if self.order:
+            n = self.size(place)
+            return vector_plus({}, vector_sum_over(ITEM, one, n, self.whole), times(place[3], inverse(n)))
+        return vector_put(one, {ITEM: ZERO}) if place[4] else vector_sum_over(ITEM, one, place[3], self.whole)
+
+    def expected(self, first: int, second: int, factor: Value | None, before: Value) -> Value:
+        """The mean of an inner product, of which one vector at least is drawn.
+
+        factor: of the covariance, for an order; before: how many whole epochs come before the last one.
+        """
+        places = [self.place(n) for n in (first, second)]
+        moments = [self.moment(n) for n, p in zip((first, second), places, strict=True) if p]
+        if not moments or moments[0] != moments[-1]:
+            raise Invalid("the law does not say how its draws at two times depend on each other")
+        if not all(p or self.known(n, moments[0]) for n, p in zip((first, second), places, strict=True)):
+            raise Invalid("a product is of a draw and of what is not known before")
+        one, two = places
+        value = product_of(*(self.mean(p) if p else {n: ONE} for n, p in zip((first, second), places, strict=True)))
+        return plus(value, self._covariance(one, two, factor, before)) if one and two else value
+
+    def _covariance(self, one: Any, two: Any, factor: Value | None, before: Value) -> Value:
+        gaps = [number_of(plus(a, b, -1)) for a, b in zip(one[1], two[1], strict=True)]
+        if any(gaps):
+            return ZERO
+        if None in gaps or (self.order and factor is None):
+            raise Invalid("whether the draws are at the same arguments is not known")
+        (start, size), (other, more) = (self.within(p, before) for p in (one, two))
+        apart, equal = number_of(plus(start, other, -1)), not plus(size, more, -1)[0]
+        if apart == 0 and equal:
+            both = size
+        elif one[4] and two[4] and apart:
+            both = ZERO
+        else:
+            raise Invalid("how many positions the two have in common is not known")
+        u, v = self.family(one), self.family(two)
+        if self.order:
+            # c = factor: an item is at one of the common positions with the chance both/n, so that
+            # c (1 - 1/n) + size more/n^2 == both/n; then two different ones have the chance -c/n + size more/n^2
+            n, c = self.size(one), factor or ZERO
+            least = plus(n, ONE, -1)
+            minus = times(constant(-1), least)
+            names = {k for m in least_of([constant(-1), minus])[0] for k, _ in m if ATOMS[k][0] == "min"}
+            wanted = plus(times(n, both), times(size, more), -1)
+            if plus(put(times(c, times(n, least)), dict.fromkeys(names, minus)), wanted, -1)[0] or not self.whole(n):
+                raise Invalid("the factor is not that of an order")
+            spread = sum_over(ITEM, product_of(u, v), n, self.whole)
+            means = product_of(*(vector_sum_over(ITEM, x, n, self.whole) for x in (u, v)))
+            return times(c, plus(spread, times(means, inverse(n)), -1))
+        if not both[0]:
+            return ZERO
+        if one[4]:
+            if one[0] != two[0] or one[0] not in self.alike:
+                raise Invalid("the covariance of two draws is not known")
+            other = vector_put(self.alike[one[0]], dict(zip(self.patterns[one[0]], (*one[1], one[2]), strict=True)))
+            return plus(product_of(other, other), put(product_of(u, v), {ITEM: ZERO}), -1)
+        drawn = [{vector_function(ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]): ONE} for p in (one, two)]
+        return sum_over(ITEM, plus(product_of(*drawn), product_of(u, v), -1), both, self.whole)
+
+    def within(self, place: Any, before: Value) -> tuple[Value, Value]:
+        """First position and number of positions in the last epoch; the whole ones before are not random."""
+        n = times(before, self.size(place)) if self.order else ZERO
+        return (plus(place[2], n, -1), ONE) if place[4] else (ZERO, plus(place[3], n, -1))
+
+    def positions(self, place: Any, before: Value) -> list[Value]:
+        """What must be an integer that is at least 0 so that the positions are ones."""
+        start, size = self.within(place, before)
+        if not self.order:
+            return [] if place[4] else [size]
+        n = self.size(place)
+        return [plus(n, ONE, -1), before, start, size, plus(plus(n, start, -1), size, -1)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Records
 
 FACTS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
@@ -849,6 +1051,7 @@ class Record:
         self.lines: dict[str, Line] = {}
         self.ranges: dict[int, list[Claim]] = {}  # index -> the relations of its range
         self.whole_indices: set[int] = set()
+        self.laws: dict[str, Law] = {}
         self.rests: list[str] = []
         self.holes: list[str] = []  # lines without a certificate
         self.steps = 0
@@ -859,9 +1062,12 @@ class Record:
 
     def check(self) -> None:
         """Checks facts, point and lines; raises Invalid."""
-        if digest(self.data) != self.data["digest"]:
-            raise Invalid("the statement and the facts are not those of the digest")
-        self.read_facts()
+        try:
+            if digest(self.data) != self.data["digest"]:
+                raise Invalid("the statement and the facts are not those of the digest")
+            self.read_facts()
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration) as error:
+            raise Invalid(f"its facts or laws are not well formed ({type(error).__name__})") from error
         self._point()
         self.check_lines()
 
@@ -930,6 +1136,26 @@ class Record:
                 self.rests.append(f"the generated {kind} '{name}'")
             seen |= names
             self.lines[name] = Line(name, claim)
+        self._read_laws()
+
+    def _read_laws(self) -> None:
+        """The laws: declared by the statement, in the order of the draws, and not against the facts."""
+        declares = {self.statement["method"], self.statement["metric"].split(",")[0]}
+        declares |= {row[0] for row in self.statement["assumptions"]}
+        equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
+        equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
+        for data in self.data["laws"]:
+            law = Law(data, self.language)
+            where = f"the law '{data['name']}'"
+            if data["of"] not in declares or data["name"] in self.laws:
+                raise Invalid(f"{where} is declared by nothing in the statement, or its name is taken")
+            for other in self.laws.values():
+                if set(law.sources) & (set(other.sources) | other.past):
+                    raise Invalid(f"{where} draws what an earlier law draws or knows before")
+            if not all(law.fits(*sides) for sides in equations):
+                raise Invalid(f"{where} is against an equation among the facts")
+            self.laws[data["name"]] = law
+            self.rests.append(f"{where}: {law.words()}")
 
     def _index(self, fact: Any, claim: Claim, names: set[str], own: set[str], where: str) -> None:
         name = fact["about"]
@@ -1151,7 +1377,9 @@ class Record:
         while not poles <= shown:
             ready = [c for c in waiting if needed(c.gap) <= shown]
             if not ready:
-                missing = next(iter(poles - shown))
+                given = {k: c for c in waiting for k in bases_of(c.gap[0])}
+                first = frozenset().union(*(needed(given[k].gap) for k in poles & set(given))) - shown - set(given)
+                missing = min(first or poles - shown)
                 raise Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
             waiting = [c for c in waiting if c not in ready]
             shown |= {k for c in ready for k in bases_of(c.gap[0])}
@@ -1228,7 +1456,7 @@ class Record:
         if not Claim(">=", plus(least, low, -1)).same(claim):
             raise Invalid("the claim is not what the least of several gives")
         wanted = [Claim(">=", plus(v, low, -1)) for v in values]
-        if not all(w.plain or any(g.gives(w) for g in given) for w in wanted):
+        if not all(not w.gap[0] or w.plain or any(g.gives(w) for g in given) for w in wanted):
             raise Invalid("one of the values is not shown to be at least that")
 
     def _by_power(self, claim: Claim, by: Any) -> None:
@@ -1240,6 +1468,17 @@ class Record:
         if not Claim("==", plus(more, times(base, power_of(base, exponent)), -1)).same(claim):
             raise Invalid("the claim is not what a power gives")
         self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
+
+    def _by_replace(self, claim: Claim, by: Any) -> None:
+        """Equals in place of equals: an expression with @ has the same value at both sides of an equation."""
+        left, right, within = (self.language.value(by[k]) for k in ("left", "right", "in"))
+        if not self._get(by["of"]).same(Claim("==", plus(left, right, -1))):
+            raise Invalid(f"'{by['of']}' does not claim that both sides are equal")
+        place = atom(("x", ANY))
+        one, other = (put(within, {place: x}, self.language.whole) for x in (left, right))
+        if not Claim("==", plus(one, other, -1)).same(claim):
+            raise Invalid("the claim is not what equals in place of equals give")
+        self._no_poles_of(claim, by)
 
     # rules about all values of an index
 
@@ -1404,64 +1643,207 @@ class Record:
             raise Invalid("the claim is not the last case")
         return {index}
 
+    # rules about what is drawn
+
+    def expectation(self, by: Any) -> tuple[Value, list[Value]]:
+        """The inner product of a draw less its mean, and what must be an integer that is at least 0."""
+        law, whole = self.laws[by["law"]], self.language.whole
+        (first, *_), (second, *_) = (list(self.language.vector(parsed(by[k], "sum"), {})) for k in ("first", "second"))
+        before = self.language.value(by.get("before", "0"))
+        if before[0] and not law.data.get("epochs"):
+            raise Invalid("this order has no epochs")
+        factor = self.language.value(by["factor"]) if "factor" in by else None
+        mean = law.expected(first, second, factor, before)
+        pair = product_of({first: ONE}, {second: ONE})
+        places = [p for p in map(law.place, (first, second)) if p]
+        if not all(whole(v) for p in places for v in law.positions(p, before)):
+            raise Invalid("a position is not an integer")
+        return plus(pair, mean, -1), [v for p in places for v in law.positions(p, before)]
+
+    def _by_mean(self, claim: Claim, by: Any) -> None:
+        """An inner product with a draw is its mean, by the law."""
+        gap, positions = self.expectation(by)
+        self._draws(Claim("==", gap), positions, claim, by)
+
+    def _draws(self, wanted: Claim, positions: list[Value], claim: Claim, by: Any) -> None:
+        signs = [self._get(n) for n in by.get("signs", ())]
+        if not all(self._counted(v, signs) for v in positions):
+            raise Invalid("a position is not shown to be an integer in its range")
+        if not wanted.same(claim):
+            raise Invalid("the claim is not what the law gives")
+        self._no_poles_of(claim, by)
+
+    def once(self, by: Any) -> tuple[Any, list[Value]]:
+        """The sum of an order over whole epochs less what it is for every outcome, and numbers that are at least 0."""
+        law, times_ = self.laws[by["law"]], self.language.value(by["times"])
+        (n,) = self.language.vector(parsed(by["sum"], "sum"), {})
+        place = law.place(n)
+        items = law.size(place)
+        if not law.order or place[4] or plus(place[3], times(items, times_), -1)[0]:
+            raise Invalid("this is no sum over whole epochs")
+        if times_ != ONE and not law.data.get("epochs"):
+            raise Invalid("this order has no epochs")
+        every = vector_plus({}, vector_sum_over(ITEM, law.family(place), items, self.language.whole), times_)
+        return vector_plus({n: ONE}, every, constant(-1)), [plus(items, ONE, -1), times_]
+
+    def _by_once(self, claim: Claim, by: Any) -> None:
+        """An order draws every item once in every epoch, for every outcome."""
+        gap, positions = self.once(by)
+        self._draws(Claim("=", gap), positions, claim, by)
+
+    def _by_divide(self, claim: Claim, by: Any) -> None:
+        """A sum over t < n m is one over e < n and r < m, t being e m + r."""
+        self._draws(Claim("==", self.divided(by)), [self.language.value(by[k]) for k in ("outer", "inner")], claim, by)
+
+    def divided(self, by: Any) -> Value:
+        """The sum less that over quotients and remainders."""
+        index, whole = self._index_of(by, True), self.language.whole
+        outer, inner = (self.language.value(by[k]) for k in ("outer", "inner"))
+        e, r = (atom(("bound", k)) for k in ("quotient", "remainder"))
+        term = self.language.value(by["term"])
+        moved = put(term, {index: plus(times(variable(e), inner), variable(r))}, whole)
+        parts = sum_over(e, sum_over(r, moved, inner, whole), outer, whole)
+        return plus(sum_over(index, term, times(outer, inner), whole), parts, -1)
+
     # what is taken over
 
-    def _by_cite(self, claim: Claim, by: Any) -> None:
+    def _by_cite(self, claim: Claim, by: Any) -> set[int]:
         """The claim of another record at given terms; its hypotheses are lines here, and its assumptions made here."""
         cited = cited_record(by["record"], self.path, self.open)
         whole, statement = self.language.whole, cited.statement
         averaged, declared = set(by.get("averaged", ())), {row[0] for row in statement["symbols"]}
         if not set(by["images"]) | averaged <= declared or averaged & set(by["images"]):
             raise Invalid("a symbol with an image is none of the cited record")
-        symbols = {n: self.language.value(by["images"].get(n, n)) for n in declared - averaged}
-        place = {atom(("x", n)): v for n, v in symbols.items() if n not in averaged}
+        place, single = self.place_of(cited, by), self.single_means(cited, by)
         for name, kind, _ in statement["symbols"]:
-            if kind == "integer" and name not in averaged and not whole(symbols[name]):
+            if kind == "integer" and name not in averaged and not whole(place[atom(("x", name))]):
                 raise Invalid(f"what stands for {name} is not an integer")
         given = [self._get(n) for n in by["hypotheses"]]
         for name, text in statement["hypotheses"]:
             wanted = cited.language.claim(text)
-            free = {atom(("x", n)) for n in averaged}
+            free = {atom(("x", n)) for n in averaged} - set(single)
             if wanted.atoms & free:
                 if name.split(".")[0] not in {f"domain {n}" for n in averaged}:
                     raise Invalid(f"'{name}' of the cited record is about what is averaged")
                 continue
-            wanted = wanted.put(place, whole)
+            wanted = wanted.put({**place, **single}, whole)
             if not (wanted.plain or any(g.gives(wanted) for g in given)):
                 raise Invalid(f"'{name}' of the cited record is not shown")
-        ours = [tuple(row) for row in self.statement["assumptions"]]
-        self.rests += [
-            f"that the assumption {a} of {cited.id} holds here"
-            for a, m in statement["assumptions"]
-            if (a, m) not in ours
-        ]
+        self._assumptions(cited, by)
+        target = target_of(cited)
+        told, taken = self._for_vectors(cited, by)
+        if target not in told:
+            self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
         bound = cited.language.claim(statement["claim"])
-        (target,) = dict(next(iter(cited.language.value(statement["target"])[0]))).keys()
-        metric = self.language.value(by["metric"])
-        self.rests.append(f"that {by['metric']} is what {cited.id} bounds")
-        gap = bound.gap
+        gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
-            rest = self.language.value(by["rest"])
-            rebuilt, mean = rest, rest
+            if any(number_of(self.language.value(text)) is None for text in by["images"].values()):
+                raise Invalid("a constant of the cited record has a value that is no number")
+            free = {atom(("x", n)) for n in averaged}
+            symbols = {n: x for n, x in place.items() if n != target}
+            rest = mean = self.language.value(by["rest"])
+            left = plus(plus(put(bound.gap, symbols, whole), variable(target)), rest, -1)
             for factor, what, its_mean in by["means"]:
-                coefficient = self.language.value(factor)
-                if {atom(("x", n)) for n in averaged} & inside(coefficient):
-                    raise Invalid("the cited bound is not linear in what is averaged")
-                rebuilt = plus(rebuilt, times(coefficient, cited.language.value(what)))
+                coefficient, one = self.language.value(factor), put(cited.language.value(what), symbols, whole)
+                left = plus(left, times(coefficient, one), -1)
                 mean = plus(mean, times(coefficient, self.language.value(its_mean)))
-                self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
-            if {atom(("x", n)) for n in averaged} & inside(rest) or plus(plus(rebuilt, variable(target), -1), gap, -1)[
-                0
-            ]:
+                if not inside(cited.language.value(what)) <= told:
+                    self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
+                if free & inside(coefficient):
+                    raise Invalid("the cited bound is not linear in what is averaged")
+            if free & inside(rest) or left[0]:
                 raise Invalid("the cited bound is another one")
-            gap = plus(mean, variable(target), -1)
-        wanted = Claim(bound.op, put(gap, {**place, target: metric}, whole))
+            gap = plus(mean, self.language.value(by["metric"]), -1)
+        wanted = Claim(bound.op, gap)
         if bound.op not in (">=", "==") or not wanted.same(claim):
             raise Invalid("the claim is not that of the cited record")
         self._no_poles_of(claim, by)
         self.rests.append(f"the record {cited.id}")
         self.holes += [f"{name} of {cited.id}" for name in cited.holes if name not in self.holes]
-        self.rests += [r for r in cited.rests if r not in self.rests]
+        self.rests += [r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.rests]
+        return taken
+
+    def _for_vectors(self, cited: Record, by: Any) -> tuple[set[int], set[int]]:
+        """The symbols of which the facts of the cited record say what they are, and its indices in lines that show it.
+
+        vectors: [name, arguments, what stands for it here]. What the cited record says of such vectors alone must hold
+        of these: by a line of "shown", or by what stands for a symbol.
+        """
+        told, taken = set[int](), set[int]()
+        if "vectors" not in by:
+            return told, taken
+        lines = [self._get(n) for n in by.get("shown", ())]
+        for fact, wanted in self.said_of(cited, by):
+            origin, where = fact["origin"], f"'{fact['name']}' of {cited.id}"
+            if wanted.op != "=" and not wanted.gap[0] and not wanted.gap[1] and wanted.op in (">=", "=="):
+                told |= inside(cited.language.claim(fact["claim"]).gap)
+            elif any(line.gives(wanted) for line in lines):
+                told |= inside(cited.language.claim(fact["claim"]).gap) if wanted.op != "=" else set()
+            elif origin == "generated":
+                self.rests.append(f"that {where} holds of what stands for its vectors")
+            elif not wanted.plain:
+                raise Invalid(f"{where} is not shown of what stands for its vectors")
+        for line in [self.lines[n] for n in by.get("shown", ())]:
+            for index in self.closure(line.claim.atoms) & set(cited.ranges):
+                self._general(line, index)
+                taken.add(index)
+        self.rests += [f"that {text} stands for {name} of {cited.id}" for name, _, text in by["vectors"]]
+        self.rests += [
+            f"that what stands for its past is known before what stands for the draws of '{name}' of {cited.id}"
+            for name in cited.laws
+        ]
+        return told, taken
+
+    def single_means(self, cited: Record, by: Any) -> dict[int, Value]:
+        """The means of single symbols of the cited record."""
+        means = {
+            atom(("x", n)): self.language.value(mean) for _, n, mean in by.get("means", ()) if n in cited.language.kinds
+        }
+        return {n: mean for n, mean in means.items() if ATOMS[n][1] in by["averaged"]}
+
+    def place_of(self, cited: Record, by: Any) -> dict[int, Any]:
+        """What stands for the symbols of the cited statement and for its metric."""
+        names = {row[0] for row in cited.statement["symbols"]} - set(by.get("averaged", ()))
+        place = {atom(("x", n)): self.language.value(by["images"].get(n, n)) for n in names}
+        return place | {target_of(cited): self.language.value(by["metric"])}
+
+    def said_of(self, cited: Record, by: Any) -> Any:
+        """(fact, what it says here) for the facts of the cited record about vectors for which some stand here."""
+        place = self.place_of(cited, by) | self.single_means(cited, by)
+        for name, arguments, text in by["vectors"]:
+            image, own = self.language.vector(parsed(text, "sum"), {}), [atom(("x", a)) for a in arguments]
+            if (vector_inside(image) - set(own)) & set(cited.ranges):
+                raise Invalid(f"what stands for {name} depends on an index of the cited record")
+            key, value = (("head", name), (own, image)) if own else (("v", name), image)
+            place[atom(key)] = value
+        for fact in cited.data["facts"]:
+            claim = cited.language.claim(fact["claim"])
+            names = {n for n in claim.atoms if ATOMS[n][0] in ("v", "head", "f")}
+            names |= claim.atoms & {atom(("x", n)) for n in cited.language.kinds} - set(cited.ranges)
+            vectors = {n for n in names if ATOMS[n][0] in ("v", "head")}
+            if fact["kind"] in ("domain", "condition", "index", "range") or not vectors or not names <= set(place):
+                continue
+            for index in cited.closure(claim.atoms):
+                own, here = cited.ranges[index], self.ranges.get(index, [])
+                images = [r.put(place, self.language.whole) for r in own]
+                if len(own) != len(here) or not all(any(r.same(h) for h in here) for r in images):
+                    raise Invalid(f"{ATOMS[index][1]} has another range in {cited.id}")
+            yield fact, claim.put(place, self.language.whole)
+
+    def _assumptions(self, cited: Record, by: Any) -> None:
+        """The assumptions of a cited record are made here, or follow by what is named, or are taken over."""
+        ours = [tuple(row) for row in self.statement["assumptions"]]
+        implied = {name: (given, at, why) for name, given, at, why in by.get("implied", ())}
+        for name, meaning in cited.statement["assumptions"]:
+            if (name, meaning) in ours:
+                continue
+            if name not in implied:
+                self.rests.append(f"that the assumption {name} of {cited.id} holds here")
+                continue
+            given, at, why = implied[name]
+            if not set(given) <= {own for own, _ in ours} or any(by["images"].get(n) != t for n, t in at.items()):
+                raise Invalid(f"the assumption {name} of the cited record does not follow from what is assumed here")
+            self.rests.append(f"that {', '.join(given)} give {name} of {cited.id}: {why}")
 
     def _by_solver(self, claim: Claim, by: Any) -> None:
         """No certificate: a hole, with which nothing counts as valid."""
@@ -1470,6 +1852,12 @@ class Record:
     def _by_assumed(self, claim: Claim, by: Any) -> None:
         """Taken as it is."""
         self.rests.append(f"the cited result '{by['source']}'")
+
+
+def target_of(record: Record) -> int:
+    """The symbol of the metric of a statement."""
+    ((((target, _),), _),) = record.language.value(record.statement["target"])[0].items()
+    return target
 
 
 _checked: dict[Path, Record] = {}
@@ -1522,8 +1910,11 @@ class Model:
             if fact["kind"] in ("index", "range", "definition"):
                 continue
             names = {n for n in self.record.mentioned(tree) if n in indices}
-            if self._holds(tree, {}):
-                continue
+            try:
+                if self._holds(tree, {}):
+                    continue
+            except Invalid:  # a quotient or a number of terms is known at values of the indices only
+                pass
             for values in self._ranges(sorted(names, key=list(indices).index), ranges):
                 if not self._holds(tree, values):
                     raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
@@ -1552,6 +1943,8 @@ class Model:
         if op in ("<=", "<"):
             gap = times(constant(-1), gap)
         op = {"<=": ">=", "<": ">", "=": "=="}.get(op, op)
+        if not gap[0] and gap[1] and all(self._positive(k, values) for k in needed(gap)):
+            gap = ZERO
         if (
             Claim(op, gap).plain is None
             and op in (">=", ">")
@@ -1559,6 +1952,23 @@ class Model:
         ):
             return _between(gap)[0] > 0
         return Claim(op, gap).plain is True
+
+    def _positive(self, base: int, values: Any) -> bool:
+        """Whether a polynomial in real variables of ranges is positive there: its terms are at least 0, one is more."""
+        firm, weak = self._signed
+        terms = [({n for n, _ in m}, c > 0) for m, c in BASES[base]]
+        return all(c and own <= firm | weak for own, c in terms) and any(own <= firm for own, _ in terms)
+
+    @property
+    def _signed(self) -> tuple[set[int], set[int]]:
+        """The variables that their ranges make positive, and those that they make at least 0."""
+        found: dict[str, set[int]] = {">": set(), ">=": set()}
+        for fact in self.record.data["facts"]:
+            if fact["kind"] == "range":
+                claim, own = self.record.language.claim(fact["claim"]), atom(("x", fact["about"]))
+                if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
+                    found[claim.op].add(own)
+        return found[">"], found[">="]
 
     def value(self, tree: Any, names: Any) -> Value:
         """The value of a tree at the point."""
@@ -1573,6 +1983,8 @@ class Model:
             return self.value(body, dict(zip(parameters, (self.value(a, names) for a in tree[2]), strict=True)))
         if op == "call" and tree[1] == "sum":
             count, total = number_of(self.value(tree[2][1], names)), ZERO
+            if not isinstance(count, int):
+                raise Invalid("at the point: the number of terms of a sum is not known")
             for k in range(count):
                 total = plus(total, self.value(tree[2][2], {**names, tree[2][0][1]: constant(k)}))
             return total
@@ -1590,8 +2002,16 @@ class Model:
         if op == "/":
             return times(self.value(tree[1], names), inverse(self.value(tree[2], names)))
         if op == "**":
-            return power_of(self.value(tree[1], names), self.value(tree[2], names))
+            return self._power(self.value(tree[1], names), self.value(tree[2], names))
         return constant(tree[1])
+
+    def _power(self, base: Value, exponent: Value) -> Value:
+        """b**(e + n) as b**n * b**e, for a number b > 0 and an integer n, so that equal powers look alike."""
+        number, whole = number_of(base), exponent[0].get((), 0)
+        plain = number_of(exponent) is not None or exponent[1] or Fraction(whole).denominator != 1
+        if number is None or number <= 0 or plain:
+            return power_of(base, exponent)
+        return times(power(base, int(whole)), power_of(base, plus(exponent, constant(whole), -1)))
 
 
 def _between(a: Value) -> tuple[Fraction, Fraction]:
@@ -1637,7 +2057,7 @@ LARGEST = 8  # integer indices are tried at the point from 0 up to this
 
 def digest(data: Any) -> str:
     """SHA-256 of what a record is about: id, statement, names and facts."""
-    about = {k: data[k] for k in ("id", "statement", "names", "facts")}
+    about = {k: data[k] for k in ("id", "statement", "names", "facts", "laws")}
     return hashlib.sha256(json.dumps(about, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -1694,6 +2114,7 @@ def shown(record: Record) -> str:
     rows = [f"statement {record.id}"]
     rows += [f"  {name}: {kind}, {meaning}" for name, kind, meaning in record.statement["symbols"]]
     rows += [f"  {record.statement['target']}: {record.statement['metric']}"]
+    rows += [f"  method {record.statement['method']}"] if record.statement["method"] else []
     rows += [f"  where {text}    ({name}: {form(text)})" for name, text in record.statement["hypotheses"]]
     rows += [f"  assuming {name}: {meaning}" for name, meaning in record.statement["assumptions"]]
     text = record.statement["claim"]
@@ -1722,6 +2143,8 @@ def examined(path: Path) -> dict[str, Any]:
         row |= {"valid": True, "verdict": "valid" + (f", rests on: {'; '.join(rests)}" if rests else "")}
     except Invalid as error:
         row["verdict"] = f"invalid {error}"
+    except (KeyError, TypeError, AttributeError) as error:
+        row["verdict"] = f"invalid: it is not well formed ({type(error).__name__})"
     return row | {"seconds": process_time() - begin}
 
 

@@ -39,7 +39,6 @@ FACTS = (
         Evaluation("F", then, value=gap(r + 1)),
     ),
 )
-SIZES = ("domain eta", "domain L")
 least = eta * (1 - eta * L / 2)
 
 
@@ -47,28 +46,28 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading; as_printed: the decrease is rounded to eta/2 |s|^2."""
     printed = statement.reading == "as_printed"
     factor = eta / 2 if printed else least
-    rounding = Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition")
+    rounding = Step("factor", factor <= least, ("condition step size",), Decide(), "the step condition")
     steps = (
-        Step("factor > 0", factor > 0, ("condition step size", *SIZES), Decide(), "there is a decrease"),
+        Step("factor > 0", factor > 0, ("condition step size",), Decide(), "there is a decrease"),
         *((rounding,) if printed else ()),
         Step(
             "decrease",
             sp.Le(gap(r + 1), gap(r) - factor * norm2(s)),
-            ("smooth", "step", *(("factor",) if printed else ()), *SIZES),
+            ("smooth", "step", *(("factor",) if printed else ())),
             Combine({"smooth": 1}),
             "the descent lemma",
         ),
         Step(
             "sum",
             sp.Le(gap(k), gap(0) + total(-factor * norm2(s), r, k)),
-            ("decrease", "domain k"),
+            ("decrease",),
             Accumulation("decrease", gap(r), r, k),
             "all steps",
         ),
         Step(
             "conclusion",
             sp.Le(mean, gap_0 / (factor * k)),
-            ("sum", "mean", "start", "bounded", "factor > 0", "condition step size", "domain k", *SIZES),
+            ("sum", "mean", "start", "bounded", "factor > 0", "condition step size"),
             Combine({"sum": 1 / (factor * k), "bounded": 1 / (factor * k)}),
             "divided by the number of steps",
         ),

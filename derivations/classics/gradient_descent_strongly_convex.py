@@ -41,7 +41,6 @@ FACTS = (
     Fact("distance", sp.Ge(dist2(r), norm2(x)), "metric", "points are relative to a nearest minimiser"),
     Fact("step", sp.Le(dist2(r + 1), norm2(x - s * eta)), "algorithm", "gradient descent; the old minimiser serves"),
 )
-SIZES = ("domain mu", "domain L", "domain eta", "domain 1")
 CONDITION = "condition step size"
 
 at_x, at_minimiser = Evaluation("F", x, s, gap), Evaluation("F", origin, origin, sp.Integer(0))
@@ -53,18 +52,18 @@ QUASI = (
     Fact("gap >= 0", gap >= 0, "metric", "a gap"),
 )
 ONE_STEP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION, *SIZES), Decide(), "mu <= L"),
+    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
     Step(
         "gradient",
         sp.Le(norm2(s), 2 * L * gap),
-        ("smooth", "minimum", "domain L"),
+        ("smooth", "minimum"),
         Combine({"smooth": 2 * L, "minimum": 2 * L}),
         "the gap at x - s/L is not negative",
     ),
     Step(
         "contraction",
         sp.Le(dist2(r + 1), factor * dist2(r)),
-        ("step", "distance", "factor", "factor >= 0", "convex", "gradient", "gap >= 0", CONDITION, *SIZES),
+        ("step", "distance", "factor", "factor >= 0", "convex", "gradient", "gap >= 0", CONDITION),
         Combine(
             {
                 "step": 1,
@@ -91,11 +90,11 @@ SHARP_FACTS = (
     lower_model("convex, minimiser", strongly_convex_samples, SAMPLES, at_minimiser, one),
 )
 SHARP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION, *SIZES), Decide(), "mu <= L"),
+    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
     Step(
         "four models",
         sp.Ge((L - mu + e) * inner(p, x), norm2(p)),
-        (*MODELS, "range e", *SIZES),
+        MODELS,
         Combine(dict.fromkeys(MODELS, L - mu + e)),
         "the smaller values cancel",
     ),
@@ -103,14 +102,14 @@ SHARP = (
     Step(
         "monotone",
         sp.Ge(inner(p, x), 0),
-        ("four models", "range e", *SIZES),
+        ("four models", "range e"),
         Combine({"four models": 1 / (L - mu + e)}),
         "h is convex",
     ),
     Step(
         "contraction",
         sp.Le(dist2(r + 1), factor**2 * dist2(r)),
-        ("step", "distance", "factor", "factor >= 0", "cocoercive", "monotone", CONDITION, *SIZES),
+        ("step", "distance", "factor", "factor >= 0", "cocoercive", "monotone", CONDITION),
         Combine(
             {"step": 1, "distance": (1 - mu * eta) ** 2, "cocoercive": eta**2, "monotone": eta * (2 - eta * (mu + L))}
         ),
@@ -140,7 +139,7 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "induction",
             after(k),
-            ("base case", "step case", "domain k"),
+            ("base case", "step case"),
             Induction("base case", "step case", r, k),
             "every number of steps",
         ),

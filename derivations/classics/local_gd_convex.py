@@ -99,7 +99,6 @@ FACTS = (
     ),
     pointwise("noise", finite_gradient_noise, "at the minimiser", noise2=norm2(star)),
 )
-SIZES = ("domain L", "domain eta", "domain E")
 CONDITION = "condition step size"
 PAIR = {"convex, 1": 1, "smooth, 1": 1, "convex, 2": 1, "smooth, 2": 1}
 
@@ -110,18 +109,18 @@ def bounded(step: Any) -> Any:
 
 
 LOCAL = (
-    Step("eta L", eta * L <= 1, (CONDITION, *SIZES), Decide(), "E >= 1"),
+    Step("eta L", eta * L <= 1, (CONDITION,), Decide(), "E >= 1"),
     Step(
         "cocoercive",
         sp.Ge(inner(D, y - next_y), norm2(D) / L),
-        (*PAIR, "domain L"),
+        tuple(PAIR),
         Combine(PAIR),
         "the smaller values cancel",
     ),
     Step(
         "gradients fall",
         sp.Le(norm2(next_g), norm2(g)),
-        ("cocoercive", "local step", "eta L", *SIZES),
+        ("cocoercive", "local step", "eta L"),
         Combine({"cocoercive": 2 / eta}),
         "a step of gradient descent",
     ),
@@ -133,55 +132,53 @@ LOCAL = (
         Supposing(Combine({"hypothesis": 1, "gradients fall": 1})),
         "one more step",
     ),
-    Step(
-        "gradients", bounded(e), ("base case", "step case", "index e"), Induction("base case", "step case", e, e), "all"
-    ),
+    Step("gradients", bounded(e), ("base case", "step case"), Induction("base case", "step case", e, e), "all"),
     Step(
         "path",
         VectorEquality(y, y.at(e, 0) + vector_total(g * -eta, e, e)),
-        ("local step", "index e"),
+        ("local step",),
         Telescoping("local step", e, e),
         "the local point is the sum of its steps",
     ),
     Step(
         "squares",
         sp.Le(norm2(vector_total(g, e, e)), e * total(norm2(g), e, e)),
-        ("index e",),
+        (),
         CauchySchwarz(g, e, e),
         "e steps",
     ),
     Step(
         "each",
         sp.Ge(e * norm2(first) - total(norm2(g), e, e), 0),
-        ("gradients", "index e"),
+        ("gradients",),
         SumOver("gradients", e, e),
         "none is larger than the first",
     ),
     Step(
         "away",
         sp.Le(norm2(y - x), eta**2 * e**2 * norm2(first)),
-        ("path", "common start", "squares", "each", "index e", *SIZES),
+        ("path", "common start", "squares", "each"),
         Combine({"squares": eta**2, "each": eta**2 * e}),
         "distance from the start",
     ),
     Step(
         "drift",
         sp.Ge(eta**2 * E * drift * norm2(first) - Y, 0),
-        ("away", "domain E"),
+        ("away",),
         SumOver("away", e, E),
         "sum of the squares of e",
     ),
     Step(
         "first gradient",
         sp.Le(norm2(first - star), 2 * L * (gap - inner(star, x))),
-        ("convex, 3", "smooth, 3", "domain L"),
+        ("convex, 3", "smooth, 3"),
         Combine({"convex, 3": 2 * L, "smooth, 3": 2 * L}),
         "at the start of the round",
     ),
     Step(
         "heterogeneity",
         sp.Le(norm2(first), 4 * L * gap + 2 * sigma2),
-        ("first gradient", "noise", "optimal", "domain L"),
+        ("first gradient", "noise", "optimal"),
         Combine({"first gradient": 2, "noise": 2, "optimal": 4 * L}),
         "the clients' gradients by those at the minimiser",
     ),
@@ -198,42 +195,42 @@ ROUND = (
     Step(
         "all progress",
         sp.Ge(total(inner(g, x) - gap + L / 2 * norm2(y - x), e, E), 0),
-        ("progress", "domain E"),
+        ("progress",),
         SumOver("progress", e, E),
         "in all steps",
     ),
     Step(
         "slope",
         sp.Le(norm2(slope), 2 * L * gap),
-        ("smooth, F", "minimum", "domain L"),
+        ("smooth, F", "minimum"),
         Combine({"smooth, F": 2 * L, "minimum": 2 * L}),
         "the gap at x - grad F(x)/L is not negative",
     ),
     Step(
         "steps",
         sp.Le(norm2(A), 2 * L**2 * norm2(y - x) + 4 * L * gap),
-        ("projection", "smooth, 4", "slope", "domain L"),
+        ("projection", "smooth, 4", "slope"),
         Combine({"projection": 4, "smooth, 4": 2, "slope": 2}),
         "a mean is no longer than what it is the mean of",
     ),
     Step(
         "all steps",
         sp.Ge(total(2 * L**2 * norm2(y - x) + 4 * L * gap - norm2(A), e, E), 0),
-        ("steps", "domain E"),
+        ("steps",),
         SumOver("steps", e, E),
         "summed",
     ),
     Step(
         "movement",
         sp.Le(norm2(vector_total(A, e, E)), E * total(norm2(A), e, E)),
-        ("domain E",),
+        (),
         CauchySchwarz(A, e, E),
         "of the server's point",
     ),
     Step(
         "display",
         sp.Le(norm2(then), norm2(x) - 2 * h * gap + h * L / E * Y + h**2 * (2 * L**2 / E * Y + 4 * L * gap)),
-        ("round", "h", "alike", "all progress", "movement", "all steps", *SIZES),
+        ("round", "h", "alike", "all progress", "movement", "all steps"),
         Combine({"alike": 2 * eta, "all progress": 2 * eta, "movement": eta**2, "all steps": eta**2 * E}),
         "the square expanded",
     ),
@@ -244,7 +241,7 @@ ENDING = (
     Step(
         "recursion",
         sp.Le(norm2(then), norm2(x) - h * loss * gap + h * noise),
-        ("display", "drift", "heterogeneity", "h", *SIZES),
+        ("display", "drift", "heterogeneity", "h"),
         Combine(
             {
                 "display": 1,
@@ -254,12 +251,12 @@ ENDING = (
         ),
         "the drift put in",
     ),
-    Step("h > 0", h > 0, ("h", *SIZES), Decide(), "a product"),
-    Step("loss > 0", loss > 0, ("h", CONDITION, *SIZES), Decide(), "the step condition"),
+    Step("h > 0", h > 0, ("h",), Decide(), "a product"),
+    Step("loss > 0", loss > 0, ("h", CONDITION), Decide(), "the step condition"),
     Step(
         "sum",
         sp.Le(norm2(x.at(r, R)), norm2(x.at(r, 0)) + total(-h * loss * gap + h * noise, r, R)),
-        ("recursion", "domain R"),
+        ("recursion",),
         Accumulation("recursion", norm2(x), r, R),
         "all rounds",
     ),
@@ -271,7 +268,7 @@ def derivation(statement: Any) -> Derivation:
     conclusion = Step(
         "conclusion",
         sp.Le(mean, statement.bound),
-        ("sum", "mean", "start", "h", "h > 0", "loss > 0", CONDITION, "domain R", *SIZES),
+        ("sum", "mean", "start", "h", "h > 0", "loss > 0", CONDITION),
         Combine({"sum": 1 / (E * eta * loss.subs(h, E * eta) * R)}),
         "divided by the number of rounds",
     )

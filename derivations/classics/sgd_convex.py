@@ -60,7 +60,6 @@ FACTS = (
         Evaluation("F", x - s / L, value=low),
     ),
 )
-SIZES = ("domain eta", "domain L")
 least = 2 * eta * (1 - eta * L)
 
 
@@ -68,14 +67,14 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of one reading; as_printed: the decrease is rounded to eta times the gap."""
     printed = statement.reading == "as_printed"
     factor = eta if printed else least
-    rounding = Step("factor", factor <= least, ("condition step size", *SIZES), Decide(), "the step condition")
+    rounding = Step("factor", factor <= least, ("condition step size",), Decide(), "the step condition")
     steps = (
-        Step("factor > 0", factor > 0, ("condition step size", *SIZES), Decide(), "there is a decrease"),
+        Step("factor > 0", factor > 0, ("condition step size",), Decide(), "there is a decrease"),
         *((rounding,) if printed else ()),
         Step(
             "gradient",
             sp.Le(norm2(s), 2 * L * gap),
-            ("smooth", "minimum", "domain L"),
+            ("smooth", "minimum"),
             Combine({"smooth": 2 * L, "minimum": 2 * L}),
             "the gap at x - s/L is not negative",
         ),
@@ -91,7 +90,6 @@ def derivation(statement: Any) -> Derivation:
                 "gradient",
                 "gap",
                 *(("factor",) if printed else ()),
-                *SIZES,
             ),
             Combine(
                 {
@@ -108,14 +106,14 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "sum",
             sp.Le(norm2(last), norm2(first) + total(-factor * gap + eta**2 * variance, r, k)),
-            ("decrease", "domain k"),
+            ("decrease",),
             Accumulation("decrease", norm2(x), r, k),
             "all steps",
         ),
         Step(
             "conclusion",
             sp.Le(mean, (dist2_0 / k + eta**2 * variance) / factor),
-            ("sum", "mean", "start", "factor > 0", "condition step size", "domain k", *SIZES),
+            ("sum", "mean", "start", "factor > 0", "condition step size"),
             Combine({"sum": 1 / (factor * k)}),
             "divided by the number of steps",
         ),

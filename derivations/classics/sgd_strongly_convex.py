@@ -57,9 +57,7 @@ FACTS = (
     ),
 )
 NOISE = {"step": 1, "unbiased": 2 * eta, "unbiased, s": 2 * eta**2, "noise": eta**2}
-SIZES = ("domain mu", "domain L", "domain eta", "domain 1")
 CONDITION = "condition step size"
-NOISY = ("domain sigma2", "domain sum_p2")
 
 at_x, at_minimiser = Evaluation("F", x, s, gap), Evaluation("F", origin, origin, sp.Integer(0))
 QUASI = (
@@ -70,18 +68,18 @@ QUASI = (
     Fact("gap >= 0", gap >= 0, "metric", "a gap"),
 )
 ONE_STEP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION, *SIZES), Decide(), "mu <= L"),
+    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
     Step(
         "gradient",
         sp.Le(norm2(s), 2 * L * gap),
-        ("smooth", "minimum", "domain L"),
+        ("smooth", "minimum"),
         Combine({"smooth": 2 * L, "minimum": 2 * L}),
         "the gap at x - s/L is not negative",
     ),
     Step(
         "contraction",
         sp.Le(dist2(r + 1), factor * dist2(r) + eta**2 * variance),
-        (*NOISE, "distance", "factor", "factor >= 0", "convex", "gradient", "gap >= 0", CONDITION, *SIZES),
+        (*NOISE, "distance", "factor", "factor >= 0", "convex", "gradient", "gap >= 0", CONDITION),
         Combine(
             NOISE
             | {"distance": 1 - mu * eta, "convex": 2 * eta, "gradient": eta**2, "gap >= 0": 2 * eta * (1 - eta * L)}
@@ -103,11 +101,11 @@ SHARP_FACTS = (
     lower_model("convex, minimiser", strongly_convex_samples, SAMPLES, at_minimiser, one),
 )
 SHARP = (
-    Step("factor >= 0", factor >= 0, ("factor", CONDITION, *SIZES), Decide(), "mu <= L"),
+    Step("factor >= 0", factor >= 0, ("factor", CONDITION), Decide(), "mu <= L"),
     Step(
         "four models",
         sp.Ge((L - mu + e) * inner(p, x), norm2(p)),
-        (*MODELS, "range e", *SIZES),
+        MODELS,
         Combine(dict.fromkeys(MODELS, L - mu + e)),
         "the smaller values cancel",
     ),
@@ -115,14 +113,14 @@ SHARP = (
     Step(
         "monotone",
         sp.Ge(inner(p, x), 0),
-        ("four models", "range e", *SIZES),
+        ("four models", "range e"),
         Combine({"four models": 1 / (L - mu + e)}),
         "h is convex",
     ),
     Step(
         "contraction",
         sp.Le(dist2(r + 1), factor**2 * dist2(r) + eta**2 * variance),
-        (*NOISE, "distance", "factor", "factor >= 0", "cocoercive", "monotone", CONDITION, *SIZES),
+        (*NOISE, "distance", "factor", "factor >= 0", "cocoercive", "monotone", CONDITION),
         Combine(
             NOISE | {"distance": (1 - mu * eta) ** 2, "cocoercive": eta**2, "monotone": eta * (2 - eta * (mu + L))}
         ),
@@ -143,25 +141,25 @@ def derivation(statement: Any) -> Derivation:
         return sp.Le(dist2(steps), left * dist2_0 + floor, evaluate=False)
 
     induction = (
-        Step("base case", after(sp.Integer(0)), ("start", *SIZES, *NOISY), Decide(), "no step"),
+        Step("base case", after(sp.Integer(0)), ("start",), Decide(), "no step"),
         Step(
             "step case",
             sp.Implies(after(r), after(r + 1)),
-            ("contraction", "factor", "factor >= 0", CONDITION, *SIZES, *NOISY),
+            ("contraction", "factor", "factor >= 0", CONDITION),
             Supposing(Combine({"hypothesis": (1 - mu * eta) ** power, "contraction": 1})),
             "one more step",
         ),
         Step(
             "induction",
             after(k),
-            ("base case", "step case", "domain k", CONDITION, *SIZES),
+            ("base case", "step case", CONDITION),
             Induction("base case", "step case", r, k),
             "every number of steps",
         ),
         Step(
             "conclusion",
             sp.Le(dist2(k), statement.bound, evaluate=False),
-            ("induction", "factor", CONDITION, *SIZES, *NOISY),
+            ("induction", "factor", CONDITION),
             Combine({"induction": 1}),
             "the factor written out",
         ),

@@ -30,7 +30,6 @@ dist2: Any = sp.Function("dist2", real=True)
 gap: Any = sp.Function("gap", real=True)
 part: Any = sp.Function("part", real=True)
 V: Any = sp.Function("V", real=True)
-SIZES = tuple(f"domain {name}" for name in ("L", "mu", "G2", "B2", "P2", "sigma2", "M", "E", "eta_l", "eta_g", "1"))
 FACTOR = ("f > 0", "f < 1")
 
 
@@ -58,13 +57,11 @@ def _induction(name: str, claim: Any, uses: tuple[str, ...], start: tuple[str, .
     """Base, step and conclusion of an induction over the rounds."""
     return (
         Step(f"{name} 0", claim(sp.Integer(0)), start, Decide(), "no round"),
-        Step(
-            f"{name} t", sp.Implies(claim(t), claim(t + 1)), (*uses, "index t"), Supposing(Decide()), "one more round"
-        ),
+        Step(f"{name} t", sp.Implies(claim(t), claim(t + 1)), uses, Supposing(Decide()), "one more round"),
         Step(
             name,
             claim(last),
-            (f"{name} 0", f"{name} t", "domain R" if last is R else "index t", *uses),
+            (f"{name} 0", f"{name} t", *uses),
             Induction(f"{name} 0", f"{name} t", t, last),
             text,
         ),
@@ -94,13 +91,13 @@ def derivation(statement: Any) -> Derivation:
         Fact("gap >= 0", gap(t) >= 0, "metric", "F* is the infimum of F"),
     )
     steps = (
-        Step("f < 1", f < 1, ("f", *SIZES), Decide(), "the recursion contracts"),
-        Step("f > 0", f > 0, ("f", *names, *SIZES), Decide(), "mu et is at most 1/4"),
-        Step("share > 0", share > 0, ("share", *SIZES), Decide(), "a product of positive numbers"),
+        Step("f < 1", f < 1, ("f",), Decide(), "the recursion contracts"),
+        Step("f > 0", f > 0, ("f", *names), Decide(), "mu et is at most 1/4"),
+        Step("share > 0", share > 0, ("share",), Decide(), "a product of positive numbers"),
         Step(
             "round",
             sp.Le(dist2(t + 1), factor * dist2(t) - gap_share * gap(t) + rest),
-            ("dist2 >= 0", "gap >= 0", *names, *SIZES),
+            ("dist2 >= 0", "gap >= 0", *names),
             Lemma(lemma, dist2(t + 1), {dist2_0: dist2(t), gap_0: gap(t)}),
             "the recursion in every round",
         ),
@@ -125,14 +122,14 @@ def derivation(statement: Any) -> Derivation:
         Step(
             "short",
             sp.Le(mean, (1 - f) / share * dist2_0 * f**R / (1 - f**R) + noise / share),
-            ("sum", "weights", "power", "mean", "last", "share > 0", "domain R", *FACTOR),
+            ("sum", "weights", "power", "mean", "last", "share > 0", *FACTOR),
             Decide(),
             "over the sum of the weights; the last distance is dropped",
         ),
         Step(
             "conclusion",
             sp.Le(mean, statement.bound, evaluate=False),
-            ("short", "f", "share", "noise", *FACTOR, "domain R", "power", *names, *SIZES),
+            ("short", "f", "share", "noise", *FACTOR, "power", *names),
             Combine({"short": 1}),
             "factor, coefficient and noise written out",
         ),

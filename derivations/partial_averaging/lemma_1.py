@@ -1,4 +1,4 @@
-"""The proof of Lemma 1 (partial model averaging, Appendix B), corrected, as checked steps.
+"""The proof of Lemma 1 (partial model averaging, Appendix B) as checked steps.
 
 Vectors are random and <u, v> is the expectation of their inner product. r counts the iterations that are done, i the
 clients. A vector whose name ends in l has the blocks of the one without it, times the roots of the L_j.
@@ -8,11 +8,17 @@ clients. A vector whose name ends in l has the blocks of the one without it, tim
     c(r, k)  grad F_i(u) of a client that is drawn with the weights p_i       cx(r, k)  grad F_i(x_i) of the same client
     gap(r)   expected gap at u                          apart(r)  sum of p_i L_j^2 E|u_j - x_ij|^2
 
-The identity (21) is used for the sum of the b(r, i), not worker by worker, so that the clients may differ.
+The identity (21) is used for the sum of the b(r, i), not worker by worker, so that the clients may differ. The printed
+reading takes Assumption 1 block by block, so that (19) and (30) are no instances of it but steps, which fail for
+
+    F = Lmax (one^2 + other^2)/2 + across one other,    two blocks of one number, 0 <= across <= Lmax,
+
+whose gradient is Lmax-Lipschitz in each block, and which is convex.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -21,6 +27,7 @@ from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.drawing import Expected
 from boundcheck.proof.gram import Combine
+from boundcheck.proof.identity import Decide
 from boundcheck.proof.laws import Draws
 from boundcheck.proof.rules import Accumulation, SumOver
 from boundcheck.proof.step import Fact, Step
@@ -28,7 +35,7 @@ from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
 from boundcheck.theory.assumptions import block_variance, bounded_below, smooth_weighted
 
-READINGS = ("corrected",)
+READINGS = ("corrected", "as_printed")
 
 
 def _symbols(names: str) -> Any:
@@ -153,8 +160,50 @@ STEPS = (
 )
 
 
+one, other, across = _symbols("one other across")
+COUPLED = (
+    Step(
+        "(19) for coupled blocks",
+        sp.Le(Lmax * (one**2 + other**2) / 2 + across * one * other, Lmax * (one**2 + other**2) / 2, evaluate=False),
+        ("across", "domain Lmax"),
+        Decide(),
+        "F at the move (one, other) from its minimum, by the sum of L_j/2 times the squares of the blocks",
+    ),
+    Step(
+        "(30) for coupled blocks",
+        sp.Le(
+            (Lmax * one + across * other) ** 2 + (Lmax * other + across * one) ** 2,
+            Lmax**2 * (one**2 + other**2),
+            evaluate=False,
+        ),
+        ("across", "domain Lmax"),
+        Decide(),
+        "the difference of its gradients there, by the sum of L_j^2 times the squares of the blocks",
+    ),
+)
+
+
 def derivation(statement: Any) -> Derivation:
-    """The derivation of the corrected reading."""
+    """The derivation of one reading."""
+    printed = statement.reading == "as_printed"
+    facts, steps = FACTS, STEPS
+    if printed:
+        slips = {"descent": COUPLED[0], "smooth": COUPLED[1]}
+        facts = (
+            Fact("across", sp.And(across >= 0, across <= Lmax), "range", "how two blocks may be coupled"),
+            Fact("equal weights", sp.Eq(sum_p2, 1 / m), "definition", "all clients have the same weight"),
+            *(f for f in FACTS if f.name not in (*slips, "clients")),
+        )
+        steps = (
+            *COUPLED,
+            *(
+                Step(f.name, f.claim, (slips[f.name].name,), Combine(), "as if Assumption 1 gave it")
+                for f in FACTS
+                if f.name in slips
+            ),
+            Step("clients", m >= 1, ("domain m",), Decide(), "the clients"),
+            *(replace(s, uses=(*s.uses, "equal weights", "domain m")) for s in STEPS),
+        )
     return Derivation(
-        statement, (*scope_facts(statement), *FACTS), STEPS, conclusion="conclusion", target=mean, laws=(CLIENTS, NOISE)
+        statement, (*scope_facts(statement), *facts), steps, conclusion="conclusion", target=mean, laws=(CLIENTS, NOISE)
     )

@@ -321,6 +321,25 @@ def slips() -> str:
     return f"{len(every)} readings, {refuted} with a refuted step.\n\n" + "\n\n".join(parts)
 
 
+def proofs() -> str:
+    """A row for each statement with proof records: what the verifier says of them."""
+    from boundcheck.cli._verified import examined_records
+
+    _, _, rows = examined_records()
+    names = {
+        "statement": "statement",
+        "readings": "readings",
+        "valid": "valid",
+        "steps": "steps",
+        "certificates": "with a certificate",
+        "lines": "lines",
+        "generated": "generated facts",
+        "transcribed": "transcribed facts",
+        "seconds": "seconds",
+    }
+    return table(list(names.values()), [[str(row[n]) for n in names] for row in rows])
+
+
 GENERATED: Mapping[str, Callable[[], str]] = {
     "api": api,
     "cli": cli,
@@ -332,6 +351,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "assumptions": assumptions,
     "gallery": gallery,
     "slips": slips,
+    "proofs": proofs,
 }
 MARK = re.compile(r"<!-- generated: (\w+) -->")
 

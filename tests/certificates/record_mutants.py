@@ -66,6 +66,18 @@ def of_lines(data: Any) -> Iterator[tuple[str, int, list[Any]]]:
                 other = known[known.index(text) - 1]
                 kind = "unneeded" if path[1] in LISTS else "reference"
                 yield f"{kind} exchanged", k, [*lines[:k], changed(line, path, other), *lines[k + 1 :]]
+        for key in ("first", "second") if line["by"]["rule"] == "mean" else ():
+            other = {"first": "second", "second": "first"}[key]
+            entry = changed(line, ("by", key), line["by"][other])
+            yield "product changed", k, [*lines[:k], entry, *lines[k + 1 :]]
+        for law in data["laws"] if "law" in line["by"] else ():
+            if law["name"] != line["by"]["law"]:
+                yield "law exchanged", k, [*lines[:k], changed(line, ("by", "law"), law["name"]), *lines[k + 1 :]]
+        for at, row in enumerate(line["by"].get("vectors", ())):
+            for _, _, image in line["by"]["vectors"][:at]:
+                if image != row[2]:
+                    entry = changed(line, ("by", "vectors", at, 2), image)
+                    yield "vector exchanged", k, [*lines[:k], entry, *lines[k + 1 :]]
         yield "line deleted", k, [*lines[:k], *lines[k + 1 :]]
         yield "line doubled", k, [*lines[: k + 1], line, *lines[k + 1 :]]
         if k + 1 < len(lines):
@@ -98,8 +110,33 @@ def of_statement(data: Any) -> Iterator[tuple[str, Any]]:
     for k, (_, text) in enumerate(data["statement"]["hypotheses"]):
         for kind, other in numbers_and_signs(text):
             yield f"hypothesis: {kind}", changed(data, ("statement", "hypotheses", k, 1), other)
+    for k, law in enumerate(data["laws"]):
+        for kind, other in of_law(law):
+            yield f"law: {kind}", changed(data, ("laws", k), other)
     for kind, other in numbers_and_signs(data["statement"]["claim"]):
         yield f"statement: {kind}", changed(data, ("statement", "claim"), other)
+
+
+def of_law(law: Any) -> Iterator[tuple[str, Any]]:
+    """(kind, law) for changes of what is drawn, from what, and what is known before."""
+    for k, (x, source) in enumerate(law["drawn"]):
+        yield "known before its draw", {**law, "past": [*law["past"], x]}
+        yield "draws itself", changed(law, ("drawn", k, 1), x)
+        for other, _ in law["drawn"][:k]:
+            yield "drawn twice", changed(law, ("drawn", k), [other, source])
+    if law["kind"] == "order":
+        yield "one item more", {**law, "items": f"{law['items']} + 1"}
+        yield "fewer items", {**law, "items": f"{law['items']} - 1"}
+        yield "drawn independently", {**law, "kind": "draws"}
+        yield "epochs" if law["epochs"] else "no epochs", {**law, "epochs": not law["epochs"]}
+    for k in range(len(law["past"])):
+        yield "known later", {**law, "past": [*law["past"][:k], *law["past"][k + 1 :]]}
+    yield "of nothing", {**law, "of": "convex_samples"}
+    yield "another name", {**law, "name": law["name"] + " again"}
+    if "alike" in law:
+        yield "alike nothing", {key: value for key, value in law.items() if key != "alike"}
+    if "time" in law:
+        yield "no time", {key: value for key, value in law.items() if key != "time"}
 
 
 def _weak(claim: str) -> str:

@@ -6,20 +6,28 @@ the checks themselves, or leave a proof of the same claims.
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 
 import pytest
+import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from boundcheck.certificates.record import skeleton
+from boundcheck.proof.derivation import scope_facts
 from boundcheck.proof.discovery import derivation, folder
+from boundcheck.proof.language import parts
+from boundcheck.theory.discovery import statement
 from boundcheck.verify import boundcheck_verify as v
-from tests.certificates.record_mutants import Checked, of_lines, of_statement
+from tests.certificates.record_mutants import Checked, of_law, of_lines, of_statement
 
 RECORDS = sorted(folder().glob("*/*.proof.json"))
 OPEN = {p for p in RECORDS if '"rule": "solver"' in p.read_text()}
@@ -59,7 +67,7 @@ def test_records_are_about_the_statements_of_the_project(paper, name):
     for path in folder().glob(f"{paper}/{name}.*.proof.json"):
         data = json.loads(path.read_text())
         own = skeleton(derivation(f"{paper}/{name}/{path.name.split('.')[1]}"))
-        for part in ("id", "statement", "names", "facts", "steps", "digest"):
+        for part in ("id", "statement", "names", "facts", "laws", "steps", "digest"):
             assert data[part] == own[part], part
         assert v.digest(data) == data["digest"]
 
@@ -95,3 +103,123 @@ def test_changes_of_what_a_record_is_about_are_refused():
             v.Record(path, data=data).check()
         # with its digest made anew it is about something else, which the comparison with the project shows
         assert v.digest(data) != checked(path).data["digest"], kind
+
+
+# other laws from which the lines follow too: that one is another law is shown by the digest
+AS_GOOD = {"known later", "epochs", "no epochs", "another name", "no time"}
+
+
+def test_a_law_that_is_changed_leaves_a_line_without_its_reason():
+    seen = set()
+    for path in [p for p in whole() if checked(p).data["laws"]]:
+        data = checked(path).data
+        for k, law in enumerate(data["laws"]):
+            for kind, other in of_law(law):
+                mutant = {**data, "laws": [*data["laws"][:k], other, *data["laws"][k + 1 :]]}
+                mutant["digest"] = v.digest(mutant)
+                try:
+                    v.Record(path, data=mutant).check()
+                except v.Invalid:
+                    seen.add(kind)
+                else:
+                    assert kind in AS_GOOD, (path.name, law["name"], kind)
+    assert seen >= {"known before its draw", "one item more", "fewer items", "drawn independently", "of nothing"}
+
+
+def test_a_wrong_factor_of_an_order_is_refused():
+    path = next(p for p in RECORDS if p.name == "lemma_b_5.corrected.proof.json")
+    record = checked(path).record
+    entries = [line for line in record.data["lines"] if "factor" in line["by"]]
+    assert entries
+    for entry in entries:
+        by = entry["by"]
+        record.expectation(by)
+        for wrong in (
+            f"2*({by['factor']})",
+            f"-({by['factor']})",
+            f"{by['factor']} + 1/n",
+            "0",
+            "k/n",
+            "(n - k)/(n*n)",
+        ):
+            with pytest.raises(v.Invalid):
+                record.expectation({**by, "factor": wrong})
+
+
+def test_an_order_by_enumeration_is_what_the_verifier_computes():
+    """All orders of n items, vectors in one dimension: the mean of <X, X> for the sum X of the first k draws."""
+    path = next(p for p in RECORDS if p.name == "lemma_b_5.corrected.proof.json")
+    record = checked(path).record
+    (entry,) = [e for e in record.data["lines"] if e["by"]["rule"] == "mean" and e["by"]["first"] == e["by"]["second"]]
+    for values in ((3,), (1, 4), (2, -1, 5), (1, 0, 2, 7)):
+        n = len(values)
+        for k in range(n + 1):
+            orders = list(permutations(values))
+            mean = Fraction(sum(sum(order[:k]) ** 2 for order in orders), len(orders))
+            model = {"n": v.constant(n), "k": v.constant(k)}
+            place = {v.atom(("x", name)): x for name, x in model.items()}
+            gap, _ = record.expectation(entry["by"])
+            assert _at(gap, place, values, mean) == 0, (values, k)
+
+
+def _at(gap, place, values, square):
+    """The gap at numbers n and k, with the sums of the family and the square of the sum of draws put in."""
+    total, squares = sum(values), sum(x * x for x in values)
+    found = v.put(gap, place)
+    images = {}
+    for n in {n for m in found[0] for n, _ in m}:
+        key = v.ATOMS[n]
+        if key[0] == "S":
+            images[n] = v.constant(squares)
+        elif key[0] == "<>":
+            images[n] = v.constant(square if "x(" in v.name_of(n) else total * total)
+    return v.number_of(v.put(found, images))
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda p: p.name.removesuffix(".proof.json"))
+def test_the_printed_statement_is_that_of_the_project(path):
+    """Hypotheses and claim as the verifier prints them, against the Statement object at random rational points."""
+    paper, name = path.parent.name, path.name.split(".")
+    own = statement(f"{paper}/{name[0]}/{name[1]}")
+    printed = v.shown(checked(path).record).splitlines()
+    assert printed[0] == f"statement {own.id}"
+    assert printed[-1] == f"  digest {checked(path).data['digest']}"
+    forms = [row.rpartition(": ")[2].removesuffix(")") for row in printed if row.startswith("  where ")]
+    forms.append(next(row for row in printed if row.startswith("  that is ")).removeprefix("  that is "))
+    ours = [part for fact in scope_facts(own) for part in parts(fact.claim)]
+    ours += [sp.Eq(sp.Symbol(s, real=True), formula, evaluate=False) for s, formula in own.choices]
+    bound, target = own.bound, derivation(own.id).target
+    ours.append({"lower bound": sp.Ge, "upper bound": sp.Le}.get(own.kind.value, sp.Eq)(target, bound, evaluate=False))
+    assert len(forms) == len(ours)
+    draw, whole_numbers = random.Random(25), {s.name for s in own.symbols if s.integer}
+    for form, relation in zip(forms, ours, strict=True):
+        written, _, op = form.rpartition(" ")[0].rpartition(" ")
+        assert op == {"<=": ">=", "<": ">"}.get(relation.rel_op, relation.rel_op)
+        gap = (relation.rhs - relation.lhs) * (1 if relation.rel_op in ("<=", "<") else -1)
+        terms = sorted(gap.free_symbols | gap.atoms(AppliedUndef), key=str)
+        for _ in range(2):
+            place = {t: sp.Rational(draw.randrange(50, 99), draw.randrange(2, 9)) for t in terms}
+            place |= {t: sp.Integer(draw.randrange(2, 9)) for t in terms if str(t) in whole_numbers}
+            here = complex(sp.N(gap.xreplace(place), 30))
+            there = number_of_text(ast.parse(written, mode="eval").body, {str(t): x for t, x in place.items()})
+            assert abs(here - complex(sp.N(there, 30))) <= 1e-9 * (1 + abs(here)), (form, relation)
+
+
+def number_of_text(tree, names):
+    """The value of a canonical text: sums, products, powers, roots, and the least of several."""
+    if isinstance(tree, ast.Constant):
+        return sp.Integer(tree.value)
+    if isinstance(tree, ast.UnaryOp):
+        return -number_of_text(tree.operand, names)
+    if isinstance(tree, ast.Call) and tree.func.id == "min":
+        return sp.Min(*(number_of_text(a, names) for a in tree.args))
+    if not isinstance(tree, ast.BinOp):
+        return names[ast.unparse(tree)]
+    one, other = number_of_text(tree.left, names), number_of_text(tree.right, names)
+    if isinstance(tree.op, ast.Pow):
+        return one**other
+    return (
+        one / other
+        if isinstance(tree.op, ast.Div)
+        else {ast.Add: one + other, ast.Sub: one - other}.get(type(tree.op), one * other)
+    )

@@ -65,3 +65,28 @@ method = { kind = "scgd", E = 8, eta0 = "1/2" }
 at = { K = [1, CYCLES] }
 expect = "HOLDS"
 """
+
+# F = x^2 + const with curvatures 1 and 3: mu = 2, L = 3, so that the largest step is 1/3 and the factor of a step 1/3
+DESCENT = """
+[[claim]]
+name = "descent"
+statement = "classics/gradient_descent_strongly_convex/as_printed"
+problem = { kind = "quadratics", start = [4], clients = [{ A = [[1]] }, { A = [[3]] }] }
+method = { kind = "gradient_descent", eta = "largest" }
+at = { k = [1, 2] }
+expect = "HOLDS"
+"""
+
+STUDIES = """
+[[limits]]
+name = "Two points"
+problem = { kind = "quadratics", clients = [{ A = [[1]], b = [1] }, { A = [[3]], b = [1] }] }
+methods = [{ kind = "fedavg", E = 2 }]
+parameter = "eta"
+values = [0.01, 0.1]
+
+[[cycles]]
+name = "Where they lead"
+problem = { kind = "scgd_appendix_c" }
+methods = [{ kind = "fedavg", E = 2, eta = "1/10" }]
+"""

@@ -267,9 +267,14 @@ def test_the_default_report_has_a_specification() -> None:
 def test_derive_finds_the_step_that_does_not_follow(boundcheck_cli: Run) -> None:
     found = boundcheck_cli("derive", "partial_averaging/one_minus_a/as_printed")
     assert found.code == 1
-    (refuted,) = [line for line in found.out.splitlines() if " REFUTED  " in line]
-    assert "witness" in refuted
-    assert "beta2 = " in refuted
+    lines = found.out.splitlines()
+    (refuted,) = [k for k, line in enumerate(lines) if line.endswith("conclusion: REFUTED")]
+    assert lines[refuted + 1 : refuted + 5] == [
+        "   claim    inverse <= 2/3",
+        "   because  rounded (exact rational witness)",
+        "   from     before rounding, 1/2, inverse, condition A not negative, condition A small, domain beta2",
+        "   witness  A = 0, beta2 = 2, inverse = 1",
+    ]
     assert found.out.splitlines()[-1] == "partial_averaging/one_minus_a/as_printed: REFUTED"
 
 
@@ -279,6 +284,28 @@ def test_derive_proves_the_corrected_reading(boundcheck_cli: Run) -> None:
     assert found.json["status"] == "PROVED"
     assert found.json["bound_matches"] is True
     assert {s["status"] for s in found.json["steps"]} == {"PROVED"}
+
+
+def test_derive_shows_one_step_with_its_certificate(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("derive", "partial_averaging/one_minus_a/corrected", "--step", "1/2")
+    assert found.code == 0
+    assert "claim    1/(2*beta2) <= 1/2" in found.out
+    assert '"identity"' in found.out or '"kind"' in found.out
+    data = boundcheck_cli("derive", "partial_averaging/one_minus_a/corrected", "--step", "1/2", "--json").json
+    assert (data["name"], data["status"], data["uses"]) == ("1/2", "PROVED", ["domain beta2"])
+    assert boundcheck_cli("derive", "partial_averaging/one_minus_a/as_printed", "--step", "conclusion").code == 1
+    assert boundcheck_cli("derive", "partial_averaging/one_minus_a/as_printed", "--step", "none").code == 2
+    assert boundcheck_cli("derive", "--all", "--latex").code == 2
+
+
+def test_derive_sets_a_proof_in_latex_and_nothing_less(boundcheck_cli: Run) -> None:
+    found = boundcheck_cli("derive", "partial_averaging/one_minus_a/corrected", "--latex")
+    assert found.code == 0
+    assert found.out.count(r"\item[(") == 9  # four facts and five steps
+    assert r"\item[(4)] $\frac{1}{2 \beta^2} \leq \frac{1}{2}$" in found.out
+    refused = boundcheck_cli("derive", "partial_averaging/one_minus_a/as_printed", "--latex")
+    assert (refused.code, refused.out) == (2, "")
+    assert "REFUTED at conclusion" in refused.err
 
 
 def test_falsify_writes_a_witness_that_replays(boundcheck_cli: Run, tmp_path: Path) -> None:

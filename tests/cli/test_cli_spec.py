@@ -239,6 +239,10 @@ def test_a_file_of_limits_alone(boundcheck_cli: Run, tmp_path: Path) -> None:
         found = boundcheck_cli(command, path)
         assert found.code == 2
         assert "the file has no [[claim]]; its [[limits]] tables are for `boundcheck report`." in found.err
+    claims = tmp_path / "claims.toml"
+    claims.write_text(FEDAVG)
+    assert boundcheck_cli("check", path, claims).code == 0  # such as examples/*.toml
+    assert "the file has no [[claim]]" in boundcheck_cli("check", path, path).err
     path.write_text(FEDAVG + LIMITS.replace("fedavg_rr", "fedavg_r"))
     found = boundcheck_cli("check", path)
     assert found.code == 2

@@ -8,21 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_tools import FALSE, FEDAVG, OUT, Run
+from cli_tools import DESCENT, FALSE, FEDAVG, OUT, Run
 
 F = Fraction
 Write = Callable[..., Path]
-
-# F = x^2 + const with curvatures 1 and 3: mu = 2, L = 3, so that the largest step is 1/3 and the factor of a step 1/3
-DESCENT = """
-[[claim]]
-name = "descent"
-statement = "classics/gradient_descent_strongly_convex/as_printed"
-problem = { kind = "quadratics", start = [4], clients = [{ A = [[1]] }, { A = [[3]] }] }
-method = { kind = "gradient_descent", eta = "largest" }
-at = { k = [1, 2] }
-expect = "HOLDS"
-"""
 
 LOCAL = """
 [[claim]]

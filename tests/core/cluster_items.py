@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -64,6 +65,9 @@ def faulty(item: Item) -> str:
     if item.kind == "exits":
         os.write(2, b"one line\nthe last line\n")
         os._exit(7)
+    if item.kind == "kills":  # the Dask worker, as the system does for want of memory
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(600)
     if item.kind == "hangs":
         time.sleep(600)
     if item.kind == "grows":

@@ -14,7 +14,7 @@ from cluster_items import Item, begun, stored, told
 from cluster_tools import Machines, environment, is_running, machines, wait_for
 
 from boundcheck.core.cluster import ClusterExecutor
-from boundcheck.core.cluster_worker import differences, facts
+from boundcheck.core.cluster_worker import differences, shared_facts
 from boundcheck.core.executor import HERE, SerialExecutor, Where, chosen_executor
 from boundcheck.errors import BadInput
 
@@ -159,7 +159,7 @@ def test_what_is_no_cluster_is_said(tmp_path: Path) -> None:
 
 
 def test_differences_are_named() -> None:
-    own = facts()
+    own = shared_facts()
     assert differences(own, own) == ""
     assert differences({**own, "boundcheck": "0.0.1", "code": "?"}, own) == (
         f"has boundcheck {own['boundcheck']} where the client has boundcheck 0.0.1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from derivation_tools import fresh
 from boundcheck.proof.derivation import Derivation, DerivationReport
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.gram import Combine
+from boundcheck.proof.rules import Supposing
 from boundcheck.proof.step import Finding, Status, Step
 
 PAPER = "classics/"
@@ -20,7 +22,7 @@ PROVED = tuple(f"{name}/{reading}" for name in NAMES for reading in ("sharp", "a
 eta, L, sigma2, sum_p2, k = sp.symbols("eta L sigma2 sum_p2 k", real=True)
 
 
-CHECKED = tuple(PAPER + name for name in PROVED)
+CHECKED = (*(PAPER + name for name in PROVED), "classics/gradient_descent_convex/sharp")
 
 
 def report(name: str) -> DerivationReport:
@@ -99,3 +101,75 @@ def test_a_step_needs_what_it_uses(name: str, which: str, unused: str) -> None:
         by = Combine({n: v for n, v in by.multipliers.items() if n != unused})
     uses = tuple(u for u in found.uses if u != unused)
     assert changed(original, which, uses=uses, by=by).status is not Status.PROVED
+
+
+GD = "classics/gradient_descent_convex/sharp"
+r = sp.Symbol("r", real=True)
+# step size times L, L and the number of steps
+NUMBERS = [(sp.Rational(1), 1, 5), (sp.Rational(1, 2), 3, 4), (sp.Rational(3, 4), 2, 7)]
+
+
+def test_the_exact_rate_of_gradient_descent_is_proved_for_every_number_of_steps() -> None:
+    found = fresh(GD)
+    assert found.status is Status.PROVED
+    assert found.bound_matches
+    assert all(x.status is Status.PROVED for x in found.results)
+    assert found.conditions == ("condition step size",)
+
+
+@pytest.mark.parametrize(("step_size", "smooth", "last"), NUMBERS)
+def test_the_potential_is_constant_on_the_worst_function(step_size: sp.Rational, smooth: int, last: int) -> None:
+    """On the Huber function of the bound, run here step by step, the potential keeps its value to the last step."""
+    own = step_size / smooth
+    edge = 1 / (2 * last * step_size + 1)  # |x| <= edge is the quadratic part, from the start 1
+    x, values = sp.Integer(1), []
+    for k in range(last + 1):
+        slope = smooth * min(x, edge)
+        value = smooth * x**2 / 2 if x <= edge else smooth * (edge * x - edge**2 / 2)
+        here = own * k
+        values.append(2 * here * value + x**2 + here * (here + sp.Rational(1, smooth)) * slope**2)
+        x -= own * slope
+    assert set(values) == {1}
+    assert value == 1 / (4 * own * last + sp.Rational(2, smooth))
+
+
+@pytest.mark.parametrize(
+    ("which", "change"),
+    [
+        ("back", lambda m: m * sp.Rational(101, 100)),
+        ("on", lambda m: m * sp.Rational(99, 100)),
+        ("minimum", lambda m: m / 2),
+        ("hypothesis", lambda m: m * sp.Rational(101, 100)),
+        ("back", lambda m: m.subs(r, r - 1)),
+        ("on", lambda m: m.subs(r, r + 1)),
+    ],
+)
+def test_other_multipliers_leave_no_square(which: str, change: Callable[[sp.Expr], sp.Expr]) -> None:
+    original = derivation(GD)
+    own = step(original, "step case").by
+    assert isinstance(own, Supposing)
+    assert isinstance(own.by, Combine)
+    hints = dict(own.by.multipliers)
+    by = Supposing(Combine({**hints, which: change(sp.sympify(hints[which]))}))
+    assert changed(original, "step case", by=by).status is not Status.PROVED
+
+
+@pytest.mark.parametrize("unused", ["condition step size", "back", "on", "minimum", "step"])
+def test_the_step_case_needs_what_it_uses(unused: str) -> None:
+    original = derivation(GD)
+    found = step(original, "step case")
+    uses = tuple(u for u in found.uses if u != unused)
+    assert len(uses) < len(found.uses)
+    own = found.by
+    assert isinstance(own, Supposing)
+    assert isinstance(own.by, Combine)
+    by = Supposing(Combine({k: m for k, m in own.by.multipliers.items() if k != unused}))
+    assert changed(original, "step case", uses=uses, by=by).status is not Status.PROVED
+
+
+def test_a_smaller_constant_of_the_exact_rate_is_noticed() -> None:
+    original = derivation(GD)
+    for name in ("conclusion", "at the end"):
+        claim = step(original, name).claim
+        smaller = sp.Le(claim.lhs, claim.rhs * sp.Rational(99, 100), evaluate=False)
+        assert changed(original, name, claim=smaller).status is not Status.PROVED

@@ -68,7 +68,7 @@ def test_list_and_show_state_a_witness_against_a_proof_first(shelf: Shelf, answe
     assert (code, "CONTRADICTORY" in out) == (0, False)
     shelf.plant(WITNESSED)
     said = (
-        f"CONTRADICTORY EVIDENCE on {WITNESSED}: its derivation is PROVED, but it is VIOLATED in scope by the shipped "
+        f"CONTRADICTORY EVIDENCE on {WITNESSED}: its derivation is DERIVED, but it is VIOLATED in scope by the shipped "
         "witness scgd_theorem_3_3_as_printed_main.json"
     )
     for command in (["list", "--paper", "scgd"], ["show", WITNESSED]):
@@ -110,14 +110,14 @@ def test_check_states_a_violated_claim_of_a_proved_reading_first(
     shelf.plant(CLAIMED)
     code, out, _ = answer("check", spec, "--junit", junit)
     assert code == 1
-    assert out.startswith(f"CONTRADICTORY EVIDENCE on {CLAIMED}: its derivation is PROVED, but it is VIOLATED")
+    assert out.startswith(f"CONTRADICTORY EVIDENCE on {CLAIMED}: its derivation is DERIVED, but it is VIOLATED")
     assert "the claim 'the printed cube'" in out.splitlines()[0]
     assert "1 of 1 claims met their expectation." in out
     code, out, _ = answer("check", spec, "--json")
     assert (code, json.loads(out)["contradictions"][0]["statement"]) == (1, CLAIMED)
     first = ElementTree.parse(junit).getroot()[0][0]
     assert first.get("name") == "contradictory evidence"
-    assert "PROVED" in str(first[0].get("message"))
+    assert "DERIVED" in str(first[0].get("message"))
     assert ElementTree.parse(junit).getroot().get("errors") == "1"
 
 

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 from derivation_tools import fresh
 
+from boundcheck.proof.derivation import _facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.step import Status
@@ -44,7 +45,7 @@ def _recursion(name, **changes):
         **{"statement": step.by.statement, "metric": step.by.metric, "means": step.by.means, "at": step.by.at} | changes
     )
     claim = step.claim if not changes else by.instance({})
-    return by.check(claim, {n: known[n] for n in step.uses}, setting)
+    return by.check(claim, _facts(known, step.uses), setting)
 
 
 def test_convexity_serves_at_mu_0_only():

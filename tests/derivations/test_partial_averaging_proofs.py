@@ -126,10 +126,8 @@ def test_another_threshold_is_refuted() -> None:
 @pytest.mark.parametrize(
     ("name", "which", "unused"),
     [
-        ("step_condition/factored", "second factor", "domain tau"),
         ("step_condition/factored", "conclusion", "largest"),
         ("one_minus_a/corrected", "half", "condition A small"),
-        ("one_minus_a/corrected", "half", "domain beta2"),
         ("one_minus_a/corrected", "before rounding", "inverse"),
         ("one_minus_a/corrected", "conclusion", "before rounding"),
         ("lemma_1/corrected", "(30)", "square"),

@@ -9,6 +9,7 @@ import test_feddane_proofs
 import test_fedshuffle_d
 import test_fedshuffle_lemma_proofs
 import test_partial_averaging_proofs
+import test_partial_averaging_theorems
 import test_scgd_fedavg_full_participation
 import test_scgd_lemma_3_1
 import test_scgd_theorem_3_3
@@ -20,7 +21,7 @@ from boundcheck.proof.records import NOT_CHECKED, record, recorded
 # whose tests check every one of these through `fresh`, which takes most of the time
 ELSEWHERE = (
     *(test_async_fl_proofs, test_classics_proofs, test_feddane_proofs, test_fedshuffle_d),
-    *(test_fedshuffle_lemma_proofs, test_partial_averaging_proofs),
+    *(test_fedshuffle_lemma_proofs, test_partial_averaging_proofs, test_partial_averaging_theorems),
     *(test_scgd_lemma_3_1, test_scgd_theorem_3_3, test_scgd_fedavg_full_participation),
 )
 CHECKED = {name for module in ELSEWHERE for name in module.CHECKED}

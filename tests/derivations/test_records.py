@@ -16,7 +16,7 @@ from boundcheck.cli import main
 from boundcheck.errors import BadInput
 from boundcheck.proof import records, sources
 from boundcheck.proof.discovery import citations, derivation, derived_readings
-from boundcheck.proof.records import NOT_CHECKED, record, recorded, seal, write_record
+from boundcheck.proof.records import DERIVED, NOT_CHECKED, record, recorded, seal, write_record
 from boundcheck.report.words import derivation_words
 
 __all__ = ["shelf"]  # the fixture
@@ -191,7 +191,7 @@ def test_an_entry_of_a_table_has_a_derivation_of_its_own(shelf: Shelf) -> None:
     assert derived_readings("async_fl", "table_2_md_beta") == ()
     assert derivation(name).check().status == "PROVED"
     shelf.plant(f"{name}/as_printed")
-    assert status(f"{name}/as_printed") == "PROVED"
+    assert status(f"{name}/as_printed") == DERIVED
     assert sources.statement_digest(name) == sources.statement_digest("async_fl/table_2_md_beta")
     assert sources.statement_digest(name) != sources.statement_digest("async_fl/lemma_1")
 
@@ -246,6 +246,77 @@ def test_what_a_derivation_cites_is_all_that_its_check_opens(monkeypatch: pytest
     assert citations(built) == ("feddane/theorem_5/sharp",)
 
 
+# PROVED comes from the verifier
+
+CITED_PROOF, OWN_PROOF = "scgd/lemma_3_1.corrected.proof.json", "scgd/theorem_3_3.corrected.proof.json"
+
+
+@pytest.mark.parametrize("name", [OWN_PROOF, CITED_PROOF])
+def test_a_proof_record_that_is_gone_or_another_one_proves_nothing(shelf: Shelf, name: str) -> None:
+    file = shelf.path / name
+    content = file.read_bytes()
+    for change in (file.unlink, lambda: file.write_bytes(content + b" "), lambda: file.write_bytes(b"{}")):
+        change()
+        found = record(THEOREM)
+        assert found is not None
+        assert (found.status, found.proved, found.derived) == (DERIVED, False, True)
+        assert "as it was when it was verified" in found.reason or "as they were when it was verified" in found.reason
+        assert derivation_words(THEOREM).startswith(f"DERIVED, 12 steps, not verified ({found.reason}); rests on ")
+    file.write_bytes(content)
+    assert status(THEOREM) == "PROVED"
+
+
+def test_another_verifier_has_accepted_nothing(shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "boundcheck_verify.py"
+    monkeypatch.setattr(records, "VERIFIER", other)
+    assert status(LEMMA) == DERIVED
+    other.write_bytes((sources.PACKAGE / "verify" / "boundcheck_verify.py").read_bytes())
+    assert status(LEMMA) == "PROVED"
+    other.write_text("print('valid')")
+    assert status(LEMMA) == DERIVED
+
+
+def test_nobody_writes_into_a_record_that_its_proof_is_verified(shelf: Shelf) -> None:
+    kept = shelf.entry(LEMMA)["verified"]
+    shelf.plant(REFUTED)
+    assert status(REFUTED) == DERIVED
+    shelf.alter(REFUTED, {**shelf.entry(REFUTED), "verified": kept})  # as a text editor would
+    assert status(REFUTED) == NOT_CHECKED
+    entry = {**without_digest(shelf.entry(REFUTED)), "verified": kept}  # sealed, with the proof of another reading
+    shelf.alter(REFUTED, {**entry, "digest": seal(REFUTED, entry)})
+    assert status(REFUTED) == DERIVED
+
+
+def test_verify_keeps_what_the_verifier_says_of_a_proof_of_the_same_facts(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = shelf.entry(LEMMA)
+    write_record(
+        "scgd", "lemma_3_1", {"corrected": {k: v for k, v in without_digest(entry).items() if k != "verified"}}
+    )
+    assert status(LEMMA) == DERIVED
+    assert main(["verify", LEMMA]) == 0
+    assert status(LEMMA) == DERIVED
+    assert main(["verify", LEMMA, "--record"]) == 0
+    assert (status(LEMMA), shelf.entry(LEMMA)) == ("PROVED", entry)
+    (shelf.path / CITED_PROOF).write_bytes((shelf.path / CITED_PROOF.replace("corrected", "sharp")).read_bytes())
+    assert main(["verify", LEMMA, "--record"]) == 0  # a valid record, of another reading
+    capsys.readouterr()
+    assert status(LEMMA) == DERIVED
+
+
+def test_derive_says_what_is_verified(shelf: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
+    id = "fedshuffle/lemma_b_1/sharp"
+    assert main(["derive", id]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"{id}: PROVED, verified, resting on 6 things that `boundcheck verify` names"
+    (shelf.path / "fedshuffle" / "lemma_b_1.sharp.proof.json").unlink()
+    assert main(["derive", id]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{id}: DERIVED, not verified: ")
+    assert main(["derive", id, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == DERIVED
+
+
 # statuses other than PROVED
 
 
@@ -297,7 +368,7 @@ def test_an_assumed_derivation_is_not_proved_anywhere(shelf: Shelf, capsys: pyte
 
 def test_all_derivations_are_checked_anew_and_sealed(shelf: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
     for file in shelf.path.glob("*/*"):
-        if file.stem not in ("lemma_b_1", "one_minus_a"):
+        if file.name.split(".")[0] not in ("lemma_b_1", "one_minus_a"):
             file.unlink()
     (id, as_printed) = ("fedshuffle/lemma_b_1/sharp", "partial_averaging/one_minus_a/as_printed")
     shelf.edit("fedshuffle/lemma_b_1.py", "READINGS = (", "LIMIT = 3\nREADINGS = (")

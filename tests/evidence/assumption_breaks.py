@@ -176,6 +176,9 @@ BREAKS: Mapping[str, Break] = {
     "bounded_gradients": Break(
         "quadratic clients", "async_fl/theorem_3/corrected", THREE, ASYNC, {"s": [1]}, {"B": 10}
     ),
+    "bounded_sample_gradients": Break(
+        "quadratic clients", "async_fl/theorem_3/corrected", THREE, ASYNC, {"s": [1]}, {"B": 10}
+    ),
     "same_expected_weights": Break("one client a round", "async_fl/corollary_1/corrected", THREE, ASYNC, {"s": [1]}),
     "own_minimisers": Break(
         "two clients with the same data",

@@ -56,8 +56,7 @@ def test_the_false_claims_are_those_that_the_search_gives():
 
 def check(decisions):
     assert [d.claim.text() for d in decisions if d.wrong] == []
-    decidable = [d for d in decisions if d.claim.truth != FALSE or d.claim.scalar]  # no method refutes a vector claim
-    assert sum(d.right for d in decidable) >= 0.95 * len(decidable)
+    assert sum(d.right for d in decisions) >= 0.95 * len(decisions)
     assert median(d.seconds for d in decisions) < 0.1
 
 
@@ -65,7 +64,7 @@ def test_a_fifth_of_the_kit_is_decided_rightly():
     decisions = decide_all(kit()[::5], nothing)
     assert {d.claim.truth for d in decisions} == {TRUE, FALSE, CONTRADICTORY}
     assert [d.claim.text() for d in decisions if d.wrong] == []
-    assert sum(d.right for d in decisions) > len(decisions) / 2
+    assert sum(d.right for d in decisions) >= 0.9 * len(decisions)
 
 
 @pytest.mark.slow  # 5 s of processor time

@@ -11,7 +11,7 @@ from boundcheck.evidence.claim import ClaimResult
 from boundcheck.evidence.witness import load_witness
 from boundcheck.proof.derivation import DerivationReport
 from boundcheck.proof.discovery import folder
-from boundcheck.proof.records import DIGEST, recorded
+from boundcheck.proof.records import DIGEST, VERIFIED, recorded
 from boundcheck.report.data import claim_data
 from tests.oracle.frozen import check, digest, load
 
@@ -36,9 +36,9 @@ DIGITS, DIGITS_OF_SAMPLED = 12, 8
 
 
 def records() -> dict[str, dict[str, Any]]:
-    """Full id of a reading -> its derivation record, as the file has it, but for the digest that seals it."""
+    """Full id of a reading -> its derivation record, as the file has it, without digest and verdict of the verifier."""
     return {
-        f"{path.parent.name}/{path.stem}/{reading}": {k: v for k, v in entry.items() if k != DIGEST}
+        f"{path.parent.name}/{path.stem}/{reading}": {k: v for k, v in entry.items() if k not in (DIGEST, VERIFIED)}
         for path in sorted(folder().glob("*/*.json"))
         for reading, entry in recorded(path.parent.name, path.stem).items()
     }

@@ -192,7 +192,8 @@ def test_what_is_trusted_is_listed():
     assert "assumption" not in kinds  # their inequalities are the catalogue's; what they are about is listed
     said = {x.claim for x in report.trusted if x.kind == "evaluation"}
     assert said >= {"g(m) is the gradient of f_i of m at w(m)", "phi(1) is the value of F at w(0)"}
-    assert len(said) == kinds.count("evaluation") == 10
+    assert said >= {"|w(0)|^2 is dist2_0", "g(m) is what the step from w(m) takes for the gradient"}
+    assert len(said) == kinds.count("evaluation") == 13
     assert {x.name for x in report.trusted} >= {"start", "end", "local step", "cycle", "A2.3", "target"}
     assert [x.claim for x in report.trusted if x.kind == "presumed"] == ["phi is continuously differentiable"]
     assert report.to_dict()["trusted"][0] == report.trusted[0].to_dict()

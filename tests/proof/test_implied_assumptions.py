@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
+from boundcheck.methods.parts.exchange import Blocks
 from boundcheck.proof.at_points import Evaluation, pointwise, upper_model
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.step import Context, Status
-from boundcheck.proof.vectors import vector
+from boundcheck.proof.vectors import inner, norm2, vector
 from boundcheck.theory.assumptions import (
     IMPLICATIONS,
+    averages_as_objective,
+    averages_uniformly,
+    convex_clients,
     convex_samples,
     follows,
     gradient_dissimilarity,
+    iid_clients,
+    plain_mean,
     relaxed_dissimilarity,
     smooth_clients,
     smooth_samples,
+    smooth_separable,
+    smooth_weighted,
     strongly_convex_samples,
 )
 
@@ -23,6 +33,31 @@ from boundcheck.theory.assumptions import (
 def test_a_convex_function_is_0_strongly_convex():
     mu = sp.Symbol("mu", real=True)
     assert strongly_convex_samples.inequality.xreplace({mu: sp.Integer(0)}) == convex_samples.inequality
+
+
+def test_what_all_samples_have_their_mean_has():
+    """Of two samples with any weights; a mean of more is a mean of two means, one after the other."""
+    L, t = sp.symbols("L t", real=True)
+    x, y = vector("x"), vector("y")
+    samples = [(vector(f"g{k}"), vector(f"h{k}")) for k in (1, 2)]
+    points = [[Evaluation("f_ij", at, g) for at, g in zip((x, y), pair, strict=True)] for pair in samples]
+    mean = [samples[0][k] * t + samples[1][k] * (1 - t) for k in (0, 1)]
+    weights = {"t >= 0": t >= 0, "t <= 1": t <= 1}
+    smooth = {f"smooth {k}": pointwise("A", smooth_samples, "", *at).claim for k, at in enumerate(points)}
+    wanted = sp.Le(norm2(mean[0] - mean[1]), L**2 * norm2(x - y))
+    apart = (samples[0][0] - samples[0][1]) - (samples[1][0] - samples[1][1])
+    weights["square"] = sp.Ge(norm2(apart), 0, evaluate=False)
+    by = Combine({"smooth 0": t, "smooth 1": 1 - t, "square": t * (1 - t)})
+    assert by.check(wanted, smooth | weights, Context()).status is Status.PROVED
+    assert by.check(sp.Le(2 * wanted.lhs, wanted.rhs), smooth | weights, Context()).status is not Status.PROVED
+    convex = {f"convex {k}": pointwise("A", convex_samples, "", *at).claim for k, at in enumerate(points)}
+    by = Combine({"convex 0": t, "convex 1": 1 - t})
+    claim = sp.Ge(inner(mean[0] - mean[1], x - y), 0)
+    assert by.check(claim, convex | weights, Context()).status is Status.PROVED
+    assert follows(smooth_clients, (smooth_samples,), {})
+    assert follows(convex_clients, (convex_samples,), {})
+    assert not follows(smooth_samples, (smooth_clients,), {})
+    assert not follows(convex_samples, (convex_clients,), {})
 
 
 def test_relaxed_dissimilarity_from_the_descent_lemma():
@@ -49,6 +84,38 @@ def test_relaxed_dissimilarity_from_the_descent_lemma():
     assert by.check(sp.Le(clients, G2 + L * B2 * gap), facts, Context()).status is not Status.PROVED
 
 
+def test_the_inequalities_of_the_blocks_are_added_up():
+    """|grad f(x) - grad f(y)|^2 is the sum over the blocks, here of two, and so is the right side."""
+    one, two, moved, also = (vector(name) for name in ("one", "two", "moved", "also"))
+    L = sp.symbols("L_1 L_2", real=True)
+    blocks = {
+        name: smooth_separable.inequality.xreplace(
+            {sp.Symbol("block_difference2", real=True): norm2(g), sp.Symbol("scaled_block_difference2", real=True): s}
+        )
+        for name, g, s in (("1", one, L[0] ** 2 * norm2(moved)), ("2", two, L[1] ** 2 * norm2(also)))
+    }
+    whole = smooth_weighted.inequality.xreplace(
+        {
+            sp.Symbol("grad_difference2", real=True): norm2(one) + norm2(two),
+            sp.Symbol("scaled_difference2", real=True): L[0] ** 2 * norm2(moved) + L[1] ** 2 * norm2(also),
+        }
+    )
+    assert Combine({"1": 1, "2": 1}).check(whole, blocks, Context()).status is Status.PROVED
+    assert Combine({"1": 1}).check(whole, {"1": blocks["1"]}, Context()).status is not Status.PROVED
+    assert not follows(smooth_separable, (smooth_weighted,), {})
+
+
+def test_equal_weights_are_averaged_equally():
+    own, by_data, uniform = [Fraction(1, 3)] * 3, Blocks(2, weights="data"), Blocks(2, weights="uniform")
+    assert list(by_data.of(own)) == list(uniform.of(own)) == own
+    assert follows(averages_uniformly, (averages_as_objective, iid_clients), {})
+    assert follows(averages_as_objective, (averages_uniformly, plain_mean), {})
+    for given in ((averages_uniformly,), (plain_mean,), (averages_uniformly, iid_clients)):
+        assert not follows(averages_as_objective, given, {})
+    assert list(by_data.of([Fraction(1, 4), Fraction(3, 4)])) != list(uniform.of([Fraction(1, 4), Fraction(3, 4)]))
+    assert not follows(averages_uniformly, (averages_as_objective,), {})
+
+
 def test_what_follows_and_what_does_not():
     assert follows(strongly_convex_samples, (convex_samples,), {"mu": 0})
     assert not follows(strongly_convex_samples, (convex_samples,), {"mu": 1})
@@ -57,4 +124,4 @@ def test_what_follows_and_what_does_not():
     assert follows(relaxed_dissimilarity, (smooth_samples, gradient_dissimilarity), {})
     assert not follows(relaxed_dissimilarity, (gradient_dissimilarity,), {})
     assert not follows(gradient_dissimilarity, (relaxed_dissimilarity, smooth_samples), {})
-    assert len(IMPLICATIONS) == 2  # each has its derivation above
+    assert len(IMPLICATIONS) == 7  # each has its derivation above

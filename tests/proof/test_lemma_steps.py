@@ -75,7 +75,7 @@ def test_a_smaller_bound_is_not_the_lemma():
     assert "the claim is not what the rule gives" in found.note
 
 
-@pytest.mark.parametrize("missing", ["condition step size and L", "condition momentum", "condition P is 0", "domain L"])
+@pytest.mark.parametrize("missing", ["condition step size and L", "condition momentum", "condition P is 0"])
 def test_the_hypotheses_of_the_lemma_are_shown(missing):
     _, scope = citing()
     found = cite(FIRST, uses=tuple(name for name in scope if name != missing))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 import sympy as sp
 
+from boundcheck.engines.run import run
+from boundcheck.methods.build import build as build_method
+from boundcheck.problems.build import build as build_problem
 from boundcheck.proof.derivation import scope_facts
 from boundcheck.proof.discovery import derivation
 from boundcheck.proof.specialised import Specialised
@@ -30,6 +34,18 @@ def test_the_values_of_the_case_are_put_in():
     assert any("q_i^S = p_i" in t.claim and t.kind == "presumed" for t in MOVEMENT.trusted())
 
 
+@pytest.mark.parametrize("participation", ["full", {"kind": "uniform", "size": 2}])
+def test_runs_of_the_case_are_runs_of_the_general_method(participation):
+    """The local step eta_l/|D_i| of Section 5 is E eta_l/(E |D_i|) of Appendix E."""
+    own = {"eta_g": 2, "E": 3, "participation": participation}
+    methods = ({"kind": "fedshuffle", "eta_l": "1/24", **own}, {"kind": "fedshuffle_gen", "eta_l": "1/8", **own})
+    curves = [
+        run(build_method(m), build_problem({"kind": "fedshuffle_36"}), rounds=[0, 1, 5], metrics=["gap"])
+        for m in methods
+    ]
+    assert list(curves[0].values["gap"]) == pytest.approx(list(curves[1].values["gap"]), rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("changes", "note"),
     [
@@ -40,8 +56,6 @@ def test_the_values_of_the_case_are_put_in():
     ],
 )
 def test_another_statement_is_no_case(changes, note):
-    import re
-
     assert data_weights in MOVEMENT.statement.assumptions
     setting = replace(MOVEMENT._setting(3.0), statement=replace(MOVEMENT.statement, **changes))
     facts = {f.name: f.claim for f in scope_facts(MOVEMENT.statement)}

@@ -246,7 +246,8 @@ def test_hypotheses() -> None:
     assert "quadratic" in str(fix["bounded_gradients"])
     sync = async_hypotheses(build({"kind": "fedavg_sync", **STEPS}), alike(2))
     turns = {"two_alternating_clients", "four_alternating_clients"}
-    assert {k for k, v in sync.items() if v is not None} == {"bounded_gradients", *turns}
+    grow = {"bounded_gradients", "bounded_sample_gradients"}
+    assert {k for k, v in sync.items() if v is not None} == grow | turns
     lead = async_hypotheses(build({"kind": "fedbuff", "times": [3, 4, 6, 6], "m": 3, **STEPS}), alike(4))
     assert (lead["window_property"] is None) is (
         "window" in values({"kind": "fedbuff", "times": [3, 4, 6, 6], "m": 3}, alike(4))

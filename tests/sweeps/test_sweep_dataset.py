@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -69,12 +63,15 @@ def test_a_data_set(tmp_path: Path) -> None:
     assert str(tmp_path).encode() not in about
 
 
-def test_pandas_reads_it_as_it_is(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_library_of_data_frames_reads_it_as_it_is(tmp_path: Path, library: str) -> None:
+    frames = pytest.importorskip(library, reason=f"{library} is not installed")
     swept(BOUND, tmp_path / "a")
-    frame = pandas.read_parquet(tmp_path / "a")
+    frame = frames.read_parquet(tmp_path / "a")
     assert len(frame) == 30
-    assert frame.mu.tolist()[::10] == [0.1, 1.0, 20.0]
+    assert frame["mu"].to_list()[::10] == [0.1, 1.0, 20.0]
+    assert set(frame["label"]) == {"in scope", "out of scope", "not run"}
+    assert frame["in_scope"].sum() == (frame["label"] == "in scope").sum()
 
 
 def test_at_a_url_it_is_the_same(tmp_path: Path) -> None:
@@ -127,51 +124,6 @@ target = ["1/10", "1/100"]
     assert (rows[0]["promised_rounds"], rows[0]["needed_rounds"], rows[0]["best_rounds"]) == (3, 2, 1)
     assert rows[0]["ratio"] == 3
     assert rows[0]["recommended_step"] == pytest.approx(1 / 3)
-
-
-def started(spec: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "boundcheck", "sweep", str(spec), "-o", str(out), *more]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-
-
-def until(condition: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
-    while not condition() and process.poll() is None:
-        time.sleep(0.01)
-
-
-@pytest.mark.slow  # starts two commands with two workers each: a quarter of a minute on an idle machine
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the worker processes in /proc")
-def test_client_and_worker_killed_the_result_is_that_of_an_undisturbed_sweep(tmp_path: Path) -> None:
-    spec, out = tmp_path / "sweep.toml", tmp_path / "a"
-    spec.write_text(COMPARE)
-    first = started(spec, out, "--workers", "2")
-    until(lambda: len(contents(out)) >= 1, first)
-    first.kill()  # its workers see that it is gone and end
-    first.communicate()
-    assert first.returncode == -signal.SIGKILL
-    there = len(contents(out))
-    assert 1 <= there < 9
-    second = started(spec, out, "--workers", "2")
-    until(lambda: workers_of(second.pid), second)
-    victim = next(iter(workers_of(second.pid)), None)
-    if victim is not None:
-        os.kill(victim, signal.SIGKILL)
-    said, errors = second.communicate()
-    assert second.returncode == 0, errors
-    assert f"{9 - there} chunks computed, {there} were there." in said.decode()
-    assert "peak memory:" in said.decode()
-    swept(COMPARE, tmp_path / "b")
-    assert contents(out) == contents(tmp_path / "b")
-    assert len(contents(out)) == 9
-
-
-def workers_of(pid: int) -> list[int]:
-    """The worker processes of a process: its children that are no helpers of multiprocessing."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [int(c) for c in children if b"spawn_main" in Path(f"/proc/{c}/cmdline").read_bytes()]
-    except OSError:
-        return []
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

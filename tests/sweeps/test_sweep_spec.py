@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from boundcheck.errors import SpecError
@@ -98,3 +100,11 @@ def test_a_file_without_axes_and_one_with_too_many_chunks() -> None:
     assert "the file has no axis" in problems(COMPARE.partition("[grid]")[0])[0][1]
     many = BOUND.replace("[grid]", 'chunk = 1\n[latin]\npoints = 1000000\nconstants.sigma2 = "lin:1:2"\n[grid]')
     assert "write chunk = 80 or more" in problems(many)[0][1]
+
+
+def test_a_long_range_travels_as_its_text() -> None:
+    text = BOUND.replace("1e-3:4", "1e-3:20000")
+    sweep = sweep_from_text(text)
+    packed = pickle.dumps(sweep)
+    assert len(packed) < 5000  # a cluster gets it with every chunk
+    assert pickle.loads(packed) == sweep

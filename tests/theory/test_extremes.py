@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from boundcheck.theory import vectorised
 from boundcheck.theory.decide import enclose
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.discovery import statement
@@ -125,6 +126,25 @@ def test_the_mask_with_powers_that_leave_the_floats() -> None:
     assert found == [s.scope(a=x, b=y).in_scope is True for x, y in zip(xs, ys, strict=True)]
     assert True in found
     assert False in found
+
+
+def test_few_points_are_decided_exactly_where_a_power_may_underflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FedShuffle's Theorem 5.1 divides by 1 - q^R, for which the ranges of the symbols show no safe exponents."""
+    s = statement("fedshuffle/theorem_5_1_strongly_convex/corrected")
+    rng = np.random.default_rng(5)
+    values = {name: 10 ** rng.uniform(-3, 1, 300) for name in ("G2", "P2", "eta_l", "sigma2", "mu", "dist2_0", "M")}
+    values |= {"L": 10 + values["mu"], "R": np.floor(10 ** rng.uniform(0, 3, 300))}
+    fixed = {"E": 3, "eta_g": 1, "B2": 1, "gap_0": 1}
+    decided: list[object] = []
+    holds = vectorised.holds
+    monkeypatch.setattr(vectorised, "holds", lambda *given: decided.append(given) or holds(*given))
+    found = s.evaluate(**values, **fixed)
+    assert len(decided) < 20  # those whose power has underflowed, and the conditions on constants
+    for i in range(0, 300, 7):
+        one = s.evaluate(**{name: float(array[i]) for name, array in values.items()}, **fixed)
+        assert (found.in_scope[i], found.vacuous[i]) == (one.in_scope, one.vacuous)
+        assert found.value[i] == pytest.approx(one.value, rel=1e-6)
+    assert 20 < np.count_nonzero(found.vacuous) < 280
 
 
 def test_a_jump_of_floor_is_decided_at_the_exact_value() -> None:

@@ -19,6 +19,7 @@ from boundcheck.evidence.honesty.processor import processor_seconds
 from boundcheck.proof.derivation import Derivation
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
+from boundcheck.proof.scope import with_scope
 from boundcheck.proof.step import Context, Status, Step
 from boundcheck.proof.vectors import VectorEquality
 
@@ -69,7 +70,9 @@ def mutants(proof: Derivation) -> Iterator[Mutant]:
                 yield Mutant(own, kind, part.name, claim)
         if isinstance(part, Step):
             for name in part.uses:
-                yield Mutant(own, HYPOTHESIS, part.name, tuple(u for u in part.uses if u != name), name)
+                rest = tuple(u for u in part.uses if u != name)
+                if name not in with_scope((replace(part, uses=rest),), proof.facts)[0].uses:  # else it is found again
+                    yield Mutant(own, HYPOTHESIS, part.name, rest, name)
 
 
 def outcome(proof: Derivation, mutant: Mutant, seconds: float) -> Outcome:

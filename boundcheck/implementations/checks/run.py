@@ -32,8 +32,8 @@ CAPABILITIES = (
 
 
 def check_implementation(
-    run: Run,
     method: Mapping[str, Any],
+    run: Run,
     *,
     checks: Iterable[str] | None = None,
     lacks: Collection[str] = (),
@@ -45,11 +45,11 @@ def check_implementation(
 ) -> ImplementationChecks:
     """Run the named checks on an implementation of a method, each on a fixed instance of its own.
 
-    run: `run(task, seed)` returns the iterates, (rounds, d) or with the start (rounds + 1, d); see `Task`. method: the
-    specification of the method that it is to carry out; which checks are asked follows from its parts. checks: names
-    (default all). lacks: capabilities that the implementation does not have, of `CAPABILITIES`; it may also raise
-    NotImplementedError. Such checks are "not asked". expected: check -> reason, of checks that are known to fail;
-    one that passes, or is not asked, is an error. seeds: of the statistical checks. tolerance: relative, of exact
+    method: the specification of the method that it is to carry out; which checks are asked follows from its parts.
+    run: `run(task, seed)` returns the iterates, (rounds, d) or with the start (rounds + 1, d); see `Task`.
+    checks: names (default all). lacks: capabilities of `CAPABILITIES` that the implementation does not have; it may
+    also raise NotImplementedError. Such checks are "not asked". expected: check -> reason, of checks that are known to
+    fail; one that passes, or is not asked, is an error. seeds: of the statistical checks. tolerance: relative, of exact
     comparisons; 1e-5 for single precision. rate: probability that a right implementation fails any check.
     Raises UnknownName and BadInput for what does not exist or is not allowed.
     """

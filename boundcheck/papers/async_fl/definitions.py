@@ -331,7 +331,8 @@ WEIGHT_LOST = (
 )
 SCOPE = (
     "Convex objectives with bounded gradients are no quadratics, so that the paper's own Examples 1 and 2 are outside. "
-    "(24) needs the stochastic gradients bounded too. The residual R cancels outside the error terms and stays in them."
+    "(24) needs the stochastic gradients bounded, not only the clients' own. The residual R cancels outside the error "
+    "terms and stays in them."
 )
 LOST_K = "eps_W = O(eta_g eta_l (W-1) K) is sqrt(K/N) (W-1) at this step size, not (W-1)/sqrt(KN)"
 # of the lemmas

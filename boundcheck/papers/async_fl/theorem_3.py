@@ -42,7 +42,7 @@ from boundcheck.papers.async_fl.definitions import (
     rounds,
     tau,
 )
-from boundcheck.theory.assumptions import bounded_gradients, window_property
+from boundcheck.theory.assumptions import bounded_gradients, bounded_sample_gradients, window_property
 from boundcheck.theory.dimension import VALUE
 from boundcheck.theory.statement import Belief, Condition, Source
 from boundcheck.theory.theorem import Reading, Theorem
@@ -76,7 +76,7 @@ theorem = Theorem(
                     "the paper takes beta <= 1 for granted when it simplifies its step conditions",
                 ),
             ),
-            assumptions=(*CORRECTED, window_property, bounded_gradients),
+            assumptions=(*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} {WEIGHT_LOST}",
             remark=SCOPE,

@@ -38,7 +38,7 @@ from boundcheck.papers.async_fl.definitions import (
     rounds,
     tau,
 )
-from boundcheck.theory.assumptions import bounded_gradients, window_property
+from boundcheck.theory.assumptions import bounded_gradients, bounded_sample_gradients, window_property
 from boundcheck.theory.dimension import GRADIENT2
 from boundcheck.theory.statement import Belief, Condition, Source
 from boundcheck.theory.theorem import Reading, Theorem
@@ -82,7 +82,7 @@ theorem = Theorem(
                     "the paper takes beta <= 1 for granted when it simplifies its step conditions",
                 ),
             ),
-            assumptions=(*CORRECTED, window_property, bounded_gradients),
+            assumptions=(*CORRECTED, window_property, bounded_gradients, bounded_sample_gradients),
             replaces=WHOLE_ROUNDS_REPLACE,
             why=f"{WHOLE_ROUNDS_WHY} (27) prints eps without a factor, which has not the unit of a squared gradient; "
             f"with q the mean of q(n) it is 4 L (chi^2 + 1)/q. {WEIGHT_LOST}",

@@ -11,11 +11,14 @@ from boundcheck.proof.rules.induction import Induction, Supposing
 from boundcheck.proof.rules.limits import BernoulliPower, LimitSuperior, PositivePower
 from boundcheck.proof.rules.norms import Jensen, Triangle, Young
 from boundcheck.proof.rules.sums import Accumulation, CauchySchwarz, InEpochs, PartialSum, SumOver, Telescoping
+from boundcheck.proof.rules.windows import At, Exchange, Shift
 
 __all__ = [
     "Accumulation",
+    "At",
     "BernoulliPower",
     "CauchySchwarz",
+    "Exchange",
     "InEpochs",
     "Induction",
     "Jensen",
@@ -25,6 +28,7 @@ __all__ = [
     "PartialSum",
     "PositivePower",
     "Rule",
+    "Shift",
     "SumOver",
     "Supposing",
     "Telescoping",

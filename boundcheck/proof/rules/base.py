@@ -127,7 +127,9 @@ class Rule(ABC):
             one = _oblige(relation, scalars(about) | dict(own), setting)
             if one.status is not Status.PROVED:
                 nothing = contradicted(relations, setting, text) if one.status is Status.VACUOUS else None
-                return nothing or undecided(f"not shown: {relation}", (*found, one))
+                return nothing or undecided(
+                    f"not shown: {relation}{f': {one.note}' if one.note else ''}", (*found, one)
+                )
             found.append(one)
         proved = Finding(
             Status.PROVED, self.label, {"kind": "rule", "rule": self.label}, parts=tuple(found), claim=text

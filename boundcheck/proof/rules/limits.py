@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,3 +113,16 @@ class LimitSuperior(Rule):
         """The last term of the source tends to 0."""
         yield sp.Gt(self.shift, 0), {}
         yield sp.Gt(self.rate, 0), {}
+
+
+def other_limit(statement: Any, steps: Iterable[Any], target: Any, clock: Any) -> str:
+    """Why the target is not the limit superior that the statement bounds; empty where a step shows that it is."""
+    found = [s.by for s in steps if isinstance(s.by, LimitSuperior) and s.by.limit == target]
+    if len(found) != 1:
+        return f"{len(found)} steps take {target} as a limit superior"
+    (by,), metric = found, statement.metric
+    at = {statement.symbol(metric.index).expr: by.index + by.shift}
+    term = sp.cancel(by.value / metric.scale.xreplace(at))
+    single = term.is_Symbol or isinstance(term, AppliedUndef)
+    apart = clock.apart(term, (), metric.rounds.xreplace(at), later=False) if single else "it is another"
+    return apart and f"{by.value} is not {metric.scale} times the metric: {apart}"

@@ -31,7 +31,7 @@ def test_names_and_sentences() -> None:
 
 
 def test_a_failure_says_where_they_part() -> None:
-    found = bc.check_implementation(UNWEIGHTED, FULL, checks=QUICK)
+    found = bc.check_implementation(FULL, UNWEIGHTED, checks=QUICK)
     assert not found.ok
     assert [r.status for r in found.results] == [Status.FAILED, Status.FAILED, Status.NOT_ASKED]
     parting = found["unequal_weights"].parting
@@ -67,7 +67,7 @@ def _one_round(result: CheckResult) -> list[float]:
 
 
 def test_a_result_replays_from_its_json() -> None:
-    result = bc.check_implementation(UNWEIGHTED, SOME, checks=QUICK, seeds=20)["unequal_weights"]
+    result = bc.check_implementation(SOME, UNWEIGHTED, checks=QUICK, seeds=20)["unequal_weights"]
     text = json.dumps(result.to_dict())
     again = CheckResult.from_dict(json.loads(text))
     assert again == result
@@ -80,34 +80,34 @@ def test_a_result_replays_from_its_json() -> None:
 
 def test_expected_failures_are_strict() -> None:
     why = {"unequal_weights": "its server has no weights"}
-    known = bc.check_implementation(UNWEIGHTED, FULL, checks=["unequal_weights", "equal_clients"], expected=why)
+    known = bc.check_implementation(FULL, UNWEIGHTED, checks=["unequal_weights", "equal_clients"], expected=why)
     assert known.ok
     assert known.count(Status.EXPECTED_FAILURE) == 1
     assert "has no weights" in known["unequal_weights"].reason
-    passed = bc.check_implementation(RIGHT, FULL, checks=["unequal_weights"], expected=why)
+    passed = bc.check_implementation(FULL, RIGHT, checks=["unequal_weights"], expected=why)
     assert passed["unequal_weights"].status is Status.UNEXPECTED_PASS
     assert not passed.ok
-    unasked = bc.check_implementation(RIGHT, FULL, checks=QUICK, expected={"changing_step_size": "is constant"})
+    unasked = bc.check_implementation(FULL, RIGHT, checks=QUICK, expected={"changing_step_size": "is constant"})
     assert unasked["changing_step_size"].status is Status.UNEXPECTED_PASS
     assert "not asked" in unasked["changing_step_size"].reason
 
 
 def test_what_an_implementation_lacks_is_not_asked() -> None:
-    without = bc.check_implementation(UNWEIGHTED, FULL, lacks=["unequal weights", "server step size"], seeds=20)
+    without = bc.check_implementation(FULL, UNWEIGHTED, lacks=["unequal weights", "server step size"], seeds=20)
     assert without.ok
     assert without["unequal_weights"].status is Status.NOT_ASKED
     assert "unequal weights" in without["unequal_weights"].reason
-    assert without.count(Status.NOT_ASKED) > bc.check_implementation(RIGHT, FULL, seeds=20).count(Status.NOT_ASKED)
+    assert without.count(Status.NOT_ASKED) > bc.check_implementation(FULL, RIGHT, seeds=20).count(Status.NOT_ASKED)
 
     def only_equal(task: Task, seed: int) -> Any:
         if len(set(task.weights)) > 1:
             raise NotImplementedError("unequal weights")
         return UNWEIGHTED(task, seed)
 
-    raised = bc.check_implementation(only_equal, FULL, seeds=20)
+    raised = bc.check_implementation(FULL, only_equal, seeds=20)
     assert raised.ok
     assert raised["unequal_weights"].status is Status.NOT_ASKED
-    nothing = bc.check_implementation(RIGHT, FULL, checks=["changing_step_size"])
+    nothing = bc.check_implementation(FULL, RIGHT, checks=["changing_step_size"])
     assert not nothing.ok  # nothing was asked, and that is not a pass
     with pytest.raises(AssertionError, match="no check was passed"):
         nothing.assert_passed()
@@ -124,7 +124,7 @@ def test_what_an_implementation_lacks_is_not_asked() -> None:
     ],
 )
 def test_an_error_of_the_implementation_is_a_failure(returned: Any, words: str) -> None:
-    found = bc.check_implementation(returned, FULL, seeds=20)
+    found = bc.check_implementation(FULL, returned, seeds=20)
     assert found.count(Status.PASSED) <= 3  # NaN repeats, is its own prefix and changes no input
     assert words in repr(found["exact_after_one_round"])
     json.dumps(found.to_dict(), allow_nan=False)
@@ -144,7 +144,7 @@ def test_an_error_of_the_implementation_is_a_failure(returned: Any, words: str) 
 )
 def test_bad_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(BoundcheckError, match=words):
-        bc.check_implementation(RIGHT, FULL, **options)
+        bc.check_implementation(FULL, RIGHT, **options)
 
 
 @pytest.mark.parametrize(
@@ -158,22 +158,22 @@ def test_bad_options(options: dict[str, Any], words: str) -> None:
 )
 def test_bad_methods(method: Any, words: str) -> None:
     with pytest.raises(BoundcheckError, match=words):
-        bc.check_implementation(RIGHT, method)
+        bc.check_implementation(method, RIGHT)
 
 
 def test_the_lists_of_a_method_say_how_many_clients_there_are() -> None:
     method = {"kind": "fedshuffle_gen", "eta_l": "1/10", "E": [1, 2, 3, 1]}
-    found = bc.check_implementation(RIGHT, method, checks=["seeds_repeat"])
+    found = bc.check_implementation(method, RIGHT, checks=["seeds_repeat"])
     assert len(found["seeds_repeat"].cases[0].problem["clients"]) == 4
 
 
 def test_single_precision_needs_a_tolerance() -> None:
     single = WRONG["single precision"].run
-    refused = bc.check_implementation(single, FULL, seeds=20)
+    refused = bc.check_implementation(FULL, single, seeds=20)
     assert not refused.ok
     assert "tolerance = 1e-05" in refused["exact_after_one_round"].reason
-    assert "tolerance" not in bc.check_implementation(UNWEIGHTED, FULL, checks=QUICK)["unequal_weights"].reason
-    bc.check_implementation(single, FULL, seeds=20, tolerance=1e-5).assert_passed()
+    assert "tolerance" not in bc.check_implementation(FULL, UNWEIGHTED, checks=QUICK)["unequal_weights"].reason
+    bc.check_implementation(FULL, single, seeds=20, tolerance=1e-5).assert_passed()
 
 
 def test_torch_passes() -> None:
@@ -196,7 +196,7 @@ def test_torch_passes() -> None:
         return points
 
     names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch", "translation"]
-    found = bc.check_implementation(fedavg, FULL, checks=names)
+    found = bc.check_implementation(FULL, fedavg, checks=names)
     assert found.count(Status.PASSED) == len(names), repr(found)
 
 
@@ -219,7 +219,7 @@ def test_jax_passes() -> None:
         return points
 
     names = ["exact_after_k_rounds", "unequal_local_steps", "seeds_repeat", "samples_once_an_epoch"]
-    found = bc.check_implementation(fedavg, FULL, checks=names)
+    found = bc.check_implementation(FULL, fedavg, checks=names)
     assert found.count(Status.PASSED) == len(names), repr(found)
 
 

@@ -1,0 +1,61 @@
+"""Points at which the hypotheses of a record are met: found by the writer, and checked by the verifier."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from boundcheck.certificates.point import find_point
+from boundcheck.certificates.record import record_file
+from boundcheck.proof.discovery import derivation, folder
+from boundcheck.verify import boundcheck_verify as v
+
+CONSTANT, RECURSIVE = "feddane/theorem_7/corrected", "fedshuffle/lemma_b_2/fixed_step"
+IN_A_RANGE = "classics/gradient_descent_strongly_convex/sharp"
+CHANGES = {
+    CONSTANT: ("functions", "inv", [["x"], "0"]),
+    RECURSIVE: ("functions", "V", [["x"], "x"]),
+    IN_A_RANGE: ("numbers", "mu", "2"),
+}
+
+
+def with_point(id: str, point: object) -> v.Record:
+    path = record_file(folder(), id)
+    return v.Record(path, data={**json.loads(path.read_bytes()), "point": point})
+
+
+@pytest.mark.parametrize("id", CHANGES)
+def test_a_point_is_found_where_not_everything_can_be_0(id: str) -> None:
+    data = json.loads(record_file(folder(), id).read_bytes())
+    point = find_point(derivation(id), data)
+    assert point is not None
+    with_point(id, point).check()
+    kind, name, value = CHANGES[id]
+    assert point[kind][name] != value
+    point[kind][name] = value
+    with pytest.raises(v.Invalid, match="at the point"):
+        with_point(id, point).check()
+
+
+def test_no_record_rests_on_hypotheses_that_nobody_met() -> None:
+    without = [p.name for p in folder().glob("*/*.proof.json") if json.loads(p.read_bytes())["point"] is None]
+    assert without == []
+
+
+def test_a_quotient_in_a_range_is_0_only_where_its_denominator_is_positive() -> None:
+    record = with_point(IN_A_RANGE, json.loads(record_file(folder(), IN_A_RANGE).read_bytes())["point"])
+    record.read_facts()
+    model = v.Model(record)
+    e = v.atom(("x", "e"))
+    positive, unknown = ({(): 1, ((e, 1),): 1}, {((e, 1),): 1, ((e, 2),): 2}), ({(): -1, ((e, 1),): 2},)
+    assert all(model._positive(v.base_number(poly), {}) for poly in positive)
+    assert not any(model._positive(v.base_number(poly), {}) for poly in unknown)
+
+
+@pytest.mark.parametrize(("base", "same"), [("2", True), ("1/2", True), ("0", False), ("x", False)])
+def test_powers_of_positive_numbers_are_split_at_a_point(base: str, same: bool) -> None:
+    model = v.Model(with_point(RECURSIVE, {"numbers": {}, "functions": {}}))
+    trees = (v.parsed(text, "sum") for text in (f"({base})**(r + 1)", f"({base})*({base})**r"))
+    one, other = (model.value(tree, {}) for tree in trees)
+    assert (v.plus(one, other, -1)[0] == {}) is same

@@ -1,0 +1,126 @@
+"""Every command on a cluster: the output, files and store of one machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_tools import DESCENT, FEDAVG, OUT, STUDIES, Answer, Run
+
+import boundcheck as bc
+from boundcheck.core import worker_process
+from boundcheck.core.worker_process import loaded_files, pack, unpack
+
+pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
+
+Write = Callable[..., Path]
+
+SWEEP = """
+kind = "compare"
+statement = "scgd/theorem_3_3/corrected"
+problem = { kind = "scgd_appendix_c" }
+method = { kind = "scgd", E = 2, eta = "largest" }
+at = { K = [1, 10] }
+chunk = 2
+[grid]
+method.E = [1, 2]
+method.eta = ["largest", "1/1000"]
+"""
+BROKEN = "async_fl/lemma_1_jensen/as_printed"  # falls at once
+
+
+class Carried:
+    """Items that travel as they do to the worker of a cluster, and are carried out in this process."""
+
+    def __init__(self, address: str, limit: float | None = None, shared: Path | str | None = None) -> None:
+        self.shares: list[bytes] = []
+
+    def send_bytes(self, share: bytes) -> None:
+        self.shares.append(share)
+
+    def map(self, function: Any, items: Iterable[Any], on_done: Any = None, on_share: Any = None) -> list[Any]:
+        results: list[Any] = []
+        pipe: Any = self
+        for item in items:
+            task = pack(function, item, on_share is not None, loaded_files(elsewhere=True))
+            answer = worker_process._answer(task, pipe)  # pyright: ignore[reportPrivateUsage]
+            results.append(unpack(b"a" + answer))
+            if on_done is not None:
+                on_done(len(results) - 1, results[-1])
+        return results
+
+
+@pytest.fixture(
+    params=["carried", pytest.param("real", marks=pytest.mark.slow)]  # each command starts a scheduler and processes
+)
+def _cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "carried":
+        monkeypatch.setattr("boundcheck.core.cluster.ClusterExecutor", Carried)
+
+
+@pytest.fixture
+def both(boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Answer]]:
+    """A command on this machine and on a cluster, each in a folder of its own, whose files must be the same."""
+
+    def run(*arguments: str | Path) -> list[Answer]:
+        answers: list[Answer] = []
+        for name, options in (("local", ("--workers", "1")), ("cluster", ("--cluster", "local:2"))):
+            (tmp_path / name).mkdir()
+            monkeypatch.chdir(tmp_path / name)
+            monkeypatch.setenv("BOUNDCHECK_STORE", "store")
+            answers.append(boundcheck_cli(*arguments, *options))
+        assert files(tmp_path / "cluster") == files(tmp_path / "local")
+        assert answers[1].code == answers[0].code
+        return answers
+
+    return run
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {name: content for name, content in found.items() if not name.endswith("environment.json")}
+
+
+@pytest.mark.usefixtures("_cluster")
+class TestCommands:
+    def test_check(self, both: Callable[..., list[Answer]], spec: Write, tmp_path: Path) -> None:
+        local, cluster = both("check", spec(FEDAVG, OUT), "--json")
+        assert cluster.out == local.out
+        assert len(list((tmp_path / "cluster" / "store").glob("*/done.json"))) == 4  # two runs, two results
+
+    @pytest.mark.slow  # all pages of a report, twice
+    def test_report(self, both: Callable[..., list[Answer]], spec: Write) -> None:
+        local, cluster = both("report", spec(FEDAVG, OUT, STUDIES), "-o", "pages", "--json")
+        assert cluster.out == local.out
+
+    def test_tune(self, both: Callable[..., list[Answer]], spec: Write, tmp_path: Path) -> None:
+        local, cluster = both("tune", spec(DESCENT), "--json")
+        assert cluster.out == local.out
+        assert local.json["claims"][0]["recommended"] is not None
+        assert len(list((tmp_path / "cluster" / "store").glob("*/done.json"))) == 1
+
+    def test_falsify(self, both: Callable[..., list[Answer]]) -> None:
+        local, cluster = both("falsify", BROKEN, "--seeds", "2", "--budget", "20s", "-o", "witness.json", "--json")
+        assert local.code == 1
+        assert {**cluster.json, "seconds": 0} == {**local.json, "seconds": 0}
+
+    def test_sweep(self, both: Callable[..., list[Answer]], spec: Write) -> None:
+        pytest.importorskip("pyarrow", reason="the extra 'data' is not installed")
+        local, cluster = both("sweep", spec(SWEEP, name="sweep.toml"), "-o", "rows", "--json")
+        assert local.json["counts"] == cluster.json["counts"]
+        assert (cluster.json["rows"], cluster.json["computed_chunks"]) == (4, 2)
+
+    def test_all_readings(self, boundcheck_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        ids = ("async_fl/lemma_1_jensen/corrected", BROKEN, "scgd/theorem_3_4/corrected")
+        monkeypatch.setattr("boundcheck.cli._searches._believed", lambda: [bc.statement(id) for id in ids])
+        kept = tmp_path / "searched.json"
+        command = ("falsify", "--all", "--budget", "0.1s", "--seed", "1", "-o", kept, "--cluster", "local:2")
+        found = boundcheck_cli(*command, "--json")
+        assert (found.code, found.json["readings"], found.json["out_of_reach"]) == (1, 2, 1)
+        assert [entry["statement"] for entry in json.loads(kept.read_text())["searches"]] == list(ids[:2])
+        before = kept.read_bytes()
+        assert boundcheck_cli(*command, "--json").json["broken"] == found.json["broken"]
+        assert kept.read_bytes() == before
