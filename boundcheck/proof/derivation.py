@@ -344,11 +344,8 @@ class Derivation(Shown):
         if left != self.target:
             return False, f"The conclusion bounds {left}, not {self.target}."
         if not equality and self.statement.kind is not Kind.UPPER_BOUND:
-            missing = (
-                other_limit(self.statement, self.steps, self.target, self._clock())
-                if self.statement.kind is Kind.LIMSUP
-                else "no step could show it"
-            )
+            of = (self.statement, self.steps, self.target, self._clock())
+            missing = other_limit(*of)
             if missing:
                 return False, f"The statement is no upper bound but claims a {self.statement.kind.value}; {missing}."
         if not same(right, self.statement.bound.subs(values)):

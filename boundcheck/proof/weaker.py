@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -80,3 +81,10 @@ def from_general(
     values = rule.values(cited)
     relations = tuple((c.name, c.relation.xreplace(values)) for c in cited.conditions)
     return _case(statement, rule, relations, "conclusion", "a special case", uses)
+
+
+def taken(proof: Any, *names: str, without: tuple[str, ...] = ()) -> tuple[Step, ...]:
+    """Steps of another derivation, the named ones or all, without its domains and what is named among their uses."""
+    dropped = {*without, *(f.name for f in proof.facts if f.kind == "domain")}
+    chosen = (s for s in proof.steps if not names or s.name in names)
+    return tuple(replace(s, uses=tuple(u for u in s.uses if u not in dropped)) for s in chosen)

@@ -12,7 +12,7 @@ import sympy as sp
 
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.discovery import derivation as derivation_of
-from boundcheck.proof.weaker import from_general, from_sharper
+from boundcheck.proof.weaker import from_general, from_sharper, taken
 
 READINGS = ("corrected", "as_printed", "sharp")
 
@@ -23,7 +23,7 @@ START = (("gap_0", gap_0),)
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
     if statement.reading == "sharp":
-        root = derivation_of("fedshuffle/recursion_convex/sharp").steps[0]
+        (root,) = taken(derivation_of("fedshuffle/recursion_convex/sharp"), "root")
         steps = (root, *from_general(statement, "fedshuffle/theorem_e_1_nonconvex/sharp", mean, START, ("root",)))
     else:
         steps = from_sharper(

@@ -19,6 +19,7 @@ from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
 from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.step import Fact, Step
+from boundcheck.proof.weaker import taken
 from boundcheck.theory.discovery import statement as find_statement
 
 READINGS = ("corrected", "as_printed")
@@ -67,7 +68,7 @@ def derivation(statement: Any) -> Derivation:
         Step("s0 > 0", s0 > 0, ("s0", *SCOPE), Decide(), "a product of positive numbers"),
         Step("a > 2", a > 2, ("a", "s0", "condition first step"), Decide(), "the condition"),
         Step("b >= 0", b >= 0, ("b", "s0 > 0", positive, *SCOPE), Decide(), "a product of such"),
-        *(s for s in chung.steps if s.name == "k > 0"),
+        *taken(chung, "k > 0", without=("k0",)),
         Step(
             "small",
             14 * L**2 * s0 / k <= mu,
@@ -97,7 +98,7 @@ def derivation(statement: Any) -> Derivation:
             Combine({"cycle": 1, "noise": 1}),
             "in terms of a and b",
         ),
-        *(s for s in chung.steps if s.name not in (*own, "k > 0")),
+        *(s for s in taken(chung, without=("k0",)) if s.name not in (*own, "k > 0")),
         Step(
             "bound",
             sp.Le(b / (a - 2), statement.bound),

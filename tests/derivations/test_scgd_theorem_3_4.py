@@ -91,7 +91,6 @@ def test_a_changed_claim_is_noticed(which, claim):
         ("step", "power"),
         ("step", "k >= a"),
         ("limit", "a > 2"),
-        ("limit", "K1"),
     ],
 )
 def test_a_step_needs_what_it_uses(which, unused):

@@ -11,6 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from boundcheck.errors import BadInput
 from boundcheck.proof.rules.base import Obligation, Rule
+from boundcheck.theory.statement import Kind
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,8 @@ class LimitSuperior(Rule):
 
 def other_limit(statement: Any, steps: Iterable[Any], target: Any, clock: Any) -> str:
     """Why the target is not the limit superior that the statement bounds; empty where a step shows that it is."""
+    if statement.kind is not Kind.LIMSUP:
+        return "no step could show it"
     found = [s.by for s in steps if isinstance(s.by, LimitSuperior) and s.by.limit == target]
     if len(found) != 1:
         return f"{len(found)} steps take {target} as a limit superior"
