@@ -48,7 +48,8 @@ class Specialised(Instance):
 
     def trusted(self) -> tuple[tuple[str, str], ...]:
         """That the one method is the other."""
-        case = _case(find_statement(self.statement).algorithm.kind)
+        cited: Any = find_statement(self.statement)
+        case = _case(cited.algorithm.kind)
         return () if case is None else ((case.why, f"{self.statement} is used"),)
 
     def obligations(self, facts: Mapping[str, Any]) -> Iterator[Obligation]:
@@ -73,8 +74,7 @@ class Specialised(Instance):
             return f"{citing.id} is not about a special case of the method of {cited.id}"
         if citing.metric.surrogate or not cited.metric.surrogate:
             return f"{cited.id} must be about the surrogate objective, and {citing.id} about f"
-        given = dict(case.assumptions)
-        wanted = [given.get(a, a) for a in cited.assumptions]
+        wanted: list[Any] = [next((own for a, own in case.assumptions if a == one), one) for one in cited.assumptions]
         missing = [a.name for a in wanted if not follows(a, citing.assumptions, {})]
         if missing:
             return f"{cited.id} assumes {', '.join(missing)} besides"
