@@ -98,7 +98,7 @@ def _facts_of(rule: Any, cited: Any, entry: Any) -> list[str]:
     w = rule.w
     found: list[str] = []
     for fact, wanted in w.record.said_of(cited, entry):
-        if wanted.plain or not (wanted.op == "=" or wanted.gap[0]):
+        if wanted.plain or not wanted.gap[0]:
             continue
         line = next((n for n in rule.asked.facts if not n.startswith("#") and w.claim(n).gives(wanted)), "")
         if line:

@@ -13,6 +13,8 @@ from boundcheck.verify import boundcheck_verify as v
 
 def expect(form: Any, name: str) -> None:
     """Puts what the law says into the claims of a combination: an equation for every product with a draw."""
+    if name not in form.w.record.laws:
+        raise NotShown(f"the verifier reads no law of the kind of '{name}'")
     gaps = [form.w.claim(n, form.now).gap for n in form.asked.facts if form.w.claim(n, form.now).op not in ("=", "=>")]
     gaps.append(form.w.language.claim(form.text).gap)
     products = {n for gap in gaps for m in form.image(gap)[0] for n, _ in m if v.ATOMS[n][0] == "<>"}
@@ -104,7 +106,8 @@ def every_sample(rule: Any) -> None:
     w, record = rule.w, rule.w.record
     law = record.laws[rule.by.law]
     lines: list[list[str]] = []
-    for n in rule.claim.gap:
+    own = v.linear(rule.claim.gap)
+    for n in own:
         place = law.place(n) if v.ATOMS[n][0] == "S" and v.head_of(n) in law.sources else None
         if place is None:
             continue
@@ -115,8 +118,7 @@ def every_sample(rule: Any) -> None:
             except v.Invalid:
                 continue
             signs = [rule.prove(f"{w.text(x)} >= 0") for x in numbers if v.number_of(x) is None]
-            claim = " + ".join(f"({w.text(c)})*{v.name_of(k)}" for k, c in gap.items()) + " = 0"
-            lines.append([rule.add(claim, {**entry, "signs": signs}), w.text(rule.claim.gap[n])])
+            lines.append([rule.add(f"{w.text(gap)} = 0", {**entry, "signs": signs}), w.text(own[n])])
             break
     rule.close([], lines)
 

@@ -107,14 +107,10 @@ def _over(rule: Rule, source: str, index: Any, count: str, more: dict[str, Any],
     w = rule.w
     line, number, n = w.record.lines[source].claim, v.atom(("x", str(index))), w.language.value(count)
     whole = w.language.whole
-    if line.op == "=":
-        total = v.vector_sum_over(number, line.gap, n, whole)
-        claim = " + ".join(f"({w.text(c)})*{v.name_of(a)}" for a, c in total.items()) + " = 0"
-    else:
-        gap = v.sum_over(number, line.gap, n, whole)
-        if "part" in more:
-            gap = v.plus(gap, v.sum_over(number, line.gap, w.language.value(more["part"]), whole), -1)
-        claim = f"{w.text(gap)} {'==' if line.op == '==' else '>='} 0"
+    gap = v.sum_over(number, line.gap, n, whole)
+    if "part" in more:
+        gap = v.plus(gap, v.sum_over(number, line.gap, w.language.value(more["part"]), whole), -1)
+    claim = f"{w.text(gap)} {line.op if line.op in ('=', '==') else '>='} 0"
     ranges = rule.ranges(index, "@ >= 0", f"@ <= {count} - 1")
     by = {"rule": "over", "of": source, "index": str(index), "count": count, "ranges": ranges, "signs": signs, **more}
     return rule.add(claim, by)
@@ -135,16 +131,10 @@ def _telescoped(rule: Rule, term: str, index: Any, count: str, vectors: bool) ->
     places = [
         {number: x} for x in (v.plus(v.variable(number), v.ONE), v.variable(number), w.language.value(count), v.ZERO)
     ]
-    if vectors:
-        value = w.language.vector(v.parsed(term, "sum"), {})
-        after, here, end, start = (v.vector_put(value, p, whole) for p in places)
-        total = v.vector_sum_over(number, v.vector_plus(after, here, v.constant(-1)), w.language.value(count), whole)
-        gap = v.vector_plus(total, v.vector_plus(end, start, v.constant(-1)), v.constant(-1))
-        claim = " + ".join(f"({w.text(c)})*{v.name_of(a)}" for a, c in gap.items()) + " = 0"
-    else:
-        after, here, end, start = (v.put(w.language.value(term), p, whole) for p in places)
-        total = v.sum_over(number, v.plus(after, here, -1), w.language.value(count), whole)
-        claim = f"{w.text(v.plus(total, v.plus(end, start, -1), -1))} == 0"
+    value = w.language.read(v.parsed(term, "sum"), {})
+    after, here, end, start = (v.put(value, p, whole) for p in places)
+    total = v.sum_over(number, v.plus(after, here, -1), w.language.value(count), whole)
+    claim = f"{w.text(v.plus(total, v.plus(end, start, -1), -1))} {'=' if vectors else '=='} 0"
     return rule.add(claim, {"rule": "telescope", "term": term, "index": str(index), "count": count})
 
 

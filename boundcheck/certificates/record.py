@@ -73,7 +73,7 @@ def law_row(law: Any) -> dict[str, Any]:
     row |= {"past": [vector_text(x) for x in law.past]}
     if isinstance(law, Order):
         row |= {"items": text(law.items), "epochs": law.epochs}
-    elif law.alike:
+    elif isinstance(law, Draws) and law.alike:
         row["alike"] = [[vector_text(x), vector_text(other)] for x, other in law.alike]
     return row if law.time is None else row | {"time": str(law.time)}
 

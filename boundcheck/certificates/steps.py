@@ -172,8 +172,6 @@ def _substituted(fact: Any, values: dict[Any, Any]) -> Any:
 
 
 def _written(w: Writer, claim: Any) -> str:
-    if claim.op == "=":
-        return " + ".join(f"({w.text(c)})*{v.name_of(n)}" for n, c in claim.gap.items()) + " = 0"
     if claim.op == "=>":
         return " & ".join(_written(w, p) for p in claim.supposed) + " => " + _written(w, claim.gap)
     return f"{w.text(claim.gap)} {claim.op} 0"

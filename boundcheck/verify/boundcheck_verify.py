@@ -287,7 +287,7 @@ def needed(a: Value) -> frozenset[int]:
     return frozenset(a[1]).union(*(_own_bases(n) for n in inside(a)))
 
 
-# vectors: maps from vector atoms, ("v", name), ("vf", name, arguments) or ("S", k, atom, count), to values
+# vectors: values that are linear in vector atoms, ("v", name), ("vf", name, arguments) or ("S", k, atom, count)
 
 
 def function_atom(kind: str, name: str, arguments: list[Value]) -> int:
@@ -302,24 +302,35 @@ def head_of(n: int) -> int:
     return head_of(key[2]) if key[0] == "S" else atom(("head", key[1])) if key[0] == "vf" else n
 
 
-def vector_plus(u: Any, v: Any, factor: Value = ONE) -> Any:
-    """u + factor * v."""
-    result = dict(u)
-    for n, c in v.items():
-        result[n] = plus(result.get(n, ZERO), times(factor, c))
-    return {n: c for n, c in result.items() if c[0] or c[1]}
+@cache
+def is_vector(n: int) -> bool:
+    """Whether an atom is a vector."""
+    return ATOMS[n][0] in ("v", "vf") or (ATOMS[n][0] == "S" and isinstance(ATOMS[n][2], int))
 
 
-def vector_inside(u: Any) -> frozenset[int]:
-    """All atoms of a vector."""
-    return frozenset().union(*(INSIDE[n] | inside(c) for n, c in u.items())) if u else frozenset()
+def vectors_in(a: Value) -> bool:
+    """Whether a value has vectors, other than in inner products."""
+    return any(is_vector(n) for m in a[0] for n, _ in m)
+
+
+def linear(u: Value) -> dict[int, Value]:
+    """The coefficient of each vector; raises Invalid for a value that is no vector."""
+    found: dict[int, Value] = {}
+    for monomial, c in u[0].items():
+        own = [(n, e) for n, e in monomial if is_vector(n)]
+        if len(own) != 1 or own[0][1] != 1:
+            raise Invalid("this is no vector")
+        rest = tuple(x for x in monomial if x != own[0])
+        found[own[0][0]] = plus(found.get(own[0][0], ({}, u[1])), ({rest: c}, u[1]))
+    return found
 
 
 def product_of(u: Any, v: Any) -> Value:
     """The inner product, expanded in atoms."""
     total = ZERO
-    for a, c in u.items():
-        for b, d in v.items():
+    second = linear(v)
+    for a, c in linear(u).items():
+        for b, d in second.items():
             pair = variable(atom(("<>", min(a, b), max(a, b)), INSIDE[a], INSIDE[b]))
             total = plus(total, times(times(c, d), pair))
     return total
@@ -344,6 +355,10 @@ def sum_over(index: int, body: Value, count: Value, whole: Any) -> Value:
             if not whole(count):
                 raise Invalid("the number of terms of a sum is not an integer")
             one = _powers_added(bound[0][1] if bound else 0, count)
+        elif not kept and len(bound) == 1 and bound[0][1] == 1 and is_vector(bound[0][0]):
+            one = variable(_vector_sum(index, bound[0][0], count))
+        elif any(is_vector(n) for n, _ in bound):
+            raise Invalid("a coefficient of a vector depends on the index of its sum")
         else:
             one = _elementary(index, ({bound: 1}, kept), count)
         total = plus(total, times(({free: c}, outside), one))
@@ -382,7 +397,7 @@ def _elementary(index: int, body: Value, count: Value) -> Value:
         fixed = [n for n in pair if index not in INSIDE[n]]
         if len(fixed) == 1:
             moving = pair[0] if fixed[0] == pair[1] else pair[1]
-            return product_of({fixed[0]: ONE}, {_vector_sum(index, moving, count): ONE})
+            return product_of(variable(fixed[0]), variable(_vector_sum(index, moving, count)))
     inner = inside(body)
     level = _level(inner)
     body = put(body, {index: variable(atom(("bound", level)))})
@@ -393,27 +408,8 @@ def _elementary(index: int, body: Value, count: Value) -> Value:
 
 def _vector_sum(index: int, moving: int, count: Value) -> int:
     level = _level(INSIDE[moving])
-    (name,) = vector_put({moving: ONE}, {index: variable(atom(("bound", level)))})
+    ((((name, _),), _),) = put(variable(moving), {index: variable(atom(("bound", level)))})[0].items()
     return atom(("S", level, name, frozen(count)), INSIDE[name] - {atom(("bound", level))}, inside(count))
-
-
-def vector_sum_over(index: int, body: Any, count: Value, whole: Any) -> Any:
-    """The sum of a vector; its coefficients must not depend on the index."""
-    total: Any = {}
-    if (few := _few(count)) is not None:
-        for k in few:
-            total = vector_plus(total, vector_put(body, {index: constant(k)}, whole))
-        return total
-    for n, c in body.items():
-        if index in inside(c):
-            raise Invalid("a coefficient of a vector depends on the index of its sum")
-        if index in INSIDE[n]:
-            total = vector_plus(total, {_vector_sum(index, n, count): c})
-        elif whole(count):
-            total = vector_plus(total, {n: times(c, count)})
-        else:
-            raise Invalid("the number of terms of a sum is not an integer")
-    return total
 
 
 # substitution of atoms, also inside other atoms
@@ -453,14 +449,14 @@ def _image(n: int, what: Any, whole: Any) -> Value:
         return what[n]
     key = ATOMS[n]
     kind = key[0]
-    if kind == "f":
+    if kind in ("f", "vf"):
         arguments = [put(thawed(x), what, whole) for x in key[2]]
-        if (head := atom(("function", key[1]))) not in what:
-            return variable(function_atom("f", key[1], arguments))
+        if (head := atom(("head" if kind == "vf" else "function", key[1]))) not in what:
+            return variable(function_atom(kind, key[1], arguments))
         parameters, body = what[head]
         return put(body, dict(zip(parameters, arguments, strict=True)), whole)
     if kind == "<>":
-        return product_of(*(vector_put({m: ONE}, what, whole) for m in key[1:]))
+        return product_of(*(put(variable(m), what, whole) for m in key[1:]))
     if kind == "S":
         index, body, count = _opened(key, what, whole)
         return sum_over(index, put(body, what, whole), count, whole or (lambda _: False))
@@ -479,32 +475,8 @@ def _opened(key: Any, what: Any, whole: Any) -> Any:
     """A sum with an index of its own in place of the bound one, and its count with the substitution made."""
     index = atom(("bound", f"open {key[1]} {len(ATOMS)}"))
     place = {atom(("bound", key[1])): variable(index)}
-    body = vector_put({key[2]: ONE}, place) if isinstance(key[2], int) else put(thawed(key[2]), place)
+    body = put(variable(key[2]) if isinstance(key[2], int) else thawed(key[2]), place)
     return index, body, put(thawed(key[3]), what, whole)
-
-
-def vector_put(u: Any, what: Any, whole: Any = None) -> Any:
-    """The same for a vector."""
-    total: Any = {}
-    for n, c in u.items():
-        total = vector_plus(total, _vector_image(n, what, whole), put(c, what, whole))
-    return total
-
-
-def _vector_image(n: int, what: Any, whole: Any) -> Any:
-    if n in what:
-        return what[n]
-    key = ATOMS[n]
-    if set(what).isdisjoint(INSIDE[n]):
-        return {n: ONE}
-    if key[0] == "vf":
-        arguments = [put(thawed(x), what, whole) for x in key[2]]
-        if head_of(n) not in what:
-            return {function_atom("vf", key[1], arguments): ONE}
-        parameters, body = what[head_of(n)]
-        return vector_put(body, dict(zip(parameters, arguments, strict=True)), whole)
-    index, body, count = _opened(key, what, whole)
-    return vector_sum_over(index, vector_put(body, what, whole), count, whole or (lambda _: False))
 
 
 # roots, powers with a symbol in the exponent, and the least of several
@@ -530,11 +502,9 @@ def _whole_root(x: int, degree: int) -> int:
 
 
 def power_of(a: Value, exponent: Value) -> Value:
-    """a to a number, or to an integer expression; b**(e + n) is b**n * b**e for a number b > 0 and an integer n."""
-    number, base, whole = number_of(exponent), number_of(a), exponent[0].get((), 0)
+    """a to a number, or to an integer expression."""
+    number = number_of(exponent)
     if number is None:
-        if whole and base is not None and base > 0 and not exponent[1] and Fraction(whole).denominator == 1:
-            return times(power(a, int(whole)), power_of(a, plus(exponent, constant(whole), -1)))
         return variable(atom(("**", frozen(a), frozen(exponent)), inside(a), inside(exponent)))
     number = Fraction(number)
     return power(a if number.denominator == 1 else root_of(a, number.denominator), number.numerator)
@@ -591,14 +561,14 @@ class Claim:
     @property
     def atoms(self) -> frozenset[int]:
         """All atoms in it."""
-        own = vector_inside(self.gap) if self.op == "=" else self.gap.atoms if self.op == "=>" else inside(self.gap)
+        own = self.gap.atoms if self.op == "=>" else inside(self.gap)
         return own.union(*(p.atoms for p in self.supposed))
 
     def put(self, what: Any, whole: Any) -> Claim:
         """The claim with values in place of atoms."""
         if self.op == "=>":
             return Claim("=>", self.gap.put(what, whole), tuple(p.put(what, whole) for p in self.supposed))
-        return Claim(self.op, vector_put(self.gap, what, whole) if self.op == "=" else put(self.gap, what, whole))
+        return Claim(self.op, put(self.gap, what, whole))
 
     def same(self, other: Claim) -> bool:
         """Whether both say the same, one being a positive multiple of the other."""
@@ -607,7 +577,7 @@ class Claim:
         if self.op == "=>":
             return self.gap.same(other.gap) and all(map(Claim.same, self.supposed, other.supposed))
         if self.op == "=":
-            return not any(c[0] for c in vector_plus(self.gap, other.gap, constant(-1)).values())
+            return not plus(self.gap, other.gap, -1)[0]
         return _same_sign(self.gap, other.gap) or (
             self.op in ("==", "!=") and _same_sign(self.gap, times(constant(-1), other.gap))
         )
@@ -626,7 +596,7 @@ class Claim:
     def plain(self) -> Any:
         """True or False where the claim is about numbers only, else None."""
         if self.op in ("=", "=>"):
-            return True if self.op == "=" and not any(c[0] for c in self.gap.values()) else None
+            return True if self.op == "=" and not self.gap[0] else None
         n = number_of(self.gap)
         return None if n is None else {">=": n >= 0, ">": n > 0, "==": n == 0, "!=": n != 0}[self.op]
 
@@ -673,7 +643,7 @@ class Language:
         if op == "=>":
             return Claim("=>", self._claim(tree[2]), tuple(self._claim(p) for p in tree[1]))
         if op == "=":
-            return Claim("=", vector_plus(self.vector(tree[1], {}), self.vector(tree[2], {}), constant(-1)))
+            return Claim("=", plus(self.vector(tree[1], {}), self.vector(tree[2], {}), -1))
         left, right = self.scalar(tree[1], {}), self.scalar(tree[2], {})
         if op in ("<=", "<"):
             left, right, op = right, left, ">" + op[1:]
@@ -686,22 +656,35 @@ class Language:
         return self._values[text]
 
     def scalar(self, tree: Any, bound: Any) -> Value:
-        """The value of a tree."""
+        """The number of a tree."""
+        found = self.read(tree, bound)
+        if vectors_in(found):
+            raise Invalid("a vector stands where a number belongs")
+        return found
+
+    def vector(self, tree: Any, bound: Any) -> Value:
+        """The vector of a tree."""
+        found = self.read(tree, bound)
+        linear(found)
+        return found
+
+    def read(self, tree: Any, bound: Any) -> Value:
+        """The number or the vector of a tree."""
         op = tree[0]
         if op == "num":
             return constant(tree[1])
         if op == "name":
             if tree[1] in bound:
                 return variable(bound[tree[1]])
-            if self.kinds.get(tree[1]) not in ("number", "integer"):
-                raise Invalid(f"{tree[1]} is not declared as a number")
-            return variable(atom(("x", tree[1])))
+            if self.kinds.get(tree[1]) not in ("number", "integer", "vector"):
+                raise Invalid(f"{tree[1]} is not declared as a number or a vector")
+            return variable(atom(("v" if self.kinds[tree[1]] == "vector" else "x", tree[1])))
         if op in ("+", "-"):
-            return plus(self.scalar(tree[1], bound), self.scalar(tree[2], bound), 1 if op == "+" else -1)
+            return plus(self.read(tree[1], bound), self.read(tree[2], bound), 1 if op == "+" else -1)
         if op == "*":
-            return times(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
+            return times(self.read(tree[1], bound), self.read(tree[2], bound))
         if op == "/":
-            return times(self.scalar(tree[1], bound), self._inverse(tree[2], bound))
+            return times(self.read(tree[1], bound), self._inverse(tree[2], bound))
         if op == "**":
             return power_of(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
         if op == "inner":
@@ -719,7 +702,7 @@ class Language:
     def _call(self, name: str, arguments: Any, bound: Any) -> Value:
         if name == "sum":
             index, inner, count = self._bind(arguments, bound)
-            return sum_over(index, self.scalar(arguments[2], inner), count, self.whole)
+            return sum_over(index, self.read(arguments[2], inner), count, self.whole)
         if name == "diff":
             x = self.scalar(arguments[1], bound)
             return derivative(self.scalar(arguments[0], bound), next(iter(x[0]))[0][0])
@@ -728,47 +711,16 @@ class Language:
             return least_of(values)
         if name == "max":
             return times(constant(-1), least_of([times(constant(-1), v) for v in values]))
-        if self.kinds.get(name) != "function":
+        kind = {"function": "f", "vector function": "vf"}.get(self.kinds.get(name, ""))
+        if kind is None:
             raise Invalid(f"{name} is not declared as a function")
-        return variable(function_atom("f", name, values))
+        return variable(function_atom(kind, name, values))
 
     def _bind(self, arguments: Any, bound: Any) -> Any:
         if len(arguments) != 3 or arguments[0][0] != "name":
             raise Invalid("a sum is written sum(i, n, a)")
         index = atom(("bound", f"read {len(ATOMS)}"))
         return index, {**bound, arguments[0][1]: index}, self.scalar(arguments[1], bound)
-
-    def vector(self, tree: Any, bound: Any) -> Any:
-        """The vector of a tree."""
-        op = tree[0]
-        if op == "num" and tree[1] == 0:
-            return {}
-        if op == "name" and self.kinds.get(tree[1]) == "vector":
-            return {atom(("v", tree[1])): ONE}
-        if op in ("+", "-"):
-            sign = constant(1 if op == "+" else -1)
-            return vector_plus(self.vector(tree[1], bound), self.vector(tree[2], bound), sign)
-        if op == "*":
-            first = self._has_vector(tree[1])
-            factor, body = (tree[2], tree[1]) if first else (tree[1], tree[2])
-            return vector_plus({}, self.vector(body, bound), self.scalar(factor, bound))
-        if op == "/":
-            return vector_plus({}, self.vector(tree[1], bound), inverse(self.scalar(tree[2], bound)))
-        if op == "call" and tree[1] == "sum":
-            index, inner, count = self._bind(tree[2], bound)
-            return vector_sum_over(index, self.vector(tree[2][2], inner), count, self.whole)
-        if op == "call" and self.kinds.get(tree[1]) == "vector function":
-            return {function_atom("vf", tree[1], [self.scalar(x, bound) for x in tree[2]]): ONE}
-        raise Invalid("this is no vector")
-
-    def _has_vector(self, tree: Any) -> bool:
-        if tree[0] == "name":
-            return self.kinds.get(tree[1]) == "vector"
-        if tree[0] == "call":
-            return self.kinds.get(tree[1]) == "vector function" or (
-                tree[1] == "sum" and len(tree[2]) == 3 and self._has_vector(tree[2][2])
-            )
-        return tree[0] in "+-*/" and any(self._has_vector(t) for t in tree[1:])
 
     def not_negative(self, tree: Any, bound: Any, counts: Any) -> bool:
         """Whether an expression is at least 0 by its form: squares, squared norms, roots, and sums of such."""
@@ -810,11 +762,11 @@ class Law:
         self.data, self.whole = data, language.whole
         self.order: bool = data["kind"] == "order"
 
-        def vector(text: str) -> Any:
+        def vector(text: str) -> Value:
             return language.vector(parsed(text, "sum"), {})
 
         def pattern(text: str) -> tuple[int, list[int]]:
-            (n,) = vector(text)
+            (n,) = linear(vector(text))
             arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
             numbers = [next(iter(a[0]))[0][0] for a in arguments]
             if ATOMS[n][0] == "S" or len(set(numbers)) != len(numbers) or arguments != [variable(k) for k in numbers]:
@@ -830,12 +782,14 @@ class Law:
         self.places = {head: self.patterns[head][-1] for head in self.sources}  # what the position or item is put for
         now = None if self.time is None else variable(self.time)
         fine = data["kind"] in ("order", "draws") and not self.past & set(self.sources)
-        fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in x)
+        fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in linear(x))
         for head, source in self.sources.items():
             others = self.patterns[head][:-1]
-            fine = fine and all(self.known(n, now) for n in source) and (self.time is None or self.time in others)
+            fine = (
+                fine and all(self.known(n, now) for n in linear(source)) and (self.time is None or self.time in others)
+            )
             if self.order:
-                ((n, factor),) = source.items()
+                ((n, factor),) = linear(source).items()
                 *free, self.places[head] = self.patterns[head_of(n)]
                 own = pattern(name_of(n))[1]
                 fine = fine and own[:-1] == free and factor == ONE and set(free) <= set(others)
@@ -868,15 +822,15 @@ class Law:
 
     def fits(self, left: Any, right: Any) -> bool:
         """Whether an equation of vectors gives no draw, and no vector of the past by what is known later only."""
-        for n in left:
+        for n in linear(left):
             moment = self.moment(n)
-            for other in vector_plus(left, right, constant(-1)):
+            for other in linear(plus(left, right, -1)):
                 own = self.moment(other)
                 gap = None if own is None or moment is None else number_of(plus(moment, own, -1))
                 drawn = head_of(other) in self.sources and gap is not None and gap >= 1
                 if head_of(n) in self.past and other != n and not (drawn or self.known(other, moment)):
                     return False
-        return not any(head_of(n) in self.sources for n in left)
+        return not any(head_of(n) in self.sources for n in linear(left))
 
     def place(self, n: int) -> Any:
         """(head, other arguments, first position, how many, whether it is a single draw), or None for no draw."""
@@ -897,7 +851,7 @@ class Law:
         head, others, start, _, _ = place
         values = dict(zip(self.patterns[head], others, strict=False))
         values[self.places[head]] = variable(ITEM) if self.order else plus(variable(ITEM), start)
-        return vector_put(self.sources[head], values, self.whole)
+        return put(self.sources[head], values, self.whole)
 
     def size(self, place: Any) -> Value:
         """The number of items."""
@@ -908,8 +862,8 @@ class Law:
         one = self.family(place)
         if self.order:
             n = self.size(place)
-            return vector_plus({}, vector_sum_over(ITEM, one, n, self.whole), times(place[3], inverse(n)))
-        return vector_put(one, {ITEM: ZERO}) if place[4] else vector_sum_over(ITEM, one, place[3], self.whole)
+            return times(sum_over(ITEM, one, n, self.whole), times(place[3], inverse(n)))
+        return put(one, {ITEM: ZERO}) if place[4] else sum_over(ITEM, one, place[3], self.whole)
 
     def expected(self, first: int, second: int, factor: Value | None, before: Value) -> Value:
         """The mean of an inner product, of which one vector at least is drawn.
@@ -923,7 +877,7 @@ class Law:
         if not all(p or self.known(n, moments[0]) for n, p in zip((first, second), places, strict=True)):
             raise Invalid("a product is of a draw and of what is not known before")
         one, two = places
-        value = product_of(*(self.mean(p) if p else {n: ONE} for n, p in zip((first, second), places, strict=True)))
+        value = product_of(*(self.mean(p) if p else variable(n) for n, p in zip((first, second), places, strict=True)))
         return plus(value, self._covariance(one, two, factor, before)) if one and two else value
 
     def _covariance(self, one: Any, two: Any, factor: Value | None, before: Value) -> Value:
@@ -952,17 +906,17 @@ class Law:
             if plus(put(times(c, times(n, least)), dict.fromkeys(names, minus)), wanted, -1)[0] or not self.whole(n):
                 raise Invalid("the factor is not that of an order")
             spread = sum_over(ITEM, product_of(u, v), n, self.whole)
-            means = product_of(*(vector_sum_over(ITEM, x, n, self.whole) for x in (u, v)))
+            means = product_of(*(sum_over(ITEM, x, n, self.whole) for x in (u, v)))
             return times(c, plus(spread, times(means, inverse(n)), -1))
         if not both[0]:
             return ZERO
         if one[4]:
             if one[0] != two[0] or one[0] not in self.alike:
                 raise Invalid("the covariance of two draws is not known")
-            other = vector_put(self.alike[one[0]], dict(zip(self.patterns[one[0]], (*one[1], one[2]), strict=True)))
+            other = put(self.alike[one[0]], dict(zip(self.patterns[one[0]], (*one[1], one[2]), strict=True)))
             return plus(product_of(other, other), put(product_of(u, v), {ITEM: ZERO}), -1)
-        drawn = [{function_atom("vf", ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]): ONE} for p in (one, two)]
-        return sum_over(ITEM, plus(product_of(*drawn), product_of(u, v), -1), both, self.whole)
+        drawn = [function_atom("vf", ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]) for p in (one, two)]
+        return sum_over(ITEM, plus(product_of(*map(variable, drawn)), product_of(u, v), -1), both, self.whole)
 
     def within(self, place: Any, before: Value) -> tuple[Value, Value]:
         """First position and number of positions in the last epoch; the whole ones before are not random."""
@@ -1101,6 +1055,8 @@ class Record:
         equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
         equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
         for data in self.data["laws"]:
+            if data["kind"] not in ("order", "draws"):
+                continue  # no line can use it
             law = Law(data, self.language)
             where = f"the law '{data['name']}'"
             if data["of"] not in declares or data["name"] in self.laws:
@@ -1209,12 +1165,11 @@ class Record:
         """
         rules: list[Any] = []
 
-        def image(x: Any) -> Any:
+        def image(x: Value) -> Value:
             for what in rules:
-                x = vector_put(x, what, self.language.whole) if claim_is_vector else put(x, what, self.language.whole)
+                x = put(x, what, self.language.whole)
             return x
 
-        claim_is_vector = False
         for name, text in by.get("put", ()):
             rules.append(self.substitution(self._get(name), text, rules))
         names = [
@@ -1225,18 +1180,6 @@ class Record:
         ]
         signs = [self._get(n) for n in dict.fromkeys([*by.get("signs", ()), *names])]
         signs = [Claim(c.op, image(c.gap)) for c in signs if c.op in (">=", ">", "==", "!=")]
-        if claim.op == "=":
-            claim_is_vector = True
-            rest = image(claim.gap)
-            for name, multiplier in by.get("equal", ()):
-                equation = self._get(name)
-                if equation.op != "=":
-                    raise Invalid(f"'{name}' is no equation of vectors")
-                rest = vector_plus(rest, image(equation.gap), times(constant(-1), self.language.value(multiplier)))
-            if any(c[0] for c in rest.values()) or by.get("terms"):
-                raise Invalid("the vectors are not equal")
-            self._no_poles(frozenset().union(*(needed(c) for c in rest.values()), *map(self._inner_bases, rest)), signs)
-            return
         if claim.op == "=>":
             raise Invalid("an implication is no sum")
         sign = -1 if by.get("turned") and claim.op == "!=" else 1
@@ -1247,18 +1190,15 @@ class Record:
             poles |= needed(one)
         for name, multiplier in by.get("equal", ()):
             equation = self._get(name)
-            if equation.op != "==":
-                raise Invalid(f"'{name}' is no equation")
+            if equation.op != ("=" if claim.op == "=" else "=="):
+                raise Invalid(f"'{name}' is no equation of this kind")
             one = times(image(self.language.value(multiplier)), image(equation.gap))
             rest, poles = plus(rest, one, -1), poles | needed(one)
         if rest[0]:
             raise Invalid("the two sides of its identity differ")
-        if (claim.op == "==" and by.get("terms")) or (claim.op in (">", "!=") and not firm):
+        if (claim.op in ("=", "==") and by.get("terms")) or (claim.op in (">", "!=") and not firm):
             raise Invalid("its terms do not show the claim")
         self._no_poles(poles | needed(rest), signs)
-
-    def _inner_bases(self, n: int) -> frozenset[int]:
-        return frozenset().union(*(_own_bases(m) for m in INSIDE[n]))
 
     def _term(self, number: Fraction, factors: Any, image: Any, signs: list[Claim]) -> tuple[Value, bool]:
         """A product of what is at least 0, and whether it is positive."""
@@ -1293,17 +1233,8 @@ class Record:
         if equation.op not in ("=", "=="):
             raise Invalid("only equations are put in")
         for what in rules:
-            gap = (vector_put if equation.op == "=" else put)(gap, what, self.language.whole)
-        if equation.op == "=":
-            (target,) = self.language.vector(parsed(text, "sum"), {})
-            for what in rules:
-                (target,) = vector_put({target: ONE}, what, self.language.whole)
-            factor = number_of(gap[target])
-            rest = {n: c for n, c in gap.items() if n != target}
-            if not factor or target in vector_inside(rest):
-                raise Invalid(f"'{text}' cannot be replaced")
-            return {target: vector_plus({}, rest, constant(_short(-1 / Fraction(factor))))}
-        value = self.language.value(text)
+            gap = put(gap, what, self.language.whole)
+        value = self.language.read(parsed(text, "sum"), {})
         for what in rules:
             value = put(value, what, self.language.whole)
         ((monomial, one),) = value[0].items()
@@ -1476,7 +1407,7 @@ class Record:
         if not (fewer or self._counted(count, signs)):
             raise Invalid("the number of terms is not shown to be an integer that is at least 0")
         if source.op == "=":
-            wanted = Claim("=", vector_sum_over(index, source.gap, count, self.language.whole))
+            wanted = Claim("=", sum_over(index, source.gap, count, self.language.whole))
         else:
             total = sum_over(index, source.gap, count, self.language.whole)
             if "part" in by:
@@ -1494,8 +1425,7 @@ class Record:
         return {index}
 
     def _no_poles_of(self, claim: Claim, by: Any) -> None:
-        poles = frozenset().union(*(needed(c) for c in claim.gap.values())) if claim.op == "=" else needed(claim.gap)
-        self._no_poles(poles, [self._get(n) for n in by.get("signs", ())])
+        self._no_poles(needed(claim.gap), [self._get(n) for n in by.get("signs", ())])
 
     def _by_telescope(self, claim: Claim, by: Any) -> None:
         """The sum of a(i + 1) - a(i) over i = 0, ..., n - 1 is a(n) - a(0), for an integer n."""
@@ -1504,14 +1434,9 @@ class Record:
         if not whole(count):
             raise Invalid("the number of terms is not an integer")
         places = [{index: v} for v in (plus(i, ONE), i, count, ZERO)]
-        if claim.op == "=":
-            term = self.language.vector(parsed(by["term"], "sum"), {})
-            after, here, end, start = (vector_put(term, p, whole) for p in places)
-            total = vector_sum_over(index, vector_plus(after, here, constant(-1)), count, whole)
-            wanted = Claim("=", vector_plus(total, vector_plus(end, start, constant(-1)), constant(-1)))
-        else:
-            after, here, end, start = (put(self.language.value(by["term"]), p, whole) for p in places)
-            wanted = Claim("==", plus(sum_over(index, plus(after, here, -1), count, whole), plus(end, start, -1), -1))
+        after, here, end, start = (put(self.language.read(parsed(by["term"], "sum"), {}), p, whole) for p in places)
+        gap = plus(sum_over(index, plus(after, here, -1), count, whole), plus(end, start, -1), -1)
+        wanted = Claim("=" if claim.op == "=" else "==", gap)
         if not wanted.same(claim):
             raise Invalid("the claim is not a telescoping sum")
         self._no_poles_of(claim, by)
@@ -1604,13 +1529,13 @@ class Record:
     def expectation(self, by: Any) -> tuple[Value, list[Value]]:
         """The inner product of a draw less its mean, and what must be an integer that is at least 0."""
         law, whole = self.laws[by["law"]], self.language.whole
-        (first, *_), (second, *_) = (list(self.language.vector(parsed(by[k], "sum"), {})) for k in ("first", "second"))
+        (first,), (second,) = (linear(self.language.vector(parsed(by[k], "sum"), {})) for k in ("first", "second"))
         before = self.language.value(by.get("before", "0"))
         if before[0] and not law.data.get("epochs"):
             raise Invalid("this order has no epochs")
         factor = self.language.value(by["factor"]) if "factor" in by else None
         mean = law.expected(first, second, factor, before)
-        pair = product_of({first: ONE}, {second: ONE})
+        pair = product_of(variable(first), variable(second))
         places = [p for p in map(law.place, (first, second)) if p]
         if not all(whole(v) for p in places for v in law.positions(p, before)):
             raise Invalid("a position is not an integer")
@@ -1632,15 +1557,15 @@ class Record:
     def once(self, by: Any) -> tuple[Any, list[Value]]:
         """The sum of an order over whole epochs less what it is for every outcome, and numbers that are at least 0."""
         law, times_ = self.laws[by["law"]], self.language.value(by["times"])
-        (n,) = self.language.vector(parsed(by["sum"], "sum"), {})
+        (n,) = linear(self.language.vector(parsed(by["sum"], "sum"), {}))
         place = law.place(n)
         items = law.size(place)
         if not law.order or place[4] or plus(place[3], times(items, times_), -1)[0]:
             raise Invalid("this is no sum over whole epochs")
         if times_ != ONE and not law.data.get("epochs"):
             raise Invalid("this order has no epochs")
-        every = vector_plus({}, vector_sum_over(ITEM, law.family(place), items, self.language.whole), times_)
-        return vector_plus({n: ONE}, every, constant(-1)), [plus(items, ONE, -1), times_]
+        every = times(sum_over(ITEM, law.family(place), items, self.language.whole), times_)
+        return plus(variable(n), every, -1), [plus(items, ONE, -1), times_]
 
     def _by_once(self, claim: Claim, by: Any) -> None:
         """An order draws every item once in every epoch, for every outcome."""
@@ -1768,7 +1693,7 @@ class Record:
         place = self.place_of(cited, by) | self.single_means(cited, by)
         for name, arguments, text in by["vectors"]:
             image, own = self.language.vector(parsed(text, "sum"), {}), [atom(("x", a)) for a in arguments]
-            if (vector_inside(image) - set(own)) & set(cited.ranges):
+            if (inside(image) - set(own)) & set(cited.ranges):
                 raise Invalid(f"what stands for {name} depends on an index of the cited record")
             key, value = (("head", name), (own, image)) if own else (("v", name), image)
             place[atom(key)] = value
@@ -1858,8 +1783,8 @@ class Model:
     def _set(self, name: str, parameters: list[int], value: Any) -> None:
         """What a name is; a number is a vector in one dimension."""
         kind = self.language.kinds.get(name, "number")
-        if "vector" in kind and isinstance(value, tuple):
-            value = {UNIT: value}
+        if "vector" in kind and not vectors_in(value):
+            value = times(value, variable(UNIT))
         key = {"vector": "v", "vector function": "head", "function": "function"}.get(kind, "x")
         self.place[atom((key, name))] = (parameters, value) if "function" in kind else value
 
@@ -1874,7 +1799,12 @@ class Model:
         for fact in (f for f in facts if f["kind"] not in ("index", "range", "definition")):
             claim = self.language.claim(fact["claim"])
             indices = [n for n in self.record.ranges if n in claim.atoms and n in self.language.integers]
-            if not self._holds(claim, {}) and not all(self._holds(claim, row) for row in self._rows(indices)):
+            try:
+                if self._holds(claim, {}):
+                    continue
+            except Invalid:  # a quotient or a number of terms is known at values of the indices only
+                pass
+            if not all(self._holds(claim, row) for row in self._rows(indices)):
                 raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
 
     def _rows(self, indices: list[int]) -> Any:
@@ -1886,25 +1816,38 @@ class Model:
                     raise Invalid("at the point: an index has too many values")
                 yield values
 
-    def _holds(self, claim: Claim, values: Any) -> bool:
+    def at(self, claim: Claim, values: Any) -> Claim:
+        """The claim at the point and at values of indices."""
         place = {**self.place, **values}
         for _ in range(LARGEST):  # what is put may be given by others
             claim = claim if claim.atoms.isdisjoint(place) else claim.put(place, self.language.whole)
-        if claim.op != "=" and not claim.gap[0] and all(self._positive(BASES[k]) for k in needed(claim.gap)):
+        powers = {n: self._power(*map(thawed, ATOMS[n][1:])) for n in claim.atoms if ATOMS[n][0] == "**"}
+        return claim.put(powers, self.language.whole) if powers else claim
+
+    def _holds(self, claim: Claim, values: Any) -> bool:
+        claim = self.at(claim, values)
+        if not claim.gap[0] and claim.gap[1] and all(map(self._positive, needed(claim.gap))):
             claim = Claim(claim.op, ZERO)
         roots = claim.op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap))
         return _between(claim.gap)[0] > 0 if claim.plain is None and roots else claim.plain is True
 
-    def _positive(self, poly: Any) -> bool:
-        """Whether a polynomial in variables of ranges is positive there: its terms are at least 0, one is more."""
-        signed: dict[str, set[int]] = {">": set(), ">=": set()}
-        for n, relations in self.record.ranges.items():
-            for c in relations:
-                if n not in self.language.integers and _same_sign(c.gap, variable(n)):
-                    signed[c.op].add(n)
-        terms = [({n for n, _ in m}, c > 0) for m, c in poly]
-        known = signed[">"] | signed[">="]
-        return all(c and own <= known for own, c in terms) and any(own <= signed[">"] for own, _ in terms)
+    def _positive(self, base: int) -> bool:
+        """Whether a polynomial in real variables of ranges is positive there: its terms are at least 0, one is more."""
+        found: dict[str, set[int]] = {">": set(), ">=": set()}  # the variables that their ranges make so
+        for own, claim in ((n, claim) for n, claims in self.record.ranges.items() for claim in claims):
+            if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
+                found[claim.op].add(own)
+        terms = [({n for n, _ in m}, c > 0) for m, c in BASES[base]]
+        both = found[">"] | found[">="]
+        return all(c and own <= both for own, c in terms) and any(own <= found[">"] for own, _ in terms)
+
+    def _power(self, base: Value, exponent: Value) -> Value:
+        """b**(e + n) as b**n * b**e, for a number b > 0 and an integer n, so that equal powers look alike."""
+        number, whole = number_of(base), exponent[0].get((), 0)
+        plain = number_of(exponent) is not None or exponent[1] or Fraction(whole).denominator != 1
+        if number is None or number <= 0 or plain:
+            return power_of(base, exponent)
+        return times(power(base, int(whole)), power_of(base, plus(exponent, constant(whole), -1)))
 
 
 def _between(a: Value) -> tuple[Fraction, Fraction]:
