@@ -156,6 +156,7 @@ def write_records(id: str = "") -> None:
     from boundcheck.proof.discovery import citations, derivation, folder
     from boundcheck.proof.records import recorded
     from boundcheck.theory.discovery import statement
+    from boundcheck.verify.boundcheck_verify import Invalid
 
     wanted = [statement(id).id] if id else shipped_readings()
     order = list(dict.fromkeys(one for w in wanted for one in (*_cited_first(w, citations), w)))
@@ -164,7 +165,12 @@ def write_records(id: str = "") -> None:
             paper, name, reading = one.split("/")
             path = record_file(folder(), one)
             if recorded(paper, name).get(reading, {}).get("status") == "PROVED":
-                outcome = write_record(derivation(one), folder())
+                try:
+                    outcome = write_record(derivation(one), folder())
+                except (Invalid, BadInput, KeyError, AttributeError, ValueError) as error:
+                    path.unlink(missing_ok=True)
+                    line(f"{one}: no proof record ({error!s:.100})")
+                    continue
                 save(outcome, folder())
                 for step, reason in outcome.open.items():
                     line(f"{one}: no certificate for step {step} ({reason[:100]})")

@@ -502,11 +502,9 @@ def _whole_root(x: int, degree: int) -> int:
 
 
 def power_of(a: Value, exponent: Value) -> Value:
-    """a to a number, or to an integer expression; b**(e + n) is b**n * b**e for a number b > 0 and an integer n."""
-    number, base, whole = number_of(exponent), number_of(a), exponent[0].get((), 0)
+    """a to a number, or to an integer expression."""
+    number = number_of(exponent)
     if number is None:
-        if whole and base is not None and base > 0 and not exponent[1] and Fraction(whole).denominator == 1:
-            return times(power(a, int(whole)), power_of(a, plus(exponent, constant(whole), -1)))
         return variable(atom(("**", frozen(a), frozen(exponent)), inside(a), inside(exponent)))
     number = Fraction(number)
     return power(a if number.denominator == 1 else root_of(a, number.denominator), number.numerator)
@@ -1966,10 +1964,16 @@ class Model:
                     raise Invalid("at the point: an index has too many values")
                 yield values
 
-    def _holds(self, claim: Claim, values: Any) -> bool:
+    def at(self, claim: Claim, values: Any) -> Claim:
+        """The claim at the point and at values of indices."""
         place = {**self.place, **values}
         for _ in range(LARGEST):  # what is put may be given by others
             claim = claim if claim.atoms.isdisjoint(place) else claim.put(place, self.language.whole)
+        powers = {n: self._power(*map(thawed, ATOMS[n][1:])) for n in claim.atoms if ATOMS[n][0] == "**"}
+        return claim.put(powers, self.language.whole) if powers else claim
+
+    def _holds(self, claim: Claim, values: Any) -> bool:
+        claim = self.at(claim, values)
         if not claim.gap[0] and claim.gap[1] and all(map(self._positive, needed(claim.gap))):
             claim = Claim(claim.op, ZERO)
         roots = claim.op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap))
@@ -1984,6 +1988,14 @@ class Model:
         terms = [({n for n, _ in m}, c > 0) for m, c in BASES[base]]
         both = found[">"] | found[">="]
         return all(c and own <= both for own, c in terms) and any(own <= found[">"] for own, _ in terms)
+
+    def _power(self, base: Value, exponent: Value) -> Value:
+        """b**(e + n) as b**n * b**e, for a number b > 0 and an integer n, so that equal powers look alike."""
+        number, whole = number_of(base), exponent[0].get((), 0)
+        plain = number_of(exponent) is not None or exponent[1] or Fraction(whole).denominator != 1
+        if number is None or number <= 0 or plain:
+            return power_of(base, exponent)
+        return times(power(base, int(whole)), power_of(base, plus(exponent, constant(whole), -1)))
 
 
 def _between(a: Value) -> tuple[Fraction, Fraction]:
