@@ -188,7 +188,7 @@ def skeleton(proof: Derivation) -> dict[str, Any]:
         "statement": statement_part(proof),
         "names": names_of(proof),
         "facts": fact_rows(proof),
-        "laws": [law_row(law) for law in proof.laws if type(law) in (Order, Draws)],  # others have no lines
+        "laws": [law_row(law) for law in proof.laws],
         "steps": [f"{s.name}.{k}" if k else s.name for s in proof.steps for k, _ in enumerate(parts(s.claim))],
         "point": None,
         "lines": [],

@@ -619,7 +619,8 @@ class Language:
     def __init__(self, kinds: Any) -> None:
         self.kinds: dict[str, str] = {ANY: "number"}
         for name, kind in kinds.items():
-            if kind not in KINDS or name in OWN or not re.fullmatch(r"[A-Za-z][A-Za-z_0-9]*", name):
+            taken = name in OWN and kind != "number"
+            if kind not in KINDS or taken or not re.fullmatch(r"[A-Za-z][A-Za-z_0-9]*", name):
                 raise Invalid(f"'{name}' cannot be declared as {kind}")
             self.kinds[name] = kind
         self.integers = {atom(("x", name)) for name, kind in self.kinds.items() if kind == "integer"}
@@ -978,7 +979,8 @@ class Averages:
     weights; then <X, Y> is <x, y>/clients for their means.
     """
 
-    order, sources, past = False, dict[int, Any](), set[int]()  # they draw nothing, and know nothing before a draw
+    order, weights = False, False
+    sources, past = dict[int, Any](), set[int]()  # they draw nothing, and know nothing before a draw
 
     def __init__(self, data: Any, language: Language) -> None:
         self.data, self.whole = data, language.whole
@@ -1184,8 +1186,6 @@ class Record:
         named = [parsed(fact["claim"]) for fact in self.data["facts"] if fact["kind"] == "definition"]
         defined = [[self.language.vector(t, {}) for t in tree[1:]] for tree in named if tree[0] == "="]
         for data in self.data["laws"]:
-            if data["kind"] not in ("order", "draws", "weights", "averages"):
-                continue  # no line can use it
             law = Averages(data, self.language) if data["kind"] == "averages" else Law(data, self.language)
             where = f"the law '{data['name']}'"
             if isinstance(law, Averages) and law.noise:
