@@ -91,7 +91,7 @@ def write_rule(w: Writer, by: Any, asked: Any, name: str) -> None:
     kind = type(by).__name__
     if kind in _RULES:
         _RULES[kind](rule)
-    elif kind in ("Cited", "Instance", "Lemma", "ForVectors"):
+    elif kind in ("Cited", "Instance", "Lemma", "ForVectors", "Specialised"):
         write_citation(rule)
     else:
         raise NotShown(f"the rule '{kind}' has no lines")
@@ -153,6 +153,21 @@ def _accumulation(rule: Rule) -> None:
     line = _over(rule, by.source, by.index, count, {}, [sign])
     ends = _telescoped(rule, text(by.value), by.index, count, False)
     rule.close([["1", [line]]], [[ends, "1"]], (sign,))
+
+
+def _shift(rule: Rule) -> None:
+    by = rule.by
+    count, sign = _count(rule)
+    rule.close([], [[_telescoped(rule, text(by.term), by.index, count, False), "1"]], (sign,))
+
+
+def _exchange(rule: Rule) -> None:
+    by, w = rule.by, rule.w
+    counts = {str(index): text(count) for index, count in ((by.index, by.count), (by.other, by.others))}
+    signs = [rule.prove(f"{count} >= 0") for count in counts.values()]
+    left, right = v.exchanged(w.language, text(by.term), list(counts.items()))
+    entry = {"rule": "exchange", "term": text(by.term), "sums": [list(row) for row in counts.items()], "signs": signs}
+    rule.close([], [[rule.add(f"{w.text(v.plus(left, right, -1))} == 0", entry), "-1"]], tuple(signs))
 
 
 def _cauchy_schwarz(rule: Rule) -> None:
@@ -313,6 +328,8 @@ _RULES: dict[str, Written] = {
     "SumOver": _sum_over,
     "Telescoping": _telescoping,
     "Accumulation": _accumulation,
+    "Shift": _shift,
+    "Exchange": _exchange,
     "CauchySchwarz": _cauchy_schwarz,
     "PartialSum": _partial_sum,
     "Jensen": _jensen,

@@ -1075,6 +1075,17 @@ class Line:
         self.name, self.claim, self.supposed = name, claim, supposed
 
 
+def exchanged(language: Language, term: str, sums: Any) -> tuple[Value, Value]:
+    """The double sums of a term over (index, count) pairs, the first index outside and inside."""
+    body = language.value(term)
+    (i, first), (j, second) = ((atom(("x", n)), language.value(count)) for n, count in sums)
+    whole = language.whole
+    return (
+        sum_over(i, sum_over(j, body, second, whole), first, whole),
+        sum_over(j, sum_over(i, body, first, whole), second, whole),
+    )
+
+
 class Record:
     """One record; `check` raises Invalid where it proves nothing."""
 
@@ -1578,6 +1589,19 @@ class Record:
             raise Invalid("the claim is not a telescoping sum")
         self._no_poles_of(claim, by)
 
+    def _by_exchange(self, claim: Claim, by: Any) -> None:
+        """Two finite sums may be carried out in either order."""
+        signs = [self._get(n) for n in by["signs"]]
+        (i, first), (j, second) = ((atom(("x", n)), self.language.value(count)) for n, count in by["sums"])
+        if not all(n in self.language.integers for n in (i, j)) or {i, j} & (inside(first) | inside(second)) or i == j:
+            raise Invalid("the sums are not over all pairs of two indices")
+        if not all(self._counted(count, signs) for count in (first, second)):
+            raise Invalid("the number of terms is not shown to be an integer that is at least 0")
+        left, right = exchanged(self.language, by["term"], by["sums"])
+        if not Claim("==", plus(left, right, -1)).same(claim):
+            raise Invalid("the claim is not that of two sums in either order")
+        self._no_poles_of(claim, by)
+
     def _by_at(self, claim: Claim, by: Any) -> set[int]:
         """A line at given values of indices, which are shown to be in their ranges."""
         source = self._get(by["of"])
@@ -1759,6 +1783,7 @@ class Record:
             if not (wanted.plain or any(g.gives(wanted) for g in given)):
                 raise Invalid(f"'{name}' of the cited record is not shown")
         self._assumptions(cited, by)
+        self.rests += [f"that for {cited.id} {by['special']}"] if "special" in by else []
         target = target_of(cited)
         told, taken = self._for_vectors(cited, by)
         if target not in told:
