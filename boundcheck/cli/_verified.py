@@ -100,6 +100,14 @@ def keep_verdicts(ids: Iterable[str]) -> None:
         write_record(paper, name, entries)
 
 
+def shipped_readings() -> list[str]:
+    """Full ids of all readings with a shipped derivation, by paper and statement."""
+    from boundcheck.proof.discovery import derived_readings, folder
+
+    files = sorted(path for path in folder().glob("*/*.py"))
+    return [f"{p.parent.name}/{p.stem}/{r}" for p in files for r in derived_readings(p.parent.name, p.stem)]
+
+
 def shipped_records() -> list[Path]:
     """The proof records of all shipped derivations."""
     from boundcheck.proof.discovery import folder
@@ -152,7 +160,6 @@ def write_records(id: str = "") -> None:
     """Writes the records of the proved readings anew, those that they cite first."""
     from boundcheck.certificates.record import record_file
     from boundcheck.certificates.write import save, write_record
-    from boundcheck.cli._derivations import shipped_readings
     from boundcheck.proof.discovery import citations, derivation, folder
     from boundcheck.proof.records import recorded
     from boundcheck.theory.discovery import statement

@@ -111,7 +111,7 @@ class Derivation(Shown):
         """Inverse of `to_dict`. Raises BadInput for data that describe no derivation."""
         from boundcheck.proof.serial import derivation_from_dict
 
-        return derivation_from_dict(data)
+        return derivation_from_dict(Derivation, data)
 
     def __post_init__(self) -> None:
         names: dict[str, str] = {}
