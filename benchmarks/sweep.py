@@ -95,7 +95,7 @@ def wide(symbol: Symbol) -> str:
     if symbol.integer:
         low = max(1, round(low))
         return f'"log:{low}:{max(low + 1, 100 if symbol.high is None else round(high))}:integer"'
-    return f'"log:{min(low, high / 100)!r}:{high!r}"'
+    return f'"log:{low if symbol.high is None else min(low, high / 100)!r}:{high!r}"'
 
 
 def rate_of(claimed: Statement) -> float:

@@ -140,8 +140,11 @@ def corrected(claimed: Statement) -> Statement:
     return statement(f"{claimed.id.rpartition('/')[0]}/corrected")
 
 
+BOUNDED = ("bounded_gradients", "bounded_sample_gradients")
+
+
 def unbounded_gradients(claimed: Statement) -> Statement:
-    return replace(claimed, assumptions=tuple(a for a in claimed.assumptions if a.name != "bounded_gradients"))
+    return replace(claimed, assumptions=tuple(a for a in claimed.assumptions if a.name not in BOUNDED))
 
 
 def no_assumption_on_ties(claimed: Statement) -> Statement:

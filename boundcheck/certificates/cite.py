@@ -48,6 +48,9 @@ def write_citation(rule: Any) -> None:
     else:
         images = by._images(cited)
         metric = cited.metric.scale.xreplace(images) * by.metric
+    if not more:  # a symbol that the claim does not depend on may have any value
+        free = (s.expr for s in cited.symbols if s.expr not in images and s.name not in w.language.kinds)
+        images |= dict.fromkeys(free, sp.Integer(1))
     record = v.cited_record(cited.id, w.record.path, w.record.open)
     entry: dict[str, Any] = {
         "rule": "cite",
@@ -76,6 +79,8 @@ def write_citation(rule: Any) -> None:
     gap = v.put(gap, place, w.language.whole)
     entry["implied"] = _implied(cited, w.data["statement"]["assumptions"], getattr(by, "at", {}))
     entry["hypotheses"] = list(dict.fromkeys(hypotheses))
+    if kind == "Specialised":
+        entry["special"] = "; ".join(why for why, _ in by.trusted())
     if vectors is not None:
         entry |= {"vectors": vectors}
         entry["shown"] = _facts_of(rule, record, entry)
@@ -98,7 +103,7 @@ def _facts_of(rule: Any, cited: Any, entry: Any) -> list[str]:
     w = rule.w
     found: list[str] = []
     for fact, wanted in w.record.said_of(cited, entry):
-        if wanted.plain or not (wanted.op == "=" or wanted.gap[0]):
+        if wanted.plain or not wanted.gap[0]:
             continue
         line = next((n for n in rule.asked.facts if not n.startswith("#") and w.claim(n).gives(wanted)), "")
         if line:

@@ -94,7 +94,7 @@ class Combination:
                     continue
                 written = self.now[int(name[1:])] if name.startswith("#") else self.w.texts[name]
                 tree = v.parsed(written)
-                targets: list[str] = [v.name_of(n) for n in claim.gap] if vectors else []
+                targets: list[str] = [v.name_of(n) for n in v.linear(claim.gap)] if vectors else []
                 first = _left_atom(tree[1])
                 targets = [first, *targets] if first else targets
                 for target in targets:

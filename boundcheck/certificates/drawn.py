@@ -7,12 +7,14 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.certificates.lines import NotShown
-from boundcheck.certificates.text import atom_text, text
+from boundcheck.certificates.text import atom_text, claim_text, text
 from boundcheck.verify import boundcheck_verify as v
 
 
 def expect(form: Any, name: str) -> None:
     """Puts what the law says into the claims of a combination: an equation for every product with a draw."""
+    if name not in form.w.record.laws:
+        raise NotShown(f"the verifier reads no law of the kind of '{name}'")
     gaps = [form.w.claim(n, form.now).gap for n in form.asked.facts if form.w.claim(n, form.now).op not in ("=", "=>")]
     gaps.append(form.w.language.claim(form.text).gap)
     products = {n for gap in gaps for m in form.image(gap)[0] for n, _ in m if v.ATOMS[n][0] == "<>"}
@@ -27,9 +29,12 @@ def expect(form: Any, name: str) -> None:
 def _expectation(form: Any, name: str, product: int) -> str:
     """A line for the expectation of a product, or '' where the law says nothing about it."""
     w = form.w
-    law = w.record.laws[name]
+    law = w.record.laws.get(name)
+    if law is None:
+        raise NotShown(f"the law '{name}' has no lines")
     pair = v.ATOMS[product][1:]
-    if not any(v.head_of(n) in law.sources for n in pair):
+    about = {*law.sources, *getattr(law, "means", ()), *getattr(law, "families", ())}
+    if not any(v.head_of(n) in about for n in pair):
         return ""
     by: dict[str, Any] = {"rule": "mean", "law": name, "first": v.name_of(pair[0]), "second": v.name_of(pair[1])}
     for before in _epochs(w, law, pair):
@@ -102,7 +107,8 @@ def every_sample(rule: Any) -> None:
     w, record = rule.w, rule.w.record
     law = record.laws[rule.by.law]
     lines: list[list[str]] = []
-    for n in rule.claim.gap:
+    own = v.linear(rule.claim.gap)
+    for n in own:
         place = law.place(n) if v.ATOMS[n][0] == "S" and v.head_of(n) in law.sources else None
         if place is None:
             continue
@@ -113,10 +119,17 @@ def every_sample(rule: Any) -> None:
             except v.Invalid:
                 continue
             signs = [rule.prove(f"{w.text(x)} >= 0") for x in numbers if v.number_of(x) is None]
-            claim = " + ".join(f"({w.text(c)})*{v.name_of(k)}" for k, c in gap.items()) + " = 0"
-            lines.append([rule.add(claim, {**entry, "signs": signs}), w.text(rule.claim.gap[n])])
+            lines.append([rule.add(f"{w.text(gap)} = 0", {**entry, "signs": signs}), w.text(own[n])])
             break
     rule.close([], lines)
+
+
+def averaged(rule: Any) -> None:
+    """The line of a step by `Averaged`."""
+    rule.close(
+        [],
+        [[rule.add(claim_text(rule.asked.claim), {"rule": "average", "law": rule.by.law, "of": rule.by.source}), "1"]],
+    )
 
 
 def in_epochs(rule: Any) -> None:

@@ -11,7 +11,7 @@ import sympy as sp
 
 from boundcheck.certificates.cite import write_citation
 from boundcheck.certificates.combine import Combination, combination
-from boundcheck.certificates.drawn import every_sample, in_epochs
+from boundcheck.certificates.drawn import averaged, every_sample, in_epochs
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.certificates.writer import Writer
@@ -91,7 +91,7 @@ def write_rule(w: Writer, by: Any, asked: Any, name: str) -> None:
     kind = type(by).__name__
     if kind in _RULES:
         _RULES[kind](rule)
-    elif kind in ("Cited", "Instance", "Lemma", "ForVectors"):
+    elif kind in ("Cited", "Instance", "Lemma", "ForVectors", "Specialised"):
         write_citation(rule)
     else:
         raise NotShown(f"the rule '{kind}' has no lines")
@@ -107,14 +107,10 @@ def _over(rule: Rule, source: str, index: Any, count: str, more: dict[str, Any],
     w = rule.w
     line, number, n = w.record.lines[source].claim, v.atom(("x", str(index))), w.language.value(count)
     whole = w.language.whole
-    if line.op == "=":
-        total = v.vector_sum_over(number, line.gap, n, whole)
-        claim = " + ".join(f"({w.text(c)})*{v.name_of(a)}" for a, c in total.items()) + " = 0"
-    else:
-        gap = v.sum_over(number, line.gap, n, whole)
-        if "part" in more:
-            gap = v.plus(gap, v.sum_over(number, line.gap, w.language.value(more["part"]), whole), -1)
-        claim = f"{w.text(gap)} {'==' if line.op == '==' else '>='} 0"
+    gap = v.sum_over(number, line.gap, n, whole)
+    if "part" in more:
+        gap = v.plus(gap, v.sum_over(number, line.gap, w.language.value(more["part"]), whole), -1)
+    claim = f"{w.text(gap)} {line.op if line.op in ('=', '==') else '>='} 0"
     ranges = rule.ranges(index, "@ >= 0", f"@ <= {count} - 1")
     by = {"rule": "over", "of": source, "index": str(index), "count": count, "ranges": ranges, "signs": signs, **more}
     return rule.add(claim, by)
@@ -135,16 +131,10 @@ def _telescoped(rule: Rule, term: str, index: Any, count: str, vectors: bool) ->
     places = [
         {number: x} for x in (v.plus(v.variable(number), v.ONE), v.variable(number), w.language.value(count), v.ZERO)
     ]
-    if vectors:
-        value = w.language.vector(v.parsed(term, "sum"), {})
-        after, here, end, start = (v.vector_put(value, p, whole) for p in places)
-        total = v.vector_sum_over(number, v.vector_plus(after, here, v.constant(-1)), w.language.value(count), whole)
-        gap = v.vector_plus(total, v.vector_plus(end, start, v.constant(-1)), v.constant(-1))
-        claim = " + ".join(f"({w.text(c)})*{v.name_of(a)}" for a, c in gap.items()) + " = 0"
-    else:
-        after, here, end, start = (v.put(w.language.value(term), p, whole) for p in places)
-        total = v.sum_over(number, v.plus(after, here, -1), w.language.value(count), whole)
-        claim = f"{w.text(v.plus(total, v.plus(end, start, -1), -1))} == 0"
+    value = w.language.read(v.parsed(term, "sum"), {})
+    after, here, end, start = (v.put(value, p, whole) for p in places)
+    total = v.sum_over(number, v.plus(after, here, -1), w.language.value(count), whole)
+    claim = f"{w.text(v.plus(total, v.plus(end, start, -1), -1))} {'=' if vectors else '=='} 0"
     return rule.add(claim, {"rule": "telescope", "term": term, "index": str(index), "count": count})
 
 
@@ -163,6 +153,21 @@ def _accumulation(rule: Rule) -> None:
     line = _over(rule, by.source, by.index, count, {}, [sign])
     ends = _telescoped(rule, text(by.value), by.index, count, False)
     rule.close([["1", [line]]], [[ends, "1"]], (sign,))
+
+
+def _shift(rule: Rule) -> None:
+    by = rule.by
+    count, sign = _count(rule)
+    rule.close([], [[_telescoped(rule, text(by.term), by.index, count, False), "1"]], (sign,))
+
+
+def _exchange(rule: Rule) -> None:
+    by, w = rule.by, rule.w
+    counts = {str(index): text(count) for index, count in ((by.index, by.count), (by.other, by.others))}
+    signs = [rule.prove(f"{count} >= 0") for count in counts.values()]
+    left, right = v.exchanged(w.language, text(by.term), list(counts.items()))
+    entry = {"rule": "exchange", "term": text(by.term), "sums": [list(row) for row in counts.items()], "signs": signs}
+    rule.close([], [[rule.add(f"{w.text(v.plus(left, right, -1))} == 0", entry), "-1"]], tuple(signs))
 
 
 def _cauchy_schwarz(rule: Rule) -> None:
@@ -323,6 +328,8 @@ _RULES: dict[str, Written] = {
     "SumOver": _sum_over,
     "Telescoping": _telescoping,
     "Accumulation": _accumulation,
+    "Shift": _shift,
+    "Exchange": _exchange,
     "CauchySchwarz": _cauchy_schwarz,
     "PartialSum": _partial_sum,
     "Jensen": _jensen,
@@ -333,5 +340,6 @@ _RULES: dict[str, Written] = {
     "Induction": _induction,
     "Expected": _expected,
     "EverySample": every_sample,
+    "Averaged": averaged,
     "InEpochs": in_epochs,
 }

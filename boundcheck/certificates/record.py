@@ -11,10 +11,14 @@ from sympy.core.function import AppliedUndef
 
 from boundcheck.certificates.text import claim_text, text, vector_text
 from boundcheck.proof.derivation import Derivation, scope_facts
+from boundcheck.proof.families import Averages
+from boundcheck.proof.generated import generated
 from boundcheck.proof.language import parts
-from boundcheck.proof.laws import Order
+from boundcheck.proof.laws import Draws, Order
 from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
+from boundcheck.proof.weights import Weights
+from boundcheck.theory.assumptions import with_implied
 from boundcheck.verify import boundcheck_verify as v
 
 _OP = {"upper bound": "<=", "lower bound": ">=", "equality": "==", "formula": "=="}
@@ -33,7 +37,7 @@ def statement_part(proof: Derivation) -> dict[str, Any]:
     return {
         "symbols": [[s.name, "integer" if s.integer else "number", s.meaning] for s in own.symbols],
         "hypotheses": hypotheses,
-        "assumptions": [[a.name, a.meaning] for a in own.assumptions],
+        "assumptions": [[a.name, a.meaning] for a in _assumed(proof)],
         "target": text(target),
         "metric": said,
         "method": "" if own.algorithm is None else own.algorithm.kind,
@@ -48,8 +52,9 @@ def _named_parts(fact: Fact) -> list[list[str]]:
 def fact_rows(proof: Derivation) -> list[dict[str, str]]:
     """The facts as data: a conjunction is one row a part."""
     rows: list[dict[str, str]] = []
+    given = generated(proof.statement, proof.facts, proof.target)
     for fact in proof.facts:
-        origin = _origin(fact)
+        origin = "generated" if fact.name in given else _origin(fact)
         for k, part in enumerate(parts(fact.claim)):
             row = {
                 "name": f"{fact.name}.{k}" if k else fact.name,
@@ -66,6 +71,12 @@ def fact_rows(proof: Derivation) -> list[dict[str, str]]:
     return rows
 
 
+def _assumed(proof: Derivation) -> list[Any]:
+    """The assumptions of the statement, and those that follow from them and are used."""
+    used = {f.assumption for f in proof.facts} | {law.of for law in proof.laws}
+    return [a for a in with_implied(proof.statement.assumptions) if a in proof.statement.assumptions or a.name in used]
+
+
 def law_row(law: Any) -> dict[str, Any]:
     """A law as data."""
     row: dict[str, Any] = {"name": law.name, "kind": type(law).__name__.lower(), "of": law.of}
@@ -73,7 +84,13 @@ def law_row(law: Any) -> dict[str, Any]:
     row |= {"past": [vector_text(x) for x in law.past]}
     if isinstance(law, Order):
         row |= {"items": text(law.items), "epochs": law.epochs}
-    elif law.alike:
+    elif isinstance(law, Averages):
+        if law.independent:
+            row |= {"clients": text(law.clients), "independent": [vector_text(x) for x in law.independent]}
+    elif isinstance(law, Weights):
+        row["weighted"] = [vector_text(x) for x in law.weighted]
+        row |= {k: text(getattr(law, k)) for k in ("mean_weight", "largest", "correlation", "clients")}
+    elif isinstance(law, Draws) and law.alike:
         row["alike"] = [[vector_text(x), vector_text(other)] for x, other in law.alike]
     return row if law.time is None else row | {"time": str(law.time)}
 
@@ -83,7 +100,7 @@ def _origin(fact: Fact) -> str:
         return "statement"
     if fact.kind in ("definition", "index", "range"):
         return "notation"
-    return "generated" if fact.instance is not None or getattr(fact, "generated", False) else "transcribed"
+    return "generated" if fact.instance is not None else "transcribed"
 
 
 def names_of(proof: Derivation) -> dict[str, str]:
@@ -95,6 +112,7 @@ def names_of(proof: Derivation) -> dict[str, str]:
         *(x for law in proof.laws for pair in (*law.drawn, *getattr(law, "alike", ())) for x in pair),
         *(x for law in proof.laws for x in law.past),
         *(law.items for law in proof.laws if isinstance(law, Order)),
+        *(law.clients for law in proof.laws if isinstance(law, Averages) and law.independent),
         proof.statement.bound,
         proof.target,
     ):

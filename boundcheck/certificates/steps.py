@@ -80,15 +80,25 @@ def _conjuncts(claim: Any) -> list[Any]:
     return split(claim)
 
 
+def _from_few(w: Writer, text_of: str, asked: Asked, name: str = "") -> str:
+    """A line, shown from all that is asked, else without the domains of what it does not mention."""
+    try:
+        return w.prove(text_of, asked.names, asked.now, name=name)
+    except NotShown:
+        about = w.language.claim(text_of).atoms
+        few = (n for n in asked.names if not n.startswith("domain ") or w.claim(n).atoms <= about)
+        return w.prove(text_of, few, asked.now, name=name)
+
+
 def _least(w: Writer, asked: Asked, name: str) -> None:
     """The claim itself, from the parts in which it was shown."""
     claim = asked.claim
     split = _conjuncts(claim)
     text_of = claim_text(claim)
     if len(split) == 1:
-        w.prove(text_of, asked.names, asked.now, name=name)
+        _from_few(w, text_of, asked, name)
         return
-    each = [w.prove(claim_text(p), asked.names, asked.now) for p in split]
+    each = [_from_few(w, claim_text(p), asked) for p in split]
     small: Any
     large: Any
     small, large = (claim.lhs, claim.rhs) if isinstance(claim, sp.Le | sp.Lt) else claim.args[::-1]
@@ -172,8 +182,6 @@ def _substituted(fact: Any, values: dict[Any, Any]) -> Any:
 
 
 def _written(w: Writer, claim: Any) -> str:
-    if claim.op == "=":
-        return " + ".join(f"({w.text(c)})*{v.name_of(n)}" for n, c in claim.gap.items()) + " = 0"
     if claim.op == "=>":
         return " & ".join(_written(w, p) for p in claim.supposed) + " => " + _written(w, claim.gap)
     return f"{w.text(claim.gap)} {claim.op} 0"

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from boundcheck.cli._output import line, print_json, progress, table
-from boundcheck.cli._verified import standing, with_verdicts
+from boundcheck.cli._verified import shipped_readings, standing, with_verdicts
 from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
@@ -42,14 +42,6 @@ def write_report(report: DerivationReport) -> None:
             f"the derivation of {report.statement} comes from another package; only shipped ones have records."
         )
     write_record(paper, name, with_verdicts({report.statement: content(report)})[paper, name])
-
-
-def shipped_readings() -> list[str]:
-    """Full ids of all readings with a shipped derivation, by paper and statement."""
-    from boundcheck.proof.discovery import derived_readings, folder
-
-    files = sorted(path for path in folder().glob("*/*.py"))
-    return [f"{p.parent.name}/{p.stem}/{r}" for p in files for r in derived_readings(p.parent.name, p.stem)]
 
 
 def _checked(item: tuple[str, float]) -> dict[str, Any]:

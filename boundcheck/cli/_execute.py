@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,11 @@ from boundcheck.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from boundcheck.core.executor import Executor
+    from boundcheck.evidence.stored import Spread
 
 
 WAITING = "It still ran when this report was written, which is written again when all is done."
+MANY_SEEDS = 5000  # a sampled claim that may need more has its seeds spread over the executor
 SERIAL = 3  # up to so many jobs are carried out in this process: starting others costs more
 
 
@@ -103,6 +106,11 @@ class _Job:
         return 0 if self.long else 2 if isinstance(self.what, Claim) else 1
 
     @property
+    def spreads(self) -> bool:
+        """Whether its seeds are items, instead of itself."""
+        return isinstance(self.what, Claim) and self.what.engine == "sampled" and self.what.runs > MANY_SEEDS
+
+    @property
     def on_gpu(self) -> bool:
         """Whether it computes on a GPU of this machine."""
         if isinstance(self.what, Limits):
@@ -134,8 +142,10 @@ class _NotedStore(Store):
         return super().put(key, spec, arrays, meta)
 
 
-def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | LimitStudy | Study | _NoStudy:
-    """One job; at the top of the module, so that worker processes find it."""
+def _carry_out(
+    job: _Job, tell: Callable[[float], None], spread: Spread | None = None
+) -> Done | Refused | LimitStudy | Study | _NoStudy | Lost:
+    """One job; at the top of the module, so that worker processes find it. spread: of the seeds of a sampled claim."""
     what = job.what
     store = None if job.store is None else _NotedStore(job.store)
     try:
@@ -144,7 +154,9 @@ def _carry_out(job: _Job, tell: Callable[[float], None]) -> Done | Refused | Lim
         elif isinstance(what, Asked):
             result = carry_out_study(what, tell, store)
         else:
-            result = run_claim(what, store, tell)
+            result = run_claim(what, store, tell, spread)
+    except WorkerLost as error:
+        return Lost(str(error))
     except (BadInput, MissingExtra, Unsupported) as error:  # a StoreError concerns all jobs and is passed on
         absent = is_absence(error)
         return Refused(what, str(error), absent) if isinstance(what, Claim) else _NoStudy(str(error), absent)
@@ -173,10 +185,10 @@ def _carry_out_all(
     """The results in the order of the jobs, `Lost` among them, with a progress bar.
 
     What the store has is not handed to the executor. Of the rest, those that take longer are begun first, so that no
-    process is left with one at the end; a process alone begins with the short ones. Those that compute on a
-    GPU of this machine come after the others, one after the other in this process: side by side they would share its
-    memory. on_short: called once, with None for what still runs, when all but the long jobs are done and one of these
-    is not.
+    process is left with one at the end; a process alone begins with the short ones. After the others, one after the
+    other in this process, come sampled claims with many seeds, which are the items instead, and those that compute on a
+    GPU of this machine: side by side they would share its memory. on_short: called once, with None for what still runs,
+    when all but the long jobs are done and one of these is not.
     """
     from boundcheck.cli._output import progress
 
@@ -188,13 +200,19 @@ def _carry_out_all(
     short = {index for index in rest if not jobs[index].long}
     if on_short is not None and not short and 0 < len(rest) < len(jobs):
         on_short(results)
-    on_gpu = [index for index in rest if jobs[index].on_gpu]
-    rest = [index for index in rest if index not in set(on_gpu)]
     alone = isinstance(executor, SerialExecutor)
+    on_gpu = [index for index in rest if jobs[index].on_gpu]
+    spread = [index for index in rest if jobs[index].spreads and not alone and where.limit is None]
+    rest = [index for index in rest if index not in {*on_gpu, *spread}]
     rest.sort(key=lambda index: (alone and jobs[index].long, jobs[index].turn))
     shares = [float(result is not None) for result in results]
     with progress(title, float(max(len(jobs), 1))) as show:
-        for own, order in ((executor, rest), (SerialExecutor(), on_gpu)):
+        here = SerialExecutor()
+        for own, order, function in (
+            (executor, rest, _carry_out),
+            (here, spread, partial(_carry_out, spread=executor.map)),
+            (here, on_gpu, _carry_out),
+        ):
 
             def share(place: int, done: float, order: Sequence[int] = order) -> None:
                 shares[order[place]] = done
@@ -208,7 +226,7 @@ def _carry_out_all(
                     if not short and None in results:
                         on_short(results)
 
-            found = own.map(_carry_out, [jobs[i] for i in order], arrived, share)
+            found = own.map(function, [jobs[i] for i in order], arrived, share)
             for index, result in zip(order, found, strict=True):
                 results[index] = result
     return results

@@ -43,7 +43,7 @@ def show_kit(*, as_json: bool) -> int:
 
 def show_mutants(budget: str, *, as_json: bool) -> int:
     """Checks mutants of the derivations recorded as proved for the given processor time and lists the survivors."""
-    from boundcheck.cli._derivations import shipped_readings
+    from boundcheck.cli._verified import shipped_readings
     from boundcheck.core.numbers import parse_seconds
     from boundcheck.evidence.honesty.mutants import Outcome, sample
     from boundcheck.proof.discovery import derivation

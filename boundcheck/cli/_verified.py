@@ -100,6 +100,14 @@ def keep_verdicts(ids: Iterable[str]) -> None:
         write_record(paper, name, entries)
 
 
+def shipped_readings() -> list[str]:
+    """Full ids of all readings with a shipped derivation, by paper and statement."""
+    from boundcheck.proof.discovery import derived_readings, folder
+
+    files = sorted(path for path in folder().glob("*/*.py"))
+    return [f"{p.parent.name}/{p.stem}/{r}" for p in files for r in derived_readings(p.parent.name, p.stem)]
+
+
 def shipped_records() -> list[Path]:
     """The proof records of all shipped derivations."""
     from boundcheck.proof.discovery import folder
@@ -152,10 +160,10 @@ def write_records(id: str = "") -> None:
     """Writes the records of the proved readings anew, those that they cite first."""
     from boundcheck.certificates.record import record_file
     from boundcheck.certificates.write import save, write_record
-    from boundcheck.cli._derivations import shipped_readings
     from boundcheck.proof.discovery import citations, derivation, folder
     from boundcheck.proof.records import recorded
     from boundcheck.theory.discovery import statement
+    from boundcheck.verify.boundcheck_verify import Invalid
 
     wanted = [statement(id).id] if id else shipped_readings()
     order = list(dict.fromkeys(one for w in wanted for one in (*_cited_first(w, citations), w)))
@@ -164,7 +172,12 @@ def write_records(id: str = "") -> None:
             paper, name, reading = one.split("/")
             path = record_file(folder(), one)
             if recorded(paper, name).get(reading, {}).get("status") == "PROVED":
-                outcome = write_record(derivation(one), folder())
+                try:
+                    outcome = write_record(derivation(one), folder())
+                except (Invalid, BadInput, KeyError, AttributeError, ValueError) as error:
+                    path.unlink(missing_ok=True)
+                    line(f"{one}: no proof record ({error!s:.100})")
+                    continue
                 save(outcome, folder())
                 for step, reason in outcome.open.items():
                     line(f"{one}: no certificate for step {step} ({reason[:100]})")

@@ -338,8 +338,7 @@ def verify(
     \b
     Example: boundcheck verify scgd/lemma_3_1/corrected
     """
-    from boundcheck.cli._derivations import shipped_readings
-    from boundcheck.cli._verified import keep_verdicts, verify_all, verify_one, write_records
+    from boundcheck.cli._verified import keep_verdicts, shipped_readings, verify_all, verify_one, write_records
     from boundcheck.theory.discovery import statement
 
     if every == bool(id):

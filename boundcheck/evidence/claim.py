@@ -48,6 +48,7 @@ from boundcheck.verdict import Grade, Outcome, Verdict
 if TYPE_CHECKING:
     from boundcheck.certified.constant import Constant
     from boundcheck.core.store import Store
+    from boundcheck.evidence.stored import Spread
     from boundcheck.methods.method import Method
     from boundcheck.problems.problem import Problem
 
@@ -91,9 +92,12 @@ class Resolved:
 
 
 def run_claim(
-    claim: Claim, store: Store | None = None, on_progress: Callable[[float], None] | None = None
+    claim: Claim,
+    store: Store | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    spread: Spread | None = None,
 ) -> ClaimResult:
-    """The result of a claim: `resolve`, `run`, `compare`.
+    """The result of a claim: `resolve`, `run`, `compare`; spread: see `evidence.stored.run_or_recall`.
 
     A step size that is asked of conditions which allow none is a VACUOUS verdict, without a run. Assumptions that the
     problem cannot decide at these constants are tried at many points (`evidence.assumptions`). Raises the errors of bad
@@ -110,7 +114,7 @@ def run_claim(
     if isinstance(resolved, Verdict):
         result = ClaimResult(claim, resolved, dict(claim.method), ())
         return replace(result, failures=failures(claim, result))
-    return compare(claim, resolved, run(claim, resolved, store, on_progress))
+    return compare(claim, resolved, run(claim, resolved, store, on_progress, spread))
 
 
 def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
@@ -147,7 +151,11 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
 
 
 def run(
-    claim: Claim, resolved: Resolved, store: Store | None = None, on_progress: Callable[[float], None] | None = None
+    claim: Claim,
+    resolved: Resolved,
+    store: Store | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    spread: Spread | None = None,
 ) -> Curve:
     """The curve of a resolved claim.
 
@@ -178,7 +186,7 @@ def run(
         return recalled(seeds=range(0), on_progress=on_progress)
     if claim.engine == "neural":
         return recalled(seeds=range(claim.runs), neural=claim.neural, on_progress=on_progress)
-    return _sampled_until_decided(claim, resolved, recalled, on_progress)
+    return _sampled_until_decided(claim, resolved, partial(recalled, spread=spread), on_progress)
 
 
 def _sampled_until_decided(

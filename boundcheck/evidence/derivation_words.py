@@ -29,7 +29,7 @@ def derivation_words(id: str) -> str:
 
 def rests_words(found: Record) -> str:
     """What the verifier names besides facts, terms and other proofs, such as a function that must be differentiable."""
-    facts, terms = ("the transcribed ", "the generated ", "the record "), (" is what ", " is the mean of ")
+    facts, terms = ("the transcribed ", "the generated ", "the record ", "the law "), (" is what ", " is the mean of ")
     named = [r for r in found.rests if not r.startswith(facts) and not any(words in r for words in terms)]
     return f", resting on: {'; '.join(named)}" if named else ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -16,12 +17,14 @@ from numpy.typing import NDArray
 from boundcheck.core import providers
 from boundcheck.core.arrays import MALFORMED
 from boundcheck.core.digest import Undigestible, run_key
+from boundcheck.core.executor import Lost
 from boundcheck.core.loaded import LOADED, digests
 from boundcheck.core.store import AnyCheckpoint, run_stored
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import carry_out, describe
 from boundcheck.engines.sampled import concatenate
 from boundcheck.engines.trained import training_engine
+from boundcheck.errors import WorkerLost
 from boundcheck.methods import build as methods
 from boundcheck.problems import _data_sets
 from boundcheck.problems import build as problems
@@ -33,6 +36,11 @@ if TYPE_CHECKING:
     from boundcheck.setting import Setting
 
 CHUNK_SECONDS = 2.0  # work between two looks at whether a checkpoint is due, roughly
+PIECE_SECONDS = 5.0  # work of an item where seeds are spread over an executor, roughly
+WORTH = 20.0  # seconds of work from which on seeds are spread: processes must be started
+
+# The map of an executor: function, items, on_done.
+Spread = Callable[[Callable[..., Any], list[Any], Callable[[int, Any], None]], list[Any]]
 
 # The code whose change makes an old curve stale; their imports are followed.
 _CODE = (
@@ -132,6 +140,7 @@ def run_or_recall(
     seeds: range,
     assumptions: Iterable[str] = (),
     on_progress: Callable[[float], None] | None = None,
+    spread: Spread | None = None,
     **how: Any,
 ) -> Curve:
     """The run of a setting (`engines.run.run(**how)`), or its stored result where the same code has run the same thing.
@@ -140,8 +149,9 @@ def run_or_recall(
 
     assumptions: see `engines.run.run`. seeds: of the sampled engine, which is carried out in chunks of seeds and saved
     in between, so that a run that is killed goes on where it was at most 10 s before (one seed that takes longer is
-    repeated); a neural run saves its state in between and goes on from there. An exact run is begun again. What cannot
-    be digested is run without the store, and `info["not_stored"]` says why.
+    repeated); a neural run saves its state in between and goes on from there. An exact run is begun again. spread:
+    carries out seeds of a long sampled run as items, see `_elsewhere`; the curve does not depend on it. What cannot be
+    digested is run without the store, and `info["not_stored"]` says why.
     """
     method, problem = setting.method, setting.problem
     sampled, neural = (how["engine"] == name for name in ("sampled", "neural"))
@@ -155,7 +165,7 @@ def run_or_recall(
 
     def compute(checkpoint: AnyCheckpoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         if sampled:
-            curve = _sampled(partial(carry_out, method, problem, **how), seeds, checkpoint, on_progress)
+            curve = _sampled(partial(carry_out, method, problem, **how), seeds, checkpoint, on_progress, spread)
         elif neural:
             curve = carry_out(method, problem, seeds=seeds, checkpoint=checkpoint, on_progress=on_progress, **how)
         else:
@@ -202,14 +212,16 @@ def _check_asked(curve: Curve, how: Mapping[str, Any], seeds: range | None) -> N
 
 
 def _sampled(
-    run_seeds: Callable[..., Curve],
+    run_seeds: partial[Curve],
     seeds: range,
     checkpoint: AnyCheckpoint,
     on_progress: Callable[[float], None] | None,
+    spread: Spread | None = None,
 ) -> Curve:
     """The curve of a range of seeds, in chunks; the checkpoint holds the leading rows. Rows do not depend on chunks."""
     curve = _resumed(checkpoint, seeds)
     size = 1
+    portable = None if spread is None else _portable(run_seeds)
     while curve is None or _count(curve) < len(seeds):
         first = 0 if curve is None else _count(curve)
         chunk = seeds[first : first + size]
@@ -225,7 +237,68 @@ def _sampled(
         size = max(1, min(8 * size, int(len(chunk) * CHUNK_SECONDS / spent)))
         if checkpoint.due() and _count(curve) < len(seeds):
             checkpoint.save(_packed(curve))
+        each = spent / len(chunk)
+        if spread is not None and portable is not None and each * (len(seeds) - _count(curve)) > WORTH:
+            size = max(1, int(PIECE_SECONDS / each))
+            return _elsewhere(portable, seeds, curve, size, checkpoint, on_progress, spread)
     return curve
+
+
+def _elsewhere(
+    run_seeds: Callable[..., Curve],
+    seeds: range,
+    curve: Curve,
+    size: int,
+    checkpoint: AnyCheckpoint,
+    on_progress: Callable[[float], None] | None,
+    spread: Spread,
+) -> Curve:
+    """The same, from its leading rows on: pieces of `size` seeds are items of an executor.
+
+    Raises WorkerLost where the process of a piece was lost twice.
+    """
+    rest = seeds[_count(curve) :]
+    pieces = [rest[first : first + size] for first in range(0, len(rest), size)]
+    leading = [curve]
+    arrived: dict[int, Curve] = {}
+    computed = _count(curve)
+
+    def done(place: int, packed: Any) -> None:
+        nonlocal computed
+        if isinstance(packed, Lost):
+            return
+        arrived[place] = _unpacked(packed)
+        computed += len(pieces[place])
+        if on_progress is not None:
+            on_progress(computed / len(seeds))
+        while len(leading) - 1 in arrived:
+            leading.append(arrived.pop(len(leading) - 1))
+        if checkpoint.due() and len(leading) <= len(pieces):
+            checkpoint.save(_packed(concatenate(leading)))
+
+    for result in spread(_piece, [(run_seeds, piece) for piece in pieces], done):
+        if isinstance(result, Lost):
+            raise WorkerLost(result.reason)
+    return concatenate(leading)
+
+
+def _piece(item: tuple[Callable[..., Curve], range]) -> dict[str, NDArray[Any]]:
+    """Some seeds; at the top of the module, so that worker processes find it."""
+    run_seeds, seeds = item
+    return _packed(run_seeds(seeds=seeds))
+
+
+def _portable(run_seeds: partial[Curve]) -> partial[Curve] | None:
+    """The same for another process, method and problem without what they have computed for themselves.
+
+    None where they cannot be sent.
+    """
+    found = partial(run_seeds.func, *map(replace, run_seeds.args), **run_seeds.keywords)
+    try:
+        pickle.dumps(found)
+    except (TypeError, AttributeError, ValueError, pickle.PicklingError):
+        return None
+    return found
 
 
 def _resumed(checkpoint: AnyCheckpoint, seeds: range) -> Curve | None:

@@ -268,7 +268,8 @@ def other_run(cited: Any, citing: Any, at: Mapping[str, Any] | None = None) -> s
     at: values that constants of the cited statement have.
     """
     own, other = citing.algorithm, cited.algorithm
-    if other is None or own is None or own.kind != other.kind or not set(other.parameters) <= set(own.parameters):
+    kinds = {None if one is None else one.kind for one in (own, other)}
+    if other is None or len(kinds) > 1 or not set(other.parameters) <= {*own.parameters, *(at or {})}:
         return f"{cited.id} is about another method or other parameters of it"
     if cited.metric.surrogate != citing.metric.surrogate:
         return f"{cited.id} is about another objective"

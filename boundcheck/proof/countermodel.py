@@ -21,7 +21,7 @@ from boundcheck.proof.exact import holds
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.grounding import NotExplicit, Window, exact_number
 from boundcheck.proof.identity import Decide, Identity
-from boundcheck.proof.language import has_terms, symbols_of
+from boundcheck.proof.language import has_terms, scalars, symbols_of
 from boundcheck.proof.random_points import Search
 from boundcheck.proof.rules import (
     Accumulation,
@@ -129,13 +129,14 @@ class Model:
 
 
 def refuted(claim: Any, facts: Mapping[str, Any], setting: Context) -> Finding | None:
-    """REFUTED with an exact counterexample to a claim about vectors, or None where none was found.
+    """REFUTED with an exact counterexample, or None where none was found.
 
     It shows that the claim does not follow from the facts and the ranges of the indices; where it might follow from
     more than these, ask nothing.
     """
-    if not any(has_terms(p) for p in (claim, *facts.values()) if not isinstance(p, sp.Implies)):
-        return None
+    if not any(has_terms(p) for p in (claim, *facts.values())):
+        found = decide(claim, scalars(facts), setting) if isinstance(claim, sp.Rel) else None
+        return found if found is not None and found.status is Status.REFUTED else None
     try:
         for model in _models(claim, facts, setting):
             indices = model.refutes(claim, facts, setting)

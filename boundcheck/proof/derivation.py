@@ -26,6 +26,7 @@ from boundcheck.proof.laws import Law
 from boundcheck.proof.meaning import valueless
 from boundcheck.proof.outcomes import Drawn, check_outcomes
 from boundcheck.proof.report import DerivationReport
+from boundcheck.proof.rules.limits import other_limit
 from boundcheck.proof.scope import with_scope
 from boundcheck.proof.step import NAMES, Context, Fact, Finding, Status, Step, StepResult, Trusted, assumed, weakest
 from boundcheck.proof.vectors import VectorEquality
@@ -110,7 +111,7 @@ class Derivation(Shown):
         """Inverse of `to_dict`. Raises BadInput for data that describe no derivation."""
         from boundcheck.proof.serial import derivation_from_dict
 
-        return derivation_from_dict(data)
+        return derivation_from_dict(Derivation, data)
 
     def __post_init__(self) -> None:
         names: dict[str, str] = {}
@@ -343,7 +344,10 @@ class Derivation(Shown):
         if left != self.target:
             return False, f"The conclusion bounds {left}, not {self.target}."
         if not equality and self.statement.kind is not Kind.UPPER_BOUND:
-            return False, f"The statement is no upper bound but claims a {self.statement.kind.value}."
+            of = (self.statement, self.steps, self.target, self._clock())
+            missing = other_limit(*of)
+            if missing:
+                return False, f"The statement is no upper bound but claims a {self.statement.kind.value}; {missing}."
         if not same(right, self.statement.bound.subs(values)):
             return False, f"The conclusion's bound {right} differs from the statement's {self.statement.bound}."
         return True, "The conclusion is identical to the statement's bound."

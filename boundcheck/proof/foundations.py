@@ -50,7 +50,7 @@ def check_facts(statement: Any, facts: tuple[Fact, ...], given: Iterable[tuple[s
         if fact.kind == "definition":
             _check_definition(fact, used, indices, where)
         elif fact.kind == "count":
-            _check_count(fact, used, where)
+            _check_count(fact, used - indices, where)
         elif fact.kind in ("index", "range"):
             own = {part.lhs for part in parts(fact.claim)}
             if len(own) != 1 or own & (parameters | ranged):
@@ -64,7 +64,7 @@ def check_facts(statement: Any, facts: tuple[Fact, ...], given: Iterable[tuple[s
     check_taken(statement, facts)
     values = definitions(facts)
     whole = indices | {s.expr for s in statement.symbols if s.integer}
-    whole |= {f.claim.lhs for f in facts if f.kind == "count"}
+    whole |= {parts(f.claim)[0].lhs for f in facts if f.kind == "count"}
     for fact in facts:
         if fact.kind in DESCRIPTIONS:
             for part in parts(fact.claim):
@@ -136,12 +136,16 @@ def _check_definition(fact: Fact, used: set[Any], indices: set[Any], where: str)
 
 
 def _check_count(fact: Fact, used: set[Any], where: str) -> None:
-    claim: Any = fact.claim
-    low: Any = claim.args[1] if isinstance(claim, sp.Ge) else sp.Integer(-1)
-    if not isinstance(claim, sp.Ge) or not claim.lhs.is_Symbol or not low.is_Integer or low < 0:
-        raise BadInput(f"{where} must be of the form symbol >= integer, with an integer that is at least 0.")
-    if claim.lhs in used:
-        raise BadInput(f"{where} restricts {claim.lhs}, which is already in use.")
+    """An integer that is at least others: the first is an integer itself, and some integer is at least all of them."""
+    first, *more = parts(fact.claim)
+    for k, part in enumerate((first, *more)):
+        low: Any = part.args[1] if isinstance(part, sp.Ge) else sp.Integer(-1)
+        integer = low.is_Integer and low >= 0
+        earlier = k > 0 and not has_terms(part) and low.free_symbols <= used - {first.lhs}
+        if not isinstance(part, sp.Ge) or not part.lhs.is_Symbol or not (integer or earlier) or part.lhs != first.lhs:
+            raise BadInput(f"{where} must be of the form symbol >= integer, with an integer that is at least 0.")
+    if first.lhs in used:
+        raise BadInput(f"{where} restricts {first.lhs}, which is already in use.")
 
 
 def _check_transcription(fact: Fact, statement: Any, parameters: set[Any], indices: set[Any], where: str) -> None:

@@ -179,12 +179,14 @@ class _OfMethod:
         if self.form is None or len(largest) != 1:
             return None
         own = largest[0]
-        divisor = sp.cancel(1 / terms[own])
+        divisor: Any = sp.cancel(1 / terms[own])
+        if self.step is not None and divisor.has(self.step):
+            return None
         if divisor == 1:  # with steps divided by the number of samples: all steps of an epoch, with their mean gradient
             samples, right = "", divisors <= {None, "none", "size"}
         else:
             samples, right = f", of a client with {divisor} samples", divisors == {"size"} and not divisor.is_Rational
-        if not right or divisor.has(self.step):
+        if not right:
             return None
         if self.form.momentum is None:
             return (own, samples) if len(terms) == 1 else None

@@ -198,6 +198,8 @@ class _Combination:
         if numbers and all(isinstance(a, Inner) for a in self.atoms):
             found = find_multipliers(self.gap or {}, {k: c or {} for k, c in self.columns.items()})
             yield from ({k: m[k] for k in names} for m in found)
+        if self.nearest is not None:
+            return
         yield from self._closest([*mixed, *(a for a in rows if a not in mixed and a not in soft), *soft], rows, unknown)
 
     def _closest(self, order: list[Any], rows: Mapping[Any, Any], unknown: Mapping[str, Any]) -> Any:

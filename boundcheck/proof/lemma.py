@@ -25,6 +25,7 @@ from boundcheck.proof.discovery import derivation
 from boundcheck.proof.language import parts
 from boundcheck.proof.rules.base import Obligation, Rule
 from boundcheck.proof.scalar import decide
+from boundcheck.proof.schedule import constant_step
 from boundcheck.proof.step import Context, Finding, Status
 from boundcheck.theory.discovery import statement as find_statement
 
@@ -53,7 +54,8 @@ class Lemma(Rule):
     start of the citing statement is the mean of the same one only. Every other symbol that both statements declare
     alike is a constant, and stands for itself. A mean lies in the domain of what it is the mean of.
 
-    at: constants of the cited statement -> values that its domain allows, such as mu = 0 for convex functions.
+    at: constants of the cited statement -> values that its domain allows, such as mu = 0 for convex functions; a step
+    size too, where it has this value in all the rounds that the cited statement is about.
 
     The hypotheses of the cited statement are shown from the facts of the step: the domain of its symbols, for those
     that are averaged that of their means, and its conditions by the kernels, its assumptions by being among those of
@@ -201,8 +203,11 @@ class Lemma(Rule):
         own = {s.name: (s.dimension, s.integer, s.key) for s in citing.symbols}
         for s in cited.symbols:
             if s.name in self.at:
-                if at_start(s) or s.expr in averaged or s.name in cited.parameters:
+                if at_start(s) or s.expr in averaged:
                     return f"{s.name} of {cited.id} is no constant of the problem, and has no value of its own"
+                reason = self._other_step(cited, setting, s.name) if s.name in cited.parameters else ""
+                if reason:
+                    return reason
             elif s.expr not in averaged:
                 if at_start(s):
                     return f"nothing stands for {s.name} of {cited.id}, a value at its start"
@@ -211,6 +216,13 @@ class Lemma(Rule):
         return self._strange_mean(cited, citing) or start_and_end(
             cited, setting, self.metric, {str(expr): mean for expr, mean in self.means.items()}, later=True
         )
+
+    def _other_step(self, cited: Any, setting: Context, name: str) -> str:
+        """Why the step size has another value in the rounds of the cited statement; empty where it has that one."""
+        begin = {setting.clock.rounds(mean) for mean in self.means.values()} - {None}
+        if name not in dict(setting.statement.algorithm.steps) or len(begin) != 1:
+            return f"{name} of {cited.id} is no constant of the problem, and has no value of its own"
+        return constant_step(setting, name, self.at[name], begin.pop(), cited.metric.rounds)
 
     def _strange_mean(self, cited: Any, citing: Any) -> str:
         """Why a mean is not one of what it is said to be the mean of, by what both statements declare."""

@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from boundcheck.core.numbers import format_exact, parse_number
 from boundcheck.errors import BadInput
-from boundcheck.proof.derivation import Derivation
 from boundcheck.proof.vectors import Inner
 from boundcheck.theory.statement import Statement
+
+if TYPE_CHECKING:
+    from boundcheck.proof.derivation import Derivation
 
 SCHEMA = 1
 PACKAGE = "boundcheck.proof"
@@ -50,7 +52,7 @@ def derivation_to_dict(proof: Derivation) -> dict[str, Any]:
     return {"schema": SCHEMA, "statement": proof.statement.to_dict(), **own}
 
 
-def derivation_from_dict(data: Any) -> Derivation:
+def derivation_from_dict(made: type[Derivation], data: Any) -> Derivation:
     """Inverse of `derivation_to_dict`: an equal derivation, with all its checks made again.
 
     Raises BadInput for another schema, for what is malformed, and for a method that this package does not have.
@@ -59,7 +61,7 @@ def derivation_from_dict(data: Any) -> Derivation:
         raise BadInput(f"the derivation is not of schema {SCHEMA}, which this version reads.")
     try:
         own = {name: _read(data[name]) for name in _FIELDS}
-        return Derivation(Statement.from_dict(data["statement"]), **own)
+        return made(Statement.from_dict(data["statement"]), **own)
     except BadInput:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:

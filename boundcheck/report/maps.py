@@ -6,11 +6,12 @@ classes, from faint to full. Axes that are neither x nor y make panels.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -287,26 +288,18 @@ def _slices(data: SweepData, columns: Mapping[str, NDArray[Any]], x: str, y: str
 # --- what both share -------------------------------------------------------------------------------------------------
 
 
-class _figure:  # noqa: N801 (a context)
+@contextlib.contextmanager
+def _figure(size: tuple[float, float]) -> Generator[Any]:
     """A figure with the pages' settings."""
+    with needed_for("a picture"):
+        import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
 
-    def __init__(self, size: tuple[float, float]) -> None:
-        with needed_for("a picture"):
-            import matplotlib as mpl
-        self._settings = mpl.rc_context({**SETTINGS, "axes.grid": False})
-        self._size = size
-
-    def __enter__(self) -> Any:
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-
-        self._settings.__enter__()
-        figure = Figure(figsize=self._size, layout="constrained")
+    with mpl.rc_context({**SETTINGS, "axes.grid": False}):
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
-        return figure
-
-    def __exit__(self, *error: Any) -> None:
-        self._settings.__exit__(*error)
+        yield figure
 
 
 def _svg(figure: Any, title: str, words: str) -> str:

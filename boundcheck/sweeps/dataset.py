@@ -16,7 +16,6 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ from boundcheck.theory.discovery import statement
 
 SCHEMA = 1
 KEY = b"boundcheck"  # of the metadata
-_PART = re.compile(r"part-([0-9a-f]{12})-([0-9]{7})\.parquet")
+PART = re.compile(r"part-([0-9a-f]{12})-([0-9]{7})\.parquet")
 _CODE = ("boundcheck.sweeps.rows", "boundcheck.engines.exact", "boundcheck.engines.sampled")
 _PACKAGES = ("boundcheck", "numpy", "numba", "scipy", "sympy", "pyarrow")
 # Result columns that hold text and truth values; the others are doubles.
@@ -71,11 +70,7 @@ def need_pyarrow() -> None:
         raise MissingExtra(missing("pyarrow", "a sweep"))
 
 
-@dataclass(frozen=True)
-class Part:
-    """A chunk that is there: counts of its labels."""
-
-    counts: Mapping[str, int]
+Counts = Mapping[str, int]  # label -> rows of a chunk
 
 
 class Dataset:
@@ -91,15 +86,15 @@ class Dataset:
         """The name of the file of a chunk."""
         return f"part-{self.digest[:12]}-{chunk:07d}.parquet"
 
-    def claim(self) -> dict[int, Part]:
-        """The whole chunks that are there.
+    def claim(self) -> dict[int, Counts]:
+        """The whole chunks that are there, with the counts of their labels.
 
         Raises BadInput where the place holds another sweep, or files that are no sweep.
         """
         self.files.tidy()
-        found: dict[int, Part] = {}
+        found: dict[int, Counts] = {}
         for name in self.files.names():
-            match = _PART.fullmatch(name)
+            match = PART.fullmatch(name)
             if match is None:
                 raise BadInput(
                     f"{self.files.place} holds files that are no part of a sweep (such as '{name}'); name a new folder."
@@ -109,13 +104,13 @@ class Dataset:
                     f"{self.files.place} holds a sweep of another specification, or of another version of boundcheck "
                     f"('{name}'); name a new folder, or remove what is there."
                 )
-            part = self.part(int(match[2]))
-            if part is not None:
-                found[int(match[2])] = part
+            counts = self.counts(int(match[2]))
+            if counts is not None:
+                found[int(match[2])] = counts
         return found
 
-    def part(self, chunk: int) -> Part | None:
-        """A chunk that is there; None where it is not, or is damaged."""
+    def counts(self, chunk: int) -> Counts | None:
+        """The labels of a chunk that is there; None where it is not, or is damaged."""
         content = self.files.read(self.name(chunk))
         if content is None:
             return None
@@ -123,11 +118,11 @@ class Dataset:
             about = about_of(content)
             low, high = self.sweep.range_of(chunk)
             counts = {str(k): int(v) for k, v in about["counts"].items()}
-            return Part(counts) if about["rows"] == [low, high] and sum(counts.values()) == high - low else None
+            return counts if about["rows"] == [low, high] and sum(counts.values()) == high - low else None
         except (ValueError, LookupError, TypeError, OSError):  # pyarrow's errors are of these kinds
             return None
 
-    def compute(self, chunk: int, tell: Any = None) -> Part:
+    def compute(self, chunk: int, tell: Any = None) -> Counts:
         """Computes a chunk and puts its file in place."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -143,7 +138,7 @@ class Dataset:
         packed = io.BytesIO()
         pq.write_table(pa.Table.from_arrays(arrays, schema=schema), packed, compression="zstd", store_schema=True)
         self.files.write(self.name(chunk), packed.getvalue())
-        return Part(counts)
+        return counts
 
     def about(self) -> dict[str, Any]:
         """Where the rows come from; no time and no machine, so that equal sweeps have equal files."""

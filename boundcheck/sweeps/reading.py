@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from boundcheck.core.files import Files, files_at
 from boundcheck.core.numbers import parse_number
 from boundcheck.errors import BadInput, UnknownName
-from boundcheck.sweeps.dataset import about_of
+from boundcheck.sweeps.dataset import PART, about_of
 from boundcheck.sweeps.sweep import RESULTS
 
 MOST_ROWS = 20_000_000  # of a picture
@@ -112,7 +111,7 @@ def _fits(values: NDArray[Any], wanted: Any, name: str) -> NDArray[np.bool_]:
 def read_sweep(place: str, at: Sequence[str]) -> SweepData:
     """The data set at a place; at: NAME=VALUE or NAME=LOW:HIGH. Raises BadInput where there is none."""
     files = files_at(place, marked=False)
-    parts = sorted(name for name in files.names() if re.fullmatch(r"part-[0-9a-f]{12}-[0-9]{7}\.parquet", name))
+    parts = sorted(name for name in files.names() if PART.fullmatch(name))
     if not parts:
         raise BadInput(f"{place} holds no sweep; give the folder of `boundcheck sweep`.")
     wanted: dict[str, Any] = {}

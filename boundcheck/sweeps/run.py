@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from boundcheck.core.executor import Lost
 from boundcheck.errors import BadInput
-from boundcheck.sweeps.dataset import Dataset, Part, need_pyarrow
+from boundcheck.sweeps.dataset import Counts, Dataset, need_pyarrow
 from boundcheck.sweeps.rows import LABELS
 
 if TYPE_CHECKING:
@@ -30,12 +30,7 @@ class _Item:
     chunk: int
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What comes back of a chunk: its counts, and the most memory that the process has had so far, in bytes."""
-
-    part: Part
-    memory: int
+_Answer = tuple[Counts, int]  # the labels of a chunk, and the peak memory of the process that computed it, in bytes
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class Summary:
 
 def _compute(item: _Item, tell: Callable[[float], None]) -> _Answer:
     """One chunk; at the top of the module, so that worker processes find it."""
-    return _Answer(Dataset(item.sweep, item.place, item.digest).compute(item.chunk, tell), peak_memory())
+    return Dataset(item.sweep, item.place, item.digest).compute(item.chunk, tell), peak_memory()
 
 
 def peak_memory() -> int:
@@ -101,10 +96,10 @@ def carry_out(
     def finished(index: int, answer: _Answer | Lost) -> None:
         nonlocal most
         share(index, 1.0)
-        if isinstance(answer, _Answer):
+        if not isinstance(answer, Lost):
             if not most:  # the first one tells
                 _check_there(dataset, [missing[index]])
-            most = max(most, answer.memory)
+            most = max(most, answer[1])
 
     on_rows(done)
     items = [_Item(sweep, place, dataset.digest, chunk) for chunk in missing]
@@ -115,9 +110,9 @@ def carry_out(
             low, high = sweep.range_of(chunk)
             lost.append(f"rows {low} to {high - 1}: {answer.reason}")
         else:
-            there[chunk] = answer.part
+            there[chunk] = answer[0]
     _check_there(dataset, there)
-    counts = {label: sum(part.counts.get(label, 0) for part in there.values()) for label in LABELS}
+    counts = {label: sum(counts.get(label, 0) for counts in there.values()) for label in LABELS}
     counts = {label: count for label, count in counts.items() if count}
     kept = len(there) - (len(missing) - len(lost))
     return Summary(

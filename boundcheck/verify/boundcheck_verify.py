@@ -15,6 +15,7 @@ quotient is used only where its denominator is shown to differ from 0.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
@@ -36,113 +37,48 @@ class Invalid(Exception):
 # ---------------------------------------------------------------------------------------------------------------------
 # Text to trees: ("num", 3) ("name", "x") ("call", "f", args) ("inner", u, v) ("+", a, b) ("*", a, b) ("/", a, b) ...
 
-_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_@][A-Za-z_0-9]*)|(\*\*|<=|>=|==|!=|=>|[-+*/()<>,&=]))")
-_RELATIONS = ("<=", ">=", "==", "!=", "<", ">", "=")
+# Relations are written with spaces around them, <u, v> without, so that what is left is arithmetic as Python reads it.
 
-
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.items: list[tuple[str, str]] = []
-        at = 0
-        while at < len(text.rstrip()):
-            found = _TOKEN.match(text, at)
-            if found is None:
-                raise Invalid(f"'{text}' cannot be read")
-            kind = "num" if found[1] else "name" if found[2] else "op"
-            self.items.append((kind, found[1] or found[2] or found[3]))
-            at = found.end()
-        self.items.append(("end", ""))
-        self.at, self.text = 0, text
-
-    def peek(self, *words: str) -> bool:
-        return self.items[self.at][0] == "op" and self.items[self.at][1] in words
-
-    def take(self, *words: str) -> str:
-        if words and not self.peek(*words):
-            raise Invalid(f"'{self.text}' cannot be read")
-        self.at += 1
-        return self.items[self.at - 1][1]
-
-    def sum(self) -> Any:
-        tree = self.term()
-        while self.peek("+", "-"):
-            tree = (self.take(), tree, self.term())
-        return tree
-
-    def term(self) -> Any:
-        tree = self.unary()
-        while self.peek("*", "/"):
-            tree = (self.take(), tree, self.unary())
-        return tree
-
-    def unary(self) -> Any:
-        if self.peek("-"):
-            self.take()
-            return ("-", ("num", 0), self.unary())
-        return self.power()
-
-    def power(self) -> Any:
-        tree = self.atom()
-        if self.peek("**"):
-            self.take()
-            return ("**", tree, self.unary())
-        return tree
-
-    def atom(self) -> Any:
-        kind, word = self.items[self.at]
-        if self.peek("("):
-            self.take()
-            tree = self.sum()
-            self.take(")")
-            return tree
-        if self.peek("<"):
-            self.take()
-            first = self.sum()
-            self.take(",")
-            tree = ("inner", first, self.sum())
-            self.take(">")
-            return tree
-        self.take()
-        if kind == "num":
-            return ("num", int(word))
-        if kind != "name":
-            raise Invalid(f"'{self.text}' cannot be read")
-        if not self.peek("("):
-            return ("name", word)
-        self.take()
-        arguments = [self.sum()]
-        while self.peek(","):
-            self.take()
-            arguments.append(self.sum())
-        self.take(")")
-        return ("call", word, tuple(arguments))
-
-    def relation(self) -> Any:
-        left = self.sum()
-        op = self.take(*_RELATIONS)
-        return (op, left, self.sum())
-
-    def claim(self) -> Any:
-        parts = [self.relation()]
-        while self.peek("&"):
-            self.take()
-            parts.append(self.relation())
-        if self.peek("=>"):
-            self.take()
-            return ("=>", tuple(parts), self.relation())
-        if len(parts) > 1:
-            raise Invalid(f"'{self.text}' is no single claim")
-        return parts[0]
+ANY = "_any"  # the variable of a line about every number, written @
+_RELATION = re.compile(r" (<=|>=|==|!=|<|>|=) ")
+_SIGNS: dict[Any, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 
 
 @cache
 def parsed(text: str, rule: str = "claim") -> Any:
     """The tree of a claim, or of an expression with rule "sum"."""
-    parser = _Parser(text)
-    tree = getattr(parser, rule)()
-    if parser.items[parser.at][0] != "end":
-        raise Invalid(f"'{text}' cannot be read")
-    return tree
+    if not text.isascii():
+        raise Invalid("a text has other letters than those of ASCII")
+    if rule == "sum":
+        plain = re.sub("(?<![ =])>", ")", re.sub("<(?![ =])", "inner(", text.strip().replace("@", ANY)))
+        try:
+            return _tree(ast.parse(plain, mode="eval").body)
+        except (SyntaxError, ValueError, MemoryError) as error:
+            raise Invalid(f"'{text}' cannot be read") from error
+    supposed, implies, wanted = text.rpartition(" => ")
+    if implies:
+        return ("=>", tuple(parsed(part) for part in supposed.split(" & ")), parsed(wanted))
+    if len(parts := _RELATION.split(text)) != 3:
+        raise Invalid(f"'{text}' is no single claim")
+    return (parts[1], parsed(parts[0], "sum"), parsed(parts[2], "sum"))
+
+
+def _tree(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return ("num", node.value)
+    if isinstance(node, ast.Name):
+        return ("name", node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return ("-", ("num", 0), _tree(node.operand))
+    if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
+        return (_SIGNS[type(node.op)], _tree(node.left), _tree(node.right))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args and not node.keywords:
+        arguments = tuple(map(_tree, node.args))
+        if node.func.id != "inner":
+            return ("call", node.func.id, arguments)
+        if len(arguments) == 2:
+            return ("inner", *arguments)
+    raise Invalid("an expression is not made of numbers, names, sums, products, powers and calls")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -351,13 +287,13 @@ def needed(a: Value) -> frozenset[int]:
     return frozenset(a[1]).union(*(_own_bases(n) for n in inside(a)))
 
 
-# vectors: maps from vector atoms, ("v", name), ("vf", name, arguments) or ("S", k, atom, count), to values
+# vectors: values that are linear in vector atoms, ("v", name), ("vf", name, arguments) or ("S", k, atom, count)
 
 
-def vector_function(name: str, arguments: list[Value]) -> int:
-    """The atom of a vector function; the function itself is an atom inside, for which another one may be put."""
-    head = atom(("head", name))
-    return atom(("vf", name, tuple(map(frozen, arguments))), INSIDE[head], *map(inside, arguments))
+def function_atom(kind: str, name: str, arguments: list[Value]) -> int:
+    """The atom of a (vector) function; the function itself is an atom inside, for which another one may be put."""
+    head = INSIDE[atom(("head" if kind == "vf" else "function", name))]
+    return atom((kind, name, tuple(map(frozen, arguments))), head, *map(inside, arguments))
 
 
 def head_of(n: int) -> int:
@@ -366,24 +302,35 @@ def head_of(n: int) -> int:
     return head_of(key[2]) if key[0] == "S" else atom(("head", key[1])) if key[0] == "vf" else n
 
 
-def vector_plus(u: Any, v: Any, factor: Value = ONE) -> Any:
-    """u + factor * v."""
-    result = dict(u)
-    for n, c in v.items():
-        result[n] = plus(result.get(n, ZERO), times(factor, c))
-    return {n: c for n, c in result.items() if c[0] or c[1]}
+@cache
+def is_vector(n: int) -> bool:
+    """Whether an atom is a vector."""
+    return ATOMS[n][0] in ("v", "vf") or (ATOMS[n][0] == "S" and isinstance(ATOMS[n][2], int))
 
 
-def vector_inside(u: Any) -> frozenset[int]:
-    """All atoms of a vector."""
-    return frozenset().union(*(INSIDE[n] | inside(c) for n, c in u.items())) if u else frozenset()
+def vectors_in(a: Value) -> bool:
+    """Whether a value has vectors, other than in inner products."""
+    return any(is_vector(n) for m in a[0] for n, _ in m)
+
+
+def linear(u: Value) -> dict[int, Value]:
+    """The coefficient of each vector; raises Invalid for a value that is no vector."""
+    found: dict[int, Value] = {}
+    for monomial, c in u[0].items():
+        own = [(n, e) for n, e in monomial if is_vector(n)]
+        if len(own) != 1 or own[0][1] != 1:
+            raise Invalid("this is no vector")
+        rest = tuple(x for x in monomial if x != own[0])
+        found[own[0][0]] = plus(found.get(own[0][0], ({}, u[1])), ({rest: c}, u[1]))
+    return found
 
 
 def product_of(u: Any, v: Any) -> Value:
     """The inner product, expanded in atoms."""
     total = ZERO
-    for a, c in u.items():
-        for b, d in v.items():
+    second = linear(v)
+    for a, c in linear(u).items():
+        for b, d in second.items():
             pair = variable(atom(("<>", min(a, b), max(a, b)), INSIDE[a], INSIDE[b]))
             total = plus(total, times(times(c, d), pair))
     return total
@@ -395,6 +342,10 @@ def product_of(u: Any, v: Any) -> Value:
 def sum_over(index: int, body: Value, count: Value, whole: Any) -> Value:
     """The sum of the body over 0 <= index < count, the index being an atom of its own."""
     total = ZERO
+    if (few := _few(count)) is not None:
+        for k in few:
+            total = plus(total, put(body, {index: constant(k)}, whole))
+        return total
     outside = {k: n for k, n in body[1].items() if index not in inside((dict(BASES[k]), {}))}
     kept = {k: n for k, n in body[1].items() if k not in outside}
     for monomial, c in body[0].items():
@@ -404,12 +355,22 @@ def sum_over(index: int, body: Value, count: Value, whole: Any) -> Value:
             if not whole(count):
                 raise Invalid("the number of terms of a sum is not an integer")
             one = _powers_added(bound[0][1] if bound else 0, count)
+        elif not kept and len(bound) == 1 and bound[0][1] == 1 and is_vector(bound[0][0]):
+            one = variable(_vector_sum(index, bound[0][0], count))
+        elif any(is_vector(n) for n, _ in bound):
+            raise Invalid("a coefficient of a vector depends on the index of its sum")
         else:
             one = _elementary(index, ({bound: 1}, kept), count)
         total = plus(total, times(({free: c}, outside), one))
     if not body[0] and body[1]:
         total = plus(total, ({}, outside))
     return total
+
+
+def _few(count: Value) -> range | None:
+    """The values of the index of a sum with a given number of terms."""
+    number = number_of(count)
+    return range(number) if isinstance(number, int) and 0 <= number <= 64 else None
 
 
 def _powers_added(degree: int, count: Value) -> Value:
@@ -436,7 +397,7 @@ def _elementary(index: int, body: Value, count: Value) -> Value:
         fixed = [n for n in pair if index not in INSIDE[n]]
         if len(fixed) == 1:
             moving = pair[0] if fixed[0] == pair[1] else pair[1]
-            return product_of({fixed[0]: ONE}, {_vector_sum(index, moving, count): ONE})
+            return product_of(variable(fixed[0]), variable(_vector_sum(index, moving, count)))
     inner = inside(body)
     level = _level(inner)
     body = put(body, {index: variable(atom(("bound", level)))})
@@ -447,23 +408,8 @@ def _elementary(index: int, body: Value, count: Value) -> Value:
 
 def _vector_sum(index: int, moving: int, count: Value) -> int:
     level = _level(INSIDE[moving])
-    (name,) = vector_put({moving: ONE}, {index: variable(atom(("bound", level)))})
+    ((((name, _),), _),) = put(variable(moving), {index: variable(atom(("bound", level)))})[0].items()
     return atom(("S", level, name, frozen(count)), INSIDE[name] - {atom(("bound", level))}, inside(count))
-
-
-def vector_sum_over(index: int, body: Any, count: Value, whole: Any) -> Any:
-    """The sum of a vector; its coefficients must not depend on the index."""
-    total: Any = {}
-    for n, c in body.items():
-        if index in inside(c):
-            raise Invalid("a coefficient of a vector depends on the index of its sum")
-        if index in INSIDE[n]:
-            total = vector_plus(total, {_vector_sum(index, n, count): c})
-        elif whole(count):
-            total = vector_plus(total, {n: times(c, count)})
-        else:
-            raise Invalid("the number of terms of a sum is not an integer")
-    return total
 
 
 # substitution of atoms, also inside other atoms
@@ -503,11 +449,14 @@ def _image(n: int, what: Any, whole: Any) -> Value:
         return what[n]
     key = ATOMS[n]
     kind = key[0]
-    if kind == "f":
-        arguments = tuple(put(thawed(x), what, whole) for x in key[2])
-        return variable(atom(("f", key[1], tuple(map(frozen, arguments))), *map(inside, arguments)))
+    if kind in ("f", "vf"):
+        arguments = [put(thawed(x), what, whole) for x in key[2]]
+        if (head := atom(("head" if kind == "vf" else "function", key[1]))) not in what:
+            return variable(function_atom(kind, key[1], arguments))
+        parameters, body = what[head]
+        return put(body, dict(zip(parameters, arguments, strict=True)), whole)
     if kind == "<>":
-        return product_of(*(vector_put({m: ONE}, what, whole) for m in key[1:]))
+        return product_of(*(put(variable(m), what, whole) for m in key[1:]))
     if kind == "S":
         index, body, count = _opened(key, what, whole)
         return sum_over(index, put(body, what, whole), count, whole or (lambda _: False))
@@ -517,39 +466,17 @@ def _image(n: int, what: Any, whole: Any) -> Value:
         return power_of(put(thawed(key[1]), what, whole), put(thawed(key[2]), what, whole))
     if kind == "min":
         return least_of([put(thawed(x), what, whole) for x in key[1]])
-    raise Invalid("a derivative is not put into")
+    if key[2] in what:
+        raise Invalid("a derivative is not put into")
+    return derivative(put(variable(key[1]), what, whole), key[2])
 
 
 def _opened(key: Any, what: Any, whole: Any) -> Any:
     """A sum with an index of its own in place of the bound one, and its count with the substitution made."""
     index = atom(("bound", f"open {key[1]} {len(ATOMS)}"))
     place = {atom(("bound", key[1])): variable(index)}
-    body = vector_put({key[2]: ONE}, place) if isinstance(key[2], int) else put(thawed(key[2]), place)
+    body = put(variable(key[2]) if isinstance(key[2], int) else thawed(key[2]), place)
     return index, body, put(thawed(key[3]), what, whole)
-
-
-def vector_put(u: Any, what: Any, whole: Any = None) -> Any:
-    """The same for a vector."""
-    total: Any = {}
-    for n, c in u.items():
-        total = vector_plus(total, _vector_image(n, what, whole), put(c, what, whole))
-    return total
-
-
-def _vector_image(n: int, what: Any, whole: Any) -> Any:
-    if n in what:
-        return what[n]
-    key = ATOMS[n]
-    if set(what).isdisjoint(INSIDE[n]):
-        return {n: ONE}
-    if key[0] == "vf":
-        arguments = [put(thawed(x), what, whole) for x in key[2]]
-        if head_of(n) not in what:
-            return {vector_function(key[1], arguments): ONE}
-        parameters, body = what[head_of(n)]
-        return vector_put(body, dict(zip(parameters, arguments, strict=True)), whole)
-    index, body, count = _opened(key, what, whole)
-    return vector_sum_over(index, vector_put(body, what, whole), count, whole or (lambda _: False))
 
 
 # roots, powers with a symbol in the exponent, and the least of several
@@ -634,14 +561,14 @@ class Claim:
     @property
     def atoms(self) -> frozenset[int]:
         """All atoms in it."""
-        own = vector_inside(self.gap) if self.op == "=" else self.gap.atoms if self.op == "=>" else inside(self.gap)
+        own = self.gap.atoms if self.op == "=>" else inside(self.gap)
         return own.union(*(p.atoms for p in self.supposed))
 
     def put(self, what: Any, whole: Any) -> Claim:
         """The claim with values in place of atoms."""
         if self.op == "=>":
             return Claim("=>", self.gap.put(what, whole), tuple(p.put(what, whole) for p in self.supposed))
-        return Claim(self.op, vector_put(self.gap, what, whole) if self.op == "=" else put(self.gap, what, whole))
+        return Claim(self.op, put(self.gap, what, whole))
 
     def same(self, other: Claim) -> bool:
         """Whether both say the same, one being a positive multiple of the other."""
@@ -650,7 +577,7 @@ class Claim:
         if self.op == "=>":
             return self.gap.same(other.gap) and all(map(Claim.same, self.supposed, other.supposed))
         if self.op == "=":
-            return not any(c[0] for c in vector_plus(self.gap, other.gap, constant(-1)).values())
+            return not plus(self.gap, other.gap, -1)[0]
         return _same_sign(self.gap, other.gap) or (
             self.op in ("==", "!=") and _same_sign(self.gap, times(constant(-1), other.gap))
         )
@@ -669,7 +596,7 @@ class Claim:
     def plain(self) -> Any:
         """True or False where the claim is about numbers only, else None."""
         if self.op in ("=", "=>"):
-            return True if self.op == "=" and not any(c[0] for c in self.gap.values()) else None
+            return True if self.op == "=" and not self.gap[0] else None
         n = number_of(self.gap)
         return None if n is None else {">=": n >= 0, ">": n > 0, "==": n == 0, "!=": n != 0}[self.op]
 
@@ -683,8 +610,7 @@ def _same_sign(a: Value, b: Value) -> bool:
 
 
 KINDS = ("number", "integer", "vector", "function", "vector function")
-OWN = ("sum", "min", "max", "diff")  # words that are no names of a record
-ANY = "@"  # the variable of a line about every number
+OWN = ("sum", "min", "max", "diff", "inner")  # words that are no names of a record
 
 
 class Language:
@@ -693,7 +619,8 @@ class Language:
     def __init__(self, kinds: Any) -> None:
         self.kinds: dict[str, str] = {ANY: "number"}
         for name, kind in kinds.items():
-            if kind not in KINDS or name in OWN or not re.fullmatch(r"[A-Za-z][A-Za-z_0-9]*", name):
+            taken = name in OWN and kind != "number"
+            if kind not in KINDS or taken or not re.fullmatch(r"[A-Za-z][A-Za-z_0-9]*", name):
                 raise Invalid(f"'{name}' cannot be declared as {kind}")
             self.kinds[name] = kind
         self.integers = {atom(("x", name)) for name, kind in self.kinds.items() if kind == "integer"}
@@ -717,7 +644,7 @@ class Language:
         if op == "=>":
             return Claim("=>", self._claim(tree[2]), tuple(self._claim(p) for p in tree[1]))
         if op == "=":
-            return Claim("=", vector_plus(self.vector(tree[1], {}), self.vector(tree[2], {}), constant(-1)))
+            return Claim("=", plus(self.vector(tree[1], {}), self.vector(tree[2], {}), -1))
         left, right = self.scalar(tree[1], {}), self.scalar(tree[2], {})
         if op in ("<=", "<"):
             left, right, op = right, left, ">" + op[1:]
@@ -730,22 +657,35 @@ class Language:
         return self._values[text]
 
     def scalar(self, tree: Any, bound: Any) -> Value:
-        """The value of a tree."""
+        """The number of a tree."""
+        found = self.read(tree, bound)
+        if vectors_in(found):
+            raise Invalid("a vector stands where a number belongs")
+        return found
+
+    def vector(self, tree: Any, bound: Any) -> Value:
+        """The vector of a tree."""
+        found = self.read(tree, bound)
+        linear(found)
+        return found
+
+    def read(self, tree: Any, bound: Any) -> Value:
+        """The number or the vector of a tree."""
         op = tree[0]
         if op == "num":
             return constant(tree[1])
         if op == "name":
             if tree[1] in bound:
                 return variable(bound[tree[1]])
-            if self.kinds.get(tree[1]) not in ("number", "integer"):
-                raise Invalid(f"{tree[1]} is not declared as a number")
-            return variable(atom(("x", tree[1])))
+            if self.kinds.get(tree[1]) not in ("number", "integer", "vector"):
+                raise Invalid(f"{tree[1]} is not declared as a number or a vector")
+            return variable(atom(("v" if self.kinds[tree[1]] == "vector" else "x", tree[1])))
         if op in ("+", "-"):
-            return plus(self.scalar(tree[1], bound), self.scalar(tree[2], bound), 1 if op == "+" else -1)
+            return plus(self.read(tree[1], bound), self.read(tree[2], bound), 1 if op == "+" else -1)
         if op == "*":
-            return times(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
+            return times(self.read(tree[1], bound), self.read(tree[2], bound))
         if op == "/":
-            return times(self.scalar(tree[1], bound), self._inverse(tree[2], bound))
+            return times(self.read(tree[1], bound), self._inverse(tree[2], bound))
         if op == "**":
             return power_of(self.scalar(tree[1], bound), self.scalar(tree[2], bound))
         if op == "inner":
@@ -763,7 +703,7 @@ class Language:
     def _call(self, name: str, arguments: Any, bound: Any) -> Value:
         if name == "sum":
             index, inner, count = self._bind(arguments, bound)
-            return sum_over(index, self.scalar(arguments[2], inner), count, self.whole)
+            return sum_over(index, self.read(arguments[2], inner), count, self.whole)
         if name == "diff":
             x = self.scalar(arguments[1], bound)
             return derivative(self.scalar(arguments[0], bound), next(iter(x[0]))[0][0])
@@ -772,47 +712,16 @@ class Language:
             return least_of(values)
         if name == "max":
             return times(constant(-1), least_of([times(constant(-1), v) for v in values]))
-        if self.kinds.get(name) != "function":
+        kind = {"function": "f", "vector function": "vf"}.get(self.kinds.get(name, ""))
+        if kind is None:
             raise Invalid(f"{name} is not declared as a function")
-        return variable(atom(("f", name, tuple(map(frozen, values))), *map(inside, values)))
+        return variable(function_atom(kind, name, values))
 
     def _bind(self, arguments: Any, bound: Any) -> Any:
         if len(arguments) != 3 or arguments[0][0] != "name":
             raise Invalid("a sum is written sum(i, n, a)")
         index = atom(("bound", f"read {len(ATOMS)}"))
         return index, {**bound, arguments[0][1]: index}, self.scalar(arguments[1], bound)
-
-    def vector(self, tree: Any, bound: Any) -> Any:
-        """The vector of a tree."""
-        op = tree[0]
-        if op == "num" and tree[1] == 0:
-            return {}
-        if op == "name" and self.kinds.get(tree[1]) == "vector":
-            return {atom(("v", tree[1])): ONE}
-        if op in ("+", "-"):
-            sign = constant(1 if op == "+" else -1)
-            return vector_plus(self.vector(tree[1], bound), self.vector(tree[2], bound), sign)
-        if op == "*":
-            first = self._has_vector(tree[1])
-            factor, body = (tree[2], tree[1]) if first else (tree[1], tree[2])
-            return vector_plus({}, self.vector(body, bound), self.scalar(factor, bound))
-        if op == "/":
-            return vector_plus({}, self.vector(tree[1], bound), inverse(self.scalar(tree[2], bound)))
-        if op == "call" and tree[1] == "sum":
-            index, inner, count = self._bind(tree[2], bound)
-            return vector_sum_over(index, self.vector(tree[2][2], inner), count, self.whole)
-        if op == "call" and self.kinds.get(tree[1]) == "vector function":
-            return {vector_function(tree[1], [self.scalar(x, bound) for x in tree[2]]): ONE}
-        raise Invalid("this is no vector")
-
-    def _has_vector(self, tree: Any) -> bool:
-        if tree[0] == "name":
-            return self.kinds.get(tree[1]) == "vector"
-        if tree[0] == "call":
-            return self.kinds.get(tree[1]) == "vector function" or (
-                tree[1] == "sum" and len(tree[2]) == 3 and self._has_vector(tree[2][2])
-            )
-        return tree[0] in "+-*/" and any(self._has_vector(t) for t in tree[1:])
 
     def not_negative(self, tree: Any, bound: Any, counts: Any) -> bool:
         """Whether an expression is at least 0 by its form: squares, squared norms, roots, and sums of such."""
@@ -846,7 +755,9 @@ class Law:
 
     order: x(..., a) is u(..., i) of the item i at position a of a uniform order of n items, with "epochs" of a fresh
     one after every n positions; at other arguments than the position are orders of their own. draws: independent at
-    all arguments, with a mean that is known before; "alike": distributed as another vector. time: the argument that
+    all arguments, with a mean that is known before; "alike": distributed as another vector. weights: x(..., a) is w_a
+    times the vector "weighted", w_a being "largest" or 0 with the mean "mean_weight", and E w_a w_b "correlation" times
+    the product of the means for a other than b; the mean of x is a vector that is so defined. time: the argument that
     counts rounds: what is of the past at one time is known before the draws at that time and later.
     """
 
@@ -854,11 +765,11 @@ class Law:
         self.data, self.whole = data, language.whole
         self.order: bool = data["kind"] == "order"
 
-        def vector(text: str) -> Any:
+        def vector(text: str) -> Value:
             return language.vector(parsed(text, "sum"), {})
 
         def pattern(text: str) -> tuple[int, list[int]]:
-            (n,) = vector(text)
+            (n,) = linear(vector(text))
             arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
             numbers = [next(iter(a[0]))[0][0] for a in arguments]
             if ATOMS[n][0] == "S" or len(set(numbers)) != len(numbers) or arguments != [variable(k) for k in numbers]:
@@ -870,16 +781,23 @@ class Law:
         self.sources = {pattern(x)[0]: vector(source) for x, source in data["drawn"]}
         self.alike = {pattern(x)[0]: vector(other) for x, other in data.get("alike", ())}
         self.items = language.value(data["items"]) if self.order else ZERO
+        self.weights: bool = data["kind"] == "weights"
+        own = data["weighted"] if self.weights else []
+        self.weighted = {pattern(x)[0]: vector(v) for (x, _), v in zip(data["drawn"], own, strict=self.weights)}
+        names = ("mean_weight", "largest", "correlation", "clients")
+        self.numbers = [language.value(data[k]) if self.weights else ZERO for k in names]
         self.time: int | None = atom(("x", data["time"])) if "time" in data else None
         self.places = {head: self.patterns[head][-1] for head in self.sources}  # what the position or item is put for
         now = None if self.time is None else variable(self.time)
-        fine = data["kind"] in ("order", "draws") and not self.past & set(self.sources)
-        fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in x)
+        fine = data["kind"] in ("order", "draws", "weights") and not self.past & set(self.sources)
+        fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in linear(x))
         for head, source in self.sources.items():
             others = self.patterns[head][:-1]
-            fine = fine and all(self.known(n, now) for n in source) and (self.time is None or self.time in others)
+            fine = (
+                fine and all(self.known(n, now) for n in linear(source)) and (self.time is None or self.time in others)
+            )
             if self.order:
-                ((n, factor),) = source.items()
+                ((n, factor),) = linear(source).items()
                 *free, self.places[head] = self.patterns[head_of(n)]
                 own = pattern(name_of(n))[1]
                 fine = fine and own[:-1] == free and factor == ONE and set(free) <= set(others)
@@ -890,12 +808,24 @@ class Law:
         """The law in a sentence."""
         own = f"a uniform order of {self.data.get('items')} items"
         own += ", a fresh one after every so many" if self.data.get("epochs") else ""
+        if self.weights:
+            q, d, alpha = (self.data[k] for k in ("mean_weight", "largest", "correlation"))
+            drawn, own = (", ".join(x) for x in ([x for x, _ in self.data["drawn"]], self.data["weighted"]))
+            known = ", ".join(self.data["past"])
+            said = f"{drawn} is {own} times a weight that is {d} or 0 and has the mean {q}, and of two clients the mean"
+            return f"{said} product {alpha} times that of the means, whatever {known} are ({self.data['of']})"
         said = [f"{x} is {u} of the item at that position of {own}" if self.order
+                else f"{x} has the mean 0 given all that is drawn before it" if u == "0"
                 else f"{x} is drawn with the mean {u}, independently at each of its arguments"
                 for x, u in self.data["drawn"]]  # fmt: skip
         said += [f"{x} has the distribution of {u}" for x, u in self.data.get("alike", ())]
         when = f" the draws at the same {self.data['time']}" if "time" in self.data else ""
         return f"{'; '.join(said)}; known before{when}: {', '.join(self.data['past'])} ({self.data['of']})"
+
+    def definitions(self) -> list[Any]:
+        """What the means of the draws must be by definition: the mean weight times what is weighted."""
+        return [[source, times(self.weighted[head], self.numbers[0])]
+                for head, source in self.sources.items() if self.weights]  # fmt: skip
 
     def moment(self, n: int) -> Value | None:
         """The time of a vector, or None for one that has none."""
@@ -912,15 +842,15 @@ class Law:
 
     def fits(self, left: Any, right: Any) -> bool:
         """Whether an equation of vectors gives no draw, and no vector of the past by what is known later only."""
-        for n in left:
+        for n in linear(left):
             moment = self.moment(n)
-            for other in vector_plus(left, right, constant(-1)):
+            for other in linear(plus(left, right, -1)):
                 own = self.moment(other)
                 gap = None if own is None or moment is None else number_of(plus(moment, own, -1))
                 drawn = head_of(other) in self.sources and gap is not None and gap >= 1
                 if head_of(n) in self.past and other != n and not (drawn or self.known(other, moment)):
                     return False
-        return not any(head_of(n) in self.sources for n in left)
+        return not any(head_of(n) in self.sources for n in linear(left))
 
     def place(self, n: int) -> Any:
         """(head, other arguments, first position, how many, whether it is a single draw), or None for no draw."""
@@ -941,7 +871,7 @@ class Law:
         head, others, start, _, _ = place
         values = dict(zip(self.patterns[head], others, strict=False))
         values[self.places[head]] = variable(ITEM) if self.order else plus(variable(ITEM), start)
-        return vector_put(self.sources[head], values, self.whole)
+        return put(self.sources[head], values, self.whole)
 
     def size(self, place: Any) -> Value:
         """The number of items."""
@@ -952,8 +882,8 @@ class Law:
         one = self.family(place)
         if self.order:
             n = self.size(place)
-            return vector_plus({}, vector_sum_over(ITEM, one, n, self.whole), times(place[3], inverse(n)))
-        return vector_put(one, {ITEM: ZERO}) if place[4] else vector_sum_over(ITEM, one, place[3], self.whole)
+            return times(sum_over(ITEM, one, n, self.whole), times(place[3], inverse(n)))
+        return put(one, {ITEM: ZERO}) if place[4] else sum_over(ITEM, one, place[3], self.whole)
 
     def expected(self, first: int, second: int, factor: Value | None, before: Value) -> Value:
         """The mean of an inner product, of which one vector at least is drawn.
@@ -967,10 +897,24 @@ class Law:
         if not all(p or self.known(n, moments[0]) for n, p in zip((first, second), places, strict=True)):
             raise Invalid("a product is of a draw and of what is not known before")
         one, two = places
-        value = product_of(*(self.mean(p) if p else {n: ONE} for n, p in zip((first, second), places, strict=True)))
+        value = product_of(*(self.mean(p) if p else variable(n) for n, p in zip((first, second), places, strict=True)))
         return plus(value, self._covariance(one, two, factor, before)) if one and two else value
 
+    def _of_weights(self, one: Any, two: Any) -> Value:
+        """(alpha - 1) <E X, E Y>, and q (d - alpha q) <x, y> for each client in common."""
+        q, d, alpha, _ = self.numbers
+        if one[1] != two[1] or (one[4], one[2], one[3]) != (two[4], two[2], two[3]):
+            raise Invalid("how many clients the two have in common is not known")
+        values = dict(zip(self.patterns[one[0]], [*one[1], plus(variable(ITEM), one[2])], strict=True))
+        own = plus(times(q, d), times(alpha, times(q, q)), -1)
+        x, y = (put(self.weighted[p[0]], values, self.whole) for p in (one, two))
+        each = times(put(own, values, self.whole), product_of(x, y))
+        each = put(each, {ITEM: ZERO}, self.whole) if one[4] else sum_over(ITEM, each, one[3], self.whole)
+        return plus(times(plus(alpha, ONE, -1), product_of(self.mean(one), self.mean(two))), each)
+
     def _covariance(self, one: Any, two: Any, factor: Value | None, before: Value) -> Value:
+        if self.weights:
+            return self._of_weights(one, two)
         gaps = [number_of(plus(a, b, -1)) for a, b in zip(one[1], two[1], strict=True)]
         if any(gaps):
             return ZERO
@@ -996,17 +940,17 @@ class Law:
             if plus(put(times(c, times(n, least)), dict.fromkeys(names, minus)), wanted, -1)[0] or not self.whole(n):
                 raise Invalid("the factor is not that of an order")
             spread = sum_over(ITEM, product_of(u, v), n, self.whole)
-            means = product_of(*(vector_sum_over(ITEM, x, n, self.whole) for x in (u, v)))
+            means = product_of(*(sum_over(ITEM, x, n, self.whole) for x in (u, v)))
             return times(c, plus(spread, times(means, inverse(n)), -1))
         if not both[0]:
             return ZERO
         if one[4]:
             if one[0] != two[0] or one[0] not in self.alike:
                 raise Invalid("the covariance of two draws is not known")
-            other = vector_put(self.alike[one[0]], dict(zip(self.patterns[one[0]], (*one[1], one[2]), strict=True)))
+            other = put(self.alike[one[0]], dict(zip(self.patterns[one[0]], (*one[1], one[2]), strict=True)))
             return plus(product_of(other, other), put(product_of(u, v), {ITEM: ZERO}), -1)
-        drawn = [{vector_function(ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]): ONE} for p in (one, two)]
-        return sum_over(ITEM, plus(product_of(*drawn), product_of(u, v), -1), both, self.whole)
+        drawn = [function_atom("vf", ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]) for p in (one, two)]
+        return sum_over(ITEM, plus(product_of(*map(variable, drawn)), product_of(u, v), -1), both, self.whole)
 
     def within(self, place: Any, before: Value) -> tuple[Value, Value]:
         """First position and number of positions in the last epoch; the whole ones before are not random."""
@@ -1016,10 +960,105 @@ class Law:
     def positions(self, place: Any, before: Value) -> list[Value]:
         """What must be an integer that is at least 0 so that the positions are ones."""
         start, size = self.within(place, before)
+        if self.weights:
+            return [start, size, plus(plus(self.numbers[3], start, -1), size, -1)]
         if not self.order:
             return [] if place[4] else [size]
         n = self.size(place)
         return [plus(n, ONE, -1), before, start, size, plus(plus(n, start, -1), size, -1)]
+
+    def needed(self, pair: tuple[int, int], before: Value) -> list[Value]:
+        """The same for the places of an inner product."""
+        return [value for place in filter(None, map(self.place, pair)) for value in self.positions(place, before)]
+
+
+class Averages:
+    """Families x of one vector a client, and their means X, which all clients share: <x, Y> is <X, Y> for a mean Y.
+
+    independent: families of noise that each client draws independently with mean 0, where `clients` clients have equal
+    weights; then <X, Y> is <x, y>/clients for their means.
+    """
+
+    order, weights = False, False
+    sources, past = dict[int, Any](), set[int]()  # they draw nothing, and know nothing before a draw
+
+    def __init__(self, data: Any, language: Language) -> None:
+        self.data, self.whole = data, language.whole
+
+        def single(text: str) -> tuple[int, list[int]]:
+            ((n, factor),) = linear(language.vector(parsed(text, "sum"), {})).items()
+            arguments = [thawed(k) for k in ATOMS[n][2]] if ATOMS[n][0] == "vf" else []
+            numbers = [next(iter(a[0]))[0][0] for a in arguments]
+            if ATOMS[n][0] == "S" or factor != ONE or arguments != [variable(k) for k in numbers]:
+                raise Invalid(f"'{text}' is no single vector of a law")
+            return n, numbers
+
+        pairs = [(single(x), single(mean)) for x, mean in data["drawn"]]
+        self.means = {head_of(x): (own, variable(mean)) for (x, own), (mean, _) in pairs}
+        self.families = {head_of(mean): (own, variable(x)) for (x, _), (mean, own) in pairs}
+        self.noise = {head_of(single(x)[0]) for x in data.get("independent", ())}
+        self.clients = language.value(data["clients"]) if self.noise else ZERO
+        alike = all(own == other and len(set(own)) == len(own) for (_, own), (_, other) in pairs)
+        alike = alike and not data["past"] and "time" not in data
+        if not alike or len({*self.means, *self.families}) != 2 * len(pairs) or not self.noise <= set(self.means):
+            raise Invalid(f"the law '{data['name']}' is not well formed")
+
+    def words(self) -> str:
+        """The law in a sentence."""
+        said = [f"{mean} is the mean over the clients of {x}" for x, mean in self.data["drawn"]]
+        said += [
+            f"{x} is independent noise of {self.data['clients']} clients" for x in self.data.get("independent", ())
+        ]
+        return f"{'; '.join(said)} ({self.data['of']})"
+
+    def definitions(self) -> list[Any]:
+        """Nothing is defined."""
+        return []
+
+    def fits(self, left: Any, right: Any) -> bool:
+        """Equations of families are about each client."""
+        return True
+
+    def place(self, n: int) -> Any:
+        """Nothing is drawn."""
+        return None
+
+    def image(self, n: int) -> Any:
+        """The mean of a family, and a mean itself; raises Invalid for another vector."""
+        if head_of(n) in self.families:
+            return variable(n)
+        if head_of(n) not in self.means:
+            raise Invalid("a vector has no mean over the clients")
+        return put(variable(n), {head_of(n): self.means[head_of(n)]}, self.whole)
+
+    def _noise_of(self, n: int) -> Any:
+        own = self.families.get(head_of(n))
+        if own is None or ATOMS[n][0] == "S" or head_of(next(iter(linear(own[1])))) not in self.noise:
+            return None
+        return put(variable(n), {head_of(n): own}, self.whole)
+
+    def _reduced(self, first: int, second: int) -> list[int]:
+        """The pair, the family of which is replaced by its mean where the other one is a mean."""
+        pair = [first, second]
+        for k in (0, 1):
+            if head_of(pair[k]) in self.means and head_of(pair[1 - k]) in self.families:
+                (pair[k],) = linear(self.image(pair[k]))
+                break
+        return pair
+
+    def expected(self, first: int, second: int, factor: Value | None, before: Value) -> Value:
+        """What the inner product is."""
+        pair = self._reduced(first, second)
+        noise = [self._noise_of(n) for n in pair]
+        if all(noise):
+            return times(product_of(*noise), inverse(self.clients))
+        if pair == [first, second]:
+            raise Invalid("the averages say nothing of this product")
+        return product_of(variable(pair[0]), variable(pair[1]))
+
+    def needed(self, pair: tuple[int, int], before: Value) -> list[Value]:
+        """That there is a client, where their number is used."""
+        return [plus(self.clients, ONE, -1)] if all(self._noise_of(n) for n in self._reduced(*pair)) else []
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1034,6 +1073,17 @@ class Line:
 
     def __init__(self, name: str, claim: Claim, supposed: tuple[str, ...] = ()) -> None:
         self.name, self.claim, self.supposed = name, claim, supposed
+
+
+def exchanged(language: Language, term: str, sums: Any) -> tuple[Value, Value]:
+    """The double sums of a term over (index, count) pairs, the first index outside and inside."""
+    body = language.value(term)
+    (i, first), (j, second) = ((atom(("x", n)), language.value(count)) for n, count in sums)
+    whole = language.whole
+    return (
+        sum_over(i, sum_over(j, body, second, whole), first, whole),
+        sum_over(j, sum_over(i, body, first, whole), second, whole),
+    )
 
 
 class Record:
@@ -1051,7 +1101,7 @@ class Record:
         self.lines: dict[str, Line] = {}
         self.ranges: dict[int, list[Claim]] = {}  # index -> the relations of its range
         self.whole_indices: set[int] = set()
-        self.laws: dict[str, Law] = {}
+        self.laws: dict[str, Any] = {}
         self.rests: list[str] = []
         self.holes: list[str] = []  # lines without a certificate
         self.steps = 0
@@ -1066,7 +1116,7 @@ class Record:
             if digest(self.data) != self.data["digest"]:
                 raise Invalid("the statement and the facts are not those of the digest")
             self.read_facts()
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, RecursionError) as error:
             raise Invalid(f"its facts or laws are not well formed ({type(error).__name__})") from error
         self._point()
         self.check_lines()
@@ -1115,7 +1165,7 @@ class Record:
                 raise Invalid(f"{where} has an unknown kind, or a name that is taken")
             claim = self.language.claim(text)
             names = set(re.findall(r"[A-Za-z_@][A-Za-z_0-9]*", text)) & set(self.language.kinds)
-            if claim.op == "=>" or ANY in names:
+            if claim.op == "=>" or "@" in text or ANY in names:
                 raise Invalid(f"{where} is no plain relation")
             if kind in ("domain", "condition"):
                 if (name, text) not in given:
@@ -1144,14 +1194,24 @@ class Record:
         declares |= {row[0] for row in self.statement["assumptions"]}
         equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
         equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
+        named = [parsed(fact["claim"]) for fact in self.data["facts"] if fact["kind"] == "definition"]
+        defined = [[self.language.vector(t, {}) for t in tree[1:]] for tree in named if tree[0] == "="]
         for data in self.data["laws"]:
-            law = Law(data, self.language)
+            law = Averages(data, self.language) if data["kind"] == "averages" else Law(data, self.language)
             where = f"the law '{data['name']}'"
+            if isinstance(law, Averages) and law.noise:
+                still = {h for other in self.laws.values() for h, mean in other.sources.items() if not linear(mean)}
+                if data["of"] != "averages_uniformly" or not law.noise <= still:
+                    raise Invalid(f"{where} is about noise that no law draws with mean 0, or about other weights")
             if data["of"] not in declares or data["name"] in self.laws:
                 raise Invalid(f"{where} is declared by nothing in the statement, or its name is taken")
             for other in self.laws.values():
                 if set(law.sources) & (set(other.sources) | other.past):
                     raise Invalid(f"{where} draws what an earlier law draws or knows before")
+            if law.weights and "independent_weights" not in declares:
+                raise Invalid(f"{where} needs weights that are independent of the past")
+            if not all(wanted in defined for wanted in law.definitions()):
+                raise Invalid(f"{where} has a mean that is not so defined")
             if not all(law.fits(*sides) for sides in equations):
                 raise Invalid(f"{where} is against an equation among the facts")
             self.laws[data["name"]] = law
@@ -1253,12 +1313,11 @@ class Record:
         """
         rules: list[Any] = []
 
-        def image(x: Any) -> Any:
+        def image(x: Value) -> Value:
             for what in rules:
-                x = vector_put(x, what, self.language.whole) if claim_is_vector else put(x, what, self.language.whole)
+                x = put(x, what, self.language.whole)
             return x
 
-        claim_is_vector = False
         for name, text in by.get("put", ()):
             rules.append(self.substitution(self._get(name), text, rules))
         names = [
@@ -1269,18 +1328,6 @@ class Record:
         ]
         signs = [self._get(n) for n in dict.fromkeys([*by.get("signs", ()), *names])]
         signs = [Claim(c.op, image(c.gap)) for c in signs if c.op in (">=", ">", "==", "!=")]
-        if claim.op == "=":
-            claim_is_vector = True
-            rest = image(claim.gap)
-            for name, multiplier in by.get("equal", ()):
-                equation = self._get(name)
-                if equation.op != "=":
-                    raise Invalid(f"'{name}' is no equation of vectors")
-                rest = vector_plus(rest, image(equation.gap), times(constant(-1), self.language.value(multiplier)))
-            if any(c[0] for c in rest.values()) or by.get("terms"):
-                raise Invalid("the vectors are not equal")
-            self._no_poles(frozenset().union(*(needed(c) for c in rest.values()), *map(self._inner_bases, rest)), signs)
-            return
         if claim.op == "=>":
             raise Invalid("an implication is no sum")
         sign = -1 if by.get("turned") and claim.op == "!=" else 1
@@ -1291,18 +1338,15 @@ class Record:
             poles |= needed(one)
         for name, multiplier in by.get("equal", ()):
             equation = self._get(name)
-            if equation.op != "==":
-                raise Invalid(f"'{name}' is no equation")
+            if equation.op != ("=" if claim.op == "=" else "=="):
+                raise Invalid(f"'{name}' is no equation of this kind")
             one = times(image(self.language.value(multiplier)), image(equation.gap))
             rest, poles = plus(rest, one, -1), poles | needed(one)
         if rest[0]:
             raise Invalid("the two sides of its identity differ")
-        if (claim.op == "==" and by.get("terms")) or (claim.op in (">", "!=") and not firm):
+        if (claim.op in ("=", "==") and by.get("terms")) or (claim.op in (">", "!=") and not firm):
             raise Invalid("its terms do not show the claim")
         self._no_poles(poles | needed(rest), signs)
-
-    def _inner_bases(self, n: int) -> frozenset[int]:
-        return frozenset().union(*(_own_bases(m) for m in INSIDE[n]))
 
     def _term(self, number: Fraction, factors: Any, image: Any, signs: list[Claim]) -> tuple[Value, bool]:
         """A product of what is at least 0, and whether it is positive."""
@@ -1337,17 +1381,8 @@ class Record:
         if equation.op not in ("=", "=="):
             raise Invalid("only equations are put in")
         for what in rules:
-            gap = (vector_put if equation.op == "=" else put)(gap, what, self.language.whole)
-        if equation.op == "=":
-            (target,) = self.language.vector(parsed(text, "sum"), {})
-            for what in rules:
-                (target,) = vector_put({target: ONE}, what, self.language.whole)
-            factor = number_of(gap[target])
-            rest = {n: c for n, c in gap.items() if n != target}
-            if not factor or target in vector_inside(rest):
-                raise Invalid(f"'{text}' cannot be replaced")
-            return {target: vector_plus({}, rest, constant(_short(-1 / Fraction(factor))))}
-        value = self.language.value(text)
+            gap = put(gap, what, self.language.whole)
+        value = self.language.read(parsed(text, "sum"), {})
         for what in rules:
             value = put(value, what, self.language.whole)
         ((monomial, one),) = value[0].items()
@@ -1520,7 +1555,7 @@ class Record:
         if not (fewer or self._counted(count, signs)):
             raise Invalid("the number of terms is not shown to be an integer that is at least 0")
         if source.op == "=":
-            wanted = Claim("=", vector_sum_over(index, source.gap, count, self.language.whole))
+            wanted = Claim("=", sum_over(index, source.gap, count, self.language.whole))
         else:
             total = sum_over(index, source.gap, count, self.language.whole)
             if "part" in by:
@@ -1538,8 +1573,7 @@ class Record:
         return {index}
 
     def _no_poles_of(self, claim: Claim, by: Any) -> None:
-        poles = frozenset().union(*(needed(c) for c in claim.gap.values())) if claim.op == "=" else needed(claim.gap)
-        self._no_poles(poles, [self._get(n) for n in by.get("signs", ())])
+        self._no_poles(needed(claim.gap), [self._get(n) for n in by.get("signs", ())])
 
     def _by_telescope(self, claim: Claim, by: Any) -> None:
         """The sum of a(i + 1) - a(i) over i = 0, ..., n - 1 is a(n) - a(0), for an integer n."""
@@ -1548,16 +1582,24 @@ class Record:
         if not whole(count):
             raise Invalid("the number of terms is not an integer")
         places = [{index: v} for v in (plus(i, ONE), i, count, ZERO)]
-        if claim.op == "=":
-            term = self.language.vector(parsed(by["term"], "sum"), {})
-            after, here, end, start = (vector_put(term, p, whole) for p in places)
-            total = vector_sum_over(index, vector_plus(after, here, constant(-1)), count, whole)
-            wanted = Claim("=", vector_plus(total, vector_plus(end, start, constant(-1)), constant(-1)))
-        else:
-            after, here, end, start = (put(self.language.value(by["term"]), p, whole) for p in places)
-            wanted = Claim("==", plus(sum_over(index, plus(after, here, -1), count, whole), plus(end, start, -1), -1))
+        after, here, end, start = (put(self.language.read(parsed(by["term"], "sum"), {}), p, whole) for p in places)
+        gap = plus(sum_over(index, plus(after, here, -1), count, whole), plus(end, start, -1), -1)
+        wanted = Claim("=" if claim.op == "=" else "==", gap)
         if not wanted.same(claim):
             raise Invalid("the claim is not a telescoping sum")
+        self._no_poles_of(claim, by)
+
+    def _by_exchange(self, claim: Claim, by: Any) -> None:
+        """Two finite sums may be carried out in either order."""
+        signs = [self._get(n) for n in by["signs"]]
+        (i, first), (j, second) = ((atom(("x", n)), self.language.value(count)) for n, count in by["sums"])
+        if not all(n in self.language.integers for n in (i, j)) or {i, j} & (inside(first) | inside(second)) or i == j:
+            raise Invalid("the sums are not over all pairs of two indices")
+        if not all(self._counted(count, signs) for count in (first, second)):
+            raise Invalid("the number of terms is not shown to be an integer that is at least 0")
+        left, right = exchanged(self.language, by["term"], by["sums"])
+        if not Claim("==", plus(left, right, -1)).same(claim):
+            raise Invalid("the claim is not that of two sums in either order")
         self._no_poles_of(claim, by)
 
     def _by_at(self, claim: Claim, by: Any) -> set[int]:
@@ -1648,17 +1690,28 @@ class Record:
     def expectation(self, by: Any) -> tuple[Value, list[Value]]:
         """The inner product of a draw less its mean, and what must be an integer that is at least 0."""
         law, whole = self.laws[by["law"]], self.language.whole
-        (first, *_), (second, *_) = (list(self.language.vector(parsed(by[k], "sum"), {})) for k in ("first", "second"))
+        (first,), (second,) = (linear(self.language.vector(parsed(by[k], "sum"), {})) for k in ("first", "second"))
         before = self.language.value(by.get("before", "0"))
         if before[0] and not law.data.get("epochs"):
             raise Invalid("this order has no epochs")
         factor = self.language.value(by["factor"]) if "factor" in by else None
         mean = law.expected(first, second, factor, before)
-        pair = product_of({first: ONE}, {second: ONE})
-        places = [p for p in map(law.place, (first, second)) if p]
-        if not all(whole(v) for p in places for v in law.positions(p, before)):
+        pair = product_of(variable(first), variable(second))
+        needed = law.needed((first, second), before)
+        if not all(map(whole, needed)):
             raise Invalid("a position is not an integer")
-        return plus(pair, mean, -1), [v for p in places for v in law.positions(p, before)]
+        return plus(pair, mean, -1), needed
+
+    def _by_average(self, claim: Claim, by: Any) -> None:
+        """An equation of families holds of their means."""
+        law, source = self.laws[by["law"]], self._get(by["of"])
+        if not isinstance(law, Averages) or source.op != "=":
+            raise Invalid("the averages are of no equation of vectors")
+        total = ZERO
+        for n, factor in linear(source.gap).items():
+            total = plus(total, times(law.image(n), factor))
+        if not Claim("=", total).same(claim):
+            raise Invalid("the claim is not the mean of the equation")
 
     def _by_mean(self, claim: Claim, by: Any) -> None:
         """An inner product with a draw is its mean, by the law."""
@@ -1676,15 +1729,15 @@ class Record:
     def once(self, by: Any) -> tuple[Any, list[Value]]:
         """The sum of an order over whole epochs less what it is for every outcome, and numbers that are at least 0."""
         law, times_ = self.laws[by["law"]], self.language.value(by["times"])
-        (n,) = self.language.vector(parsed(by["sum"], "sum"), {})
+        (n,) = linear(self.language.vector(parsed(by["sum"], "sum"), {}))
         place = law.place(n)
         items = law.size(place)
         if not law.order or place[4] or plus(place[3], times(items, times_), -1)[0]:
             raise Invalid("this is no sum over whole epochs")
         if times_ != ONE and not law.data.get("epochs"):
             raise Invalid("this order has no epochs")
-        every = vector_plus({}, vector_sum_over(ITEM, law.family(place), items, self.language.whole), times_)
-        return vector_plus({n: ONE}, every, constant(-1)), [plus(items, ONE, -1), times_]
+        every = times(sum_over(ITEM, law.family(place), items, self.language.whole), times_)
+        return plus(variable(n), every, -1), [plus(items, ONE, -1), times_]
 
     def _by_once(self, claim: Claim, by: Any) -> None:
         """An order draws every item once in every epoch, for every outcome."""
@@ -1730,6 +1783,7 @@ class Record:
             if not (wanted.plain or any(g.gives(wanted) for g in given)):
                 raise Invalid(f"'{name}' of the cited record is not shown")
         self._assumptions(cited, by)
+        self.rests += [f"that for {cited.id} {by['special']}"] if "special" in by else []
         target = target_of(cited)
         told, taken = self._for_vectors(cited, by)
         if target not in told:
@@ -1812,7 +1866,7 @@ class Record:
         place = self.place_of(cited, by) | self.single_means(cited, by)
         for name, arguments, text in by["vectors"]:
             image, own = self.language.vector(parsed(text, "sum"), {}), [atom(("x", a)) for a in arguments]
-            if (vector_inside(image) - set(own)) & set(cited.ranges):
+            if (inside(image) - set(own)) & set(cited.ranges):
                 raise Invalid(f"what stands for {name} depends on an index of the cited record")
             key, value = (("head", name), (own, image)) if own else (("v", name), image)
             place[atom(key)] = value
@@ -1882,128 +1936,83 @@ def cited_record(name: str, citing: Path, open_records: tuple[str, ...]) -> Reco
     return _checked[path]
 
 
+UNIT = atom(("v", "_unit"))
+
+
 class Model:
     """A point: numbers for symbols and (in one dimension) vectors, expressions for functions."""
 
     def __init__(self, record: Record) -> None:
-        self.record, self.kinds = record, record.language.kinds
-        self.values = {n: self._number(t) for n, t in record.data["point"]["numbers"].items()}
-        self.functions: dict[str, Any] = {
-            n: (tuple(names), parsed(text, "sum")) for n, (names, text) in record.data["point"]["functions"].items()
-        }
+        self.record, self.language, point = record, record.language, record.data["point"]
+        self.place: dict[int, Any] = {atom(("<>", UNIT, UNIT), INSIDE[UNIT], INSIDE[UNIT]): ONE}
+        for name, text in point["numbers"].items():
+            if self.language.kinds.get(name) == "integer" and Fraction(text).denominator != 1:
+                raise Invalid(f"at the point: {name} is not an integer")
+            self._set(name, [], constant(_short(Fraction(text))))
+        for name, (names, text) in point["functions"].items():
+            own = {n: atom(("bound", n)) for n in names}
+            self._set(name, list(own.values()), self.language.scalar(parsed(text, "sum"), own))
 
-    def _number(self, text: str) -> Value:
-        return constant(_short(Fraction(text)))
+    def _set(self, name: str, parameters: list[int], value: Any) -> None:
+        """What a name is; a number is a vector in one dimension."""
+        kind = self.language.kinds.get(name, "number")
+        if "vector" in kind and not vectors_in(value):
+            value = times(value, variable(UNIT))
+        key = {"vector": "v", "vector function": "head", "function": "function"}.get(kind, "x")
+        self.place[atom((key, name))] = (parameters, value) if "function" in kind else value
 
     def check(self) -> None:
         """Every fact holds at the point, for all values of the indices."""
-        ranges = [f for f in self.record.data["facts"] if f["kind"] in ("index", "range")]
-        indices = dict.fromkeys(f["about"] for f in ranges)
-        for name, value in self.values.items():
-            if self.kinds.get(name) == "integer" and Fraction(number_of(value)).denominator != 1:
-                raise Invalid(f"at the point: {name} is not an integer")
-        for fact in self.record.data["facts"]:
-            if fact["kind"] == "definition":
-                self._define(parsed(fact["claim"]))
-        for fact in self.record.data["facts"]:
-            tree = parsed(fact["claim"])
-            if fact["kind"] in ("index", "range", "definition"):
-                continue
-            names = {n for n in self.record.mentioned(tree) if n in indices}
+        facts = self.record.data["facts"]
+        for tree in (parsed(fact["claim"]) for fact in facts if fact["kind"] == "definition"):
+            left = tree[1]
+            parameters = [atom(("x", a[1])) for a in left[2]] if left[0] == "call" else []
+            read = self.language.vector if tree[0] == "=" else self.language.scalar
+            self._set(left[1], parameters, read(tree[2], {}))
+        for fact in (f for f in facts if f["kind"] not in ("index", "range", "definition")):
+            claim = self.language.claim(fact["claim"])
+            indices = [n for n in self.record.ranges if n in claim.atoms and n in self.language.integers]
             try:
-                if self._holds(tree, {}):
+                if self._holds(claim, {}):
                     continue
             except Invalid:  # a quotient or a number of terms is known at values of the indices only
                 pass
-            for values in self._ranges(sorted(names, key=list(indices).index), ranges):
-                if not self._holds(tree, values):
-                    raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
+            if not all(self._holds(claim, row) for row in self._rows(indices)):
+                raise Invalid(f"at the point: the fact '{fact['name']}' does not hold")
 
-    def _define(self, tree: Any) -> None:
-        left = tree[1]
-        if left[0] == "call":
-            self.functions[left[1]] = (tuple(a[1] for a in left[2]), tree[2])
-        else:
-            self.values[left[1]] = self.value(tree[2], {})
-
-    def _ranges(self, names: list[str], ranges: list[Any]) -> Any:
+    def _rows(self, indices: list[int]) -> Any:
         """All values of integer indices in their ranges, which must be few; a real variable stays one."""
-        whole = [n for n in names if self.kinds[n] == "integer"]
-        own = [parsed(f["claim"]) for f in ranges if f["about"] in whole]
-        for row in product(range(-1, LARGEST + 1), repeat=len(whole)):
-            values = {n: constant(k) for n, k in zip(whole, row, strict=True)}
-            if all(self._holds(tree, values) for tree in own):
+        for row in product(range(-1, LARGEST + 1), repeat=len(indices)):
+            values = {n: constant(k) for n, k in zip(indices, row, strict=True)}
+            if all(self._holds(claim, values) for n in indices for claim in self.record.ranges[n]):
                 if not {-1, LARGEST}.isdisjoint(row):
                     raise Invalid("at the point: an index has too many values")
                 yield values
 
-    def _holds(self, tree: Any, values: Any) -> bool:
-        op = tree[0]
-        gap = plus(self.value(tree[1], values), self.value(tree[2], values), -1)
-        if op in ("<=", "<"):
-            gap = times(constant(-1), gap)
-        op = {"<=": ">=", "<": ">", "=": "=="}.get(op, op)
-        if not gap[0] and gap[1] and all(self._positive(k, values) for k in needed(gap)):
-            gap = ZERO
-        if (
-            Claim(op, gap).plain is None
-            and op in (">=", ">")
-            and all(ATOMS[n][0] in ("root", "min") for n in inside(gap))
-        ):
-            return _between(gap)[0] > 0
-        return Claim(op, gap).plain is True
+    def at(self, claim: Claim, values: Any) -> Claim:
+        """The claim at the point and at values of indices."""
+        place = {**self.place, **values}
+        for _ in range(LARGEST):  # what is put may be given by others
+            claim = claim if claim.atoms.isdisjoint(place) else claim.put(place, self.language.whole)
+        powers = {n: self._power(*map(thawed, ATOMS[n][1:])) for n in claim.atoms if ATOMS[n][0] == "**"}
+        return claim.put(powers, self.language.whole) if powers else claim
 
-    def _positive(self, base: int, values: Any) -> bool:
+    def _holds(self, claim: Claim, values: Any) -> bool:
+        claim = self.at(claim, values)
+        if not claim.gap[0] and claim.gap[1] and all(map(self._positive, needed(claim.gap))):
+            claim = Claim(claim.op, ZERO)
+        roots = claim.op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap))
+        return _between(claim.gap)[0] > 0 if claim.plain is None and roots else claim.plain is True
+
+    def _positive(self, base: int) -> bool:
         """Whether a polynomial in real variables of ranges is positive there: its terms are at least 0, one is more."""
-        firm, weak = self._signed
+        found: dict[str, set[int]] = {">": set(), ">=": set()}  # the variables that their ranges make so
+        for own, claim in ((n, claim) for n, claims in self.record.ranges.items() for claim in claims):
+            if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
+                found[claim.op].add(own)
         terms = [({n for n, _ in m}, c > 0) for m, c in BASES[base]]
-        return all(c and own <= firm | weak for own, c in terms) and any(own <= firm for own, _ in terms)
-
-    @property
-    def _signed(self) -> tuple[set[int], set[int]]:
-        """The variables that their ranges make positive, and those that they make at least 0."""
-        found: dict[str, set[int]] = {">": set(), ">=": set()}
-        for fact in self.record.data["facts"]:
-            if fact["kind"] == "range":
-                claim, own = self.record.language.claim(fact["claim"]), atom(("x", fact["about"]))
-                if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
-                    found[claim.op].add(own)
-        return found[">"], found[">="]
-
-    def value(self, tree: Any, names: Any) -> Value:
-        """The value of a tree at the point."""
-        op = tree[0]
-        if op == "name":
-            known = names.get(tree[1], self.values.get(tree[1]))
-            return variable(atom(("x", tree[1]))) if known is None else known
-        if op == "inner":
-            return times(self.value(tree[1], names), self.value(tree[2], names))
-        if op == "call" and tree[1] in self.functions:
-            parameters, body = self.functions[tree[1]]
-            return self.value(body, dict(zip(parameters, (self.value(a, names) for a in tree[2]), strict=True)))
-        if op == "call" and tree[1] == "sum":
-            count, total = number_of(self.value(tree[2][1], names)), ZERO
-            if not isinstance(count, int):
-                raise Invalid("at the point: the number of terms of a sum is not known")
-            for k in range(count):
-                total = plus(total, self.value(tree[2][2], {**names, tree[2][0][1]: constant(k)}))
-            return total
-        if op == "call" and tree[1] == "diff":
-            x = atom(("x", tree[2][1][1]))
-            return derivative(self.value(tree[2][0], {**names, tree[2][1][1]: variable(x)}), x)
-        if op == "call" and tree[1] in ("min", "max"):
-            values = [self.value(t, names) for t in tree[2]]
-            sign = constant(1 if tree[1] == "min" else -1)
-            return times(sign, least_of([times(sign, v) for v in values]))
-        if op in ("+", "-"):
-            return plus(self.value(tree[1], names), self.value(tree[2], names), 1 if op == "+" else -1)
-        if op == "*":
-            return times(self.value(tree[1], names), self.value(tree[2], names))
-        if op == "/":
-            return times(self.value(tree[1], names), inverse(self.value(tree[2], names)))
-        if op == "**":
-            return self._power(self.value(tree[1], names), self.value(tree[2], names))
-        return constant(tree[1])
+        both = found[">"] | found[">="]
+        return all(c and own <= both for own, c in terms) and any(own <= found[">"] for own, _ in terms)
 
     def _power(self, base: Value, exponent: Value) -> Value:
         """b**(e + n) as b**n * b**e, for a number b > 0 and an integer n, so that equal powers look alike."""

@@ -176,20 +176,22 @@ DRIFT = (
         SumOver("A, client", i, M),
         "all clients",
     ),
+    Step("ca >= 0", sp.Ge(norm2(ca), 0, evaluate=False), (), Combine(), "a squared norm"),
     Step(
         "A, all",
         sp.Le(norm2(ALL_A), q**2 * L**2 * phi),
-        ("A, clients", "ca", "q", "phi", "domain q", "domain K"),
-        Combine({"A, clients": q}, (clients(p),)),
+        ("A, clients", "ca >= 0", "ca", "q", "phi", "domain q", "domain K"),
+        Combine({"A, clients": q, "ca >= 0": q * (q - clients(p))}, (clients(p),)),
         "the square of a mean over the clients",
     ),
 )
 NOISE = (
+    Step("sl >= 0", sp.Ge(norm2(sl), 0, evaluate=False), (), Combine(), "a squared norm"),
     Step(
         "noise, client",
         sp.Le(norm2(V.at(i, i + 1)), norm2(V) + p**2 / K**2 * steps_of(norm2(g0))),
-        ("V(i+1)", "domain K"),
-        Expected(("samples",), Combine({}, (p,))),
+        ("V(i+1)", "sl >= 0", "domain K"),
+        Expected(("samples",), Combine({"sl >= 0": p**2 / K}, (p,))),
         "(75): the samples are drawn independently",
     ),
     Step(
@@ -274,11 +276,12 @@ SLOPE = (
         SumOver("slope, client", i, M),
         "all clients",
     ),
+    Step("cs >= 0", sp.Ge(norm2(cs), 0, evaluate=False), (), Combine(), "a squared norm"),
     Step(
         "slope",
         sp.Le(norm2(ALL_s), 2 * q * L * Z),
-        ("slope, clients", "cs", "q", "stationary", "gaps", "domain q", "domain K"),
-        Combine({"slope, clients": q, "gaps": q / K}, (clients(p),)),
+        ("slope, clients", "cs >= 0", "cs", "q", "stationary", "gaps", "domain q", "domain K"),
+        Combine({"slope, clients": q, "gaps": q / K, "cs >= 0": q * (q - clients(p))}, (clients(p),)),
         "(81): of L^n",
     ),
 )

@@ -104,11 +104,12 @@ ROUND = (
         CauchySchwarz(g, k, K),
         "the square of a mean",
     ),
+    Step("square", sp.Ge(norm2(gb), 0, evaluate=False), (), Combine(), "a squared norm"),
     Step(
         "client",
         sp.Le(own * norm2(gb), beta / K * p * squares),
-        ("mean", "gb", "beta", "p >= 0", "domain K", "domain beta"),
-        Combine({"mean": beta * p / K**2}, (p, d)),
+        ("mean", "square", "gb", "beta", "p >= 0", "domain K", "domain beta"),
+        Combine({"mean": beta * p / K**2, "square": beta * p - own}, (p, d)),
         "gamma_i <= beta q_i",
     ),
     Step(

@@ -77,6 +77,5 @@ def derivation(statement: Any) -> Derivation:
         steps,
         conclusion="conclusion",
         target=error2,
-        drawn=visit.drawn,
         laws=visit.laws,
     )

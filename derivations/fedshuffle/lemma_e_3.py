@@ -36,6 +36,7 @@ dist2_1 = sp.Symbol("dist2_1", real=True)
 u, end, mean, slope, start = vector("u"), vector("next"), vector("mean"), vector("slope"), Vector(())
 A, G = vector("A", 0), vector("G", 0)
 
+DRAWN = ((u, 0), (A, 2), (end, 2))
 FACTS = (
     Fact("et", sp.Eq(et, W * eta_g * eta_l), "definition", "effective step"),
     Fact("start", sp.Eq(dist2_0, norm2(u)), "metric", "positions are relative to a nearest minimiser"),
@@ -151,6 +152,6 @@ def derivation(statement: Any) -> Derivation:
         target=dist2_1,
         quantities=frozenset({"gap_0", "G2", "drift_0"}),
         rounds=((clients, 0), (grad2, 0), (moved, 0), (visits, 0), (short, 0)),
-        drawn=(*movement.drawn, (end, 2)),
+        drawn=DRAWN,
         laws=movement.laws,
     )

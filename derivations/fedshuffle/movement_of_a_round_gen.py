@@ -35,7 +35,6 @@ A, G, gf = (v.at(a, 0) for v in (sent, gradients, own))
 
 CLIENT = Draws("client", "followed_objective", ((gradients, mean), (own, slope)), (mean, slope, u))
 COHORT = Draws("cohort", "fedshuffle_gen", ((sent, mean),), (mean, slope, u))
-DRAWN = ((slope, 0), (u, 0), (mean, 1), (own, 1), (gradients, 2), (sent, 2))
 
 FACTS = (
     Fact("et", sp.Eq(et, W * eta_g * eta_l), "definition", "effective step"),
@@ -123,6 +122,5 @@ def derivation(statement: Any) -> Derivation:
         conclusion="conclusion",
         target=moved,
         rounds=((visits, 0), (error, 0)),
-        drawn=DRAWN,
         laws=(CLIENT, COHORT),
     )

@@ -39,7 +39,6 @@ at_start, at_minimiser = (Evaluation("f_ij", point, value=value, which=t) for po
 
 COUNTS = ("samples", "epochs")
 ORDER = Order("order", "fedshuffle_gen", ((v, b),), (b, one, u), N, epochs=True)
-DRAWN = ((y, t), (g, t + 1))
 FACTS = (
     Fact("samples", N >= 1, "count", "samples of the client"),
     Fact("epochs", Q >= 1, "count", "epochs of the visit"),
@@ -102,6 +101,5 @@ def derivation(statement: Any) -> Derivation:
         STEPS,
         conclusion="conclusion",
         target=short,
-        drawn=DRAWN,
         laws=(ORDER,),
     )

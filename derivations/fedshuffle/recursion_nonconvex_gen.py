@@ -19,6 +19,7 @@ from boundcheck.proof.gram import Combine
 from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.vectors import Vector, inner, norm2, vector
+from boundcheck.proof.weaker import taken
 from boundcheck.theory.assumptions import gradient_dissimilarity, smooth_samples
 
 READINGS = ("sharp",)
@@ -151,7 +152,7 @@ def derivation(statement: Any) -> Derivation:
     """The derivation of the sharp reading of the recursion."""
     convex = derivation_of("fedshuffle/recursion_convex_gen/sharp")
     movement = derivation_of("fedshuffle/movement_of_a_round_gen/corrected")
-    shared = convex.steps[: next(k for k, s in enumerate(convex.steps) if s.name == "drift") + 1]
+    shared = taken(convex)[: next(k for k, s in enumerate(convex.steps) if s.name == "drift") + 1]
     return Derivation(
         statement,
         (*scope_facts(statement), *_facts(convex, movement)),
@@ -160,6 +161,5 @@ def derivation(statement: Any) -> Derivation:
         target=gap_1,
         quantities=frozenset({"grad2_0", "gap_0", "G2", "sigma2_gen"}),
         rounds=((xi, 0), (clients, 0), (moved, 0), (visits, 0), (error, 0)),
-        drawn=movement.drawn,
         laws=movement.laws,
     )

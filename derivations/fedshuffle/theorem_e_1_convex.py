@@ -13,7 +13,6 @@ from typing import Any
 
 import sympy as sp
 
-from boundcheck.proof.cited import Instance
 from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide
@@ -21,6 +20,7 @@ from boundcheck.proof.lemma import Lemma
 from boundcheck.proof.rules import Accumulation
 from boundcheck.proof.step import Fact, Step
 from boundcheck.proof.sums import total
+from boundcheck.proof.weaker import from_sharper
 from boundcheck.theory.discovery import statement as find_statement
 
 READINGS = ("corrected", "as_printed", "sharp")
@@ -32,6 +32,8 @@ dist2: Any = sp.Function("dist2", real=True)
 gap: Any = sp.Function("gap", real=True)(t)
 SIZES = tuple(f"domain {name}" for name in NAMES.split())
 RECURSION, SHARP = "fedshuffle/recursion_convex_gen/sharp", "fedshuffle/theorem_e_1_convex/sharp"
+
+SLIP = "the middle term lacks L and W^2"
 
 
 def _sharp(statement: Any) -> tuple[tuple[Fact, ...], tuple[Step, ...]]:
@@ -75,44 +77,13 @@ def _sharp(statement: Any) -> tuple[tuple[Fact, ...], tuple[Step, ...]]:
     return facts, steps
 
 
-def _rounded(statement: Any) -> tuple[Step, ...]:
-    """The sharp bound on the same average, rounded up; the printed conditions must give those of the sharp one."""
-    sharp, printed = find_statement(SHARP), statement.reading == "as_printed"
-    names = tuple(f"condition {c.name}" for c in statement.conditions)
-    scope = (*names, *SIZES, *(["domain M2"] if printed else []))
-    needed = tuple(
-        Step(f"needs {c.name}", c.relation, scope, Decide(), "what the recursion needs") for c in sharp.conditions
-    )
-    conditions = tuple(step.name for step in needed) if printed else names
-    return (
-        *(needed if printed else ()),
-        Step(
-            "sharp",
-            sp.Le(mean, sharp.bound),
-            (*conditions, *SIZES, "domain R", "domain dist2_0", "domain gap_0"),
-            Instance(SHARP, mean, (("dist2_0", dist2_0), ("gap_0", gap_0))),
-            "the same average",
-        ),
-        Step(
-            "terms",
-            sp.Le(sharp.bound, statement.bound),
-            (*SIZES, "domain R", "domain dist2_0"),
-            Decide(),
-            "the middle term lacks L and W^2" if printed else "term by term",
-        ),
-        Step(
-            "conclusion",
-            sp.Le(mean, statement.bound),
-            ("sharp", "terms", *SIZES, "domain R"),
-            Combine({"sharp": 1, "terms": 1}),
-            "together",
-        ),
-    )
-
-
 def derivation(statement: Any) -> Derivation:
     """The derivation of one reading."""
-    facts, steps = _sharp(statement) if statement.reading == "sharp" else ((), _rounded(statement))
+    facts, steps = (
+        _sharp(statement)
+        if statement.reading == "sharp"
+        else ((), from_sharper(statement, SHARP, mean, (("dist2_0", dist2_0), ("gap_0", gap_0)), SLIP))
+    )
     return Derivation(
         statement,
         (*scope_facts(statement), *facts),

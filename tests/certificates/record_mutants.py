@@ -129,9 +129,15 @@ def of_law(law: Any) -> Iterator[tuple[str, Any]]:
         yield "fewer items", {**law, "items": f"{law['items']} - 1"}
         yield "drawn independently", {**law, "kind": "draws"}
         yield "epochs" if law["epochs"] else "no epochs", {**law, "epochs": not law["epochs"]}
+    if law["kind"] == "averages":
+        (x, mean), (y, other), *rest = law["drawn"]
+        yield "means exchanged", {**law, "drawn": [[x, other], [y, mean], *rest]}
+        if "independent" in law:
+            yield "models independent", {**law, "independent": [x]}
+            yield "one client more", {**law, "clients": f"{law['clients']} + 1"}
     for k in range(len(law["past"])):
         yield "known later", {**law, "past": [*law["past"][:k], *law["past"][k + 1 :]]}
-    yield "of nothing", {**law, "of": "convex_samples"}
+    yield "of nothing", {**law, "of": "no_such_assumption"}
     yield "another name", {**law, "name": law["name"] + " again"}
     if "alike" in law:
         yield "alike nothing", {key: value for key, value in law.items() if key != "alike"}

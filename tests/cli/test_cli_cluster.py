@@ -13,11 +13,23 @@ from cli_tools import DESCENT, FEDAVG, OUT, STUDIES, Answer, Run
 import boundcheck as bc
 from boundcheck.core import worker_process
 from boundcheck.core.worker_process import loaded_files, pack, unpack
+from boundcheck.evidence import stored
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
 Write = Callable[..., Path]
 
+SAMPLED = """
+[[claim]]
+name = "sampled"
+statement = "fedshuffle/theorem_5_1_convex/sharp"
+problem = { kind = "fedshuffle_36" }
+method = { kind = "fedshuffle", eta_l = "largest", participation = { kind = "uniform", size = 2 } }
+at = { R = [1, 10, 1000] }
+engine = "sampled"
+seeds = 20000
+expect = "HOLDS"
+"""
 SWEEP = """
 kind = "compare"
 statement = "scgd/theorem_3_3/corrected"
@@ -95,6 +107,25 @@ class TestCommands:
     def test_report(self, both: Callable[..., list[Answer]], spec: Write) -> None:
         local, cluster = both("report", spec(FEDAVG, OUT, STUDIES), "-o", "pages", "--json")
         assert cluster.out == local.out
+
+    @pytest.mark.slow  # the sampled engine compiles its kernels
+    def test_seeds_of_one_claim(
+        self, both: Callable[..., list[Answer]], spec: Write, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        split: list[int] = []
+        held = stored._elsewhere  # pyright: ignore[reportPrivateUsage]
+
+        def noted(run_seeds: Any, seeds: range, curve: Any, _: int, *rest: Any) -> Any:
+            split.append(len(seeds))
+            return held(run_seeds, seeds, curve, 20, *rest)
+
+        monkeypatch.setattr("boundcheck.cli._execute.MANY_SEEDS", 10)
+        monkeypatch.setattr(stored, "WORTH", -1.0)
+        monkeypatch.setattr(stored, "_elsewhere", noted)
+        local, cluster = both("check", spec(SAMPLED), "--json")
+        assert cluster.out == local.out
+        assert split
+        assert set(split) == {50}
 
     def test_tune(self, both: Callable[..., list[Answer]], spec: Write, tmp_path: Path) -> None:
         local, cluster = both("tune", spec(DESCENT), "--json")

@@ -6,7 +6,7 @@ from functools import cache
 
 from boundcheck.proof.derivation import DerivationReport
 from boundcheck.proof.discovery import citations, derivation
-from boundcheck.proof.records import DIGEST, recorded
+from boundcheck.proof.records import DIGEST, VERIFIED, recorded
 from tests.oracle.evidence import steps_of
 from tests.oracle.frozen import check, load
 
@@ -16,7 +16,7 @@ def fresh(statement: str) -> DerivationReport:
     """What a check of the derivation finds; AssertionError where the record or the frozen steps tell something else."""
     paper, name, reading = statement.split("/")
     found = derivation(statement).check()
-    content = {k: v for k, v in recorded(paper, name)[reading].items() if k != DIGEST}
+    content = {k: v for k, v in recorded(paper, name)[reading].items() if k not in (DIGEST, VERIFIED)}
     assert content == {**found.summary(), "cites": list(citations(statement))}
     check("steps", {statement: steps_of(found)}, {statement: load("steps")[statement]})
     return found

@@ -88,7 +88,6 @@ def test_lemma_1_by_exact_enumeration() -> None:
         ("2.3", "1"),
         ("2.3", "o(i+1)"),
         ("conclusion", "3.2"),
-        ("1", "index i"),
     ],
 )
 def test_a_step_of_lemma_1_needs_what_it_uses(which: str, unused: str) -> None:
@@ -196,7 +195,6 @@ def test_a_smaller_right_side_is_refuted(name: str, which: str) -> None:
         ("equation_97_constraints/corrected", "movement", "condition beta"),
         ("equation_98_constraints/corrected", "contraction", "condition beta"),
         ("equation_98_constraints/corrected", "contraction", "room"),
-        ("equation_98_constraints/corrected", "(97), 3", "domain rho"),
         ("equation_98_constraints/corrected", "conclusion", "delays, alone"),
         ("equation_96/corrected", "(95)", "stationary"),
         ("equation_96/corrected", "(95)", "convex"),

@@ -75,19 +75,19 @@ def test_theorem_5_does_not_presume_that_f_is_convex_or_that_the_cohorts_are_ind
 
 
 MUTATIONS = [
-    ("theorem_5/as_printed", "(16)", Status.UNDECIDED),
+    ("theorem_5/as_printed", "(16)", Status.REFUTED),
     ("theorem_5/as_printed", "length.1", Status.UNDECIDED),
     ("theorem_5/as_printed", "error.1", Status.UNDECIDED),
-    ("theorem_5/as_printed", "change", Status.UNDECIDED),
-    ("theorem_5/as_printed", "convex", Status.UNDECIDED),
-    ("theorem_5/as_printed", "g.2", Status.UNDECIDED),
-    ("theorem_5/as_printed", "(18)", Status.UNDECIDED),
-    ("theorem_5/as_printed", "(10)", Status.UNDECIDED),
-    ("theorem_5/sharp", "g.2", Status.UNDECIDED),
-    ("theorem_3/as_printed", "(16)", Status.UNDECIDED),
-    ("one_device/corrected", "length of v", Status.UNDECIDED),
+    ("theorem_5/as_printed", "change", Status.REFUTED),
+    ("theorem_5/as_printed", "convex", Status.REFUTED),
+    ("theorem_5/as_printed", "g.2", Status.REFUTED),
+    ("theorem_5/as_printed", "(18)", Status.REFUTED),
+    ("theorem_5/as_printed", "(10)", Status.REFUTED),
+    ("theorem_5/sharp", "g.2", Status.REFUTED),
+    ("theorem_3/as_printed", "(16)", Status.REFUTED),
+    ("one_device/corrected", "length of v", Status.REFUTED),
     ("one_device/corrected", "change.1", Status.UNDECIDED),
-    ("theorem_6/corrected", "conclusion", Status.UNDECIDED),
+    ("theorem_6/corrected", "conclusion", Status.REFUTED),
 ]
 
 

@@ -26,7 +26,7 @@ THEOREMS = tuple(
     f"theorem_e_1_{case}/{r}" for case in ("convex", "strongly_convex", "nonconvex") for r in ("corrected", "sharp")
 )
 PROVED = (*THEOREMS, "lemma_e_3/corrected", "lemma_e_4/corrected", "lemma_e_4/sharp")
-NEEDED = ("needs effective step size", "needs B at least 1", "terms")
+NEEDED = ("needs effective step size", "needs B at least 1", "rounding")
 REFUTED = {
     "lemma_e_3/as_printed": ("step 1", "step 2"),
     "lemma_e_4/as_printed": ("rounding",),

@@ -132,12 +132,12 @@ def smaller_right_side(term, factor):
 
 nearly = sp.Rational(99, 100)
 MUTATIONS = {
-    "E3": (smaller_right_side(2 * eta / mu * sp.Symbol("T2", real=True), nearly), Status.UNDECIDED),
+    "E3": (smaller_right_side(2 * eta / mu * sp.Symbol("T2", real=True), nearly), Status.REFUTED),
     "E4": (smaller_right_side(L**2 * s**2 * dist2_0, nearly), Status.UNDECIDED),
     "E5": (smaller_right_side(L**2 * P**2 / 2 * S, nearly), Status.UNDECIDED),
-    "E7": (smaller_right_side(2 * eta**2 * P * sigma2, nearly), Status.UNDECIDED),
-    "E8": (lambda c: c.func(c.lhs, c.rhs * nearly, evaluate=False), Status.UNDECIDED),
-    "E9": (smaller_right_side(4 * L**4 * s**3 / mu * dist2_0, nearly), Status.UNDECIDED),
+    "E7": (smaller_right_side(2 * eta**2 * P * sigma2, nearly), Status.REFUTED),
+    "E8": (lambda c: c.func(c.lhs, c.rhs * nearly, evaluate=False), Status.REFUTED),
+    "E9": (smaller_right_side(4 * L**4 * s**3 / mu * dist2_0, nearly), Status.REFUTED),
     "E10": (lambda c: sp.Eq(c.lhs, c.rhs + s**2, evaluate=False), Status.REFUTED),
     "E11.1": (smaller_right_side(2 * L**2 * s**2, nearly), Status.REFUTED),
     "E11.2": (lambda c: c.func(c.lhs, c.rhs * nearly, evaluate=False), Status.REFUTED),
@@ -165,11 +165,9 @@ def test_a_changed_constant_is_noticed(name):
         ("E5", "E5.5"),
         ("E8", "requirement 2"),
         ("E11.2", "requirement 2"),
-        ("E11.1", "domain 1"),
         ("E12", "E12.1"),
         ("requirement 3", "s <= C"),
         ("gradient of F", "cycle"),
-        ("E5.4", "index m"),
     ],
 )
 def test_a_step_needs_what_it_uses(name, unused):

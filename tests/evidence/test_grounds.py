@@ -81,4 +81,4 @@ def test_every_reading_with_a_belief_has_evidence() -> None:
 
 @pytest.mark.parametrize("id", ["partial_averaging/equation_12", "async_fl/equation_36", "async_fl/lemma_7"])
 def test_a_claim_bears_out_what_was_a_formula(id: str) -> None:
-    assert FOUND[statement(id).id] == ("claim that holds",)
+    assert "claim that holds" in FOUND[statement(id).id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 import sys
 from dataclasses import replace
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from boundcheck.core.executor import Lost
 from boundcheck.core.store import Store
 from boundcheck.engines.curve import Curve
 from boundcheck.engines.run import run
+from boundcheck.errors import WorkerLost
 from boundcheck.evidence import stored
 from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.stored import arrays_of, code_of, curve_from, meta_of, run_or_recall
@@ -291,3 +294,42 @@ def test_what_a_run_says_of_itself_comes_in_one_order_with_and_without_a_store(s
         found = [recall(s, how=how).info for s in (None, store, store)]
         orders = [json.dumps({k: v for k, v in info.items() if k not in ("seconds", "complete")}) for info in found]
         assert len(set(orders)) == 1
+
+
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_seeds_spread_over_an_executor_give_the_same_bytes(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """However they are split, and in whatever order they come; what came is kept where a piece is lost."""
+    recall(store)
+    split: list[range] = []
+    held = stored._elsewhere  # pyright: ignore[reportPrivateUsage]
+
+    def pieces(run_seeds: Any, seeds: range, curve: Curve, _: int, *rest: Any) -> Curve:
+        return held(run_seeds, seeds, curve, size, *rest)
+
+    def backwards(function: Any, items: list[Any], on_done: Any) -> list[Any]:
+        split.extend(item[1] for item in items)
+        results = [function(pickle.loads(pickle.dumps(item))) for item in items]
+        for place in reversed(range(len(results))):
+            on_done(place, results[place])
+        return results
+
+    def losing(function: Any, items: list[Any], on_done: Any) -> list[Any]:
+        results = [function(item) for item in items[:-1]] + [Lost("the worker process of this item died twice.")]
+        for place, result in enumerate(results):
+            on_done(place, result)
+        return results
+
+    monkeypatch.setattr(stored, "WORTH", -1.0)
+    monkeypatch.setattr(stored, "_elsewhere", pieces)
+    other = Store(tmp_path / "other")
+    with monkeypatch.context() as patch:
+        patch.setattr("boundcheck.core.store.Checkpoint.due", lambda self: True)
+        with pytest.raises(WorkerLost, match="died twice"):
+            run_or_recall(other, Setting(METHOD, PROBLEM), SPEC, seeds=range(20), spread=losing, **HOW)
+    first = run_or_recall(other, Setting(METHOD, PROBLEM), SPEC, seeds=range(20), spread=backwards, **HOW)
+    assert same(first, recall(store))
+    assert contents(other) == contents(store)
+    kept = 1 + 18 // size * size  # the seed that measures the time, and the pieces before the lost one
+    assert [seed for piece in split for seed in piece] == list(range(kept + 1, 20))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,7 +53,9 @@ def test_the_command_writes_the_page_and_a_second_time_the_same_bytes(
     assert "Clients: 3 (paper: 500)." in page
     assert len(re.findall(r'<svg xmlns="[^"]*" class="plot"', page)) == 2
     runs = [p for p in (tmp_path / "store").iterdir() if not p.name.startswith(".") and p.is_dir()]
-    assert len(runs) == 4
+    assert len(runs) == 5  # and the study, which is put together anew
+    (study,) = [run for run in runs if b'"asked"' in (run / "spec.json").read_bytes()]
+    shutil.rmtree(study)
     command = [sys.executable, "-m", "boundcheck", *arguments, str(tmp_path / "two")]
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert again.returncode == 0, again.stderr

@@ -107,7 +107,7 @@ def test_a_rule_does_not_generalise_what_is_fixed(name):
     claim, uses, rule = OVER_PARAMETERS[name]
     facts = (Fact("A", sp.Le(norm2(vector("g", y)), L**2), "assumption", "", PLAIN),)
     found = last(facts, [step("x", claim, uses, rule)])
-    assert found.status is Status.UNDECIDED
+    assert found.status in (Status.UNDECIDED, Status.REFUTED)  # some have an exact counterexample
     assert "is not declared as an index" in found.note
 
 
@@ -115,7 +115,7 @@ def test_telescoping_and_induction_over_a_parameter():
     facts = (Fact("local", VectorEquality(vector("w", E + 1), vector("w", E) - grad), "algorithm", ""),)
     claim = VectorEquality(vector("w", n), vector("w", 0) + vector_total(-grad, E, n))
     found = last(facts, [step("x", claim, ("local", "domain n"), Telescoping("local", E, n))])
-    assert found.status is Status.UNDECIDED
+    assert found.status is Status.REFUTED
 
     def square(q):
         return relation(sp.Ge, q**2, 2 * q)

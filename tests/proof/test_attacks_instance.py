@@ -144,7 +144,7 @@ def test_a_general_lemma_needs_all_its_terms_and_integers():
 
 
 def test_what_is_presumed_is_listed():
-    trusted = [x.claim for x in derivation("fedshuffle/lemma_c_1/corrected").trusted()]
+    trusted = [x.claim for x in derivation("fedshuffle/lemma_e_3/raw").trusted()]
     assert any("clients is client_grad2_0 of fedshuffle/movement_of_a_round" in x for x in trusted)
     assert any("moved is what fedshuffle/movement_of_a_round" in x for x in trusted)
     general = [x.claim for x in derivation("fedshuffle/lemma_b_3/as_printed").trusted()]

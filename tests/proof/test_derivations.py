@@ -15,6 +15,7 @@ from boundcheck.proof.derivation import Derivation, scope_facts
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Imported
 from boundcheck.proof.step import Fact, Status, Step, weakest
+from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.statement import Kind
 from boundcheck.theory.symbols import common
 
@@ -30,7 +31,7 @@ def toy(limit=1, factor=1):
         conditions=(SimpleNamespace(name="step size", relation=sp.Le(eta * L, limit), meaning="small steps"),),
         bound=factor * L * dist2_0,
         kind=Kind.UPPER_BOUND,
-        assumptions=(SimpleNamespace(name="smoothness", inequality=None),),
+        assumptions=(Assumption("smoothness", "by hand"),),
         algorithm=None,
         metric=SimpleNamespace(expectation="none: a toy"),
     )

@@ -152,6 +152,20 @@ def test_the_shipped_example_says_what_is_computed() -> None:
     assert "It is 9.6 times at\n# kappa = 1, E = 1" in path.read_text()
 
 
+@pytest.mark.slow  # tunes 150 instances: more than a minute
+def test_the_answer_of_the_shipped_example() -> None:
+    folder = Path(__file__).parents[2]
+    sweep = load_sweep(folder / "examples" / "sweeps" / "fedshuffle_steps.toml")
+    found = columns_of(sweep, 0, sweep.rows)
+    ratio = np.array(found["step_ratio"])
+    assert ratio.min() > 2
+    assert f"The best step that was found by running is {ratio.min():.1f} to {ratio.max():.0f} times" in (
+        folder / "docs" / "how-to" / "sweep.md"
+    ).read_text(encoding="utf-8")
+    assert f"{ratio[found['E'] > 1].min():.1f}" == "19.2"
+    assert f"{ratio[found['mu'] == found['mu'].min()].min():.1f}" == "21.2"
+
+
 def test_the_claim_of_a_row() -> None:
     sweep = sweep_from_text("""kind = "compare"
 statement = "scgd/theorem_3_3/corrected"

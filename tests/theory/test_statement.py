@@ -200,7 +200,7 @@ def test_assumptions_carry_an_open_inequality_in_declared_quantities() -> None:
     names = {"mu", "L", "sigma2", "G2", "B2", "delta", "B"} | set(QUANTITIES)
     bare = {"plain_mean", "local_variance", "bounded_below", "data_weights", "followed_objective"}
     bare |= {"unbiased_gradients", "covariance_of_weights", "independent_weights", "window_property"}
-    bare |= {"same_expected_weights", "every_type_every_round", "no_empty_rounds"}
+    bare |= {"same_expected_weights", "every_type_every_round", "no_empty_rounds", "bounded_sample_gradients"}
     bare |= {"fixed_times", "one_by_one", "whole_times", "slowest_at_an_end", "time_based", "own_minimisers"}
     bare |= {"two_alternating_clients", "four_alternating_clients"}
     bare |= {"iid_clients", "averages_as_objective", "averages_uniformly", "pure_noise", "even_noise"}

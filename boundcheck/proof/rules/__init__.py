@@ -8,6 +8,7 @@ of a paper is a rule.
 from boundcheck.proof.rules.base import Rule
 from boundcheck.proof.rules.calculus import Limit, MeanValue
 from boundcheck.proof.rules.induction import Induction, Supposing
+from boundcheck.proof.rules.limits import BernoulliPower, LimitSuperior, PositivePower
 from boundcheck.proof.rules.norms import Jensen, Triangle, Young
 from boundcheck.proof.rules.sums import Accumulation, CauchySchwarz, InEpochs, PartialSum, SumOver, Telescoping
 from boundcheck.proof.rules.windows import At, Exchange, Shift
@@ -15,14 +16,17 @@ from boundcheck.proof.rules.windows import At, Exchange, Shift
 __all__ = [
     "Accumulation",
     "At",
+    "BernoulliPower",
     "CauchySchwarz",
     "Exchange",
     "InEpochs",
     "Induction",
     "Jensen",
     "Limit",
+    "LimitSuperior",
     "MeanValue",
     "PartialSum",
+    "PositivePower",
     "Rule",
     "Shift",
     "SumOver",
