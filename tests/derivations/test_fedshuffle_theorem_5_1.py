@@ -28,11 +28,11 @@ def test_true_readings_are_proved_step_by_step(name):
 
 
 @pytest.mark.parametrize("name", REFUTED)
-def test_printed_readings_fail_where_b_is_below_1_and_where_l_is_lost(name):
+def test_printed_readings_fail_where_b_is_below_1_and_where_the_recursion_is_false(name):
     found = fresh(name)
     assert found.status is Status.REFUTED
-    assert [r.step.name for r in found.results if r.status is not Status.PROVED] == ["needs B at least 1", "rounding"]
-    assert found.result("conclusion").depends_on == ("needs B at least 1", "rounding")
+    assert [r.step.name for r in found.results if r.status is not Status.PROVED] == ["B at least 1", "decrease"]
+    assert found.result("conclusion").depends_on == ("B at least 1", "decrease")
 
 
 def _recursion(name, **changes):
@@ -49,13 +49,13 @@ def _recursion(name, **changes):
 
 
 def test_convexity_serves_at_mu_0_only():
-    name = "fedshuffle/theorem_e_1_convex/sharp"
+    name = f"{PAPER}convex/corrected"
     assert _recursion(name).status is Status.PROVED
     for at in ({}, {"mu": sp.Rational(1, 2)}, {"mu": sp.Integer(-1)}):
         assert _recursion(name, at=at).status is Status.UNDECIDED
 
 
 def test_no_value_of_the_run_or_the_method_is_set():
-    name = "fedshuffle/theorem_e_1_convex/sharp"
+    name = f"{PAPER}convex/corrected"
     for at in ({"mu": 0, "eta_l": 0}, {"mu": 0, "gap_0": 0}):
         assert "no constant of the problem" in _recursion(name, at=at).note

@@ -199,7 +199,7 @@ def test_an_entry_of_a_table_has_a_derivation_of_its_own(shelf: Shelf) -> None:
 def test_the_kept_digests_are_those_of_the_files(shelf: Shelf) -> None:
     kept = json.loads((shelf.path / "sources.json").read_bytes())["sources"]
     assert len(kept) > 100
-    roots = {"derivations": shelf.path.parent, "proof": sources.PACKAGE, "papers": sources.PACKAGE}
+    roots = {"derivations": shelf.path.parent, "kinds": sources.KINDS.parent}
     for label, content in kept.items():
         found = sources._read(roots.get(label.partition("/")[0], sources.PACKAGE) / label).to_dict()
         if found["sha256"] == content["sha256"]:
