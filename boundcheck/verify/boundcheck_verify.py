@@ -619,7 +619,7 @@ class Language:
     def __init__(self, kinds: Any) -> None:
         self.kinds: dict[str, str] = {ANY: "number"}
         for name, kind in kinds.items():
-            taken = name in OWN and kind != "number"
+            taken = name in OWN and (name, kind) != ("inner", "number")  # a product is written <a, b>
             if kind not in KINDS or taken or not re.fullmatch(r"[A-Za-z][A-Za-z_0-9]*", name):
                 raise Invalid(f"'{name}' cannot be declared as {kind}")
             self.kinds[name] = kind
@@ -1064,6 +1064,15 @@ class Averages:
 # ---------------------------------------------------------------------------------------------------------------------
 # Records
 
+# what a statement must have for a law, an assumption, a method or a metric -> the kinds of laws that it declares
+DECLARES = {
+    "without_replacement": ("order",), "uniform_cohort": ("order",), "fedshuffle": ("order",),
+    "fedshuffle_mvr": ("order", "draws"), "fedshuffle_gen": ("order", "draws"), "epoch_error2": ("order",),
+    "followed_objective": ("draws",), "block_variance": ("draws",), "unbiased_gradients": ("draws",),
+    "unbiased_gradient_cohort": ("draws",), "unbiased_solver_cohort": ("draws",),
+    "averages_as_objective": ("draws", "averages"), "averages_uniformly": ("averages",),
+    "covariance_of_weights": ("weights",),
+}  # fmt: skip
 FACTS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
 ORIGINS = ("statement", "generated", "transcribed", "notation")
 
@@ -1174,7 +1183,7 @@ class Record:
                 self._index(fact, claim, names, own, where)
             elif kind == "definition":
                 self._definition(claim, text, names, seen, where)
-            elif names <= own:
+            elif names <= own or all(ATOMS[n][0] in ("root", "min", "**") or ATOMS[n][1] in own for n in claim.atoms):
                 raise Invalid(f"{where} restricts the statement's own symbols")
             elif kind == "assumption" and fact["assumption"] not in assumed:
                 raise Invalid(f"{where} names no assumption of the statement")
@@ -1203,7 +1212,8 @@ class Record:
                 still = {h for other in self.laws.values() for h, mean in other.sources.items() if not linear(mean)}
                 if data["of"] != "averages_uniformly" or not law.noise <= still:
                     raise Invalid(f"{where} is about noise that no law draws with mean 0, or about other weights")
-            if data["of"] not in declares or data["name"] in self.laws:
+            declared = data["of"] in declares and data["kind"] in DECLARES.get(data["of"], ())
+            if not declared or data["name"] in self.laws:
                 raise Invalid(f"{where} is declared by nothing in the statement, or its name is taken")
             for other in self.laws.values():
                 if set(law.sources) & (set(other.sources) | other.past):
