@@ -83,9 +83,8 @@ def tune(
             show(sum(shares))
 
         items = [(claims[place], share, grid, store, entries[place]) for place in rest]
-        for place, result in zip(
-            rest, executor.map(_tuned, items, lambda p, _: progressed(p, 1.0), progressed), strict=True
-        ):
+        computed = executor.map(_tuned, items, lambda p, _: progressed(p, 1.0), progressed)
+        for place, result in zip(rest, computed, strict=True):
             results[place] = result
     found = list(zip(claims, map(_unless_lost, claims, results), strict=True))
     if as_json:
