@@ -24,6 +24,9 @@ from boundcheck.verify import boundcheck_verify as v
 def combination(w: Writer, by: Any, asked: Any, name: str, laws: tuple[str, ...] = ()) -> None:
     """The line of a step by `Combine` or `Identity`, or by `Expected` with its laws; raises NotShown."""
     found = Combination(w, asked)
+    values = getattr(asked, "values", {})
+    for number in getattr(getattr(by, "by", by), "coefficients", ()):
+        found.numbers |= set(v.inside(w.language.value(text(number.subs(values)))))
     for law in laws:
         expect(found, law)
     claim = w.language.claim(claim_text(asked.claim))
@@ -64,7 +67,9 @@ def _multipliers(by: Any, asked: Any) -> Iterator[Mapping[str, str]]:
             names[k]: text(sp.sympify(m, strict=True).subs(values)) for k, m in hints.items() if m != 0 and k in names
         }
         return
-    found = (by if own is not by else Combine()).check(asked.claim, asked.facts, asked.setting)
+    found = (by if own is not by or isinstance(by, Combine) else Combine()).check(
+        asked.claim, asked.facts, asked.setting
+    )
     if found.status is not Status.PROVED:
         raise NotShown(f"{found.note}")
     certificate: Any = found.certificate or {}
@@ -81,6 +86,7 @@ class Combination:
         self.text = claim_text(asked.claim)
         self.put: list[list[str]] = []
         self.rules: list[Any] = []
+        self.numbers: set[int] = set()  # functions and sums that are coefficients of the step
         self.counts: list[str] = []  # lines that numbers of terms are at least 0
         self.scalars = tuple(n for n in scalars(kept) if not n.startswith("#")) + tuple(w.quantities)
         self._equations()
@@ -294,7 +300,7 @@ class Combination:
 
     def _is_term(self, n: int) -> bool:
         key = v.ATOMS[n]
-        return key[0] in ("<>", "S", "f", "slope")
+        return n not in self.numbers and key[0] in ("<>", "S", "f", "slope")
 
     def _at_least_0(self, n: int) -> Any:
         """A factor that is at least 0 by its form, or a line that says so."""

@@ -75,7 +75,7 @@ def _epochs(w: Any, law: Any, pair: Any) -> list[str]:
 
 
 def _factors(form: Any, law: Any, pair: Any, before: str) -> list[str]:
-    """What the factor of a covariance may be; '' where there is none."""
+    """What the factor of a covariance may be; '' for a law that needs no factor."""
     places = [law.place(n) for n in pair]
     if not law.order or None in places:
         return [""]

@@ -125,6 +125,18 @@ def _sum_over(rule: Rule) -> None:
         rule.close([["1", [line]]], [], (sign,))
 
 
+def _at(rule: Rule) -> None:
+    by, w = rule.by, rule.w
+    number = v.atom(("x", str(by.index)))
+    place = {number: w.language.value(text(by.value))}
+    within = [r.put(place, w.language.whole) for r in w.record.ranges.get(number, ())]
+    ranges = [rule.prove(f"{w.text(r.gap)} {r.op} 0") for r in within if not r.plain]
+    there = w.record.lines[by.source].claim.put(place, w.language.whole)
+    values = {str(by.index): text(by.value)}
+    entry = {"rule": "at", "of": by.source, "values": values, "ranges": ranges}
+    rule.close_with(rule.add(f"{w.text(there.gap)} {there.op} 0", entry))
+
+
 def _telescoped(rule: Rule, term: str, index: Any, count: str, vectors: bool) -> str:
     w = rule.w
     number, whole = v.atom(("x", str(index))), w.language.whole
@@ -324,7 +336,33 @@ def _expected(rule: Rule) -> None:
     combination(rule.w, by.by if isinstance(by.by, Identity) else by, rule.asked, rule.name, by.laws)
 
 
+def _power(rule: Rule, base: Any, exponent: Any, more: dict[str, Any]) -> None:
+    sign = rule.prove(f"{text(base)} > 0")
+    entry = {"rule": "power", "base": text(base), "exponent": text(exponent), "sign": sign, **more}
+    rule.close_with(rule.add(claim_text(rule.asked.claim), entry))
+
+
+def _positive_power(rule: Rule) -> None:
+    _power(rule, rule.by.base, rule.by.exponent, {})
+
+
+def _bernoulli(rule: Rule) -> None:
+    _power(rule, rule.by.base, -rule.by.power, {"falls": rule.prove(f"{text(rule.by.power)} >= 0")})
+
+
+def _limit_superior(rule: Rule) -> None:
+    by = rule.by
+    entry = {k: text(getattr(by, k)) for k in ("value", "bound", "factor", "shift", "rate", "limit", "index")}
+    signs = [rule.prove(f"{entry[k]} > 0") for k in ("shift", "rate")]
+    entry |= {"rule": "limsup", "of": by.source, "ranges": rule.ranges(by.index, "@ >= 0"), "signs": signs}
+    rule.close_with(rule.add(claim_text(rule.asked.claim), entry))
+
+
 _RULES: dict[str, Written] = {
+    "PositivePower": _positive_power,
+    "BernoulliPower": _bernoulli,
+    "LimitSuperior": _limit_superior,
+    "At": _at,
     "SumOver": _sum_over,
     "Telescoping": _telescoping,
     "Accumulation": _accumulation,

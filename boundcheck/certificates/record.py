@@ -109,10 +109,7 @@ def names_of(proof: Derivation) -> dict[str, str]:
     for claim in (
         *(f.claim for f in proof.facts),
         *(s.claim for s in proof.steps),
-        *(x for law in proof.laws for pair in (*law.drawn, *getattr(law, "alike", ())) for x in pair),
-        *(x for law in proof.laws for x in law.past),
-        *(law.items for law in proof.laws if isinstance(law, Order)),
-        *(law.clients for law in proof.laws if isinstance(law, Averages) and law.independent),
+        *(x for law in proof.laws for x in _terms(law)),
         proof.statement.bound,
         proof.target,
     ):

@@ -31,6 +31,7 @@ class Special:
     _sign: Any
     _term: Any
     _finish: Any
+    whole: Any
     _polynomial: Any
 
     def _special(self, claim: Any) -> None:
@@ -70,6 +71,9 @@ class Special:
             self._decided(n, parts, least)
         else:
             base, exponent = v.thawed(key[1]), v.thawed(key[2])
+            if not self.whole(exponent):
+                self._real_power(n, base, exponent)
+                return
             shift = exponent[0].get((), 0)
             if not isinstance(shift, int) or shift < 1:
                 return
@@ -79,8 +83,30 @@ class Special:
             by = {"rule": "power", "base": texts[0], "exponent": texts[1], "sign": sign, "signs": self._cover(base)}
             whole_power = self.w.text(v.variable(n))
             text = f"{whole_power} == ({texts[0]})*{self.w.text(v.power_of(base, less))}"
-            line = self.w.existing(self.w.language.claim(text), self.now) or self.w.add(text, by, self.now)
-            self._put_in(line, whole_power)
+            self._put_in(self._line(text, by), whole_power)
+
+    def _real_power(self, n: int, base: Any, exponent: Any) -> None:
+        """b**(e + k) as b**k * b**e for an integer k, and b**(-e) as 1/b**e: powers of one base that is positive."""
+        one, shift, text = self.w.text(v.variable(n)), exponent[0].get((), 0), self.w.text
+        by: dict[str, Any] = {"rule": "power", "base": text(base), "sign": self._sub(f"{text(base)} > 0")}
+        by |= {"signs": cover} if (cover := self._cover(base)) else {}
+        turned = v.times(v.constant(-1), exponent)
+        if isinstance(shift, int) and shift and not exponent[1]:
+            less = v.plus(exponent, v.constant(shift), -1)
+            factors = (v.power_of(base, v.constant(shift)), v.power_of(base, less))
+            entry = by | {"exponent": text(less), "more": str(shift)}
+            self._put_in(self._line(f"{one} == ({text(factors[0])})*({text(factors[1])})", entry), one)
+        elif text(exponent).startswith("-"):
+            other = text(v.power_of(base, turned))
+            positive = self._line(f"{other} > 0", by | {"exponent": text(turned)})
+            product = self._line(f"{one}*{other} == 1", by | {"exponent": text(exponent), "more": text(turned)})
+            entry = {"rule": "sum", "equal": [[product, f"1/({other})"]], "signs": [positive]}
+            self._put_in(self._line(f"{one} == 1/({other})", entry), one)
+        else:
+            self._axiom_line(f"{one} > 0", by | {"exponent": text(exponent)})
+
+    def _line(self, claim: str, by: dict[str, Any]) -> str:
+        return self.w.existing(self.w.language.claim(claim), self.now) or self.w.add(claim, by, self.now)
 
     def _put_in(self, line: str, term: str) -> None:
         """An equation for a single term is put in."""
@@ -153,9 +179,8 @@ class Special:
         return c > 0 and all(self.w.existing(claim, self.now) for claim in claims)
 
     def _axiom_line(self, text: str, by: dict[str, Any]) -> None:
-        claim = self.w.language.claim(text)
-        line = self.w.existing(claim, self.now) or self.w.add(text, by, self.now)
-        self.given.append((line, claim))
+        line = self._line(text, by)
+        self.given.append((line, self.w.language.claim(text)))
         self.axioms.append(line)
 
     def _above(self, h: Hypothesis) -> None:

@@ -38,13 +38,13 @@ def search_all(seconds: float, seed: int, target: Path, where: Where, *, as_json
 
     with progress(f"searching {len(readings)} readings", float(len(readings))) as show:
 
-        def told(place: int, share: float) -> None:
+        def progressed(place: int, share: float) -> None:
             shares[place] = share
             show(len(readings) - len(waiting) + sum(shares))
 
         def done(place: int, result: FalsifyResult | Lost | None) -> None:
             nonlocal out_of_reach
-            told(place, 1.0)
+            progressed(place, 1.0)
             if result is None:
                 out_of_reach += 1
             elif isinstance(result, Lost):
@@ -53,7 +53,7 @@ def search_all(seconds: float, seed: int, target: Path, where: Where, *, as_json
                 kept[waiting[place]] = result
                 _write(target, in_order(), seconds, seed)
 
-        executor.map(search_reading, [(id, seconds, seed) for id in waiting], done, told)
+        executor.map(search_reading, [(id, seconds, seed) for id in waiting], done, progressed)
     for id, result in in_order().items():
         if result.witness is not None:
             broken[id] = target.with_name(f"witness-{id.replace('/', '-')}-seed{seed}.json")

@@ -78,12 +78,13 @@ def tune(
     shares = [float(result is not None) for result in results]
     with progress(f"{spec}: tuning", float(max(len(claims), 1))) as show:
 
-        def told(place: int, done: float) -> None:
+        def progressed(place: int, done: float) -> None:
             shares[rest[place]] = done
             show(sum(shares))
 
         items = [(claims[place], share, grid, store, entries[place]) for place in rest]
-        for place, result in zip(rest, executor.map(_tuned, items, lambda p, _: told(p, 1.0), told), strict=True):
+        computed = executor.map(_tuned, items, lambda p, _: progressed(p, 1.0), progressed)
+        for place, result in zip(rest, computed, strict=True):
             results[place] = result
     found = list(zip(claims, map(_unless_lost, claims, results), strict=True))
     if as_json:

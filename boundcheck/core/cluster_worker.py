@@ -31,7 +31,7 @@ class Chunk:
     """Items that one worker carries out one after the other.
 
     facts: `shared_facts()` of the client. tasks: packed items (`worker_process.pack`); places: their numbers. session:
-    of the client, to which shares are told. limit: seconds that one item may take. sign: a folder that the client has
+    of the client, which gets the shares. limit: seconds that one item may take. sign: a folder that the client has
     made in the result store.
     """
 

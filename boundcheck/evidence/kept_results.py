@@ -238,10 +238,10 @@ def _changes(store: Store, entry: Entry, names: Iterable[str]) -> list[str]:
     for key in names:
         found = store.get(key) if key[:_NAME] == entry.key[:_NAME] else None
         if found is not None and isinstance(found.spec, Mapping):
-            told = [*_differences(_leaves(encode(found.spec)), _leaves(entry.parts))]
-            rank = -len(told), str(found.environment.get("written", ""))
+            changed = [*_differences(_leaves(encode(found.spec)), _leaves(entry.parts))]
+            rank = -len(changed), str(found.environment.get("written", ""))
             if nearest is None or rank > nearest[:2]:
-                nearest = *rank, told
+                nearest = *rank, changed
     return [NEW] if nearest is None else nearest[2] or [GONE]
 
 
@@ -255,10 +255,10 @@ def _differences(old: Mapping[tuple[str, ...], Any], new: Mapping[tuple[str, ...
     seen: set[str] = set()
     for path in dict.fromkeys((*new, *old)):
         if old.get(path) != new.get(path):
-            told = _in_words(path, old.get(path), new.get(path))
-            if told not in seen:
-                yield told
-            seen.add(told)
+            words = _in_words(path, old.get(path), new.get(path))
+            if words not in seen:
+                yield words
+            seen.add(words)
 
 
 def _in_words(path: tuple[str, ...], old: Any, new: Any) -> str:

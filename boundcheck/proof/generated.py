@@ -160,7 +160,8 @@ class _OfMethod:
         if atom is None or self.step is None or not self._lacks("correction", "control", "client_optimizer"):
             return ""
         terms = dict(part.right.terms)
-        before = [a for a in terms if type(a) is type(atom) and terms[a] == 1 and _is_next(a, atom)]
+        # functions of one name are equal, but one object only as long as SymPy's cache holds it
+        before = [a for a in terms if a.func == atom.func and terms[a] == 1 and _is_next(a, atom)]
         if len(before) != 1:
             return ""
         rest = {a: sp.cancel(-c / self.step) for a, c in terms.items() if a != before[0]}

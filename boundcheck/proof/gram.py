@@ -117,9 +117,8 @@ class _Combination:
         self.gap = _coefficients(direction(claim)[0], self.atoms)
         self.parts: list[Finding] = []
         self.sampled: tuple[dict[str, Fraction] | None] | None = None
-        self.nearest: tuple[int, Mapping[str, Any], str] | None = (
-            None  # how far a check came, of what, and why no further
-        )
+        # how far the best combination came, its multipliers, and what of it was not shown
+        self.nearest: tuple[int, Mapping[str, Any], str] | None = None
 
     def _sign(self, relation: Any) -> bool:
         """Whether it says of a term that is at least 0 anyway that it is, which adds nothing to what is left."""

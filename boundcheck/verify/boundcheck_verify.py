@@ -619,7 +619,7 @@ class Language:
     def __init__(self, kinds: Any) -> None:
         self.kinds: dict[str, str] = {ANY: "number"}
         for name, kind in kinds.items():
-            taken = name in OWN and kind != "number"
+            taken = name in OWN and (name, kind) != ("inner", "number")  # a product is written <a, b>
             if kind not in KINDS or taken or not re.fullmatch(r"[A-Za-z][A-Za-z_0-9]*", name):
                 raise Invalid(f"'{name}' cannot be declared as {kind}")
             self.kinds[name] = kind
@@ -1064,6 +1064,15 @@ class Averages:
 # ---------------------------------------------------------------------------------------------------------------------
 # Records
 
+# what a statement must have for a law, an assumption, a method or a metric -> the kinds of laws that it declares
+DECLARES = {
+    "without_replacement": ("order",), "uniform_cohort": ("order",), "fedshuffle": ("order",),
+    "fedshuffle_mvr": ("order", "draws"), "fedshuffle_gen": ("order", "draws"), "epoch_error2": ("order",),
+    "followed_objective": ("draws",), "block_variance": ("draws",), "unbiased_gradients": ("draws",),
+    "unbiased_gradient_cohort": ("draws",), "unbiased_solver_cohort": ("draws",),
+    "averages_as_objective": ("draws", "averages"), "averages_uniformly": ("averages",),
+    "covariance_of_weights": ("weights",),
+}  # fmt: skip
 FACTS = ("domain", "condition", "assumption", "algorithm", "metric", "count", "index", "range", "definition")
 ORIGINS = ("statement", "generated", "transcribed", "notation")
 
@@ -1174,7 +1183,7 @@ class Record:
                 self._index(fact, claim, names, own, where)
             elif kind == "definition":
                 self._definition(claim, text, names, seen, where)
-            elif names <= own:
+            elif names <= own or all(ATOMS[n][0] in ("root", "min", "**") or ATOMS[n][1] in own for n in claim.atoms):
                 raise Invalid(f"{where} restricts the statement's own symbols")
             elif kind == "assumption" and fact["assumption"] not in assumed:
                 raise Invalid(f"{where} names no assumption of the statement")
@@ -1203,7 +1212,8 @@ class Record:
                 still = {h for other in self.laws.values() for h, mean in other.sources.items() if not linear(mean)}
                 if data["of"] != "averages_uniformly" or not law.noise <= still:
                     raise Invalid(f"{where} is about noise that no law draws with mean 0, or about other weights")
-            if data["of"] not in declares or data["name"] in self.laws:
+            declared = data["of"] in declares and data["kind"] in DECLARES.get(data["of"], ())
+            if not declared or data["name"] in self.laws:
                 raise Invalid(f"{where} is declared by nothing in the statement, or its name is taken")
             for other in self.laws.values():
                 if set(law.sources) & (set(other.sources) | other.past):
@@ -1495,14 +1505,23 @@ class Record:
             raise Invalid("one of the values is not shown to be at least that")
 
     def _by_power(self, claim: Claim, by: Any) -> None:
-        """b**(e + 1) == b * b**e for an integer e that is at least 0."""
+        """b**(e + f) == b**e * b**f for b > 0, or for an integer e that is at least 0 and f = 1.
+
+        For b > 0 also b**e > 0, and for e <= 0 the tangent, (b + 1)**e >= (1 + e/b) * b**e.
+        """
         base, exponent = self.language.value(by["base"]), self.language.value(by["exponent"])
-        if not self._counted(exponent, [self._get(by["sign"])]):
-            raise Invalid("the exponent is not shown to be an integer that is at least 0")
-        more = power_of(base, plus(exponent, ONE))
-        if not Claim("==", plus(more, times(base, power_of(base, exponent)), -1)).same(claim):
+        more, sign, one = self.language.value(by.get("more", "1")), self._get(by["sign"]), power_of(base, exponent)
+        positive = sign.gives(Claim(">", base))
+        if not positive and (more != ONE or not self._counted(exponent, [sign])):
+            raise Invalid("neither is the base shown to be positive nor the exponent an integer that is at least 0")
+        both = power_of(base, plus(exponent, more))
+        ways = [Claim("==", plus(both, times(one, power_of(base, more)), -1)), *([Claim(">", one)] if positive else [])]
+        if positive and "falls" in by and self._get(by["falls"]).gives(Claim(">=", times(constant(-1), exponent))):
+            slope = plus(ONE, times(exponent, inverse(base)))
+            ways.append(Claim(">=", plus(power_of(plus(base, ONE), exponent), times(slope, one), -1)))
+        if not any(way.same(claim) for way in ways):
             raise Invalid("the claim is not what a power gives")
-        self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
+        self._no_poles(needed(base) | needed(claim.gap), [sign, *(self._get(n) for n in by.get("signs", ()))])
 
     def _by_replace(self, claim: Claim, by: Any) -> None:
         """Equals in place of equals: an expression with @ has the same value at both sides of an equation."""
@@ -1639,6 +1658,33 @@ class Record:
         if not Claim(">=", put(source.gap, {index: ZERO})).same(claim):
             raise Invalid("the claim is not the limit of the line")
         self._no_poles_of(claim, by)
+        return {index}
+
+    def _by_limsup(self, claim: Claim, by: Any) -> set[int]:
+        """From v(m) <= b + f * (m + s)**(-r) for every integer m >= 0, with s > 0 and r > 0: limsup v(m) <= b."""
+        index, source = self._index_of(by, True), self._get(by["of"])
+        self._general(self.lines[by["of"]], index)
+        self._covered(index, ("@ >= 0",), by)
+        of, bound, factor, shift, rate = (
+            self.language.value(by[k]) for k in ("value", "bound", "factor", "shift", "rate")
+        )
+        if any(index in inside(x) for x in (bound, factor, shift, rate)):
+            raise Invalid("the bound, the factor, the shift or the rate depends on the index")
+        last = times(factor, power_of(plus(variable(index), shift), times(constant(-1), rate)))
+        if not Claim(">=", plus(plus(bound, last), of, -1)).same(source):
+            raise Invalid("the line is not a bound with a term that tends to 0")
+        signs = [self._get(n) for n in by["signs"]]
+        if not all(any(s.gives(Claim(">", x)) for s in signs) for x in (shift, rate)):
+            raise Invalid("the shift and the rate are not shown to be positive")
+        limit = self.language.value(by["limit"])
+        own = {name for name, *_ in self.data["statement"]["symbols"]}
+        used = inside(of).union(inside(bound), *(line.claim.atoms for line in self.lines.values()))
+        if by["limit"] in own or self.language.kinds.get(by["limit"]) != "number" or inside(limit) & used:
+            raise Invalid("the limit is no number that nothing else is said of")
+        if not Claim(">=", plus(bound, limit, -1)).same(claim):
+            raise Invalid("the claim is not the bound on the limit")
+        self._no_poles_of(claim, by)
+        self.rests.append(f"that {by['limit']} is the limit superior of {by['value']} as {by['index']} grows")
         return {index}
 
     def _by_mean_value(self, claim: Claim, by: Any) -> set[int]:
@@ -1791,8 +1837,10 @@ class Record:
         bound = cited.language.claim(statement["claim"])
         gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
-            if any(number_of(self.language.value(text)) is None for text in by["images"].values()):
-                raise Invalid("a constant of the cited record has a value that is no number")
+            fixed = {atom(("x", row[0])) for row in self.data["statement"]["symbols"]}
+            fixed |= {*self.ranges, *self.language.integers}
+            if any(inside(self.language.value(text)) - fixed for text in by["images"].values()):
+                raise Invalid("a constant of the cited record has a value that may be random")
             free = {atom(("x", n)) for n in averaged}
             symbols = {n: x for n, x in place.items() if n != target}
             rest = mean = self.language.value(by["rest"])

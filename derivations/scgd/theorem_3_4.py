@@ -25,7 +25,7 @@ from boundcheck.theory.discovery import statement as find_statement
 READINGS = ("corrected", "as_printed")
 
 mu, L, n, E, eta, eta0, sigma2, dist2_0 = sp.symbols("mu L n E eta eta0 sigma2 dist2_0", real=True)
-a, b, m, K1, C, first, s0, c, limit, noise = sp.symbols("a b m K1 C first s0 c limit noise", real=True)
+a, b, m, K1, C, first, s0, c, limit, noise, x, y = sp.symbols("a b m K1 C first s0 c limit noise x y", real=True)
 u: Any = sp.Function("u", real=True)
 k = K1 + m
 LEMMA = "scgd/lemma_3_1/corrected"
@@ -63,6 +63,12 @@ def derivation(statement: Any) -> Derivation:
     )
     missing = Fact("noise >= 0", noise >= 0, "range", "any mean of the sigma_i^2")
     small = lemma.conditions[0].relation.xreplace(step)
+    (root,) = (x for x in small.atoms(sp.Pow) if x.exp == sp.Rational(1, 2))
+    low = mu / (14 * L**2) + mu * (4 * L**2 - mu**2) / (16 * L**4)
+    sides = (
+        Fact("x", sp.Eq(x, low), "definition", "the largest total step and what is taken off the root"),
+        Fact("y", sp.Eq(y, root), "definition", "the root in the condition of Lemma 3.1"),
+    )
     own = ("a > 2", "b >= 0")
     steps = (
         Step("s0 > 0", s0 > 0, ("s0", *SCOPE), Decide(), "a product of positive numbers"),
@@ -76,7 +82,19 @@ def derivation(statement: Any) -> Derivation:
             Decide(),
             "from K1 on",
         ),
-        Step("step condition", small, ("small", "s0", "k > 0", *SCOPE), Decide(), "that of Lemma 3.1"),
+        Step("small, L", 14 * L**2 * s0 <= L * k, ("small", "k > 0", *SCOPE), Decide(), "mu is at most L"),
+        Step("half", 14 * L * s0 <= k, ("small, L", *SCOPE), Decide(), "divided by L"),
+        Step("room", x >= 0, ("x", *SCOPE), Decide(), "mu is at most L"),
+        Step("y >= 0", y >= 0, ("y", *SCOPE), Decide(), "a root"),
+        Step("squares", x**2 <= y**2, ("x", "y", *SCOPE), Decide(), "1/14^2 + 1/28 is below 1/24"),
+        Step("root", x <= y, ("room", "y >= 0", "squares"), Decide(), "the root grows"),
+        Step(
+            "step condition",
+            small,
+            ("small", "half", "root", "x", "y", "s0", "k > 0", *SCOPE),
+            Decide(),
+            "that of Lemma 3.1",
+        ),
         Step(
             "cycle",
             sp.Le(u(k + 1), lemma.bound.xreplace(step | means)),
@@ -116,7 +134,7 @@ def derivation(statement: Any) -> Derivation:
     )
     return Derivation(
         statement,
-        (*scope_facts(statement), *((missing,) if printed else ()), TOTAL, constant, *FACTS),
+        (*scope_facts(statement), *((missing,) if printed else ()), TOTAL, constant, *sides, *FACTS),
         steps,
         conclusion="conclusion",
         target=limit,

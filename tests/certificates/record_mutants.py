@@ -137,7 +137,7 @@ def of_law(law: Any) -> Iterator[tuple[str, Any]]:
             yield "one client more", {**law, "clients": f"{law['clients']} + 1"}
     for k in range(len(law["past"])):
         yield "known later", {**law, "past": [*law["past"][:k], *law["past"][k + 1 :]]}
-    yield "of nothing", {**law, "of": "no_such_assumption"}
+    yield "of nothing", {**law, "of": "convex_samples"}
     yield "another name", {**law, "name": law["name"] + " again"}
     if "alike" in law:
         yield "alike nothing", {key: value for key, value in law.items() if key != "alike"}

@@ -312,7 +312,7 @@ def test_falsify_writes_a_witness_that_replays(boundcheck_cli: Run, tmp_path: Pa
     path = tmp_path / "witness.json"
     statement = "scgd/theorem_3_3/as_printed_main"
     # this seed finds one in its first thousands of instances
-    found = boundcheck_cli("falsify", statement, "--budget", "60s", "--seed", "8", "-o", path)
+    found = boundcheck_cli("falsify", statement, "--budget", "60s", "--seed", "5", "-o", path)
     assert found.code == 1
     assert f"`boundcheck replay {path}`" in found.out
     again = boundcheck_cli("replay", path, "--json")

@@ -17,6 +17,7 @@ def fresh(statement: str) -> DerivationReport:
     paper, name, reading = statement.split("/")
     found = derivation(statement).check()
     content = {k: v for k, v in recorded(paper, name)[reading].items() if k not in (DIGEST, VERIFIED)}
-    assert content == {**found.summary(), "cites": list(citations(statement))}
+    now = {**found.summary(), "cites": list(citations(statement))}
+    assert content == now, {k: (content.get(k), now.get(k)) for k in (*content, *now) if content.get(k) != now.get(k)}
     check("steps", {statement: steps_of(found)}, {statement: load("steps")[statement]})
     return found

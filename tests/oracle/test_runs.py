@@ -31,7 +31,10 @@ def test_as_frozen(part: str) -> None:
     check(part, PARTS[part]())
 
 
-@pytest.mark.parametrize("kind", METHODS)
+SLOW = ("accelerated_gradient", "saga")  # 13 s each, nearly all of it for compiling
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] if k in SLOW else []) for k in METHODS])
 def test_rows_are_those_of_a_seed_alone_bit_for_bit(kind: str) -> None:
     """In the reference, whose bits are frozen, and in the path that a run takes, which rounds sums as it likes."""
     reference = runs.sampled(kind, "numpy").samples
