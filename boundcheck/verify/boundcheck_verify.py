@@ -2055,7 +2055,7 @@ class Model:
         return _between(claim.gap)[0] > 0 if claim.plain is None and roots else claim.plain is True
 
     def _at_least_0(self, poly: Any, positive: bool) -> bool:
-        """Whether a polynomial is, by the ranges of its variables: all terms are at least 0, and one is more if asked."""
+        """Whether a polynomial is, by the ranges of its variables: all terms are at least 0, one is more if asked."""
         found: dict[str, set[int]] = {">": set(), ">=": set()}  # the variables that their ranges make so
         for own, claim in ((n, claim) for n, claims in self.record.ranges.items() for claim in claims):
             if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
