@@ -37,6 +37,14 @@ def find_point(proof: Any, data: dict[str, Any]) -> dict[str, Any] | None:
         for k, part in enumerate(parts(fact.claim))
         if not isinstance(part, VectorEquality)
     }
+    own = {
+        f"{fact.name}.0": fact.claim.lhs
+        for fact in proof.facts
+        if fact.kind == "definition" and isinstance(fact.claim, sp.Eq)
+    }
+    while ends := [n for n, x in own.items() if n in claims and not any(c.has(x) for m, c in claims.items() if m != n)]:
+        for name in ends:  # nothing else is about what it defines
+            del claims[name]
     kinds = data["names"]
     equations = [claim for claim in claims.values() if isinstance(claim, sp.Eq)]
     scalars = [n for n, kind in kinds.items() if kind == "function" and n not in dict(_recursions(equations, {}))]
@@ -63,8 +71,9 @@ def find_point(proof: Any, data: dict[str, Any]) -> dict[str, Any] | None:
 def _relations(
     claims: dict[str, Any], values: dict[str, Any], recursive: dict[str, Any], indices: set[str]
 ) -> dict[str, Any]:
-    """What the numbers of the point must meet, with these values of functions; what is about an index is left out.
+    """What the numbers of the point must meet, with these values of functions.
 
+    What is about an index, or has a power with a symbol in the exponent, is left to the check of the point.
     A recursion adds nothing where that is possible, so that the mean of what it gives is 0.
     """
     relations: dict[str, Any] = {f"of {n}": sp.Eq(more, 0) for n, (_, more) in recursive.items() if more.free_symbols}
@@ -72,7 +81,7 @@ def _relations(
         if {type(f).__name__ for f in part.atoms(AppliedUndef)} & set(recursive):
             continue
         own = part.func(*(_without_terms(side, values) for side in part.args), evaluate=False)
-        if not {s.name for s in own.free_symbols} & indices:
+        if not {s.name for s in own.free_symbols} & indices and not any(p.exp.free_symbols for p in own.atoms(sp.Pow)):
             relations[name] = own
     return relations
 
@@ -152,7 +161,8 @@ def _without_terms(expr: Any, values: dict[str, Any]) -> Any:
         return sp.Integer(0)
     if isinstance(expr, sp.Sum):
         inside = _without_terms(expr.function, values)
-        return sp.Integer(0) if inside == 0 else inside * (expr.limits[0][2] + 1)
+        limits: Any = expr.limits[0]
+        return sp.expand(sp.summation(inside, limits)) if inside.has(limits[0]) else inside * (limits[2] + 1)
     if not expr.args:
         return expr
     return expr.func(*(_without_terms(arg, values) for arg in expr.args))

@@ -2047,20 +2047,24 @@ class Model:
 
     def _holds(self, claim: Claim, values: Any) -> bool:
         claim = self.at(claim, values)
-        if not claim.gap[0] and claim.gap[1] and all(map(self._positive, needed(claim.gap))):
-            claim = Claim(claim.op, ZERO)
+        top = claim.gap[0]
+        if not top or (claim.op == ">=" and self._at_least_0(top, False)):
+            poles = (dict(BASES[k]) for k in needed(claim.gap))
+            claim = Claim(claim.op, ZERO) if all(self._at_least_0(p, True) for p in poles) else claim
         roots = claim.op in (">=", ">") and all(ATOMS[n][0] in ("root", "min") for n in inside(claim.gap))
         return _between(claim.gap)[0] > 0 if claim.plain is None and roots else claim.plain is True
 
-    def _positive(self, base: int) -> bool:
-        """Whether a polynomial in real variables of ranges is positive there: its terms are at least 0, one is more."""
+    def _at_least_0(self, poly: Any, positive: bool) -> bool:
+        """Whether a polynomial is, by the ranges of its variables: all terms are at least 0, one is more if asked."""
         found: dict[str, set[int]] = {">": set(), ">=": set()}  # the variables that their ranges make so
         for own, claim in ((n, claim) for n, claims in self.record.ranges.items() for claim in claims):
             if not claim.gap[1] and set(claim.gap[0]) == {((own, 1),)} and claim.gap[0][(own, 1),] > 0:
                 found[claim.op].add(own)
-        terms = [({n for n, _ in m}, c > 0) for m, c in BASES[base]]
+        terms = [({n for n, _ in m}, c > 0) for m, c in poly.items()]
         both = found[">"] | found[">="]
-        return all(c and own <= both for own, c in terms) and any(own <= found[">"] for own, _ in terms)
+        return all(c and own <= both for own, c in terms) and (
+            not positive or any(own <= found[">"] for own, _ in terms)
+        )
 
     def _power(self, base: Value, exponent: Value) -> Value:
         """b**(e + n) as b**n * b**e, for a number b > 0 and an integer n, so that equal powers look alike."""
