@@ -86,6 +86,7 @@ def test_killed_reports_end_alike(tmp_path: Path) -> None:
     assert _curves(disturbed) == expected
 
 
+@pytest.mark.slow  # 12 s: reports are killed and begun again; the store's kills are quick tests
 def test_reports_killed_in_the_middle_of_writing_end_alike(tmp_path: Path) -> None:
     """The same on one process, with three smaller claims, and at moments that are chosen and not random."""
     spec = tmp_path / "claims.toml"

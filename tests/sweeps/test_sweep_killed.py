@@ -51,6 +51,7 @@ def workers_of(pid: int) -> list[int]:
         return []
 
 
+@pytest.mark.slow  # 12 s: the cluster's own kill test is a quick one
 def test_client_and_worker_killed_at_a_small_size(tmp_path: Path) -> None:
     spec, out = tmp_path / "sweep.toml", tmp_path / "a"
     spec.write_text(BOUND.format(chunk=40, steps=2))
