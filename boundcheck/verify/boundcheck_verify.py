@@ -1676,12 +1676,12 @@ class Record:
         signs = [self._get(n) for n in by["signs"]]
         if not all(any(s.gives(Claim(">", x)) for s in signs) for x in (shift, rate)):
             raise Invalid("the shift and the rate are not shown to be positive")
-        limit = self.language.value(by["limit"])
-        own = {name for name, *_ in self.data["statement"]["symbols"]}
-        used = inside(of).union(inside(bound), *(line.claim.atoms for line in self.lines.values()))
-        if by["limit"] in own or self.language.kinds.get(by["limit"]) != "number" or inside(limit) & used:
+        limit = atom(("x", by["limit"]))
+        own = {name for name, *_ in self.statement["symbols"]} | set(re.findall(r"\w+", json.dumps(self.data["laws"])))
+        used = inside(of).union(*(line.claim.atoms for line in self.lines.values()))
+        if by["limit"] in own or self.language.kinds.get(by["limit"]) != "number" or limit in used:
             raise Invalid("the limit is no number that nothing else is said of")
-        if not Claim(">=", plus(bound, limit, -1)).same(claim):
+        if not Claim(">=", plus(bound, variable(limit), -1)).same(claim):
             raise Invalid("the claim is not the bound on the limit")
         self._no_poles_of(claim, by)
         self.rests.append(f"that {by['limit']} is the limit superior of {by['value']} as {by['index']} grows")
@@ -1813,6 +1813,9 @@ class Record:
         averaged, declared = set(by.get("averaged", ())), {row[0] for row in statement["symbols"]}
         if not set(by["images"]) | averaged <= declared or averaged & set(by["images"]):
             raise Invalid("a symbol with an image is none of the cited record")
+        fixed = {atom(("x", row[0])) for row in self.statement["symbols"]} | {*self.ranges, *self.language.integers}
+        if averaged and any(inside(self.language.value(text)) - fixed for text in by["images"].values()):
+            raise Invalid("a constant of the cited record has a value that may be random")
         place, single = self.place_of(cited, by), self.single_means(cited, by)
         for name, kind, _ in statement["symbols"]:
             if kind == "integer" and name not in averaged and not whole(place[atom(("x", name))]):
@@ -1837,10 +1840,6 @@ class Record:
         bound = cited.language.claim(statement["claim"])
         gap = put(bound.gap, place, whole)
         if averaged:  # the bound is linear in what is averaged: rest + sum of factor * expression
-            fixed = {atom(("x", row[0])) for row in self.data["statement"]["symbols"]}
-            fixed |= {*self.ranges, *self.language.integers}
-            if any(inside(self.language.value(text)) - fixed for text in by["images"].values()):
-                raise Invalid("a constant of the cited record has a value that may be random")
             free = {atom(("x", n)) for n in averaged}
             symbols = {n: x for n, x in place.items() if n != target}
             rest = mean = self.language.value(by["rest"])

@@ -2,6 +2,7 @@
 
     u(k)  squared distance to the solution set when cycle k is about to start, which has the step eta0/k
     k     K1 + m, from a K1 on where the step condition of Lemma 3.1 holds      s0  total step of the first cycle
+    y     the root in that condition, and x what it must exceed: the total step is at most y less something
 
 The comparison with level/k^2 + C k^(-a) is that of `scgd/lemma_3_2`, for these a and b. The printed reading leaves
 the mean of sigma_i^2, here noise, out of b.
@@ -63,10 +64,10 @@ def derivation(statement: Any) -> Derivation:
     )
     missing = Fact("noise >= 0", noise >= 0, "range", "any mean of the sigma_i^2")
     small = lemma.conditions[0].relation.xreplace(step)
-    (root,) = (x for x in small.atoms(sp.Pow) if x.exp == sp.Rational(1, 2))
-    low = mu / (14 * L**2) + mu * (4 * L**2 - mu**2) / (16 * L**4)
+    (root,) = (power for power in small.atoms(sp.Pow) if power.exp == sp.Rational(1, 2))
+    (largest,) = (side for side in small.rhs.args if side.has(root))  # the largest total step that has a root
     sides = (
-        Fact("x", sp.Eq(x, low), "definition", "the largest total step and what is taken off the root"),
+        Fact("x", sp.Eq(x, mu / (14 * L**2) + root - largest), "definition", "what the root must exceed"),
         Fact("y", sp.Eq(y, root), "definition", "the root in the condition of Lemma 3.1"),
     )
     own = ("a > 2", "b >= 0")
@@ -82,16 +83,16 @@ def derivation(statement: Any) -> Derivation:
             Decide(),
             "from K1 on",
         ),
-        Step("small, L", 14 * L**2 * s0 <= L * k, ("small", "k > 0", *SCOPE), Decide(), "mu is at most L"),
-        Step("half", 14 * L * s0 <= k, ("small, L", *SCOPE), Decide(), "divided by L"),
-        Step("room", x >= 0, ("x", *SCOPE), Decide(), "mu is at most L"),
+        Step("small times L", 14 * L**2 * s0 <= L * k, ("small", "k > 0", *SCOPE), Decide(), "mu is at most L"),
+        Step("small over L", 14 * L * s0 <= k, ("small times L", *SCOPE), Decide(), "divided by L"),
+        Step("x >= 0", x >= 0, ("x", *SCOPE), Decide(), "mu is at most L"),
         Step("y >= 0", y >= 0, ("y", *SCOPE), Decide(), "a root"),
         Step("squares", x**2 <= y**2, ("x", "y", *SCOPE), Decide(), "1/14^2 + 1/28 is below 1/24"),
-        Step("root", x <= y, ("room", "y >= 0", "squares"), Decide(), "the root grows"),
+        Step("root", x <= y, ("x >= 0", "y >= 0", "squares"), Decide(), "roots grow with what they are taken of"),
         Step(
             "step condition",
             small,
-            ("small", "half", "root", "x", "y", "s0", "k > 0", *SCOPE),
+            ("small", "small over L", "root", "x", "y", "s0", "k > 0", *SCOPE),
             Decide(),
             "that of Lemma 3.1",
         ),

@@ -174,14 +174,27 @@ class Checked:
     def same_claims(self, lines: list[Any]) -> bool:
         """Whether every line claims what the line of that name did, up to strictness that its terms show or do not.
 
-        An implication with a stricter hypothesis is a weaker claim.
+        An implication with a stricter hypothesis is a weaker claim. Claims that are the same after the equations that
+        the line puts in are the same here: a multiple of what is 0 says nothing.
         """
-        texts = {entry["name"]: entry["claim"] for entry in self.data["lines"]}
+        was = {entry["name"]: entry for entry in self.data["lines"]}
         for entry in lines:
-            if "=>" in entry["claim"] and _weak(entry["claim"]) == _weak(texts.get(entry["name"], "")):
+            old = was.get(entry["name"])
+            if old is None:
+                return False
+            if "=>" in entry["claim"] and _weak(entry["claim"]) == _weak(old["claim"]):
                 continue
-            before = self.record.lines.get(entry["name"])
-            now = self.record.language.claim(entry["claim"])
-            if before is None or not (before.claim.gives(now) or now.gives(before.claim)):
+            pair = (self.record.lines[entry["name"]].claim, self.record.language.claim(entry["claim"]))
+            one, other = pair if any(c.op == "=>" for c in pair) else (self._put_in(c, old["by"]) for c in pair)
+            if not (one.gives(other) or other.gives(one)):
                 return False
         return True
+
+    def _put_in(self, claim: Any, by: Any) -> Any:
+        rules: list[Any] = []
+        for name, text in by.get("put", ()):
+            if not name.startswith("#"):
+                rules.append(self.record.substitution(self.record.lines[name].claim, text, rules))
+        for what in rules:
+            claim = claim.put(what, self.record.language.whole)
+        return claim

@@ -16,8 +16,8 @@ CHUNG = record_file(folder(), "scgd/lemma_3_2/corrected")
 THEOREM = record_file(folder(), "scgd/theorem_3_4/corrected")
 
 
-def checked(path: Any, data: Any = None) -> v.Record:
-    record = v.Record(path) if data is None else v.Record(path, data=data)
+def checked(path: Any) -> v.Record:
+    record = v.Record(path)
     record.check()
     return record
 
@@ -62,13 +62,16 @@ def test_what_it_does_not_give(claim: str, change: dict[str, Any]) -> None:
         checked(CHUNG).check_line({**line, "claim": claim, "by": {**line["by"], **change}})
 
 
-def without_limit() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The record up to the line of the limit, which is its last, and that line."""
+def before_the_limit() -> tuple[v.Record, dict[str, Any]]:
+    """The record, checked up to the line of the limit, which is its last, and that line."""
     data = json.loads(CHUNG.read_bytes())
-    last = next(k for k, e in enumerate(data["lines"]) if e["by"]["rule"] == "limsup")
-    line = data["lines"][last]
-    data["lines"] = data["lines"][:last]
-    return data, line
+    lines = data.pop("lines")
+    last = next(k for k, e in enumerate(lines) if e["by"]["rule"] == "limsup")
+    record = v.Record(CHUNG, data={**data, "lines": []})
+    record.read_facts()
+    for each in lines[:last]:
+        record.check_line(each)
+    return record, lines[last]
 
 
 @pytest.mark.parametrize(
@@ -90,16 +93,19 @@ def without_limit() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_a_limit_superior_is_a_number_of_its_own_below_what_the_line_tends_to(
     claim: str, change: dict[str, Any]
 ) -> None:
-    data, line = without_limit()
-    record = v.Record(CHUNG, data={**data, "lines": []})
-    record.read_facts()
-    for each in data["lines"]:
-        record.check_line(each)
+    record, line = before_the_limit()
     with pytest.raises(v.Invalid):
         record.check_line({**line, "claim": claim, "by": {**line["by"], **change}})
     record.check_line(line)
     with pytest.raises(v.Invalid, match="nothing else is said of"):  # the limit has its meaning now
         record.check_line({**line, "name": "once more"})
+
+
+def test_a_number_of_a_law_is_no_limit() -> None:
+    record, line = before_the_limit()
+    record.data["laws"] = [{"items": "limit + 1"}]
+    with pytest.raises(v.Invalid, match="nothing else is said of"):
+        record.check_line(line)
 
 
 def test_the_record_rests_on_what_the_limit_is() -> None:
@@ -112,5 +118,5 @@ def test_the_record_rests_on_what_the_limit_is() -> None:
 def test_a_constant_of_a_cited_record_is_no_value_of_the_run(value: str) -> None:
     line = entry("cite", path=THEOREM)
     line["by"]["images"] = {"eta": value}
-    with pytest.raises(v.Invalid):
+    with pytest.raises(v.Invalid, match="a value that may be random"):
         checked(THEOREM).check_line(line)
