@@ -162,23 +162,26 @@ class Chosen:
     def tests(self, source: str, rows: range) -> list[list[str]]:
         """Tests that may notice a change of these lines, in three groups that become less likely.
 
-        First those that run one of the lines; then those that run other lines of the file, since results are kept
-        between tests and compiled code is not measured; then those whose file ran the lines while it was imported.
+        First those that run one of the lines; then those that run other lines of the source, since compiled code is not
+        measured; then all in the files of tests that run the lines at some time, since modules and results are kept
+        between tests. In a group, tests that are named like the source are first, then quick ones.
         """
         found: list[set[str]] = [set(), set(), set()]
         for test_file, contexts in self._contexts(source).items():
-            for context, bits in contexts:
-                hit = any(row // 8 < len(bits) and bits[row // 8] >> row % 8 & 1 for row in rows)
-                if context:
-                    found[0 if hit else 1].add(context)
-                elif hit:
-                    found[2] |= {name for name in self.seconds if name.startswith(f"{test_file}::")}
-        room = source.split("/")[1]
+            hits = {
+                context: any(row // 8 < len(bits) and bits[row // 8] >> row % 8 & 1 for row in rows)
+                for context, bits in contexts
+            }
+            found[0] |= {name for name, hit in hits.items() if hit}
+            found[1] |= hits.keys()
+            if any(hits.values()):
+                found[2] |= {name for name in self.seconds if name.startswith(f"{test_file}::")}
+        words = source.removesuffix(".py").split("/")[1:]
         groups: list[list[str]] = []
         taken: set[str] = set()
         for group in found:
-            new = {name for name in group if name in self.seconds} - taken
-            groups.append(sorted(new, key=lambda n: (not n.startswith(f"tests/{room}/"), self.seconds[n], n)))
+            new = (group & self.seconds.keys()) - taken
+            groups.append(sorted(new, key=lambda n: (-sum(w in n for w in words), self.seconds[n], n)))
             taken |= new
         return groups
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import fcntl
 import json
 import os
 import queue
@@ -179,8 +180,11 @@ class Runner:
                 self.free.put(copy)
 
         with ThreadPoolExecutor(self.free.qsize()) as pool:
-            for _ in pool.map(work, jobs):
-                pass
+            try:
+                list(pool.map(work, jobs))
+            except BaseException:
+                self.end = 0.0  # an interrupted run begins nothing more
+                raise
 
     def measured(self) -> Chosen | None:
         """What all files of tests run, measured where it is not known yet; None where time is over before."""
@@ -311,6 +315,12 @@ def main() -> int:
     else:
         for room in asked.room or sorted(rooms()):
             wanted[BUILD / "lists" / f"{room}.json"] = {"room": room, "mutants": None} | state
+    BUILD.mkdir(parents=True, exist_ok=True)
+    lock = (BUILD / "lock").open("w")  # held until the process ends
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit("another run of `make mutants` is using build/mutants; wait until it ends.")
     runner = Runner(asked, names)
     chosen = runner.measured()
     if chosen is None:

@@ -14,14 +14,22 @@ from tests.mutants import chosen, run
 from tests.mutants.chosen import Chosen
 
 CODE = "LIMIT = 3\n\n\ndef below(x):\n    return x < LIMIT\n\n\ndef twice(x):\n    y = x + x\n    return y\n"
+TABLE = "from functools import cache\n\n\n@cache\ndef table():\n    return {2: 4}\n"
 TESTS = """
 from boundcheck.room.code import below, twice
+from boundcheck.room.table import table
 
 def test_below():
     assert below(2)
 
 def test_twice():
     assert twice(2) == 4
+
+def test_table_is_there():
+    assert table()
+
+def test_what_it_has():
+    assert table()[2] == 4
 
 def test_red():
     assert below(7)
@@ -89,6 +97,7 @@ def test_outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         "boundcheck/pytest_plugin.py": "",  # the entry point of the installed package
         "boundcheck/room/__init__.py": "",
         "boundcheck/room/code.py": CODE,
+        "boundcheck/room/table.py": TABLE,
         "tests/room/test_code.py": TESTS,
         "tests/mutants/contexts.py": Path(run.HERE / "contexts.py").read_text(),
         "pytest.ini": "[pytest]\nmarkers = slow\naddopts = -ra\n",
@@ -104,11 +113,15 @@ def test_outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     found = runner.measured()
     assert found is not None
     assert found.failed == ["tests/room/test_code.py::test_red"]
-    at = "tests/room/test_code.py::"
-    code = "boundcheck/room/code.py"
-    twice, imported = (found.tests(code, range(row, row + 1)) for row in (9, 1))
-    assert [set(g) for g in twice] == [{at + "test_twice"}, {at + "test_below"}, set()]
-    assert [set(g) for g in imported] == [set(), {at + "test_below", at + "test_twice"}, set()]
+    at, code = "tests/room/test_code.py::", "boundcheck/room/code.py"
+    below, twice, there, has = (at + n for n in ("test_below", "test_twice", "test_table_is_there", "test_what_it_has"))
+
+    def groups(source: str, row: int) -> list[set[str]]:
+        return [set(group) for group in found.tests(source, range(row, row + 1))]
+
+    assert groups(code, 9) == [{twice}, {below}, {there, has}]
+    assert groups(code, 1) == [set(), {twice, below}, {there, has}]  # run at import
+    assert groups("boundcheck/room/table.py", 6) == [{there}, set(), {twice, below, has}]  # has uses what is kept
     mutants = [
         run.change_between(code, CODE, CODE.replace("y = x + x", new)) | {"outcome": None, "before": "killed"}
         for new in ("y = x * x * x", "y = x * 2")
@@ -117,7 +130,7 @@ def test_outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     path = tmp_path / "build" / "lists" / "room.json"
     assert run.carry_out(path, {"room": "room", "mutants": mutants}, runner, found) == 1
     assert [m["outcome"] for m in json.loads(path.read_text())["mutants"]] == ["killed", "survived"]
-    assert mutants[0]["by"] == at + "test_twice"
+    assert mutants[0]["by"] == twice
     assert "room: 1 killed, 1 survived" in (printed := capsys.readouterr().out)
     assert f"survived {code}:9  y = x + x -> y = x * 2\n    WAS NOTICED BEFORE" in printed
     copy = runner.free.get()
