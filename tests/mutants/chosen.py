@@ -150,13 +150,14 @@ class Chosen:
                 "SELECT context.context, line_bits.numbits FROM line_bits JOIN file ON file.id = file_id "
                 "JOIN context ON context.id = context_id WHERE substr(file.path, ?) = ?"
             )
-            self.runs[source] = {}
+            runs: dict[str, list[tuple[str, bytes]]] = {}
             for test_file, folder in self.folders.items():
                 if (folder / "data").exists():
                     with contextlib.closing(sqlite3.connect(folder / "data")) as data:
                         rows = data.execute(query, (-len(source) - 1, f"/{source}")).fetchall()
                     if rows:
-                        self.runs[source][test_file] = rows
+                        runs[test_file] = rows
+            self.runs[source] = runs
         return self.runs[source]
 
     def tests(self, source: str, rows: range) -> list[list[str]]:

@@ -15,7 +15,6 @@ Exit code 1 where a named change, or with --again a change that was killed befor
 from __future__ import annotations
 
 import argparse
-import difflib
 import fcntl
 import json
 import os
@@ -24,6 +23,7 @@ import random
 import re
 import shutil
 import sys
+import threading
 import time
 import tomllib
 from collections import defaultdict
@@ -68,13 +68,17 @@ def rooms(root: Path = ROOT) -> dict[str, list[str]]:
     return dict(found)
 
 
+def same_at_start(a: list[str], b: list[str]) -> int:
+    return next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
 def change_between(name: str, text: str, changed: str) -> Change:
     """The first and last line that differ between two texts of a file, and what lies between them in both."""
     a, b = text.splitlines(keepends=True), changed.splitlines(keepends=True)
-    steps = [s for s in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if s[0] != "equal"]
-    (first, last) = steps[0], steps[-1]
-    old, new = a[first[1] : last[2]], b[first[3] : last[4]]
-    return {"file": name, "line": first[1] + 1, "old": "".join(old), "new": "".join(new)}
+    first = same_at_start(a, b)
+    tail = same_at_start(a[first:][::-1], b[first:][::-1])
+    old, new = a[first : len(a) - tail], b[first : len(b) - tail]
+    return {"file": name, "line": first + 1, "old": "".join(old), "new": "".join(new)}
 
 
 def made(change: Change, text: str) -> str:
@@ -168,13 +172,13 @@ class Runner:
             self.free.put(copy)
         self.names = names
 
-    def carried_out(self, jobs: Iterable[Callable[[Path], object]]) -> None:
-        """Do jobs, each in a copy that is free; those that would begin after the end are left out."""
+    def carried_out(self, jobs: Iterable[Callable[[Path], object]], reserve: float = 0) -> None:
+        """Do jobs, each in a copy that is free; none begins in the last `reserve` seconds or later."""
 
         def work(job: Callable[[Path], object]) -> None:
             copy = self.free.get()
             try:
-                if time.monotonic() < self.end:
+                if time.monotonic() + reserve < self.end:
                     job(copy)
             finally:
                 self.free.put(copy)
@@ -196,7 +200,8 @@ class Runner:
             def measure_one(copy: Path) -> None:
                 begin = time.monotonic()
                 measure(name, wanted[name], copy, self.python, self.end)
-                print(f"measured {name} in {time.monotonic() - begin:.0f} s", flush=True)
+                if folders[name].exists():
+                    print(f"measured {name} in {time.monotonic() - begin:.0f} s", flush=True)
 
             return measure_one
 
@@ -246,6 +251,7 @@ def written(path: Path, found: dict[str, Any]) -> None:
 def carry_out(path: Path, found: dict[str, Any], runner: Runner, chosen: Chosen) -> int:
     """Run the changes of a list that have no outcome, write each outcome, and print what was found."""
     mutants: list[Change] = found["mutants"]
+    writing = threading.Lock()
 
     def job(mutant: Change) -> Callable[[Path], object]:
         def run_one(copy: Path) -> None:
@@ -255,14 +261,16 @@ def carry_out(path: Path, found: dict[str, Any], runner: Runner, chosen: Chosen)
             every = [name for group in groups for name in group]
             tests = chosen.affordable(every)
             outcome, by = runner.outcome(mutant, tests, copy) if tests else ("survived", "")
-            mutant.update(outcome=outcome, by=by, tests=len(tests), at_the_line=len(groups[0]), of=len(every))
-            mutant["seconds"] = round(time.monotonic() - begin, 1)
-            print(f"{outcome} {mutant['seconds']} s  {mutant['file']}:{mutant['line']}  {shown(mutant)}", flush=True)
-            written(path, found)
+            spent = round(time.monotonic() - begin, 1)
+            print(f"{outcome} {spent} s  {mutant['file']}:{mutant['line']}  {shown(mutant)}", flush=True)
+            used = {"tests": len(tests), "at_the_line": len(groups[0]), "of": len(every), "seconds": spent}
+            with writing:
+                mutant.update(outcome=outcome, by=by, **used)
+                written(path, found)
 
         return run_one
 
-    runner.carried_out(job(m) for m in mutants if m["outcome"] is None)
+    runner.carried_out((job(m) for m in mutants if m["outcome"] is None), 2 * runner.limit)
     reasons = {(entry["file"], entry["change"]): entry["reason"] for entry in listed("unnoticed.toml")}
     counts = {word: sum(m["outcome"] == word for m in mutants) for word in (*NOTICED, "survived", "flawed", None)}
     print(f"\n{found['room']}: " + ", ".join(f"{n} {word or 'not run yet'}" for word, n in counts.items() if n))
