@@ -286,13 +286,13 @@ def run_claims(
 ) -> list[ClaimResult]:
     """The results of claims, in their order, as `boundcheck check` gets them.
 
-    claims: each a Claim, the table of one, or a specification file; one table or file alone is allowed, too. store: place of the result store; without one nothing is kept. workers: processes of this machine (default: one a
-    processor for many claims). cluster: instead of them the workers of a Dask cluster: address of its scheduler, such
+    claims: each a Claim, the table of one, or a specification file; one table or file alone is allowed, too. store:
+    place of the result store; without one nothing is kept. workers: processes of this machine (default: one a processor
+    for many claims). cluster: instead of them the workers of a Dask cluster: address of its scheduler, such
     as "tcp://10.0.0.1:8786", scheduler file, or "local:N". time_limit: seconds; a claim that takes longer, twice, is
     FAILED. Results do not depend on where they are computed. A script that is not a notebook needs the usual
     `if __name__ == "__main__":`, because processes are started. Raises BadInput listing all claims that are refused.
     """
-    from collections.abc import Mapping as Mapping
     from pathlib import Path
 
     from boundcheck.cli._execute import carry_out, results_of

@@ -11,7 +11,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from boundcheck.errors import BadInput, UnknownName, shown
 
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
