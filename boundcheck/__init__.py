@@ -266,7 +266,7 @@ def run_claim(
     return carry_out(found[0], Store(store) if isinstance(store, str | PathLike) else store, on_progress)
 
 
-def _claims(given: Claim | Mapping[str, Any] | PathLike[str] | str) -> list[Claim]:
+def _claims(given: Claim | Mapping[str, Any] | Path | str) -> list[Claim]:
     """A claim as it is; those of a table or a specification file after the checks of `boundcheck check`."""
     from boundcheck.evidence.spec import claim_from_table, load_claims
 
