@@ -63,7 +63,7 @@ def _fits(value: Any, annotation: str) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and type(value) is not bool and value == value  # NaN is no number
+    return not isinstance(value, bool) and isinstance(value, Real) and value == value  # NaN is no number
 
 
 def _is_list(value: Any) -> bool:
