@@ -266,8 +266,11 @@ def implementation_checks(
     A check that is not asked is skipped with its reason. `expected` maps checks to the reasons for which they fail;
     such a failure is an xfail, and a pass is an error. Raises UnknownName and BadInput as `check_implementation` does.
     """
+    from boundcheck.core.parameters import check_types
     from boundcheck.implementations.checks.run import validated
 
+    given = {"run": run, "method": method, "checks": checks, "lacks": lacks, "expected": expected}
+    check_types("implementation_checks", implementation_checks.__annotations__, given)
     names = [c.name for c in validated(method, lacks, expected, settings, checks)]
     how = {"lacks": lacks, "expected": expected, **settings}
     return pytest.mark.parametrize("check", [pytest.param(_Check(run, method, n, how), id=n) for n in names])

@@ -122,6 +122,16 @@ def as_fraction(value: Any, name: str = "number") -> Fraction:
     raise BadInput(f"{name} = {shown(value)} is not a number; write {type_names}.")
 
 
+def as_double(value: Any, name: str) -> float:
+    """The nearest double of what `as_fraction` takes; BadInput where it is beyond the largest."""
+    exact = as_fraction(value, name)
+    try:
+        return exact.numerator / exact.denominator
+    except OverflowError as error:
+        text = f"{name}, {format_short(exact)}, is above the largest number in double precision, 1.8e308"
+        raise BadInput(f"{text}, in which it is used; take a smaller one.") from error
+
+
 def parse_grid(value: Any, name: str = "grid", *, integer: bool = False) -> list[Fraction]:
     """Exact points of a grid: a number, a list of numbers, or "log:low:high:count" / "lin:low:high:count".
 

@@ -90,7 +90,7 @@ def carry_out(
         wanted = seeds if isinstance(seeds, range) else range(_count(seeds))
         if not len(wanted):
             raise BadInput(f"seeds = {seeds} is not allowed; the {engine} engine needs at least 1.")
-        share = None if on_progress is None else lambda done, of: on_progress(done / of)
+        share = None if on_progress is None else lambda done, of: on_progress(done / max(of, 1))
         if engine == "neural":
             trained = training_engine(engine)
             curve = trained.run(method, problem, wanted, names, grid, neural, on_progress=share, checkpoint=checkpoint)

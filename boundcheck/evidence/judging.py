@@ -149,8 +149,10 @@ def _upper_bound(points: Points, level: float) -> Judgement:
                 f"{_name(points, at)}, where the mean over the seeds {sides}"
             )
         return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, at, negligible, statistics)
-    if _vacuous(points):
-        if not any(points.rounds) and points.statement.metric.value is None:
+    start = not any(points.rounds) and points.statement.metric.value is None
+    # An average over one round is the value at the start, below which no true bound lies: it is compared all the same.
+    if _vacuous(points) and not (start and points.statement.metric.weights is not None):
+        if start:
             reason = f"Only the start was compared, which decides nothing; compare at later {_indices(points)}."
             return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, None, negligible, statistics)
         reason = "The bound is nowhere in the compared range below its trivial value."

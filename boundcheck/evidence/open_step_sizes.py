@@ -98,7 +98,7 @@ def start_constants(claimed: Statement, setting: Setting) -> dict[str, Constant]
         exact = curve.exact[metric][0] if metric in curve.exact else setting.metric(metric).start
         if exact is not None:
             found[key] = Constant(exact, Known.EXACT, "exact", how)
-        elif metric in curve.high:
+        elif metric in curve.high and np.isfinite(curve.high[metric][0]):
             high, low = Fraction(float(curve.high[metric][0])), Fraction(float(curve.low[metric][0]))
             close = high - low <= high / 10**12
             found[key] = Constant(high, Known.CERTIFIED if close else Known.ESTIMATED, "upper", how)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.curve_parts import START_TOLERANCE
 from boundcheck.engines.outside import ENGINE
@@ -193,12 +194,12 @@ def _start(curve: Curve, claimed: Statement, problem: Problem) -> dict[str, Frac
     value: Any = problem.metric(name, x)
     if not isinstance(value, int | Fraction):
         return {}
-    first = float(curve.values[name][0])
-    if not np.isclose(first, float(value), rtol=START_TOLERANCE, atol=START_TOLERANCE):
+    first, start = float(curve.values[name][0]), nearest_float(Fraction(value))
+    if not np.isclose(first, start, rtol=START_TOLERANCE, atol=START_TOLERANCE):
         if curve.low[name][0] <= value <= curve.high[name][0] if name in curve.low else False:
             return {}  # a mean whose interval has it
         raise BadInput(
-            f"{curve.info.get('source', 'the curve')}: {name} is {first:.10g} at round 0, but {float(value):.10g} at "
+            f"{curve.info.get('source', 'the curve')}: {name} is {first:.10g} at round 0, but {start:.10g} at "
             "the start of the problem; the curve is of another problem, start or metric."
         )
     return {name: Fraction(value)}

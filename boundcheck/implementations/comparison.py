@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from boundcheck.core.parameters import checks_types
 from boundcheck.engines.exact.means import exact_iterate
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.implementations.agreement import POWER, RATE
@@ -29,6 +30,7 @@ LONGEST_FRACTION = 30
 MOST_WORK = 200_000  # rounds times clients times dimension up to which all mistakes are run without being asked for
 
 
+@checks_types
 def compare_implementation(
     method: Method | Mapping[str, Any],
     run: Run,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from boundcheck.core.parameters import checks_types
 from boundcheck.errors import BoundcheckError
 from boundcheck.implementations.altered import (
     AlteredWeights,
@@ -51,6 +52,7 @@ class Mutant:
     method: Method
 
 
+@checks_types
 def mutants(method: Method, problem: Problem) -> list[Mutant]:
     """The known mistakes of a composition, those that the problem's clients allow, in the order of the table."""
     clients, found = clients_of(problem), list[Mutant]()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.files import Files, files_at
-from boundcheck.core.numbers import parse_number
+from boundcheck.core.numbers import as_double, parse_number
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.sweeps.dataset import PART, about_of
 from boundcheck.sweeps.sweep import RESULTS
@@ -120,9 +120,7 @@ def read_sweep(place: str, at: Sequence[str]) -> SweepData:
         if not equals or not value.strip():
             raise BadInput(f"--at '{text}' is not of the form NAME=VALUE or NAME=LOW:HIGH.")
         low, colon, high = value.partition(":")
-        wanted[name.strip()] = (
-            tuple(float(parse_number(v, f"--at {name}")) for v in (low, high)) if colon else value.strip()
-        )
+        wanted[name.strip()] = tuple(as_double(v, f"--at {name}") for v in (low, high)) if colon else value.strip()
     try:
         about = about_of(files.read(parts[0]) or b"")
     except (ValueError, LookupError, TypeError, OSError) as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.evidence.rounds_to_target import is_bound, measures_progress, needed, rounds_at, start_value
@@ -158,9 +159,8 @@ def _row(
         return None, str(error).rstrip(".").removeprefix(f"{claimed.best_id}: "), {}
     step = step_of(claimed, asked)
     metric = claimed.metric.quantity + ("" if claimed.metric.weights is None else ", averaged")
-    chosen = (
-        "-" if step is None or step not in setup.spec else f"{step} = {float(as_fraction(setup.spec[step], step)):.4g}"
-    )
+    size = None if step is None or step not in setup.spec else as_fraction(setup.spec[step], step)
+    chosen = "-" if size is None else f"{step} = {nearest_float(size):.4g}"
     shown = (
         str(asked["kind"]),
         claimed.best_id,
