@@ -140,4 +140,4 @@ def test_no_file_is_long() -> None:
     """But the verifier, which is one file so that it can be copied alone."""
     long = {p.name: n for p, _ in sources() if (n := len(p.read_text().splitlines())) > 450}
     assert long.keys() == {"boundcheck_verify.py"}
-    assert long["boundcheck_verify.py"] <= 2230
+    assert long["boundcheck_verify.py"] <= 2400
