@@ -143,13 +143,15 @@ BROKEN = {
     "minus signs": line("-" * 9_000 + "mu >= 0"),
     "a long sum": line("+".join(["1"] * 4_900) + " >= 0"),
     "letters": line("µ >= 0"),
-    "a coefficient 1e9": about(FALSE, lines=[{"name": "p", "claim": FALSE, "by": {"rule": "sum", "terms": [["1e999999999", []]]}}]),
+    "a coefficient 1e9": about(
+        FALSE, lines=[{"name": "p", "claim": FALSE, "by": {"rule": "sum", "terms": [["1e999999999", []]]}}]
+    ),
     "no rule": about(FALSE, lines=[{"name": "p", "claim": FALSE, "by": {}}]),
     "a list for a rule": about(FALSE, lines=[{"name": "p", "claim": FALSE, "by": []}]),
     "no claim": about(FALSE, lines=[{"name": "p"}]),
     "a line that is none": about(FALSE, lines=[7]),
     "id": about(FALSE, id="a: valid\n"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)
