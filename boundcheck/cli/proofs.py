@@ -139,7 +139,9 @@ def _verified_words(report: DerivationReport, status: str, rests: Sequence[str])
         return ""
     if status != "PROVED":
         return ", not verified: it has no proof record that the verifier accepts"
-    return f", verified, resting on {len(rests)} things that `boundcheck verify` names" if rests else ", verified"
+    from boundcheck.verify.boundcheck_verify import account
+
+    return f", verified{account([*rests])}"
 
 
 def _step_text(result: StepResult, number: str = "") -> None:
