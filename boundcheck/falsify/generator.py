@@ -13,6 +13,7 @@ import numpy as np
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.claim import Claim
+from boundcheck.evidence.open_step_sizes import TUNED
 from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
 from boundcheck.theory.statement import Statement
 
@@ -43,13 +44,17 @@ class Generator(ABC):
 
     The constructor raises Unsupported, with the reason, if no instance fits the statement.
 
-    kinds: kinds of methods. curvature: key of a smoothness constant, the inverse of which is the unit of step sizes.
-    claimed: the statement in double precision.
+    kinds: kinds of methods. decides: the hypotheses that it decides on each instance; the constructor refuses a
+    statement with others. curvature: key of a smoothness constant, the inverse of which is the unit of step sizes.
+    claimed: the statement in double precision. searched: what is searched, in words, under "method", "participation"
+    and "sampling"; empty for claims about numbers.
     """
 
     kinds: ClassVar[tuple[str, ...]]
+    decides: ClassVar[tuple[str, ...]] = ()
     curvature: ClassVar[str] = "L"
     claimed: FloatStatement
+    searched: Mapping[str, str]
 
     @abstractmethod
     def __init__(self, statement: Statement) -> None: ...
@@ -69,6 +74,10 @@ class Generator(ABC):
     @abstractmethod
     def constants(self, shape: Any, numbers: Numbers) -> Known:
         """Constants of the instances by key, each a number or (B,); NaN where an instance has no such constant."""
+
+    def meets(self, shape: Any, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+        """Where instances meet the hypotheses of `decides` that not all meet, a truth value or (B,), by name."""
+        return {}
 
     def constants_of_step(self, shape: Any, numbers: Numbers, step: Any) -> Known:
         """Further constants, which depend on the step size."""
@@ -104,9 +113,13 @@ class Generator(ABC):
                 usable = self.claimed.in_scope(known)
             else:
                 unit = 1 / known[self.curvature]
-                step = self.claimed.largest_step(known, unit) * numbers["share"]
+                step = self.claimed.step_size(known, unit, numbers["share"])
                 usable = np.isfinite(step)
                 step = np.where(usable, step, 1e-3 * unit)
+            met = self.meets(shape, numbers, known)
+            usable = usable & self.claimed.in_domain(known)
+            for assumption in self.claimed.statement.assumptions:
+                usable = usable & met.get(assumption.name, True)
             known = {**known, **self.constants_of_step(shape, numbers, step)}
             found: list[tuple[int, Floats]] = []
             for index, metric, *own in self.curve(shape, numbers, known, step):
@@ -116,8 +129,9 @@ class Generator(ABC):
 
     def claim(self, instance: Instance) -> Claim:
         """The claim that an exact instance makes about the statement."""
-        step = {} if self.claimed.step is None else {self.claimed.step: instance.step}
-        method = {**self.method(instance.shape, instance.numbers), **step}
+        method = dict(self.method(instance.shape, instance.numbers))
+        if self.claimed.step is not None:
+            method[self.claimed.parameter] = instance.step if self.claimed.chosen is None else TUNED
         at = {} if self.claimed.index is None else {self.claimed.index: [instance.index]}
         return Claim(self.claimed.statement, self.problem(instance.shape, instance.numbers), method, at=at)
 

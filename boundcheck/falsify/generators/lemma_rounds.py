@@ -22,7 +22,7 @@ from boundcheck.engines.exact.cohorts import law_of
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.falsify.float_statement import FloatStatement, Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, texts
-from boundcheck.falsify.reach import check_searchable
+from boundcheck.falsify.reach import not_covered, undecided_hypotheses
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Stale
@@ -119,15 +119,27 @@ class LemmaRounds(Generator):
     """
 
     kinds = ()
+    decides = (
+        *("smooth_clients", "smooth_samples", "convex_clients", "convex_samples", "unbiased_gradients", "plain_mean"),
+        *("independent_weights", "covariance_of_weights", "every_type_every_round"),
+    )
 
     def __init__(self, statement: Statement) -> None:
-        check_searchable(statement, METRICS, "of a round of the asynchronous methods")
+        reasons = not_covered(statement, METRICS, "of a round of the asynchronous methods")
+        reasons += undecided_hypotheses(statement, self.decides)
         self.assumed = {a.name for a in statement.assumptions}
         sample = Shape(2, 1, Fraction(1), {"kind": "fedavg_sync"}, noisy=True)
         ones = {name: np.ones((1, size)) for name, size in (("c", 2), ("t", 2), ("u", 2), ("v", 2))}
         numbers = {**ones, "away": np.ones((1, 1)), "eta": np.ones((1, 1)) / 4}
         known = self.constants(sample, numbers)
-        self.claimed = FloatStatement(statement, None, [*known, *Run(sample, numbers).quantities(0)])
+        self.claimed = FloatStatement(statement, None, [*known, *Run(sample, numbers).quantities(0)], reasons)
+        kind = "" if statement.algorithm is None else statement.algorithm.kind
+        self.searched = {
+            "method": f"{kind or 'the asynchronous methods'} with 1 to 10 local steps and clients of equal weights",
+            "participation": "uniform or MD sampling, all clients, asynchronous clients, FedFix or FedBuff"
+            + (f", as far as they are {kind}" if kind else ""),
+            "sampling": "full gradients, or one of two samples a step",
+        }
 
     def draw(self, random: np.random.Generator) -> Shape:
         """The best of a few shapes, by the scores of a few instances: the shape decides more than the numbers do."""
