@@ -45,13 +45,12 @@ class FloatStatement:
         refuse(statement, [*reasons, *unvalued])
         late = index_conditions(statement)
         self._conditions = [self._condition(c) for c in statement.conditions if c not in late]
-        self._domain = [self._in_domain(r) for r in self._admitted()]
+        relations = self._admitted()
+        self._domain = [(self._function(difference(r)), -TINY * isinstance(r, sp.Ge | sp.Le)) for r in relations]
         self._late = [self._condition(c) for c in late]
         self._bound, self._scale = self._function(statement.bound), self._function(metric.scale)
         self._trivial = self._function(sp.nan if statement.trivial is None else statement.trivial)
         self._rounds = self._function(metric.rounds)
-        choice = dict(statement.choices).get(step or "")
-        self.chosen = None if choice is None else self._function(choice)
         self.parameter = "" if step is None else (statement.symbol(step).reported or step)  # its name in a method
         self._lemma = bool(round_symbols(statement))
         self._weights = self._function(sp.Integer(1) if metric.weights is None else metric.weights, ROUND)
@@ -66,17 +65,6 @@ class FloatStatement:
                 found.append((sp.Lt if s.high_open else sp.Le)(s.expr, s.high, evaluate=False))
         late = {self.step, self.index, *round_symbols(self.statement)}
         return [r for r in found if not late & {s.name for s in r.free_symbols}]
-
-    def _in_domain(self, relation: Any) -> Callable[..., Any]:
-        """Whether a relation holds up to rounding; one that is strict fails where both sides are 0."""
-        gap, *sides = (self._function(e) for e in (difference(relation), *relation.args))
-        strict = isinstance(relation, sp.Lt | sp.Gt)
-
-        def holds(*arguments: Any) -> Any:
-            rounding = DOUBT * sum(np.abs(side(*arguments)) for side in sides) + (0 if strict else TINY)
-            return (np.greater if strict else np.greater_equal)(gap(*arguments), -rounding)
-
-        return holds
 
     def _function(self, expression: Any, *more: sp.Symbol) -> Callable[..., Any]:
         symbols = [*(s.expr for s in self.statement.symbols), *more]
@@ -109,7 +97,7 @@ class FloatStatement:
     def in_domain(self, known: Known) -> Any:
         """Whether the constants are values that the statement's symbols admit, (B,)."""
         with np.errstate(all="ignore"):
-            return np.all(np.broadcast_arrays(True, *(holds(known) for holds in self._domain)), axis=0)
+            return np.all(np.broadcast_arrays(True, *(gap(known) > least for gap, least in self._domain)), axis=0)
 
     def largest_step(self, known: Known, unit: Floats) -> Floats:
         """Largest step size in scope of each instance, (B,), by a scan and bisection; NaN where none is in scope.
@@ -126,13 +114,6 @@ class FloatStatement:
             inside = self.in_scope(known, middle)
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)
         return low
-
-    def step_size(self, known: Known, unit: Floats, share: Floats) -> Any:
-        """The prescribed step size, or else this share of the largest in scope; NaN where out of scope."""
-        if self.chosen is None:
-            return self.largest_step(known, unit) * share
-        step = self.chosen(known) * np.ones_like(unit)
-        return np.where(self.in_scope(known, step) & (step > 0), step, np.nan)
 
     def index_at(self, known: Known, rounds: int) -> float | None:
         """The value of the index after a number of rounds (an affine map); None if no value of the index fits."""

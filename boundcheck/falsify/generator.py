@@ -13,8 +13,8 @@ import numpy as np
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.claim import Claim
-from boundcheck.evidence.open_step_sizes import TUNED
 from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
+from boundcheck.falsify.reach import one_step, undecided_hypotheses
 from boundcheck.theory.statement import Statement
 
 # Named arrays of an instance. In the search they are floats with a leading axis for the instances of a batch; in an
@@ -44,20 +44,42 @@ class Generator(ABC):
 
     The constructor raises Unsupported, with the reason, if no instance fits the statement.
 
-    kinds: kinds of methods. decides: the hypotheses that it decides on each instance; the constructor refuses a
-    statement with others. curvature: key of a smoothness constant, the inverse of which is the unit of step sizes.
-    claimed: the statement in double precision. searched: what is searched, in words, under "method", "participation"
-    and "sampling"; empty for claims about numbers.
+    kinds: kinds of methods. decides: hypotheses that it decides on each instance; others are refused. participation,
+    sampling: which ones are searched, in words. curvature: key of a smoothness constant, the inverse of which is the
+    unit of step sizes.
+    claimed: the statement in double precision.
     """
 
     kinds: ClassVar[tuple[str, ...]]
     decides: ClassVar[tuple[str, ...]] = ()
+    participation: str = ""
+    sampling: ClassVar[str] = "none: every local step takes the client's full gradient"
     curvature: ClassVar[str] = "L"
     claimed: FloatStatement
-    searched: Mapping[str, str]
 
     @abstractmethod
     def __init__(self, statement: Statement) -> None: ...
+
+    def compiled(
+        self, statement: Statement, steps: Sequence[str] | None, known: Iterable[str], reasons: Sequence[str]
+    ) -> FloatStatement:
+        """The statement in double precision. steps: its step sizes, None if it needs none; the rest: `FloatStatement`.
+
+        Raises Unsupported with all reasons why the search does not serve the statement.
+        """
+        lacking = undecided_hypotheses(statement, self.decides)
+        if steps is not None:
+            lacking += one_step(steps)
+        own = {s.reported for s in statement.symbols if s.name in (steps or ())}
+        return FloatStatement(statement, next(iter(steps or ()), None), {*known, *own}, [*reasons, *lacking])
+
+    @property
+    def searched(self) -> dict[str, str]:
+        """The method, participation and sampling that are searched, in words; empty for claims about numbers."""
+        named = self.claimed.statement.algorithm
+        kind = "any method" if named is None else named.kind
+        own = {"method": kind, "participation": self.participation, "sampling": self.sampling}
+        return own if self.participation else {}
 
     @abstractmethod
     def draw(self, random: np.random.Generator) -> Any:
@@ -113,7 +135,7 @@ class Generator(ABC):
                 usable = self.claimed.in_scope(known)
             else:
                 unit = 1 / known[self.curvature]
-                step = self.claimed.step_size(known, unit, numbers["share"])
+                step = self.claimed.largest_step(known, unit) * numbers["share"]
                 usable = np.isfinite(step)
                 step = np.where(usable, step, 1e-3 * unit)
             met = self.meets(shape, numbers, known)
@@ -129,9 +151,8 @@ class Generator(ABC):
 
     def claim(self, instance: Instance) -> Claim:
         """The claim that an exact instance makes about the statement."""
-        method = dict(self.method(instance.shape, instance.numbers))
-        if self.claimed.step is not None:
-            method[self.claimed.parameter] = instance.step if self.claimed.chosen is None else TUNED
+        step = {} if self.claimed.step is None else {self.claimed.parameter: instance.step}
+        method = {**self.method(instance.shape, instance.numbers), **step}
         at = {} if self.claimed.index is None else {self.claimed.index: [instance.index]}
         return Claim(self.claimed.statement, self.problem(instance.shape, instance.numbers), method, at=at)
 

@@ -51,7 +51,7 @@ def undecided_hypotheses(statement: Statement, decided: Iterable[str]) -> list[s
     return [f"assumes {', '.join(lacking)}, which the search does not decide on its instances"] if lacking else []
 
 
-def one_step(statement: Statement, steps: Sequence[str]) -> list[str]:
+def one_step(steps: Sequence[str]) -> list[str]:
     """The reason that a statement has none or several step sizes, the only numbers of a method that a search varies."""
     if len(steps) == 1:
         return []

@@ -98,7 +98,7 @@ def test_a_search_without_an_instance_in_scope_says_why() -> None:
 
 def test_the_output_says_what_was_searched(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     words = {
-        "method": "fedavg with one constant step size and clients of equal weights",
+        "method": "fedavg",
         "participation": "all clients in every round",
         "sampling": "none: every local step takes the client's full gradient",
     }

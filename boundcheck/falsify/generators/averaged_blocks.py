@@ -17,11 +17,11 @@ import numpy as np
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, shares, texts
 from boundcheck.falsify.generators.block_constants import constants_of
 from boundcheck.falsify.generators.block_shape import Shape, covariance, hessian, pushes
-from boundcheck.falsify.reach import not_covered, one_step, undecided_hypotheses
+from boundcheck.falsify.reach import not_covered
 from boundcheck.methods.parts.exchange import even_blocks
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.statement import Statement
@@ -43,25 +43,19 @@ class AveragedBlocks(Generator):
         *("block_variance", "block_dissimilarity", "total_dissimilarity", "iid_clients", "plain_mean"),
         *("averages_as_objective", "averages_uniformly"),
     )
+    participation, sampling = "all clients in every round", "one of up to four samples a step"
     curvature = "Lmax_G"
 
     def __init__(self, statement: Statement) -> None:
         metric, own = statement.metric, {s.name: s for s in statement.symbols}
         plain = metric.weights == 1 and metric.index is not None and metric.rounds == own[metric.index].expr
         reasons = not_covered(statement, ("grad2",), "as a plain mean over the rounds", fits=plain)
-        reasons += undecided_hypotheses(statement, self.decides)
         steps = [name for name in statement.parameters if own[name].dimension == STEP]
-        reasons += one_step(statement, steps)
         self.hypotheses = {a.name for a in statement.assumptions}
         shape = self.draw(np.random.default_rng(0))
         sample = {name: np.ones((1, *sizes)) for name, sizes in self.genes(shape).items()}
-        known = {*self.constants(shape, self.decode(shape, sample)), *(own[name].reported for name in steps)}
-        self.claimed = FloatStatement(statement, next(iter(steps), None), known, reasons)
-        self.searched = {
-            "method": "block_averaging with one step a round and a constant step size",
-            "participation": "all clients in every round, one block averaged in each",
-            "sampling": "one sample a step, of up to four that a client has",
-        }
+        known = self.constants(shape, self.decode(shape, sample))
+        self.claimed = self.compiled(statement, steps, known, reasons)
 
     def draw(self, random: np.random.Generator) -> Shape:
         alike = "iid_clients" in self.hypotheses or bool(random.random() < 0.4)

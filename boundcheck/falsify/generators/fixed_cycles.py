@@ -16,7 +16,7 @@ import numpy as np
 from boundcheck.engines.batched_cycles import cycle_map, doublings, not_carried
 from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
-from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
+from boundcheck.falsify.float_statement import EDGE, Known
 from boundcheck.falsify.generator import (
     Generator,
     Genes,
@@ -28,7 +28,7 @@ from boundcheck.falsify.generator import (
     symmetric,
     texts,
 )
-from boundcheck.falsify.reach import not_covered, one_step, refuse, undecided_hypotheses
+from boundcheck.falsify.reach import not_covered, refuse
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
@@ -73,26 +73,20 @@ class FixedCycles(Generator):
         self.keys = {p: own[p].reported or p for p in statement.parameters if own[p].integer}
         self.steps = {p: own[p].reported or p for p in statement.parameters if not own[p].integer}
         self.assumed = {a.name for a in statement.assumptions}
-        reasons = not_covered(statement, ("dist2",), prescribing=True)
+        reasons = not_covered(statement, ("dist2",))
         if statement.algorithm is None:
             refuse(statement, [*reasons, "names no method whose runs could be searched"])
             return
         self.kind = statement.algorithm.kind
-        reasons += one_step(statement, [*self.steps])
         try:
             method = self._built(dict.fromkeys(self.keys, 2))
         except BadInput as error:
             reasons.append(f"leaves parameters of the method open ({str(error).rstrip('.')})")
         else:
             reasons += self._open(statement, method)
-            self.searched = {
-                "method": f"{self.kind} with one constant step size and clients of equal weights",
-                "participation": PARTICIPATION.get(type(method.participation), type(method.participation).__name__),
-                "sampling": "none: every local step takes the client's full gradient",
-            }
-        reasons += undecided_hypotheses(statement, self.decides)
-        known = {"mu", "mu_ij", "L", "L_ij", "n", "sigma2", "dist2_0", *self.keys.values(), *self.steps.values()}
-        self.claimed = FloatStatement(statement, next(iter(self.steps), None), known, reasons)
+            self.participation = PARTICIPATION.get(type(method.participation), type(method.participation).__name__)
+        known = {"mu", "mu_ij", "L", "L_ij", "n", "sigma2", "dist2_0", *self.keys.values()}
+        self.claimed = self.compiled(statement, [*self.steps], known, reasons)
 
     def _open(self, statement: Statement, method: Method) -> list[str]:
         """What in a method is left open, or is none of what the search carries out."""
@@ -104,8 +98,9 @@ class FixedCycles(Generator):
             )
         if not isinstance(method.schedule, Constant) or (statement.algorithm and statement.algorithm.steps):
             found.append("has a step size that changes; the search carries out constant step sizes only")
-        beyond = not_carried(method, Clients.alike(2))
-        return [*found, f"is about '{self.kind}', and the search cannot carry it out: it {beyond}"] if beyond else found
+        elif beyond := not_carried(method, Clients.alike(2)):
+            found.append(f"is about '{self.kind}', and the search cannot carry it out: it {beyond}")
+        return found
 
     def _built(self, counts: Mapping[str, int]) -> Any:
         numbers = {self.keys[name]: count for name, count in counts.items()}

@@ -53,7 +53,7 @@ class FreeNumbers(Generator):
     def __init__(self, statement: Statement) -> None:
         if not about_numbers(statement):
             raise Unsupported(f"{statement.best_id} is not about numbers.")
-        self.original, self.searched = statement, {}
+        self.original = statement
         own = freed(statement)
         # symbols that the claim itself determines: by a choice, or by a condition of the form symbol = expression
         self.determined: dict[str, Any] = dict(own.choices)

@@ -17,9 +17,9 @@ import numpy as np
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.open_step_sizes import TUNED
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, texts
-from boundcheck.falsify.reach import not_covered, undecided_hypotheses
+from boundcheck.falsify.reach import not_covered
 from boundcheck.theory.statement import Statement
 
 FLAT = 0.05  # roots of curvatures below this are 0
@@ -51,6 +51,7 @@ class ProximalDevices(Generator):
     """
 
     kinds = ("feddane",)
+    participation = "all devices, or two cohorts of 1 to 3 independent draws"
     decides = (
         *("convex_clients", "client_smoothness", "smooth_clients", "lower_curvature", "dissimilarity_at_start"),
         *("inexact_solves", "unbiased_gradient_cohort", "gradient_cohort_variance", "independent_cohorts"),
@@ -60,18 +61,12 @@ class ProximalDevices(Generator):
         metric = statement.metric
         one = metric.weights is None and metric.index is None and metric.rounds == 1 and statement.trivial is not None
         reasons = not_covered(statement, ("gap",), "after one round", fits=one, prescribing=True)
-        reasons += undecided_hypotheses(statement, self.decides)
         self.convex = "convex_clients" in {a.name for a in statement.assumptions}
         self.common = "prox" in {s.reported for s in statement.symbols} or "mu" in statement.parameters
         self.prescribed = None
         sample = {name: np.ones((1, 1, 1)) for name in ("sign", "slope")}
         known = self.constants(Shape(1, 1, None), {**sample, "root": np.ones((1, 1, 1, 1)), "mu": np.ones((1, 1))})
-        self.claimed = FloatStatement(statement, None, known, reasons)
-        self.searched = {
-            "method": "feddane, one round with exact local solutions",
-            "participation": "all devices, or two cohorts of 1 to 3 independent draws",
-            "sampling": "none: devices have full gradients",
-        }
+        self.claimed = self.compiled(statement, None, known, reasons)
         choice = dict(statement.choices).get("mu")
         if choice is not None:
             self.prescribed = self.claimed.formula(choice)

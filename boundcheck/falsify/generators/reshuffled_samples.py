@@ -16,7 +16,7 @@ import numpy as np
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import (
     Generator,
     Genes,
@@ -28,7 +28,7 @@ from boundcheck.falsify.generator import (
     symmetric,
     texts,
 )
-from boundcheck.falsify.reach import not_covered, one_step, undecided_hypotheses
+from boundcheck.falsify.reach import not_covered
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.theory.dimension import STEP
@@ -58,27 +58,21 @@ class ReshuffledSamples(Generator):
     """Statements about FedShuffle."""
 
     kinds = ("fedshuffle", "fedshuffle_gen")
+    participation, sampling = "all clients in every round", "epochs over reshuffled samples, one sample a step"
     decides = (
-        *(
-            "smooth_clients",
-            "smooth_samples",
-            "convexity",
-            "convex_clients",
-            "convex_samples",
-            "strong_quasi_convexity",
-        ),
+        *("smooth_clients", "smooth_samples", "convexity", "convex_clients", "convex_samples", "plain_mean"),
         *("strongly_convex_samples", "bounded_below", "finite_gradient_noise", "data_weights", "followed_objective"),
-        *("gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "hessian_similarity", "plain_mean"),
+        *("gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "hessian_similarity"),
+        "strong_quasi_convexity",
     )
 
     def __init__(self, statement: Statement) -> None:
-        reasons = not_covered(statement, _METRICS) + undecided_hypotheses(statement, self.decides)
+        reasons = not_covered(statement, _METRICS)
         own = {s.name: s for s in statement.symbols}
         self.even = "plain_mean" in {a.name for a in statement.assumptions}
         steps = [name for name in statement.parameters if own[name].dimension == STEP] or [
             name for name in own if name == "eta_l"
         ]
-        reasons += one_step(statement, steps)
         sample = Shape((1,), 1, 1, Fraction(1))
         known = self.constants(sample, {"A": np.ones((1, 1)), "b": np.zeros((1, 0, 1)), "start": np.ones((1, 1))})
         assert statement.algorithm is not None
@@ -87,13 +81,7 @@ class ReshuffledSamples(Generator):
         self.epochs = [E for E, method in built.items() if kind in algorithms(method)]
         if not self.epochs:
             reasons.append("is about a method of which FedShuffle, which the search carries out, is no instance")
-        reported = {own[name].reported for name in steps}
-        self.claimed = FloatStatement(statement, next(iter(steps), None), {*known, "drift_0", *reported}, reasons)
-        self.searched = {
-            "method": f"FedShuffle as {kind}, with {' or '.join(map(str, self.epochs))} local epochs",
-            "participation": "all clients in every round",
-            "sampling": "local epochs over reshuffled samples, one sample a step",
-        }
+        self.claimed = self.compiled(statement, steps, {*known, "drift_0"}, reasons)
 
     def draw(self, random: np.random.Generator) -> Shape:
         sizes = tuple(int(s) for s in random.integers(1, 4, size=int(random.integers(1, 3))))

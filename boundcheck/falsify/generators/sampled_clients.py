@@ -19,9 +19,9 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.cohorts import law_of
 from boundcheck.errors import Unsupported
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, shares, texts
-from boundcheck.falsify.reach import not_covered, undecided_hypotheses
+from boundcheck.falsify.reach import not_covered
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.setting.expected_weights import expected_weights
@@ -86,6 +86,9 @@ class SampledClients(Generator):
 
     # "" are the statements that are about every method of Algorithm 1 of the asynchronous paper
     kinds = ("", "uniform_sampling", "md_sampling", "biased_sampling", "fedavg_sync", "centralised")
+    participation = (
+        "uniform or MD sampling, fixed cohorts in turn, all clients, or one client, where the method allows it"
+    )
     decides = (
         *("smooth_clients", "smooth_samples", "convex_clients", "convex_samples", "unbiased_gradients", "plain_mean"),
         *("independent_weights", "covariance_of_weights", "no_empty_rounds", "same_expected_weights"),
@@ -95,19 +98,11 @@ class SampledClients(Generator):
     def __init__(self, statement: Statement) -> None:
         metric = statement.metric
         means = metric.weights == 1 and metric.index is not None and not metric.surrogate
-        reasons = not_covered(statement, METRICS, "as a mean over the rounds", fits=means, prescribing=True)
-        reasons += undecided_hypotheses(statement, self.decides)
+        reasons = not_covered(statement, METRICS, "as a mean over the rounds", fits=means)
         self.assumed = {a.name for a in statement.assumptions}
         sample = Shape(2, 1, Fraction(1), {"kind": "fedavg_sync"})
         known = self.constants(sample, {"c": np.ones((1, 2)), "t": np.ones((1, 2)), "away": np.ones((1, 1))})
-        self.claimed = FloatStatement(statement, "eta_l", known, reasons)
-        kind = "" if statement.algorithm is None else statement.algorithm.kind
-        self.searched = {
-            "method": f"{kind or 'any method'} with 1 to 100 local steps and clients of equal weights",
-            "participation": "uniform or MD sampling, fixed cohorts in turn, all clients, or one client"
-            + (f", as far as they are {kind}" if kind else ""),
-            "sampling": "none: every local step takes the client's full gradient",
-        }
+        self.claimed = self.compiled(statement, ["eta_l"], known, reasons)
 
     def draw(self, random: np.random.Generator) -> Shape:
         algorithm = self.claimed.statement.algorithm
@@ -119,11 +114,8 @@ class SampledClients(Generator):
                 continue
             alike = {"c": np.ones((1, n)), "t": np.arange(n)[None] * 1.0, "away": np.ones((1, 1))}
             known = self.constants(shape, alike)
-            met = self.meets(shape, alike, known)
-            if (
-                all(met.get(name, True) for name in self.assumed)
-                and np.isfinite(self.claimed.largest_step(known, 1 / known["L"])).any()
-            ):
+            met, steps = self.meets(shape, alike, known), self.claimed.largest_step(known, 1 / known["L"])
+            if all(met.get(name, True) for name in self.assumed) and np.isfinite(steps).any():
                 return shape
         raise Unsupported(f"{self.claimed.statement.best_id}: no method of the search is within its scope.")
 
