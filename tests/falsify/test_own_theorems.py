@@ -45,6 +45,16 @@ def test_false_theorems_fall_for_every_seed(name: str, seed: int) -> None:
     assert stands(replay(found.witness))
 
 
+def test_samples_as_strongly_convex_as_the_objective_are_found() -> None:
+    """gradient descent contracts dist2 by (1 - eta mu)^2 at mu, and not by 1 - 2 eta mu; mu is that of F."""
+    own = loaded("fedavg_opt")
+    mu, eta, d0 = (own.symbol(name).expr for name in ("mu", "eta", "dist2_0"))
+    symbols = tuple(s.but(key="objective/mu") if s.name == "mu" else s for s in own.symbols)
+    bound = (1 - 2 * eta * mu) ** (own.symbol("E").expr * own.symbol("R").expr) * d0
+    found = falsify(replace(own, symbols=symbols, bound=bound, id="", name="o"), max_instances=4 * BATCH)
+    assert found.witness is not None
+
+
 def test_a_true_theorem_with_the_same_hypotheses_survives() -> None:
     true = next(s for s in bc.load_paper(HERE / "one_c.py") if s.reading == "no_farther")
     found = falsify(true, seed=0, max_instances=20 * BATCH)

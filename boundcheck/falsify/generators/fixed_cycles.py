@@ -73,6 +73,8 @@ class FixedCycles(Generator):
         self.keys = {p: own[p].reported or p for p in statement.parameters if own[p].integer}
         self.steps = {p: own[p].reported or p for p in statement.parameters if not own[p].integer}
         self.assumed = {a.name for a in statement.assumptions}
+        # samples as strongly convex as F itself: all Hessians have the smallest eigenvalue of their mean
+        self.alike = "strongly_convex_samples" in self.assumed and any(s.reported == "mu" for s in statement.symbols)
         reasons = not_covered(statement, ("dist2",))
         if statement.algorithm is None:
             refuse(statement, [*reasons, "names no method whose runs could be searched"])
@@ -122,7 +124,7 @@ class FixedCycles(Generator):
         apart = np.concatenate([genes["A"], -genes["A"].sum(1, keepdims=True)], 1)
         spread = np.exp(2 * genes["spread"] - 1)
         if self.assumed.intersection(CONVEX):
-            spread = np.minimum(spread, _convex_up_to(mean, apart))
+            spread = np.minimum(spread, _convex_up_to(mean, apart)) * (not self.alike)
         A = mean[:, None] + spread[:, None, None] * apart
         noise = np.exp(2 * genes["noise"])
         b = np.where(noise < 1e-3, 0.0, noise)[:, None, None] * genes["b"]
