@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -115,9 +116,17 @@ def _numbers(value: Any, what: str) -> Floats:
         parts: list[Any] = [_detached(v) for v in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         rows = parts
     try:
-        return np.array(_detached(rows), dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(_detached(rows))
+        if given.dtype.kind in "cSU" or (given.dtype.kind == "O" and not all(isinstance(v, Real) for v in given.flat)):
+            raise BadInput(f"{what} are of type {given.dtype}; real numbers are needed.")
+        found = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"{what}: {type(value).__name__} is no array of numbers.") from error
+    lost = np.argwhere((found != given) & (given == given))
+    if len(lost):
+        first = given[tuple(lost[0])]
+        raise BadInput(f"{what} are of type {given.dtype}; {first} of them is no number in double precision.")
+    return found
 
 
 def _detached(value: Any) -> Any:

@@ -60,7 +60,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "feddane": {"mu": 2, "K": 2},
     "fedfix": {"K": 2, "eta_l": "1/8", "times": TIMES, "dt": 1},
     "fednova": {"eta_l": "1/8", "E": [1, 2, 1]},
-    "fednova_rr": {"eta_l": "1/8", "E": [1, 2, 1]},
+    "fedshuffle_nova_rr": {"eta_l": "1/8", "E": [1, 2, 1]},
     "fedprox": {"mu": 1, "E": 2, "eta": "1/8"},
     "fedshuffle": {"eta_l": "1/8", "participation": {"kind": "uniform", "size": 2}},
     "fedshuffle_ascending": {"eta_l": "1/8"},
