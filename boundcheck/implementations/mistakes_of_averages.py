@@ -140,7 +140,7 @@ def _cohort_weights(method: Method, clients: Clients) -> Found:
         yield f"weights {words}", f"the sum over the cohort of differences is {words}", wrong
         if method.is_plain:
             yield f"models {words}", f"the sum over the cohort of models is {words}", {**wrong, "server": models}
-    if not isinstance(rule, SumOne):
+    if not means:
         yield (
             "weights scaled to sum to 1",
             "the weights are divided by their sum",

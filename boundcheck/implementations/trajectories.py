@@ -115,13 +115,15 @@ def _numbers(value: Any, what: str) -> Floats:
     if isinstance(value, list | tuple):
         parts: list[Any] = [_detached(v) for v in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         rows = parts
+    odd = ""
     try:
         given = np.asarray(_detached(rows))
-        if given.dtype.kind in "cSU" or (given.dtype.kind == "O" and not all(isinstance(v, Real) for v in given.flat)):
-            raise BadInput(f"{what} are of type {given.dtype}; real numbers are needed.")
+        kind, odd = given.dtype.kind, f"{type(value).__name__} of {given.dtype}"
+        if kind in "cSUmM" or (kind == "O" and not all(isinstance(v, Real) for v in given.flat)):
+            raise TypeError(odd)
         found = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"{what}: {type(value).__name__} is no array of numbers.") from error
+        raise BadInput(f"{what}: {odd or type(value).__name__} is no array of real numbers.") from error
     lost = np.argwhere((found != given) & (given == given))
     if len(lost):
         first = given[tuple(lost[0])]

@@ -19,7 +19,7 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import Kind
 from boundcheck.methods.method import Method
-from boundcheck.methods.parts import Average, SumOne
+from boundcheck.methods.parts import Average, Full, SumOne, Uniform
 
 _NOVA = (
     "the method 'fednova' is FedNova of J. Wang et al. (2020), with the step size eta and the normaliser tau_eff; the "
@@ -98,8 +98,10 @@ def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...
     or on their weights (gradient descent is also FedAvg with one step where all clients have one weight).
     """
     same = [method]
+    if clients is not None and method.participation == Uniform(clients.count):
+        same.append(replace(method, participation=Full()))
     if clients is not None and method.aggregation in (Average(), SumOne()) and clients.one_weight:
-        same = [replace(method, aggregation=rule) for rule in (Average(), SumOne())]
+        same = [replace(m, aggregation=rule) for m in same for rule in (Average(), SumOne())]
     return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
 
 

@@ -156,7 +156,7 @@ def test_trained_models_draw_the_same_numbers() -> None:
     p = build_problem(
         {"kind": "softmax_regression", "data": "digits", "clients": 4, "split": "random", "seed": 0, "ridge": "1/100"}
     )
-    for kind in ("fednova", "fedavg_min"):
+    for kind in ("fedshuffle_nova", "fedavg_min"):
         spec = {"kind": kind, "batch": 100, "eta_l": "1/10", "E": {"low": 1, "high": 4}}
         method = build({**spec, "participation": {"kind": "uniform", "size": 2}})
         sampled = run(method, p, rounds=[3], metrics=["gap"], engine="sampled", seeds=2).samples["gap"]
