@@ -100,7 +100,7 @@ def _moved(own: list[Fraction], told: Callable[[list[Fraction]], dict[str, Any]]
 
 
 def _block_weights(blocks: Blocks, clients: Clients) -> Found:
-    """Wrong weights of models that the clients keep; none where models are handed over, which count alike."""
+    """Wrong weights, of sum 1, of models that clients keep; none where models are handed over, which count alike."""
     own, n = list(blocks.of(clients.weights)), clients.count
     if blocks.hand_over is not None or n < 2:
         return
@@ -117,13 +117,9 @@ def _block_weights(blocks: Blocks, clients: Clients) -> Found:
         yield "data weights", words, {"exchange": replace(blocks, weights="data")}
     for i in range(min(n, MOST_CLIENTS)):
         left = [Fraction(0) if k == i else w for k, w in enumerate(own)]
-        yield f"client {i} left out", f"client {i} does not count", told(left)
-        scaled = f"client {i} does not count, and the weights of the others are scaled to sum to 1"
+        words = f"client {i} does not count, and the weights of the others are scaled to sum to 1"
         if sum(left):
-            yield f"client {i} left out, the others scaled up", scaled, told([w / sum(left) for w in left])
-    for s in _SUMS:
-        words = f"models are averaged with weights {s} times too large"
-        yield f"models averaged with weights that sum to {s}", words, told([s * w for w in own])
+            yield f"client {i} left out, the others scaled up", words, told([w / sum(left) for w in left])
 
 
 def _cohort_weights(method: Method, clients: Clients) -> Found:
