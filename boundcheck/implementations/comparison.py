@@ -33,6 +33,10 @@ from boundcheck.problems.problem import Floats, Problem, QuadraticProblem, clien
 
 TOLERANCE = 1e-9
 SEEDS = 1024
+LOOK_AHEAD = (
+    " The points are those after the look-ahead, x + momentum (x - x_previous), where the next gradients are taken, as "
+    "torch and optax return them; statements about this method are about x."
+)
 FEW_ROUNDS = 40  # a fraction is printed for rounds up to here
 LONGEST_FRACTION = 30
 MOST_WORK = 200_000  # rounds times clients times dimension up to which all mistakes are run without being asked for
@@ -87,10 +91,10 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
     whole = measure(iterates(task.method, task.problem, task.rounds))
     if found.first:  # metrics without the start
         got = np.concatenate([whole[:1], got])
-    same = agreeing(got, whole, tolerance)
+    same, which = agreeing(got, whole, tolerance), ""
     ahead = None if same.all() else look_ahead(task.method, task.problem, task.rounds)
     if ahead is not None and agreeing(got, measure(ahead), tolerance).all():
-        return _look_ahead(task, tolerance)
+        same, which = np.ones_like(same), LOOK_AHEAD
     cheap = task.rounds * len(task.clients) * task.dimension <= MOST_WORK
     known = Mutations(task.method, task.problem, task.rounds, measure) if cheap or not same.all() else None
     alike = () if known is None else tuple(m.name for m in known.like(whole, tolerance))
@@ -98,6 +102,7 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
     what = f"{task.rounds} rounds of {task.method.name} on '{task.problem.name}'"
     if same.all():
         reason = f"{what} agree with the exact run to {tolerance:g}, relative to the largest number so far."
+        reason += which
         return _agreement(task, True, None, {}, tried, alike, reason + not_told(alike, known is not None))
     assert known is not None
     row, column = (int(v) for v in np.argwhere(~same)[0])
@@ -112,17 +117,6 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
         reason += within_single("rounds")
     reason += looks_like(named, tried)
     return _agreement(task, False, difference, named, tried, alike, reason + not_told(alike))
-
-
-def _look_ahead(task: Task, tolerance: float) -> Agreement:
-    """A run that returns the other one of Nesterov's two sequences of points."""
-    reason = (
-        f"{task.rounds} rounds of {task.method.name} on '{task.problem.name}' agree with the exact run to "
-        f"{tolerance:g}, relative to the largest number so far. The points are those after the look-ahead, "
-        "x + momentum (x - x_previous), where the next gradients are taken, as torch and optax return them; statements "
-        "about this method are about x." + not_told((), False)
-    )
-    return _agreement(task, True, None, {}, 0, (), reason)
 
 
 def _of_kinds(wrong: Method, task: Task) -> str:

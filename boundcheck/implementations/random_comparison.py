@@ -62,7 +62,7 @@ def compare_random(
 
     means, laws = tested(tolerance)
     single = tolerance < SINGLE and _refuted(means, laws) and not _refuted(*tested(SINGLE))
-    return _Answer(task, seen, means, laws, draws, rate, power, single).agreement(seeds)
+    return _Answer(task, seen, means, laws, draws, rate, power, tolerance, single).agreement(seeds)
 
 
 def _refuted(means: MeanTest | None, laws: LawTest | None) -> bool:
@@ -196,6 +196,7 @@ class _Answer:
     draws: Floats | None
     rate: float
     power: float
+    tolerance: float
     single: bool
 
     def agreement(self, seeds: int) -> Agreement:
@@ -290,7 +291,7 @@ class _Answer:
         right, first = self._mean(self.task.method), self._first
         usual = values is not None and right is not None and _standard_errors(values, right) <= FAR
         found, merely = list[tuple[float, Mutant]](), list[tuple[float, Mutant]]()
-        alike, tried = list[str](), 0
+        alike, tried, names = list[str](), 0, [what for _, what in self.seen.labels]
 
         for mutant in mutants(self.task.method, self.task.problem):
             begun = self._coordinates(mutant.method)  # second moments take longer, and are needed for few mistakes
@@ -309,7 +310,7 @@ class _Answer:
                 draws = _draws(mutant.method, self.task, self.seen, 4 * len(values))
                 if draws is None:
                     (merely if usual else found).append((off, mutant))
-                elif not same_law(values, draws, [what for _, what in self.seen.labels], rate=self.rate).refuted:
+                elif not same_law(values, draws, names, rate=self.rate, rounding=self.tolerance).refuted:
                     found.append((off, mutant))
         near, far = ([m for _, m in sorted(each, key=lambda pair: pair[0])] for each in (found, merely))
         return near, far, tried, tuple(alike)

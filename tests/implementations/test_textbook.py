@@ -183,7 +183,7 @@ def test_single_and_half_precision() -> None:
         assert not single.agrees
         assert "are below 1e-05" in single.reason
         assert "tolerance = 1e-05 accepts them" in single.reason
-        again = {"rounds": rounds, "seeds": 256, "tolerance": 1e-5}
+        again: dict[str, Any] = {"rounds": rounds, "seeds": 256, "tolerance": 1e-5}
         assert compare_implementation(spec, lambda t, s, run=run: run(t, s, np.float32), **again).agrees
         half = compare_implementation(spec, lambda t, s, run=run: run(t, s, np.float16), rounds=rounds, seeds=256)
         assert not half.agrees

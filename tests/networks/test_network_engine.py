@@ -68,7 +68,11 @@ NAMED: dict[str, dict[str, Any]] = {
     "fedavg_min": {"kind": "fedavg_min", "eta_l": "1/4", "E": 2, "participation": {"kind": "uniform", "size": 3}},
     "fedavg_mean": {"kind": "fedavg_mean", "eta_l": "1/4", "E": 2, "sampling": "reshuffled", "participation": TWO},
     "fednova": {"kind": "fedshuffle_nova", "eta_l": "1/4", "E": 2},
-    "fednova, reshuffled": {"kind": "fedshuffle_nova_rr", "eta_l": "1/4", "participation": {"kind": "importance", "b": 2}},
+    "fednova, reshuffled": {
+        "kind": "fedshuffle_nova_rr",
+        "eta_l": "1/4",
+        "participation": {"kind": "importance", "b": 2},
+    },
     "fedshuffle": {"kind": "fedshuffle", "eta_l": "1/2", "E": 2, "eta_g": "3/2", "participation": TWO},
     "fedshuffle_mvr": {**MVR, "start": "gradient"},
     "fedshuffle_mvr, warmed": {**MVR, "warm_up": 4},
