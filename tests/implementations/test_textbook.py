@@ -220,3 +220,24 @@ def test_a_curve_of_all_clients_drawn_uniformly(boundcheck: Boundcheck) -> None:
     assert found.power is not None
     with pytest.raises(AssertionError, match="the statement is about fedavg, the run is fedavg_weighted"):
         boundcheck.assert_curve("classics/local_gd_convex/sharp", method={**method, "size": 1}, **asked)
+
+
+def test_a_mistake_that_is_merely_not_refuted_is_compatible() -> None:
+    """One of two far clients a round, uploads in half precision: 256 seeds do not tell means 1 % apart."""
+    clients = [{"A": [[1]], "b": [10]}, {"A": [[1]], "b": [-1]}]
+    problem = {"kind": "quadratics", "start": ["1/3"], "clients": clients}
+    method = {"kind": "fedavg_weighted", "K": 2, "eta_l": "1/10", "participation": {"kind": "uniform", "size": 1}}
+
+    def half(task: Task, seed: int) -> Any:
+        rng, x, path = task.generator(seed), task.start, list[Any]()
+        for _ in range(task.rounds):
+            x = ends(task, x, [2, 2])[rng.integers(2)].astype(np.float16).astype(float)
+            path.append(x)
+        return path
+
+    found = compare_implementation(method, half, problem, rounds=1, seeds=256)
+    assert not found.agrees
+    assert not found.mistakes
+    assert "models averaged with weights that sum to 101/100" in found.compatible
+    assert "is shown to explain it; it is compatible with" in found.reason
+    assert "models averaged with weights that sum to 101/100" in found.to_dict()["compatible"]
