@@ -71,7 +71,7 @@ def test_with_the_problem_alone_and_with_constants_alone() -> None:
     free = judged(GD_CONVEX, outside(EXACT), constants=values).verdict
     assert (free.outcome, free.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
     assert (
-        "assumptions plain_mean, smooth_clients, convexity; that the run is gradient_descent; the given value"
+        "assumptions smooth_clients, convexity; that the run is gradient_descent; the given value"
         in free.reason
     )
     assert bc.compare(GD_CONVEX, outside(EXACT), values).reason == free.reason

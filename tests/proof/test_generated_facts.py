@@ -108,7 +108,7 @@ def test_a_function_is_known_by_its_name_when_sympy_makes_it_anew():
 
 
 def test_methods_with_further_parts_and_changing_steps_do_other_steps():
-    for kind in ("fedshuffle_mvr", "feddane", "scaffold", "fednova"):
+    for kind in ("fedshuffle_mvr", "feddane", "scaffold", "fedshuffle_nova"):
         assert made(LOCAL, kind="algorithm", statement_kind=kind) == [False]
     assert made(LOCAL, kind="algorithm", steps=(("eta", eta / 2),)) == [False]
 

@@ -98,7 +98,7 @@ def _speaks(claimed: Statement, method: Method, problem: Problem) -> bool:
     Those are its symbols without dimension and its step sizes; whether the problem has the others is another matter.
     """
     if claimed.algorithm is not None:
-        return claimed.algorithm.kind in algorithms(method)
+        return claimed.algorithm.kind in algorithms(method, clients_of(problem))
     of_methods = {s.name for s in claimed.symbols if s.dimension in (ONE, STEP)} - {claimed.metric.index}
     return of_methods <= set(claimed.known(dict.fromkeys(Setting(method, problem).constants())))
 
