@@ -38,6 +38,7 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.user_constants import given_constants, is_library
+from boundcheck.theory.decide import Undefined
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import about_numbers, freed, in_free_data, numbers_at
 from boundcheck.theory.largest import NothingAllowed
@@ -239,7 +240,7 @@ def _result(
     """The verdict with the compared points and the rate, and what an expectation of the claim missed."""
     result = ClaimResult(claim, verdict, spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
-        with suppress(NoAverage):  # out of scope, where weights may make no average: nothing is compared
+        with suppress(NoAverage, Undefined):  # out of scope, where a side may have no value: nothing is compared
             result = _with_points(result, claimed, curve, claim, index)
     rate = None if claim.rate is None else measured_rate(claim.rate, curve)
     result = replace(result, rate=rate)
