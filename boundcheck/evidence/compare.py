@@ -31,7 +31,7 @@ from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import Undefined
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.quantities import round_symbols
-from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
+from boundcheck.theory.scope import decide_scope, index_conditions, index_rows, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.theory.typeset import relation_text
 from boundcheck.verdict import Grade, Outcome, Verdict, plain
@@ -271,6 +271,9 @@ def _compared(
             out, rounded_choices, undecided_choices = _along(statement, points)
             if rounded_choices:
                 details["rounded_choices"] = rounded_choices
+        if index_conditions(statement):
+            rows = index_rows(statement, values, points.index, at or ())
+            details["scope"] = replace(scope, conditions=(*scope.conditions, *rows)).to_dict()
     if out is not None:
         verdict = _out_of_scope(statement, base, out, known)
         if verdict.outcome is Outcome.OUT_OF_SCOPE and out.startswith(_MISSED) and guarantees_nothing(statement, scope):
