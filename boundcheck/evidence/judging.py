@@ -19,13 +19,10 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compared_points import FLOAT_EQUAL, Mask, Points, index_name
 from boundcheck.evidence.confidence import RARE, Decision, SequentialTest, useful_envelope
+from boundcheck.evidence.numbers_in_sentences import apart, measured, ratio_at
 from boundcheck.evidence.seeds import about_seeds, words_for
-from boundcheck.theory.decide import Point
-from boundcheck.theory.inputs import to_float
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Tightness
-
-NEAR = Fraction(1, 10**9)  # relative distance of metric and bound below which both are written out exactly
 
 # Share of the points (the last ones) over which a limit superior is looked at.
 TAIL = 0.5
@@ -107,25 +104,6 @@ def _hint(points: Points) -> str:
     return '; arithmetic = "rational" may decide it' if points.rational else ""
 
 
-def _apart(points: Points, at: int, metric: Fraction | float, bound: float, digits: int = 6) -> tuple[str, str]:
-    """Metric and bound at one point, with enough digits to differ. bound: the end that is shown."""
-    claimed: Fraction | float = bound
-    if isinstance(metric, Fraction):
-        near = math.isfinite(bound) and abs(metric - Fraction(bound)) <= NEAR * abs(metric)
-        if near:  # doubles may not tell them apart
-            claimed = Point(points.statement.bound, points.here(at)).enclose(200)[0]
-        else:
-            metric = to_float(metric)
-    first, second = format_apart(metric, claimed, digits=digits)
-    return first, second
-
-
-def _measured(points: Points, at: int) -> Fraction | float:
-    """The metric at one point, exactly where it is known exactly."""
-    exact = points.exact[at]
-    return exact if isinstance(exact, Fraction) else float(points.low[at])
-
-
 # --- upper bounds -----------------------------------------------------------------------------------------
 
 
@@ -139,7 +117,7 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     negligible = int(tiny.sum())
     if exceeds.any():
         at = _worst(points, exceeds)
-        metric, bound = _apart(points, at, _measured(points, at), float(points.bound_high[at]))
+        metric, bound = apart(points, at, measured(points, at), float(points.bound_high[at]))
         sides = f"is {metric}, above the bound {bound}."
         if points.samples is None or points.fixed[at]:
             reason = f"At {_name(points, at)} the metric {sides}"
@@ -173,8 +151,7 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     later = within & (np.array(points.rounds) > 0)  # at the start many bounds are attained by their form
     at = _worst(points, later if later.any() else within)
     reason = f"The metric is at most the bound at {_all(int(within.sum()))}; closest at {_name(points, at)}"
-    with np.errstate(over="ignore", invalid="ignore"):
-        ratio = float(points.bound_low[at] / points.high[at]) if points.high[at] > 0 else math.inf
+    ratio = ratio_at(points, at)
     reason += f", where bound/metric is {ratio:.5g}." if math.isfinite(ratio) else "."
     if negligible:
         reason += f" {negligible} more, where both are below 1e-300, were left out."
@@ -188,7 +165,7 @@ def _lower_bound(points: Points) -> Judgement:
     sign = points.sign_of(points.statement.bound - points.exact[0], 0)
     if sign is None:
         return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, "Metric and bound are too close to decide.", 0)
-    metric, bound = _apart(points, 0, float(points.high[0]), float(points.bound_low[0]))
+    metric, bound = apart(points, 0, points.exact[0], float(points.bound_low[0]))
     if sign > 0:
         reason = f"At {_name(points, 0)} the metric is {metric}, below the bound {bound}."
         return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, 0)
@@ -270,12 +247,13 @@ def _missed(points: Points, statistics: Mapping[str, Any]) -> str:
 def _too_few(points: Points, statistics: Mapping[str, Any]) -> str:
     """Why the seeds are too few to say that the metric stays within its bound, and how many would do."""
     least, level = statistics["least_probability"], statistics["level"]
+    missed, least_text = format_apart(statistics["missed"], least, digits=3)
     rarest = points.rarest
     which = "the probability 0.05 of an event that has to be seen"
     if rarest is not None and rarest.probability == least:
-        which = f"the probability {least:.3g} that {rarest.event}"
+        which = f"the probability {least_text} that {rarest.event}"
     return (
-        f"The {statistics['seeds']} seeds could have missed events of probability below {statistics['missed']:.3g} "
+        f"The {statistics['seeds']} seeds could have missed events of probability below {missed} "
         f"(at level {level:g}), which is above {which}; {statistics['seeds_needed']} seeds are needed."
     )
 
@@ -339,16 +317,16 @@ def _equality(points: Points) -> Judgement:
     with np.errstate(invalid="ignore"):
         gap = np.maximum(points.low - points.bound_high, points.bound_low - points.high)
         reach = np.maximum(points.high, points.bound_high) - np.minimum(points.low, points.bound_low)
-        apart = (gap > 0) & (gap > points.slack * size)
+        differ = (gap > 0) & (gap > points.slack * size)
         close = reach <= FLOAT_EQUAL * size
     exactly = np.zeros(len(points), dtype=bool)
     for at, metric in enumerate(points.exact):
         if metric is not None:
             sign = points.sign_of(points.statement.bound - _rational(metric), at)
-            apart[at], close[at], exactly[at] = sign not in (None, 0), sign == 0, sign is not None
-    if apart.any():
-        at = int(np.argmax(apart))
-        found, claimed = _apart(points, at, _measured(points, at), float(points.bound_low[at]), 10)
+            differ[at], close[at], exactly[at] = sign not in (None, 0), sign == 0, sign is not None
+    if differ.any():
+        at = int(np.argmax(differ))
+        found, claimed = apart(points, at, measured(points, at), float(points.bound_low[at]), 10)
         return Judgement(
             Outcome.VIOLATED,
             Grade.EXACT if exactly[at] or not points.slack else Grade.SUPPORTED,
@@ -376,7 +354,7 @@ def _known_limit(points: Points, limit: Fraction | NoLimit) -> Judgement | None:
     if sign == 0 or (superior and sign > 0):
         reason = f"The exact limit of the metric is {format_short(limit)}, {'at most' * superior or 'as'} claimed."
         return Judgement(Outcome.HOLDS, Grade.EXACT, reason, last)
-    found, claimed = _apart(points, last, limit, float(points.bound_low[last]), 10)
+    found, claimed = apart(points, last, limit, float(points.bound_low[last]), 10)
     reason = f"The exact limit of the metric is {found}, {'above' if superior else 'not'} {claimed}."
     return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, last)
 

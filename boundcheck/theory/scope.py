@@ -265,6 +265,17 @@ def index_conditions(statement: Statement) -> tuple[Condition, ...]:
     return tuple(c for c in statement.conditions if name in {s.name for s in c.relation.free_symbols})
 
 
+def missed_by(row: ConditionResult) -> str:
+    """How a condition that fails is missed, as the end of a sentence about its relation."""
+    low, high = row.slack
+    size = max(low, -high, 0.0) if row.exact is None else abs(row.exact)  # an equation is missed on either side
+    if math.isnan(low):
+        return "a side has no real value"
+    if not size:
+        return "is missed by less than 1e-300" if row.exact is None else "is missed, since both sides are equal"
+    return f"is missed by {format_short(float(size) if size > 1e-290 else size, 3)}"
+
+
 def index_rows(
     statement: Statement, values: Mapping[str, Fraction], compared: Iterable[Fraction], tried: Iterable[Fraction]
 ) -> tuple[ConditionResult, ...]:
