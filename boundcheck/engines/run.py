@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -144,6 +145,8 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
     believed = unchecked(setting.method.parts, clients, int(curve.rounds[-1]) if len(curve.rounds) else 0)
     if believed:
         info["assumed"] = believed
+    if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) and not is_neural(problem):
+        info["start_norm"] = math.hypot(*map(float, problem.start))  # what doubles have to hold beside the metric
     drawn = curve.expectation and bool(curve.samples)
     start = {name: setting.metric(name).start for name in curve.values}
     return replace(

@@ -163,7 +163,10 @@ class ClaimResult(Shown):
                 index=tuple(_exact(k) for k in data["index"]),
                 rounds=tuple(data["rounds"]),
                 **{name: tuple(map(float, data[name])) for name in _SERIES},
-                readings=tuple(Reading(**{**r, "bound": tuple(map(float, r["bound"]))}) for r in data["readings"]),
+                readings=tuple(
+                    Reading(r["id"], r["in_scope"], tuple(map(float, r["bound"])), r.get("remark", ""))
+                    for r in data["readings"]
+                ),
                 rate=None if rate is None else _rate(rate),
                 info=_read(data["info"]),
             )

@@ -110,10 +110,13 @@ def _hint(points: Points) -> str:
 def _upper_bound(points: Points, level: float) -> Judgement:
     exceeds, within = _order(points)
     statistics = None
+    least = np.maximum(points.rounding.floor, NEGLIGIBLE)
+    small = (points.high <= least) & (points.bound_low >= 0) & (points.bound_high <= least)
     if points.samples is not None:
-        exceeds, within, statistics = _sampled_order(points, exceeds, within, level)
+        drawn = ~points.fixed & (~small | (points.rounding.floor <= NEGLIGIBLE))
+        exceeds, within, statistics = _sampled_order(points, exceeds, within, level, drawn)
     open_ = ~exceeds & ~within
-    tiny = open_ & (points.high <= NEGLIGIBLE) & (points.bound_low >= 0) & (points.bound_high <= NEGLIGIBLE)
+    tiny = open_ & small
     negligible = int(tiny.sum())
     if exceeds.any():
         at = _worst(points, exceeds)
@@ -140,6 +143,8 @@ def _upper_bound(points: Points, level: float) -> Judgement:
         at = _worst(points, open_ if open_.any() else tiny)
         reason = f"Metric and bound are too close to decide at {_name(points, at)}{_hint(points)}."
         few = False
+        if small[at]:
+            reason = f"At {_name(points, at)} metric and bound are both below {least[at]:.2g}: {_below(points)}."
         if statistics and statistics["seeds"] < statistics["seeds_needed"]:
             few, reason = True, _too_few(points, statistics)
         if statistics and points.samples is not None:
@@ -154,10 +159,17 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     ratio = ratio_at(points, at)
     reason += f", where bound/metric is {ratio:.5g}." if math.isfinite(ratio) else "."
     if negligible:
-        reason += f" {negligible} more, where both are below 1e-300, were left out."
+        highest = f"{least[tiny].max():.2g}"
+        reason += f" {negligible} more, where both are below {highest}, were left out: {_below(points)}."
     if statistics:
         reason += f" {_missed(points, statistics)}"
     return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)
+
+
+def _below(points: Points) -> str:
+    """Why nothing is decided about small values."""
+    rounded = (points.rounding.floor > NEGLIGIBLE).any()
+    return "rounding in doubles decides nothing" if rounded else "doubles do not hold them"
 
 
 def _lower_bound(points: Points) -> Judgement:
@@ -174,8 +186,8 @@ def _lower_bound(points: Points) -> Judgement:
 
 def _order(points: Points) -> tuple[Mask, Mask]:
     """Where the metric exceeds the bound, and where it is at most the bound; neither: undecided."""
-    exceeds = points.low > _moved(points.bound_high, points.slack)
-    within = points.high <= _moved(points.bound_low, -points.slack)
+    exceeds = points.low > points.rounding.moved(_moved(points.bound_high, points.slack), up=True)
+    within = points.high <= points.rounding.moved(_moved(points.bound_low, -points.slack), up=False)
     for at, metric in enumerate(points.exact):
         if metric is not None and (points.slack or not (exceeds[at] or within[at])):
             sign = points.sign_of(points.statement.bound - _rational(metric), at)
@@ -188,10 +200,11 @@ def _moved(bound: Floats, share: float) -> Floats:
     return np.where(np.isinf(bound), bound, bound + share * np.abs(np.where(np.isinf(bound), 0.0, bound)))
 
 
-def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) -> tuple[Mask, Mask, Mapping[str, Any]]:
+def _sampled_order(
+    points: Points, exceeds: Mask, within: Mask, level: float, drawn: Mask
+) -> tuple[Mask, Mask, Mapping[str, Any]]:
     """The same for expectations: rounds where nothing is random keep their order, a sequential test has the others."""
     assert points.samples is not None
-    drawn = ~points.fixed
     exceeds, within = exceeds & points.fixed, within & points.fixed
     samples = points.samples[:, drawn]
     if not drawn.any():
@@ -199,7 +212,8 @@ def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) ->
     # A non-negative metric exceeds a negative bound whatever is drawn. What exceeds must exceed the upper end of the
     # bound's enclosure, what stays within the lower end; of the two claims only one can be false.
     negative = drawn & (points.bound_high < 0)
-    top = np.maximum(points.bound_high[drawn], 0.0)
+    rounding = points.rounding.at(drawn)
+    top = np.maximum(rounding.moved(points.bound_high[drawn], up=True), 0.0)
     bottom = points.bound_low[drawn]
     beyond = np.isinf(top)  # a bound above all doubles is not exceeded by a value above all doubles
     top_end = np.full(len(top), np.inf) if points.envelope is None else points.envelope[drawn]
@@ -317,8 +331,9 @@ def _equality(points: Points) -> Judgement:
     with np.errstate(invalid="ignore"):
         gap = np.maximum(points.low - points.bound_high, points.bound_low - points.high)
         reach = np.maximum(points.high, points.bound_high) - np.minimum(points.low, points.bound_low)
-        differ = (gap > 0) & (gap > points.slack * size)
-        close = reach <= FLOAT_EQUAL * size
+        differ = (gap > 0) & (gap > points.slack * size + points.rounding.floor)
+        # of rigorous ends, only those that are one number say that the two sides are equal
+        close = (reach <= FLOAT_EQUAL * size) if points.slack or points.samples is not None else reach == 0
     exactly = np.zeros(len(points), dtype=bool)
     for at, metric in enumerate(points.exact):
         if metric is not None:
@@ -392,6 +407,8 @@ def tightness_of(points: Points) -> Tightness:
     """
     with np.errstate(invalid="ignore", over="ignore"):
         middle = np.where(points.low == points.high, points.low, points.low + (points.high - points.low) / 2)
+    floor = points.rounding.floor  # a smaller metric is only known to be at most this
+    middle = np.where((middle <= floor) & (floor > 0), np.where(points.bound_high > floor, floor, np.nan), middle)
     trivial = points.trivial_low
     telling = np.ones(len(middle), dtype=bool) if trivial is None else points.bound_high <= trivial / 2
     target = int(np.argmax(telling)) if trivial is not None and telling.any() else len(middle) - 1
