@@ -149,11 +149,14 @@ def points_of(
         rounds = tuple(int(curve.rounds[i]) for i in chosen)
         low, high, samples, exact = _measured(curve, name, chosen, rounds)
         envelope = _envelope(curve, name, chosen)
-    rounding = rounding_of(curve, name, rounds)
+    start = max(
+        (float(values[s.name]) for s in statement.symbols if s.key == f"start/{name}" and s.name in values), default=0.0
+    )
+    rounding = rounding_of(curve, name, rounds, start, None)
     if metric.scale != 1:
         scale_low, scale_high = _enclose(metric.scale, statement, values, index)
         low, high = _times(low, high, scale_low, scale_high)
-        rounding = rounding_of(curve, name, rounds, scale_high)
+        rounding = rounding_of(curve, name, rounds, start, scale_high)
         exact = _scaled_exactly(exact, metric.scale, statement, values, index)
         if samples is not None:
             with np.errstate(invalid="ignore", over="ignore"):

@@ -83,7 +83,7 @@ class Rounding:
         return Rounding(self.root[mask], self.flat[mask])
 
 
-def rounding_of(curve: Curve, quantity: str, rounds: Sequence[int], scale: Floats | None = None) -> Rounding:
+def rounding_of(curve: Curve, quantity: str, rounds: Sequence[int], start: float, scale: Floats | None) -> Rounding:
     """How far the metric's doubles may lie off after these rounds; scale: what the metric is multiplied by.
 
     The size of the numbers is the largest recorded value or the one at the start; that of the iterates has the start's
@@ -94,7 +94,7 @@ def rounding_of(curve: Curve, quantity: str, rounds: Sequence[int], scale: Float
         return Rounding(np.zeros(len(count)), np.zeros(len(count)))
     found = np.abs(curve.values[quantity])
     size = float(np.max(found, where=np.isfinite(found), initial=0.0))
-    size = max(size, abs(float(curve.start.get(quantity, 0))), float(curve.info.get("scale", 0.0)))
+    size = max(size, start, abs(float(curve.start.get(quantity, 0))), float(curve.info.get("scale", 0.0)))
     length = np.sqrt(size) + (float(curve.info.get("start_norm", 0.0)) if quantity == "dist2" else 0.0)
     squared = quantity.endswith("2")
     root = UNIT * count * length if squared or quantity == "gap" else 0 * count

@@ -110,7 +110,6 @@ def describe_outside(curve: Curve, claimed: Statement, problem: Problem | None, 
     info["scale"] = float(np.max(found, where=np.isfinite(found), initial=0.0))
     if problem is not None and not is_neural(problem):
         info["start_norm"] = math.hypot(*map(float, problem.start))
-        info["scale"] = max(info["scale"], abs(_at_start(quantity, problem)))
     curve = replace(curve, info=info)
     if problem is None:
         return curve
@@ -189,21 +188,14 @@ def _of_setting(claimed: Statement, setting: Setting) -> dict[str, tuple[str, st
     return {name: (a.known, None if a.holds else a.why) for name, a in setting.hypotheses(asked).items()}
 
 
-def _at_start(name: str, problem: Problem) -> Any:
-    """The metric at the problem's start; 0 for one of rounds, which the problem has not."""
-    if name not in problem.metrics:
-        return 0
-    x = np.empty(problem.dim, dtype=object)
-    x[:] = problem.start
-    return problem.metric(name, x)
-
-
 def _start(curve: Curve, claimed: Statement, problem: Problem) -> dict[str, Fraction]:
     """The exact value of the metric at the problem's start, where the curve holds round 0 and it is rational."""
     name = claimed.metric.quantity
     if curve.rounds[0] != 0 or name not in problem.metrics or is_neural(problem):
         return {}
-    value = _at_start(name, problem)
+    x = np.empty(problem.dim, dtype=object)
+    x[:] = problem.start
+    value: Any = problem.metric(name, x)
     if not isinstance(value, int | Fraction):
         return {}
     first = float(curve.values[name][0])

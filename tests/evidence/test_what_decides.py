@@ -50,7 +50,7 @@ def test_another_reading_without_a_value_is_a_remark(tmp_path: Path) -> None:
         load_paper(tmp_path / "two.py")
         claim = Claim("two/two/half", LINE, {**GD, "eta": "3/2"}, at={"k": [1, 5]}, arithmetic="rational")
         found = run_claim(claim)
-    assert (found.verdict.outcome, found.verdict.grade) == (Outcome.HOLDS, Grade.SUPPORTED)
+    assert (found.verdict.outcome, found.verdict.grade) == (Outcome.HOLDS, Grade.EXACT)
     (other,) = found.readings
     assert ("root of a negative number" in other.remark, other.in_scope) == (True, None)
     assert all(math.isnan(v) for v in other.bound)
