@@ -16,6 +16,7 @@ from boundcheck.errors import BadInput
 from boundcheck.evidence.averages import averages, exact_averages, sampled_averages, weights_of
 from boundcheck.evidence.measurement_error import Rounding, rounding_of
 from boundcheck.evidence.round_values import exists, values_of_rounds
+from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement
@@ -150,7 +151,8 @@ def points_of(
         low, high, samples, exact = _measured(curve, name, chosen, rounds)
         envelope = _envelope(curve, name, chosen)
     start = max(
-        (float(values[s.name]) for s in statement.symbols if s.key == f"start/{name}" and s.name in values), default=0.0
+        (to_float(values[s.name]) for s in statement.symbols if s.key == f"start/{name}" and s.name in values),
+        default=0.0,
     )
     rounding = rounding_of(curve, name, rounds, start, None)
     if metric.scale != 1:

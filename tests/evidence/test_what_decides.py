@@ -23,6 +23,7 @@ from boundcheck.evidence.claim import Claim, run_claim
 from boundcheck.evidence.claim_result import ClaimResult
 from boundcheck.evidence.compare import compare
 from boundcheck.evidence.open_step_sizes import resolve_steps
+from boundcheck.evidence.spec import claims_from_text
 from boundcheck.implementations.against_bound import check_against_bound
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -192,3 +193,18 @@ def test_an_impossible_step_is_refused_before_an_implementation_runs() -> None:
     assert "is missed by" in found.verdict.reason
     sampled = run_claim(replace(claim, engine="sampled", seeds=10**9, expect=None))
     assert (sampled.verdict.outcome, sampled.index) == (Outcome.OUT_OF_SCOPE, ())
+
+
+def test_a_claim_without_a_constant_stops_no_other() -> None:
+    head = """[[claim]]
+    statement = "scgd/theorem_3_3/corrected"
+    problem = { kind = %s }
+    method = { kind = "scgd", E = 1, eta = "1/10" }
+    at = { K = [1, 5] }
+    """
+    lacking = head % '"huber", L = 1, R = 2, k = 10'
+    with pytest.raises(BadInput, match="no value for mu"):
+        claims_from_text(lacking)
+    first, second = claims_from_text(lacking + head % '"quadratics", start = [1], clients = [{ A = 1 }]')
+    assert "There is no mu" in run_claim(first).verdict.reason  # the Huber function is not strongly convex
+    assert run_claim(second).verdict.outcome is Outcome.HOLDS
