@@ -199,7 +199,7 @@ def test_a_claim_without_a_constant_stops_no_other() -> None:
     head = """[[claim]]
     statement = "scgd/theorem_3_3/corrected"
     problem = { kind = %s }
-    method = { kind = "scgd", E = 1, eta = "1/10" }
+    method = { kind = "scgd", E = 1, eta = "1/20" }
     at = { K = [1, 5] }
     """
     lacking = head % '"huber", L = 1, R = 2, k = 10'
