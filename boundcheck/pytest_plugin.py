@@ -76,6 +76,8 @@ class Boundcheck:
         and its tightness (least bound/metric) must not be below that of this one.
         """
         __tracebackhide__ = True
+        from boundcheck.core.numbers import format_apart
+
         found = self.assert_verdict(
             statement, problem=problem, method=method, expect="HOLDS", rounds=rounds, at=at, **options
         )
@@ -86,9 +88,10 @@ class Boundcheck:
             )
             own, theirs = _tightness(found), _tightness(other)
             if not own <= theirs * (1 + SHARP):
+                texts = format_apart(own, theirs)
                 raise AssertionError(
                     f"{found.verdict.statement} is less sharp on this run than {other.verdict.statement}: its least "
-                    f"bound/metric is {own:.6g}, that of the other {theirs:.6g}."
+                    f"bound/metric is {texts[0]}, that of the other {texts[1]}."
                 )
         return found
 

@@ -278,14 +278,17 @@ def format_apart(*values: Fraction | float | int, digits: int = 6) -> list[str]:
     """For people: numbers that one sentence compares, with the fewest digits at which different ones look different.
 
     Each is written as `format_short` does where `digits` significant digits are enough, otherwise rounded to more of
-    them, at most 60.
+    them, at most 60; beyond, all but the last are written as the last and a difference, such as "1 + 2e-75".
     """
     different = len(set(values))
     for count in range(digits, 61):
         texts = [_rounded(v, count) for v in values]
         if len(set(texts)) == different:
             return [format_short(v, digits) for v in values] if count == digits else texts
-    return [format_short(v, digits) for v in values] if different == 1 else [_rounded(v, 60) for v in values]
+    last = values[-1]
+    apart = [Fraction(v) - Fraction(last) for v in values]
+    signs = [f" {'-' if d < 0 else '+'} {format_short(abs(d), 3)}" if d else "" for d in apart]
+    return [format_short(last, digits) + sign for sign in signs]
 
 
 def _rounded(value: Fraction | float | int, digits: int) -> str:

@@ -23,7 +23,7 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_result import SEEDS, Claim, ClaimResult, RateClaim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
-from boundcheck.evidence.compare import check_algorithm, points_of, symbol_values
+from boundcheck.evidence.compare import check_algorithm, hypotheses, points_of, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
 from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, missing_quantity, needs_no_run
 from boundcheck.evidence.expectations import failures, measured_rate
@@ -38,6 +38,7 @@ from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.user_constants import given_constants, is_library
+from boundcheck.theory.decide import Undefined
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import about_numbers, freed, in_free_data, numbers_at
 from boundcheck.theory.largest import NothingAllowed
@@ -114,7 +115,27 @@ def run_claim(
     if isinstance(resolved, Verdict):
         result = ClaimResult(claim, resolved, dict(claim.method), ())
         return replace(result, failures=failures(claim, result))
-    return compare(claim, resolved, run(claim, resolved, store, on_progress, spread))
+    out = None if claim.engine == "exact" else out_of_scope(claim, resolved)  # a short exact run shows where it is
+    return out or compare(claim, resolved, run(claim, resolved, store, on_progress, spread))
+
+
+def out_of_scope(claim: Claim, resolved: Resolved) -> ClaimResult | None:
+    """The result of a claim whose hypotheses fail whatever its run gives; None where none is known to fail.
+
+    Raises BadInput where a constant has no value.
+    """
+    claimed = resolved.claimed
+    empty = Curve(np.array(resolved.rounds, dtype=np.int64), {}, Arithmetic.BALL)
+    curve = with_start(describe(empty, resolved.setting, resolved.asked), resolved.start)
+    try:
+        values, _ = symbol_values(claimed, curve, claim.constants)
+        if hypotheses(claimed, curve, values)[0] is None:
+            return None
+    except BadInput:  # a value may be missing for a run of other step sizes alone
+        pass
+    verdict = compare_curve(claimed, curve, claim.constants)
+    result = ClaimResult(claim, verdict, resolved.spec, ())
+    return replace(result, failures=failures(claim, result))
 
 
 def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
@@ -239,7 +260,7 @@ def _result(
     """The verdict with the compared points and the rate, and what an expectation of the claim missed."""
     result = ClaimResult(claim, verdict, spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
-        with suppress(NoAverage):  # out of scope, where weights may make no average: nothing is compared
+        with suppress(NoAverage, Undefined):  # out of scope, where a side may have no value: nothing is compared
             result = _with_points(result, claimed, curve, claim, index)
     rate = None if claim.rate is None else measured_rate(claim.rate, curve)
     result = replace(result, rate=rate)

@@ -167,7 +167,8 @@ class ClaimResult(Shown):
                 rounds=tuple(data["rounds"]),
                 **{name: tuple(map(float, data[name])) for name in _SERIES},
                 readings=tuple(
-                    Reading(r["id"], r["in_scope"], tuple(map(float, r["bound"]))) for r in data["readings"]
+                    Reading(r["id"], r["in_scope"], tuple(map(float, r["bound"])), r.get("remark", ""))
+                    for r in data["readings"]
                 ),
                 rate=None if rate is None else _rate(rate),
                 info=_read(data["info"]),

@@ -31,7 +31,7 @@ from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import Undefined
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.quantities import round_symbols
-from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
+from boundcheck.theory.scope import decide_scope, index_conditions, index_rows, missed_by, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.theory.typeset import relation_text
 from boundcheck.verdict import Grade, Outcome, Verdict, plain
@@ -149,8 +149,7 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             return choice.objection(values[choice.name]), scope
     for c in scope.conditions:
         if c.holds is False:
-            missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {_size(-c.slack[1])}"
-            return f"{_MISSED}'{c.name}' fails: {c.relation} {missed}", scope
+            return f"{_MISSED}'{c.name}' fails: {c.relation} {missed_by(c)}", scope
     return None, scope
 
 
@@ -168,11 +167,6 @@ def _other_steps(statement: Statement, curve: Curve, constants: Mapping[str, Any
         return None
     details = {"constants": {}, "assumptions": {}, "taken_for_granted": [], "violations": {}}
     return Verdict(statement.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.", details=details)
-
-
-def _size(value: float) -> str:
-    """A positive amount, which a double may not hold."""
-    return format_short(value, 3) if value > 0 else "less than 1e-300"
 
 
 def compare(
@@ -271,6 +265,9 @@ def _compared(
             out, rounded_choices, undecided_choices = _along(statement, points)
             if rounded_choices:
                 details["rounded_choices"] = rounded_choices
+        if index_conditions(statement):
+            rows = index_rows(statement, values, points.index, at or ())
+            details["scope"] = replace(scope, conditions=(*scope.conditions, *rows)).to_dict()
     if out is not None:
         verdict = _out_of_scope(statement, base, out, known)
         if verdict.outcome is Outcome.OUT_OF_SCOPE and out.startswith(_MISSED) and guarantees_nothing(statement, scope):

@@ -14,7 +14,9 @@ from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.errors import BadInput
 from boundcheck.evidence.averages import averages, exact_averages, sampled_averages, weights_of
+from boundcheck.evidence.measurement_error import Rounding, rounding_of
 from boundcheck.evidence.round_values import exists, values_of_rounds
+from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
 from boundcheck.theory.statement import Kind, Statement
@@ -31,6 +33,7 @@ class Points:
     """P compared points, with enclosures of the scaled metric and of the bound at each (float64, (P,)).
 
     rounds: finished rounds at each point; for an average those of the last iterate that enters it.
+    rounding: how far the metric's doubles may lie off.
     slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
     exact: the scaled metric where it is known exactly, as a fraction or a SymPy expression in the statement's symbols,
     else None. samples: (S, P) scaled, for random sampled runs;
@@ -52,6 +55,7 @@ class Points:
     high: Floats
     bound_low: Floats
     bound_high: Floats
+    rounding: Rounding
     slack: float
     exact: tuple[Any, ...]
     samples: Floats | None
@@ -146,9 +150,15 @@ def points_of(
         rounds = tuple(int(curve.rounds[i]) for i in chosen)
         low, high, samples, exact = _measured(curve, name, chosen, rounds)
         envelope = _envelope(curve, name, chosen)
+    start = max(
+        (to_float(values[s.name]) for s in statement.symbols if s.key == f"start/{name}" and s.name in values),
+        default=0.0,
+    )
+    rounding = rounding_of(curve, name, rounds, start, None)
     if metric.scale != 1:
         scale_low, scale_high = _enclose(metric.scale, statement, values, index)
         low, high = _times(low, high, scale_low, scale_high)
+        rounding = rounding_of(curve, name, rounds, start, scale_high)
         exact = _scaled_exactly(exact, metric.scale, statement, values, index)
         if samples is not None:
             with np.errstate(invalid="ignore", over="ignore"):
@@ -165,6 +175,7 @@ def points_of(
         high=high,
         bound_low=bound_low,
         bound_high=bound_high,
+        rounding=rounding,
         slack=FLOAT_EQUAL if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) else 0.0,
         exact=tuple(exact),
         samples=samples,
@@ -195,6 +206,7 @@ def _of_numbers(statement: Statement, values: Mapping[str, Fraction]) -> Points:
         high=high,
         bound_low=bound_low,
         bound_high=bound_high,
+        rounding=Rounding(np.zeros(1), np.zeros(1)),
         slack=0.0,
         exact=(statement.metric.value,),
         samples=None,

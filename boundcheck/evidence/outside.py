@@ -7,6 +7,7 @@ errors), a statement that holds for every outcome on each seed by itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -105,7 +106,11 @@ def describe_outside(curve: Curve, claimed: Statement, problem: Problem | None, 
             f"{claimed.best_id} is about the metric '{quantity}', of which the curve holds nothing "
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
+    found = np.abs(curve.values[quantity])  # all that was recorded, of which a part may be compared
     info = {**curve.info, "engine": ENGINE, "assumed": _assumed(curve, claimed, problem, setting)}
+    info["scale"] = float(np.max(found, where=np.isfinite(found), initial=0.0))
+    if problem is not None and not is_neural(problem):
+        info["start_norm"] = math.hypot(*map(float, problem.start))
     curve = replace(curve, info=info)
     if problem is None:
         return curve

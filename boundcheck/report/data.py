@@ -261,6 +261,7 @@ def _readings(result: ClaimResult, claimed: Statement) -> list[dict[str, Any]]:
             "in_scope": r.in_scope,
             "same_bound": r.bound == result.bound,
             "bound": [json_number(v) for v in r.bound],
+            "remark": r.remark,
         }
         for r in result.readings
     ]

@@ -164,7 +164,7 @@ class Statement(Shown):
     trivial: the value that the bound must beat somewhere not to be vacuous (None: not declared).
     printed_rate: the order of growth as printed, for statements with O(.).
     choices: (symbol, formula) pairs that the theorem prescribes (a tuned step size); another value is out of scope, one
-    that was rounded down by at most a relative 1e-12 is taken for it, and said.
+    that was rounded down from an irrational one by at most a relative 1e-12 is taken for it, and said.
     A numeric example that has no dimensions sets metric.dimension to None.
     """
 
