@@ -11,7 +11,6 @@ the server (`methods.parameters.server_momentum_from`). All kinds raise BadInput
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction
@@ -103,8 +102,8 @@ def _of_gradients(momentum: Any, *, nesterov: bool) -> Form:
 
 
 KINDS = {
-    "heavy_ball": Kind(heavy_ball, _of_gradients(Fraction, nesterov=False)),
-    "nesterov": Kind(nesterov, _of_gradients(Fraction, nesterov=True)),
+    "heavy_ball": Kind(heavy_ball, _of_gradients(anything, nesterov=False)),
+    "nesterov": Kind(nesterov, _of_gradients(anything, nesterov=True)),
     "accelerated_gradient": Kind(accelerated_gradient, _of_gradients(POLYNOMIAL, nesterov=True)),
     "fista": Kind(accelerated_gradient, _of_gradients("fista", nesterov=True)),
     "fedavgm": Kind(

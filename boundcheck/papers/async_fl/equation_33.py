@@ -46,8 +46,7 @@ theorem = Theorem(
         "gap",
         VALUE,
         rounds=N,
-        weights=sp.S.One,
-        average="mean over rounds",
+        average="mean",
         expectation="participation, delays and gradients",
     ),
     readings={

@@ -53,9 +53,8 @@ theorem = Theorem(
         GRADIENT2,
         index="R",
         rounds=R,
-        average="over the rounds 0 to R-1, all alike",
+        average="mean",
         expectation="clients (one by weight a round) and orders of the samples",
-        weights=sp.S.One,
     ),
     bound=5 * psi_0 / (eta_l * R * E) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2,
     conditions=(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import sympy as sp
-
 from boundcheck.papers.partial_averaging.definitions import (
     COUPLED,
     NOTATION,
@@ -52,8 +50,7 @@ theorem = Theorem(
         GRADIENT2,
         index="K",
         rounds=K,
-        weights=sp.S.One,
-        average="plain mean over u_1, ..., u_K",
+        average="mean",
         expectation="the samples of all steps",
     ),
     algorithm=Algorithm("block_averaging", ("eta",)),
