@@ -158,7 +158,7 @@ class Metric:
     index: str | None = None
     rounds: Any = sp.S.Zero
     scale: Any = sp.S.One
-    average: str = Average.LAST
+    average: Any = Average.LAST
     expectation: str = "none: the method is deterministic"
     weights: Any = None
     surrogate: bool = False
@@ -183,6 +183,8 @@ class Metric:
             raise BadInput(f"the metric's average is '{own}', which has no weights; write average = 'mean' or 'drawn'.")
         if own is Average.LAST and self.with_last:
             raise BadInput("the metric's average is 'last', which is the last point; leave with_last out.")
+        if own is Average.DRAWN and self.expectation.startswith("none"):
+            raise BadInput("the metric's average is 'drawn', so that expectation says over what, the draw included.")
         if self.over_rounds and (self.value is not None or self.quantity.partition(":")[0] in ("none", "constant")):
             raise BadInput(f"the metric '{self.quantity}' has no rounds, so that its average can only be 'last'.")
 

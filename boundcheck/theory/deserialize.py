@@ -11,7 +11,15 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import Dimension
 from boundcheck.theory.paper import Paper
-from boundcheck.theory.serial import MAX_TEXT, METRIC_FIELDS, SCHEMA, SYMBOL_FIELDS, TEXTS, expr_from_json, optional
+from boundcheck.theory.serial import (
+    MAX_TEXT,
+    METRIC_FIELDS,
+    SCHEMA,
+    SYMBOL_FIELDS,
+    TEXTS,
+    expr_from_json,
+    optional,
+)
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 
@@ -61,6 +69,8 @@ def _statement(data: Mapping[str, Any]) -> Statement:
         ),
         metric=Metric(
             **{name: metric[name] for name in METRIC_FIELDS},
+            with_last=bool(metric.get("with_last", False)),
+            measured=bool(metric.get("measured", False)),
             dimension=optional(dimension, metric["dimension"]),
             rounds=expr_from_json(metric["rounds"]),
             scale=expr_from_json(metric["scale"]),
@@ -77,6 +87,7 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             algorithm["kind"],
             tuple(algorithm["parameters"]),
             tuple((n, expr_from_json(e)) for n, e in algorithm["steps"]),
+            tuple(algorithm.get("any_value", ())),
         ),
         domain=tuple(expr_from_json(r) for r in data["domain"]),
         conditions=tuple(

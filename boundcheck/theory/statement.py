@@ -103,7 +103,8 @@ class Statement(Shown):
         for s in self.symbols:
             if s.key:
                 check_key(s.key, f"{label}: symbol {s.name} has")
-        for what, word, words in (("kind", self.kind, Kind), ("belief", self.belief, Belief)):
+        chosen: tuple[tuple[str, Any, Any], ...] = (("kind", self.kind, Kind), ("belief", self.belief, Belief))
+        for what, word, words in chosen:
             if not isinstance(word, words):
                 raise UnknownName(f"{label}: its {what}", str(word), [str(w) for w in words])
         check_metric(self.metric, label)

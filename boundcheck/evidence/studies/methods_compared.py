@@ -157,7 +157,7 @@ def _row(
     except BoundcheckError as error:
         return None, str(error).rstrip(".").removeprefix(f"{claimed.best_id}: "), {}
     step = step_of(claimed, asked)
-    metric = claimed.metric.quantity + ("" if claimed.metric.weights is None else ", averaged")
+    metric = claimed.metric.quantity + (f", {claimed.metric.average}" if claimed.metric.over_rounds else "")
     chosen = (
         "-" if step is None or step not in setup.spec else f"{step} = {float(as_fraction(setup.spec[step], step)):.4g}"
     )
