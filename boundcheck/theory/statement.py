@@ -105,7 +105,7 @@ class Statement(Shown):
                 check_key(s.key, f"{label}: symbol {s.name} has")
         chosen: tuple[tuple[str, Any, Any], ...] = (("kind", self.kind, Kind), ("belief", self.belief, Belief))
         for what, word, words in chosen:
-            if not isinstance(word, words):
+            if type(word) is not words:
                 raise UnknownName(f"{label}: its {what}", str(word), [str(w) for w in words])
         check_metric(self.metric, label)
         if self.algorithm is not None:

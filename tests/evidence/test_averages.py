@@ -36,7 +36,9 @@ def averaged(weights: Any, bound: Any, **more: Any) -> Statement:
         reading="as_printed",
         title="an average",
         symbols=tuple(s for s in declared if s.name in used),
-        metric=Metric("dist2", LENGTH2, index="R", rounds=R, average="mean"averaged",
+        metric=Metric("dist2", LENGTH2, index="R", rounds=R, average="mean", weights=sp.sympify(weights)),
+        bound=bound,
+        name="averaged",
     )
     return replace(made, **more)
 

@@ -53,7 +53,7 @@ theorem = Theorem(
         "corrected": Reading(
             bound=rate,
             belief=Belief.TRUE,
-            algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g")),
+            algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g"), any_value=("batch",)),
             choices=(("eta_l", step),),
             conditions=(
                 Condition(

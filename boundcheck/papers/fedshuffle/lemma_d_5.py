@@ -47,7 +47,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma D.5", "Appendix D, (30)"),
     title="FedShuffleMVR: mean squared gradient at the starts of the epochs",
     symbols=(*NOTATION, MOMENTUM_ERROR),
-    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a")),
+    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
     metric=Metric(
         "epoch_grad2",
         GRADIENT2,

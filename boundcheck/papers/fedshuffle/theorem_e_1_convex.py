@@ -44,7 +44,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1", "Appendix E, general convex; constants from the end of the proof"),
     title="FedShuffleGen at a fixed step size, general convex",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
     metric=Metric(
         "gap",
         VALUE,

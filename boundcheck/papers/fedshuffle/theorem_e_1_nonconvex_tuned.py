@@ -58,7 +58,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1", "Appendix E, non-convex; constants from the end of the proof"),
     title="FedShuffleGen at the tuned step size, non-convex",
     symbols=(*NOTATION, HORIZON),
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
     metric=Metric(
         "grad2",
         GRADIENT2,

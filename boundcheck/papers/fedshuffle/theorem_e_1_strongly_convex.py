@@ -48,7 +48,7 @@ theorem = Theorem(
     source=Source(PAPER, "Theorem E.1", "Appendix E, strongly convex; constants from the end of the proof"),
     title="FedShuffleGen at a fixed step size, strongly convex",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle_gen", ("eta_l", "eta_g"), any_value=("E",)),
     metric=Metric(
         "gap",
         VALUE,
