@@ -173,13 +173,8 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
     """
     metric = claimed.metric
     moving = {s.name for s in claimed.bound.free_symbols} & {index_name(claimed)}
-    if (
-        not claimed.kind.limit
-        or moving
-        or metric.scale != 1
-        or metric.average is Average.LEAST
-        or metric.weights not in (None, 1)
-    ):
+    least = metric.average is Average.LEAST
+    if not claimed.kind.limit or moving or least or metric.scale != 1 or metric.weights not in (None, 1):
         return None
     if not isinstance(problem, QuadraticProblem) or metric.quantity not in problem.metrics:
         return None

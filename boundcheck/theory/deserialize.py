@@ -11,15 +11,7 @@ from boundcheck.errors import BadInput
 from boundcheck.theory.assumptions import Assumption
 from boundcheck.theory.dimension import Dimension
 from boundcheck.theory.paper import Paper
-from boundcheck.theory.serial import (
-    MAX_TEXT,
-    METRIC_FIELDS,
-    SCHEMA,
-    SYMBOL_FIELDS,
-    TEXTS,
-    expr_from_json,
-    optional,
-)
+from boundcheck.theory.serial import MAX_TEXT, METRIC_FIELDS, SCHEMA, SYMBOL_FIELDS, TEXTS, expr_from_json, optional
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Kind, Metric, Source, Statement
 from boundcheck.theory.symbols import Symbol
 

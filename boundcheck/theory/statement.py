@@ -13,7 +13,7 @@ from boundcheck.core import providers
 from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
-from boundcheck.theory.declarations import (
+from boundcheck.theory.declarations import (  # fmt: skip
     ALGORITHMS,
     ITERATION,
     OF_A_ROUND,
@@ -38,19 +38,12 @@ if TYPE_CHECKING:
     from boundcheck.theory.evaluation import Evaluation
     from boundcheck.theory.scope import Scope
 
+# fmt: off
 __all__ = [
-    "ITERATION",
-    "ROUND",
-    "STEP_SIZES",
-    "Algorithm",
-    "Average",
-    "Belief",
-    "Condition",
-    "Kind",
-    "Metric",
-    "Source",
+    "ITERATION", "ROUND", "STEP_SIZES", "Algorithm", "Average", "Belief", "Condition", "Kind", "Metric", "Source",
     "Statement",
 ]
+# fmt: on
 
 T = TypeVar("T")
 
