@@ -89,6 +89,8 @@ __all__ = [
 
 for _name in ("discovery", "deserialize"):
     providers.register(providers.STATEMENTS, _name, f"boundcheck.theory.{_name}")
+providers.register(providers.NAMES, "methods", "boundcheck.methods.build")
+providers.register(providers.NAMES, "metrics", "boundcheck.setting.metrics")
 # What the room of trained networks contributes to those below it.
 providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
 providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")

@@ -23,15 +23,15 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_result import SEEDS, Claim, ClaimResult, RateClaim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
-from boundcheck.evidence.compare import check_algorithm, hypotheses, points_of, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
+from boundcheck.evidence.compare import hypotheses, points_of, symbol_values
 from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, missing_quantity, needs_no_run
 from boundcheck.evidence.expectations import failures, measured_rate
+from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.open_step_sizes import placeholder, start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside, read_curve
 from boundcheck.evidence.readings import Reading, readings_beside
 from boundcheck.evidence.round_values import check_fits, metrics_of
-from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
 from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
@@ -145,7 +145,6 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
     not exist (OUT_OF_SCOPE), or no step size is allowed (VACUOUS). Raises the errors of bad input.
     """
     check_measurable(claimed)
-    check_algorithm(claimed)
     check_fits(claimed, claim.engine, claim.arithmetic, claim.constants)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
@@ -164,8 +163,8 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
         return Verdict(claimed.best_id, Outcome.VACUOUS, Grade.SUPPORTED if untested else Grade.EXACT, reason)
     values = _values(claim, claimed, setting)
     if not set(claimed.parameters) <= set(claimed.known(setting.parameters)):
-        steps = objection_to_steps(claimed, setting.step_sizes, MAX_ROUNDS, values)
-        if steps is not None and steps != OPEN:
+        steps = objection_to_run(claimed, Parameters.of_setting(setting), MAX_ROUNDS, values)
+        if steps is not None and not steps.startswith(UNDECIDED):
             return Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.")
     index = _index(claim, claimed, values)
     return Resolved(claimed, setting, spec, index, rounds_of(claimed, index, values), start_constants(claimed, setting))
@@ -198,7 +197,7 @@ def run(
         found = run_or_recall(store, setting, resolved.spec, assumptions=resolved.asked, **how, **more)
         return with_start(found, resolved.start)
 
-    if claim.engine != "exact" and claimed.metric.weights is not None and claim.runs * len(rounds) > MOST_SAMPLES:
+    if claim.engine != "exact" and claimed.metric.over_rounds and claim.runs * len(rounds) > MOST_SAMPLES:
         raise BadInput(
             f"{claimed.best_id}: {claim.runs} seeds of {len(rounds)} rounds, all of which the average needs, are "
             f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
@@ -278,7 +277,6 @@ def _compare_numbers(claim: Claim, claimed: Statement) -> ClaimResult:
 def _compare_outside(claim: Claim, claimed: Statement) -> ClaimResult:
     """The result of a claim about a curve that was measured elsewhere."""
     check_measurable(claimed)
-    check_algorithm(claimed)
     problem = build_problem(claim.problem) if claim.problem else None
     setting, spec = None, dict(claim.method)
     if claim.method:
@@ -303,7 +301,7 @@ def _compare_outside(claim: Claim, claimed: Statement) -> ClaimResult:
     if claim.at:
         values, _ = symbol_values(claimed, curve, claim.constants)
         index = _index(claim, claimed, values)
-        if claimed.metric.weights is None:
+        if not claimed.metric.over_rounds:
             curve = at_rounds(curve, rounds_of(claimed, index, values))
     verdict, compared = compare_outside(claimed, curve, claim.constants, claim.level, index)
     return _result(claim, claimed, compared, verdict, spec, index)

@@ -131,6 +131,7 @@ def describe_outside(curve: Curve, claimed: Statement, problem: Problem | None, 
         parameters=tuple(setting.parameters),
         rounded_steps=not setting.method.exact_steps(),
         step_sizes=setting.step_sizes,
+        momentum=setting.method.server_momentum,
         rarest=rarest_choice(setting.method, setting.clients) if random and curve.samples else None,
         info={**info, **({} if random else {"deterministic": True})},
     )
@@ -298,7 +299,7 @@ def _without_start(
     """
     verdict = compare(claimed, curve, constants, level=level, at=at)
     start_alone = verdict.outcome is Outcome.UNDECIDED and verdict.witness.get("round") == 0
-    if not start_alone or claimed.metric.weights is not None or len(curve.rounds) < 2:
+    if not start_alone or claimed.metric.over_rounds or len(curve.rounds) < 2:
         return verdict, curve
     later = _part(curve, range(1, len(curve.rounds)))
     found = compare(claimed, later, constants, level=level, at=at)

@@ -226,7 +226,7 @@ def needed(setup: Setup, target: Fraction, most: int | None = None) -> int | Non
     Exact engine on quadratic problems (plain doubles: no verdict rests on this), else the mean of a few sampled runs.
     """
     exact = isinstance(setup.problem, QuadraticProblem)
-    averaged = setup.claimed.metric.weights is not None
+    averaged = setup.claimed.metric.over_rounds
     limit = most or (MOST_AVERAGED if averaged else MOST_ROUNDS if exact else MOST_SAMPLED)
     low, high = 0, 1
     found: int | None = None

@@ -25,7 +25,6 @@ from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import MAX_CLAIMS, SpecFile, numbers_alone
-from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.open_step_sizes import START, TUNED, factor_of, symbol_for
@@ -259,7 +258,6 @@ class _Checker:
         with self._noting("statement"):
             found = statement(id)
             check_measurable(found)
-            check_algorithm(found)
             return in_free_data(found)
         return None
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.engines.curve import Floats
+from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.claim_card import claim_card
 from boundcheck.evidence.witness import Witness
@@ -33,7 +34,8 @@ from boundcheck.falsify.generators.sampled_clients import SampledClients
 from boundcheck.falsify.shrinking import shrink
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.quantities import round_symbols
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Average, Statement
+from boundcheck.theory.typeset import average_text
 from boundcheck.verdict import plain
 
 BATCH = 512  # instances of a generation
@@ -101,6 +103,8 @@ class FalsifyResult(Shown):
 
 def generator_for(statement: Statement) -> Generator:
     """The generator for the statement's numbers or kind of method. Raises Unsupported if no instance fits."""
+    if statement.metric.average is Average.LEAST or statement.metric.with_last:
+        raise Unsupported(f"{statement.best_id}: the search knows no {average_text(statement.metric)}.")
     if about_numbers(statement):
         return FreeNumbers(statement)
     kind = "" if statement.algorithm is None else statement.algorithm.kind

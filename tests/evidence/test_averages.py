@@ -36,7 +36,7 @@ def averaged(weights: Any, bound: Any, **more: Any) -> Statement:
         reading="as_printed",
         title="an average",
         symbols=tuple(s for s in declared if s.name in used),
-        metric=Metric("dist2", LENGTH2, index="R", rounds=R, average="all", weights=sp.sympify(weights)),
+        metric=Metric("dist2", LENGTH2, index="R", rounds=R, average="mean", weights=sp.sympify(weights)),
         bound=bound,
         name="averaged",
     )

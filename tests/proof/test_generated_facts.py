@@ -28,7 +28,7 @@ KEYS = {"eta": "method/eta", "mu": "method/prox", "a": "method/a", "gap_0": "sta
 
 def statement(kind="fedavg", quantity="gap", weights=sp.S.One, steps=()):
     symbols = [SimpleNamespace(name=n, key=key, expr=sp.Symbol(n, real=True), integer=False) for n, key in KEYS.items()]
-    metric = SimpleNamespace(quantity=quantity, weights=weights, rounds=R, scale=sp.S.One)
+    metric = SimpleNamespace(quantity=quantity, weights=weights, with_last=False, rounds=R, scale=sp.S.One)
     return SimpleNamespace(symbols=symbols, metric=metric, algorithm=Algorithm(kind, ("eta",), steps))
 
 

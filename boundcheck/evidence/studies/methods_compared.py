@@ -158,7 +158,7 @@ def _row(
     except BoundcheckError as error:
         return None, str(error).rstrip(".").removeprefix(f"{claimed.best_id}: "), {}
     step = step_of(claimed, asked)
-    metric = claimed.metric.quantity + ("" if claimed.metric.weights is None else ", averaged")
+    metric = claimed.metric.quantity + (f", {claimed.metric.average}" if claimed.metric.over_rounds else "")
     size = None if step is None or step not in setup.spec else as_fraction(setup.spec[step], step)
     chosen = "-" if size is None else f"{step} = {nearest_float(size):.4g}"
     shown = (

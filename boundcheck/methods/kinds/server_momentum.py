@@ -12,7 +12,6 @@ the server (`methods.parameters.server_momentum_from`). All kinds raise BadInput
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction
@@ -127,8 +126,8 @@ _BY_DATA = Form(
 )
 
 KINDS = {
-    "heavy_ball": Kind(heavy_ball, _of_gradients(Fraction, nesterov=False)),
-    "nesterov": Kind(nesterov, _of_gradients(Fraction, nesterov=True)),
+    "heavy_ball": Kind(heavy_ball, _of_gradients(anything, nesterov=False)),
+    "nesterov": Kind(nesterov, _of_gradients(anything, nesterov=True)),
     "accelerated_gradient": Kind(accelerated_gradient, _of_gradients(POLYNOMIAL, nesterov=True)),
     "fista": Kind(accelerated_gradient, _of_gradients("fista", nesterov=True)),
     "fedavg_weighted": Kind(fedavg_weighted, _BY_DATA),
