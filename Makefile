@@ -50,12 +50,13 @@ derivations: $(READY)
 bench: $(READY)
 	missed=0; for script in benchmarks/*.py; do $(BIN)/python $$script || [ $$? = 2 ] || missed=1; done; exit $$missed
 
-## the tests against a sample of changes in the files that decide (MUTANTS="--number 0": at every place, for days)
+## the tests against 60 changes in each room, 45 minutes a run, and the same command goes on (MUTANTS="--room sweeps": one
+## room; MUTANTS="--again build/mutants/lists/sweeps.json": the same changes after tests were cut)
 MUTATING := build/mutants/venv/bin/python
 mutants: $(READY)
 	[ -x $(MUTATING) ] || $(PYTHON) -m venv build/mutants/venv
 	$(MUTATING) -m pip install --quiet --disable-pip-version-check --no-deps -r tests/mutants/requirements.lock
-	$(MUTATING) tests/mutants/run.py --python $(BIN)/python $(MUTANTS)
+	$(MUTATING) -m tests.mutants.run --python $(BIN)/python $(MUTANTS)
 
 ## three libraries that others wrote, run and compared, in an environment of its own (Python 3.11 or 3.12): docs/libraries.md
 LIBRARIES := build/libraries/venv/bin/python

@@ -13,21 +13,25 @@ Names are loaded when they are first used: importing boundcheck alone loads no s
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
+from os import PathLike
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from boundcheck._version import __version__
 from boundcheck.core import providers
+from boundcheck.core.parameters import checks_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from boundcheck.certified.constant import Constant
+    from boundcheck.core.store import Store
     from boundcheck.engines.curve import Curve
     from boundcheck.errors import BadInput, BoundcheckError
-    from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
+    from boundcheck.evidence.claim import Claim, ClaimResult
     from boundcheck.falsify.search import FalsifyResult
     from boundcheck.implementations.checks.result import CheckResult, ImplementationChecks
     from boundcheck.implementations.checks.run import check_implementation
@@ -85,6 +89,8 @@ __all__ = [
 
 for _name in ("discovery", "deserialize"):
     providers.register(providers.STATEMENTS, _name, f"boundcheck.theory.{_name}")
+providers.register(providers.NAMES, "methods", "boundcheck.methods.build")
+providers.register(providers.NAMES, "metrics", "boundcheck.setting.metrics")
 # What the room of trained networks contributes to those below it.
 providers.register(providers.ENGINES, "neural", "boundcheck.networks.provider")
 providers.register(providers.PROBLEMS, "neural", "boundcheck.networks.problem")
@@ -115,7 +121,6 @@ _ELSEWHERE = {
     "implementation_checks": "boundcheck.pytest_plugin",
     "compare_implementation": "boundcheck.implementations.comparison",
     "mutants": "boundcheck.implementations.mutants",
-    "run_claim": "boundcheck.evidence.claim",
 }
 
 
@@ -142,6 +147,7 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
+@checks_types
 def load_paper(path: Path | str) -> list[Statement]:
     """Runs a Python file that exports `theorem` or `theorems`, or a folder of such files; returns its statements.
 
@@ -155,6 +161,7 @@ def load_paper(path: Path | str) -> list[Statement]:
     return load(path)
 
 
+@checks_types
 def statement(id: str) -> Statement:
     """The statement of a full id, or the best reading of `<paper>/<statement>`.
 
@@ -165,6 +172,7 @@ def statement(id: str) -> Statement:
     return find(id)
 
 
+@checks_types
 def statements(paper: str | None = None) -> list[Statement]:
     """Every reading of every statement (of one paper); raises UnknownName for a paper that does not exist."""
     from boundcheck.theory.discovery import all_statements
@@ -172,6 +180,7 @@ def statements(paper: str | None = None) -> list[Statement]:
     return list(all_statements(paper))
 
 
+@checks_types
 def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
     """The method of a specification such as `method(kind="scgd", E=4, eta="1/100")`.
 
@@ -183,6 +192,7 @@ def method(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Method:
     return build({**(spec or {}), **parameters})
 
 
+@checks_types
 def problem(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Problem:
     """The problem of a specification such as `problem(kind="least_squares", data="diabetes", clients=20)`.
 
@@ -195,6 +205,7 @@ def problem(spec: Mapping[str, Any] | None = None, **parameters: Any) -> Problem
     return build({**(spec or {}), **parameters})
 
 
+@checks_types
 def run(
     method: Method | Mapping[str, Any],
     problem: Problem | Mapping[str, Any],
@@ -219,13 +230,11 @@ def run(
     Raises UnknownName, BadInput, Unsupported (an engine cannot carry this; the message names one that can) and
     MissingExtra (engine "neural" where torch is not installed).
     """
-    from collections.abc import Mapping as MappingType
-
     from boundcheck.engines.run import run as carry_out
 
     return carry_out(
-        _build_method(method) if isinstance(method, MappingType) else method,
-        _build_problem(problem) if isinstance(problem, MappingType) else problem,
+        _build_method(method) if isinstance(method, Mapping) else method,
+        _build_problem(problem) if isinstance(problem, Mapping) else problem,
         rounds=rounds,
         engine=engine,
         seeds=seeds,
@@ -237,8 +246,40 @@ def run(
     )
 
 
+@checks_types
+def run_claim(
+    claim: Claim | Mapping[str, Any] | Path | str,
+    store: Store | Path | str | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> ClaimResult:
+    """The result of one claim.
+
+    claim: a Claim, the table of one as `[[claim]]` has it, or a specification file that holds one claim. store: a
+    result store or its place; without one nothing is kept. on_progress: called with the finished share, 0 to 1.
+    Raises the errors of bad input, all mistakes of a table or a file at once.
+    """
+    from boundcheck.core.store import Store
+    from boundcheck.errors import BadInput
+    from boundcheck.evidence.claim import run_claim as carry_out
+
+    found = _claims(claim)
+    if len(found) != 1:
+        raise BadInput(f"run_claim: '{claim}' holds {len(found)} claims; one is allowed, so use run_claims.")
+    return carry_out(found[0], Store(store) if isinstance(store, str | PathLike) else store, on_progress)
+
+
+def _claims(given: Claim | Mapping[str, Any] | Path | str) -> list[Claim]:
+    """A claim as it is; those of a table or a specification file after the checks of `boundcheck check`."""
+    from boundcheck.evidence.spec import claim_from_table, load_claims
+
+    if isinstance(given, Mapping):
+        return [claim_from_table(given, "the claim")]
+    return load_claims(given) if isinstance(given, str | PathLike) else [given]
+
+
+@checks_types
 def run_claims(
-    claims: Iterable[Claim],
+    claims: Iterable[Claim | Mapping[str, Any] | Path | str] | Mapping[str, Any] | Path | str,
     *,
     store: Path | str | None = None,
     workers: int | None = None,
@@ -247,8 +288,9 @@ def run_claims(
 ) -> list[ClaimResult]:
     """The results of claims, in their order, as `boundcheck check` gets them.
 
-    store: place of the result store; without one nothing is kept. workers: processes of this machine (default: one a
-    processor for many claims). cluster: instead of them the workers of a Dask cluster: address of its scheduler, such
+    claims: each a Claim, the table of one, or a specification file; one table or file alone is allowed, too. store:
+    place of the result store; without one nothing is kept. workers: processes of this machine (default: one a processor
+    for many claims). cluster: instead of them the workers of a Dask cluster: address of its scheduler, such
     as "tcp://10.0.0.1:8786", scheduler file, or "local:N". time_limit: seconds; a claim that takes longer, twice, is
     FAILED. Results do not depend on where they are computed. A script that is not a notebook needs the usual
     `if __name__ == "__main__":`, because processes are started. Raises BadInput listing all claims that are refused.
@@ -259,12 +301,15 @@ def run_claims(
     from boundcheck.core.executor import Where
 
     place = Path(store) if isinstance(store, str) and "://" not in store else store
-    return results_of(carry_out(list(claims), store=place, where=Where(workers, cluster, time_limit)))
+    each: Iterable[Any] = [claims] if isinstance(claims, Mapping | str | PathLike) else claims
+    whole = [claim for given in each for claim in _claims(given)]
+    return results_of(carry_out(whole, store=place, where=Where(workers, cluster, time_limit)))
 
 
 _build_method, _build_problem, _find = method, problem, statement
 
 
+@checks_types
 def describe_constants(
     method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any]
 ) -> Mapping[str, Constant]:
@@ -275,13 +320,11 @@ def describe_constants(
     `Statement.known` puts them under a statement's own symbols; `constants` is the catalogue of their definitions.
     Raises UnknownName and BadInput for a specification that does not exist or does not fit.
     """
-    from collections.abc import Mapping as MappingType
-
     from boundcheck.setting.setting import describe_constants as describe
 
     return describe(
-        _build_method(method) if isinstance(method, MappingType) else method,
-        _build_problem(problem) if isinstance(problem, MappingType) else problem,
+        _build_method(method) if isinstance(method, Mapping) else method,
+        _build_problem(problem) if isinstance(problem, Mapping) else problem,
     )
 
 
@@ -295,19 +338,19 @@ def constants() -> list[Key]:
     return list(CATALOGUE.values())
 
 
+@checks_types
 def task(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any], rounds: int) -> Task:
     """What an implementation of a method gets: client oracles, weights, start, step sizes; see `Task`.
 
     method, problem: objects or specifications. Raises BadInput, UnknownName and Unsupported.
     """
-    from collections.abc import Mapping as MappingType
-
     from boundcheck.implementations.task import task_of
 
-    built = _build_method(method) if isinstance(method, MappingType) else method
-    return task_of(built, _build_problem(problem) if isinstance(problem, MappingType) else problem, rounds)
+    built = _build_method(method) if isinstance(method, Mapping) else method
+    return task_of(built, _build_problem(problem) if isinstance(problem, Mapping) else problem, rounds)
 
 
+@checks_types
 def compare(
     statement: Statement | str,
     curve: Curve,
@@ -343,6 +386,7 @@ def compare(
     return judge(found, curve, constants, level=level)
 
 
+@checks_types
 def derivation(statement: Statement | str) -> Derivation:
     """The derivation of a statement; its `check()` decides every step.
 
@@ -354,6 +398,7 @@ def derivation(statement: Statement | str) -> Derivation:
     return find(statement)
 
 
+@checks_types
 def falsify(
     statement: Statement | str,
     *,

@@ -76,6 +76,8 @@ class Boundcheck:
         and its tightness (least bound/metric) must not be below that of this one.
         """
         __tracebackhide__ = True
+        from boundcheck.core.numbers import format_apart
+
         found = self.assert_verdict(
             statement, problem=problem, method=method, expect="HOLDS", rounds=rounds, at=at, **options
         )
@@ -86,9 +88,10 @@ class Boundcheck:
             )
             own, theirs = _tightness(found), _tightness(other)
             if not own <= theirs * (1 + SHARP):
+                texts = format_apart(own, theirs)
                 raise AssertionError(
                     f"{found.verdict.statement} is less sharp on this run than {other.verdict.statement}: its least "
-                    f"bound/metric is {own:.6g}, that of the other {theirs:.6g}."
+                    f"bound/metric is {texts[0]}, that of the other {texts[1]}."
                 )
         return found
 
@@ -266,8 +269,11 @@ def implementation_checks(
     A check that is not asked is skipped with its reason. `expected` maps checks to the reasons for which they fail;
     such a failure is an xfail, and a pass is an error. Raises UnknownName and BadInput as `check_implementation` does.
     """
+    from boundcheck.core.parameters import check_types
     from boundcheck.implementations.checks.run import validated
 
+    given = {"run": run, "method": method, "checks": checks, "lacks": lacks, "expected": expected}
+    check_types("implementation_checks", implementation_checks.__annotations__, given)
     names = [c.name for c in validated(method, lacks, expected, settings, checks)]
     how = {"lacks": lacks, "expected": expected, **settings}
     return pytest.mark.parametrize("check", [pytest.param(_Check(run, method, n, how), id=n) for n in names])

@@ -49,8 +49,8 @@ def panels(rounds: int) -> list[f.Panel]:
         ("FedAvgRR", {"kind": "fedavg_rr", "eta_l": third}),
         ("FedAvgMin", {"kind": "fedavg_min", "eta_l": third}),
         ("FedAvgMean", {"kind": "fedavg_mean", "eta_l": third}),
-        ("FedNova", {"kind": "fednova", "eta_l": full}),
-        ("FedNovaRR", {"kind": "fednova_rr", "eta_l": full}),
+        ("FedNova", {"kind": "fedshuffle_nova", "eta_l": full}),
+        ("FedNovaRR", {"kind": "fedshuffle_nova_rr", "eta_l": full}),
         ("FedShuffle", {"kind": "fedshuffle", "eta_l": full}),
     ]
     two = {"kind": "uniform", "size": 2}

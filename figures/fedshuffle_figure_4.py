@@ -43,7 +43,7 @@ def unfinished(missed: Sequence[int], reweighted: bool) -> dict[str, Any]:
 
 def nova_unfinished() -> Method:
     """FedNova with reshuffling whose clients miss their last steps, its weights those of the planned steps."""
-    whole = build_method({"kind": "fednova_rr", "eta_l": STEP})
+    whole = build_method({"kind": "fedshuffle_nova_rr", "eta_l": STEP})
     assert isinstance(whole.local, Epochs)
     return replace(whole, local=replace(whole.local, missed=tuple(LATER)))
 
@@ -51,7 +51,7 @@ def nova_unfinished() -> Method:
 def panels(rounds: int) -> list[f.Panel]:
     """Without and with missed steps."""
     finished = [
-        f.Line("FedNovaRR", {"kind": "fednova_rr", "eta_l": STEP}),
+        f.Line("FedNovaRR", {"kind": "fedshuffle_nova_rr", "eta_l": STEP}),
         f.Line("FedShuffle", {"kind": "fedshuffle", "eta_l": STEP}),
     ]
     missed = [

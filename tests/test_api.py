@@ -7,6 +7,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,3 +142,74 @@ def test_constants_and_prescribed_steps_are_public() -> None:
         tuned.prescribed("step", **values, R=1000)
     with pytest.raises(bc.BadInput, match="mu = -1 is outside its domain"):
         tuned.prescribed("eta_l", **{**values, "mu": -1}, R=1000)
+
+
+METHOD, PROBLEM = {"kind": "gradient_descent", "eta": 1}, {"kind": "huber", "k": 3}
+ID = "classics/gradient_descent_convex/as_printed"
+TABLE = {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {"k": [3]}}
+WRONG = (5, 1.5, None, b"x", object(), [1], ("a",), {1: 2}, {"a": 1}, "nonsense", float("nan"))
+RIGHT: dict[str, dict[str, Any]] = {
+    "load_paper": {"path": "nowhere.py"},
+    "statement": {"id": ID},
+    "statements": {"paper": "scgd"},
+    "method": {"spec": METHOD},
+    "problem": {"spec": PROBLEM},
+    "run": {"method": METHOD, "problem": PROBLEM, "rounds": 2, "engine": "exact", "metrics": ["gap"], "neural": None}
+    | {"arithmetic": "ball", "assumptions": (), "on_progress": print},
+    "run_claim": {"claim": TABLE, "store": None, "on_progress": None},
+    "run_claims": {"claims": [TABLE], "store": None, "cluster": None},
+    "describe_constants": {"method": METHOD, "problem": PROBLEM},
+    "task": {"method": METHOD, "problem": PROBLEM, "rounds": 2},
+    "compare": {"statement": ID, "curve": 1, "constants": None, "level": 0.9, "problem": None, "method": None},
+    "derivation": {"statement": "scgd/theorem_3_3/corrected"},
+    "falsify": {"statement": ID, "budget": 0.1, "seed": 0, "max_instances": 1, "cluster": None},
+    "check_implementation": {"method": METHOD, "run": print, "checks": []},
+    "compare_implementation": {"method": METHOD, "run": print, "problem": PROBLEM},
+    "mutants": {"method": 1, "problem": 1},
+    "implementation_checks": {"run": print, "method": METHOD, "checks": None},
+    "Claim": {"statement": ID, "problem": PROBLEM, "method": METHOD, "at": {}, "engine": "exact", "level": 0.9},
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_an_argument_of_a_wrong_type_is_one_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each argument in turn is of each wrong type: the function answers, or refuses by a sentence of its own."""
+    monkeypatch.chdir(tmp_path)  # where a text that is a place for a result store makes one
+    refused: list[str] = []
+    for argument in RIGHT[name]:
+        for wrong in WRONG:
+            try:
+                getattr(bc, name)(**{**RIGHT[name], argument: wrong})
+            except bc.BoundcheckError as error:
+                refused.append(str(error))
+    assert all(text.endswith((".", "?")) for text in refused)
+    assert len(refused) >= 7 * len(RIGHT[name]) - 20  # None and texts are often allowed
+
+
+def test_every_public_function_is_in_the_table() -> None:
+    functions = {name for name in bc.__all__ if callable(getattr(bc, name)) and not isinstance(getattr(bc, name), type)}
+    assert functions == set(RIGHT) - {"Claim"} | {"constants"}  # which takes no argument
+
+
+def test_claims_from_tables_and_files(tmp_path: Path) -> None:
+    """Gradient descent with the step 1/L attains its bound on the Huber function: L R^2/(4 k + 2) = 1/14 at k = 3."""
+    path = tmp_path / "claims.toml"
+    one = f'[[claim]]\nstatement = "{ID}"\nproblem = {{ kind = "huber", k = 3 }}\n'
+    one += 'method = { kind = "gradient_descent", eta = 1 }\nat = { k = [3] }\n'
+    path.write_text(one)
+    results = [bc.run_claim(given) for given in (TABLE, path, str(path))]
+    results += [*bc.run_claims(path), *bc.run_claims(TABLE), *bc.run_claims([TABLE])]
+    for found in results:
+        assert found.verdict.outcome is bc.Outcome.HOLDS
+        assert found.metric_high[0] == pytest.approx(1 / 14, rel=1e-12)
+    path.write_text(one + one)
+    with pytest.raises(bc.BadInput, match="holds 2 claims; one is allowed"):
+        bc.run_claim(path)
+    with pytest.raises(bc.BadInput, match="the key 'method' is missing") as missing:
+        bc.run_claims({"statement": "scgd/theorem_3_33", "problem": {"kind": "hubr"}})
+    for part in ("theorem_3_3", "did you mean 'huber'?"):  # all mistakes at once
+        assert part in str(missing.value)
+    with pytest.raises(bc.BadInput, match=r"nowhere\.toml does not exist"):
+        bc.run_claims("nowhere.toml")

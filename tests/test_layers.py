@@ -134,10 +134,3 @@ def test_every_layer_folder_is_known() -> None:
 def test_the_check_sees_an_upward_import() -> None:
     assert imports_of(PACKAGE / "networks" / "engine" / "device.py") >= {"torch"}
     assert ORDER.index(layer_of("boundcheck.evidence.compare")) < ORDER.index(layer_of("boundcheck.theory.statement"))
-
-
-def test_no_file_is_long() -> None:
-    """But the verifier, which is one file so that it can be copied alone."""
-    long = {p.name: n for p, _ in sources() if (n := len(p.read_text().splitlines())) > 450}
-    assert long.keys() == {"boundcheck_verify.py"}
-    assert long["boundcheck_verify.py"] <= 2230

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.certificates.drawn import expect
-from boundcheck.certificates.lines import NotShown, missing_in, spelled
+from boundcheck.certificates.lines import NotShown, spelled
 from boundcheck.certificates.multipliers import ONE, Linear, row_of
 from boundcheck.certificates.search import quotient, search
 from boundcheck.certificates.text import claim_text, text
@@ -146,7 +146,7 @@ class Combination:
             try:
                 return self.w.add(text, by, self.now, name)
             except v.Invalid as error:
-                missing = missing_in(str(error))
+                missing = error.missing
                 if not missing:
                     raise NotShown(str(error)) from error
                 line = self._product(missing, by.get("signs", ())) or self._before(missing) or self.nonzero(missing)

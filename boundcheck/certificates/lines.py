@@ -155,12 +155,6 @@ def spelled(tree: Any) -> str:
     return f"({spelled(tree[1])}){tree[0]}({spelled(tree[2])})"
 
 
-def missing_in(error: str) -> str:
-    """The denominator that the verifier misses a sign of, or ''."""
-    before, after = "the denominator ", " is not shown"
-    return error.split(before)[1].split(after)[0] if before in error else ""
-
-
 def sign_lines(by: dict[str, Any]) -> set[str]:
     """The lines of a certificate that show denominators to differ from 0."""
     found = set(by.get("signs", ()))

@@ -19,6 +19,7 @@ from boundcheck.proof.step import Fact
 from boundcheck.proof.vectors import Inner, Vector, VectorEquality
 from boundcheck.proof.weights import Weights
 from boundcheck.theory.assumptions import with_implied
+from boundcheck.theory.typeset import average_text
 from boundcheck.verify import boundcheck_verify as v
 
 _OP = {"upper bound": "<=", "lower bound": ">=", "equality": "==", "formula": "=="}
@@ -31,9 +32,8 @@ def statement_part(proof: Derivation) -> dict[str, Any]:
     hypotheses += [[f"choice {name}", f"{name} == {text(formula)}"] for name, formula in own.choices]
     metric = own.metric
     target = proof.target
-    said = (
-        f"{metric.quantity}, {metric.average}, {metric.expectation}, after {metric.rounds} rounds, times {metric.scale}"
-    )
+    words = f"{average_text(metric)}, {metric.expectation}"
+    said = f"{metric.quantity}, {words}, after {metric.rounds} rounds, times {metric.scale}"
     return {
         "symbols": [[s.name, "integer" if s.integer else "number", s.meaning] for s in own.symbols],
         "hypotheses": hypotheses,

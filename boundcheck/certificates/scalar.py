@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from boundcheck.certificates.cases import Cases
-from boundcheck.certificates.lines import Hypothesis, NotShown, Sign, missing_in, sign_lines, spelled
+from boundcheck.certificates.lines import Hypothesis, NotShown, Sign, sign_lines, spelled
 from boundcheck.certificates.search import Poly, degree, factors_of, search
 from boundcheck.certificates.special import based
 from boundcheck.verify import boundcheck_verify as v
@@ -136,7 +136,7 @@ class Scalar(Cases):
             base, ratio = based(factor)
             sign = self._known(base)
             if sign is None:
-                rest = v.poly_times(rest, v.poly_power(factor, e))
+                rest = v.poly_times(rest, v.power((factor, {}), e)[0])
                 continue
             # factor**e = (ratio * side / scale)**e * gap**e is divided out of poly = number * lines
             number *= (ratio * sign.side / sign.scale) ** -e
@@ -244,7 +244,7 @@ class Scalar(Cases):
             try:
                 return self.w.add(text, by, self.now, name)
             except v.Invalid as error:
-                missing = missing_in(str(error))
+                missing = error.missing
                 if not missing:
                     raise NotShown(f"{text}: {error}") from error
                 line = self._nonzero(missing)
@@ -359,7 +359,7 @@ class Scalar(Cases):
         for f, e in of_goal:
             same = based(f)[0] == based(shared[0])[0] and not taken
             taken = taken or same
-            left = v.poly_times(left, v.poly_power(f, e - same))
+            left = v.poly_times(left, v.power((f, {}), e - same)[0])
         ratio = next(
             (
                 Fraction(f[m]) / Fraction(shared[0][m])
@@ -392,7 +392,7 @@ class Scalar(Cases):
                 if e % 2:
                     rest = v.poly_times(rest, factor)
             else:
-                rest = v.poly_times(rest, v.poly_power(factor, e))
+                rest = v.poly_times(rest, v.power((factor, {}), e)[0])
         side = 1 if number > 0 else -1
         return v.poly_times(rest, {(): side}), more, squares, abs(number)
 
@@ -411,7 +411,7 @@ class Scalar(Cases):
             except NotShown:
                 sign = None if strict or e > 1 else self.side_of(base)
             if sign is None:
-                rest = v.poly_times(rest, v.poly_power(factor, e))
+                rest = v.poly_times(rest, v.power((factor, {}), e)[0])
             else:
                 left -= 1
                 number *= (ratio / sign.scale * sign.side) ** e

@@ -350,6 +350,8 @@ def _print_step(step: Step) -> None:
     fails = "no larger one that fails was found" if found.fails is None else f"{short(found.fails)} does not"
     ratio = ""
     if found.works is not None and isinstance(allowed, Fraction) and allowed > 0:
-        ratio = f", {float(found.works / allowed):.4g} times what is allowed"
+        from boundcheck.core.numbers import format_short
+
+        ratio = f", {format_short(found.works / allowed, 4)} times what is allowed"
     line(f"largest {step.symbol} in practice: {works}, {fails}{ratio}")
     line(f"  a step works where {found.how}")

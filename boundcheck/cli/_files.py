@@ -29,15 +29,15 @@ def probe_file(target: Path, option: str) -> None:
 
 
 def probe_folder(text: str, option: str) -> Path:
-    """The folder that `text` names, made where it is not there; refuses one that cannot be written, as `probe_file`."""
+    """The folder that `text` names, which the first file makes; refuses one that cannot be written, as `probe_file`."""
     if not text.strip():
         raise BadInput(f"{option} '{text}' names no folder.")
     folder = Path(text)
     try:
         if folder.exists() and not folder.is_dir():
             raise BadInput(f"{option} '{text}' is a file; name a folder.")
-        folder.mkdir(parents=True, exist_ok=True)
-        _probe(folder, "probe")
+        whole = folder.absolute()
+        _probe(next(place for place in (whole, *whole.parents) if place.exists()), "probe")
     except OSError as error:
         raise StoreError(f"{option} '{text}' cannot be written: {reason(error)}.") from error
     return folder

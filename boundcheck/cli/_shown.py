@@ -134,6 +134,8 @@ def _facts(found: Statement) -> list[str]:
     texts += [f"prescribed: {name} = {expr_text(expr)}" for name, expr in found.choices]
     if found.algorithm is not None:
         texts.append(f"method: {found.algorithm.kind}")
+        texts += [f"  its {name} after r rounds: {expr_text(expr)}" for name, expr in found.algorithm.steps]
+        texts += [f"  with any {', '.join(found.algorithm.any_value)}"] if found.algorithm.any_value else []
     if found.any_method:
         texts.append("method: every method that meets the assumptions")
     return texts + _metric(found.metric) + [f"bound: {found.bound}"]
@@ -141,7 +143,7 @@ def _facts(found: Statement) -> list[str]:
 
 def _metric(metric: Metric) -> list[str]:
     from boundcheck.theory.quantities import PROOF_QUANTITIES
-    from boundcheck.theory.typeset import expr_text
+    from boundcheck.theory.typeset import average_text, expr_text
 
     if metric.value is not None:
         texts = [f"metric: {expr_text(metric.value)} (numbers alone; no run measures it)"]
@@ -150,14 +152,13 @@ def _metric(metric: Metric) -> list[str]:
     if metric.quantity == "none":
         return []
     scaled = "" if metric.scale == 1 else f"{metric.scale} * "
-    average = metric.average
-    if metric.weights is not None:
-        average = f"over r = 0, ..., {expr_text(metric.rounds - 1)} with the weights {expr_text(metric.weights)}"
     whose = " (of the objective that the method minimises)" if metric.surrogate else ""
     meaning = PROOF_QUANTITIES.get(metric.quantity)
     if meaning is not None:
         whose = f" ({meaning}; no run measures it)"
-    return [f"metric: {scaled}{metric.quantity}{whose}; average: {average}; expectation: {metric.expectation}"]
+    return [
+        f"metric: {scaled}{metric.quantity}{whose}; average: {average_text(metric)}; expectation: {metric.expectation}"
+    ]
 
 
 def _tail(found: Statement, evidence: str) -> list[str]:

@@ -105,10 +105,12 @@ def _draw(
 ) -> None:
     import io
 
+    from boundcheck.core.numbers import as_double
+
     with needed_for("a picture of a sweep"):
         from matplotlib.figure import Figure  # draws to files alone; pyplot would look for a display
 
-    x = [float(g) for g in grid]
+    x = [as_double(g, name) for g in grid]
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.add_subplot()
     inside = [v if s else float("nan") for v, s in zip(values, scope, strict=True)]

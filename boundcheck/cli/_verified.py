@@ -13,44 +13,75 @@ from boundcheck.cli._output import line, print_json, progress, table
 from boundcheck.errors import BadInput
 
 
-def _run(paths: Iterable[Path]) -> tuple[int, list[dict[str, Any]]]:
-    """Exit code of the verifier and what it says of each record."""
+def _run(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """What the verifier says of each record; where it ends without an answer, the record is invalid."""
     from boundcheck.verify import boundcheck_verify
 
     file = str(Path(boundcheck_verify.__file__).resolve())
-    asked = [sys.executable, "-I", file, "--json", *map(str, paths)]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
-    if done.stderr:
-        raise BadInput(f"the verifier did not run: {done.stderr.strip().splitlines()[-1]}")
-    return done.returncode, [json.loads(row) for row in done.stdout.splitlines()]
+    asked, rows = list(paths), list[dict[str, Any]]()
+    while len(rows) < len(asked):
+        command = [sys.executable, "-I", file, "--json", *map(str, asked[len(rows) :])]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        rows += map(json.loads, done.stdout.splitlines())
+        if len(rows) < len(asked):
+            row = boundcheck_verify.answer(asked[len(rows)])
+            rows.append(row | {"verdict": f"invalid the verifier ended on it with exit code {done.returncode}"})
+    return rows
 
 
-def _file(id: str) -> tuple[str, Path]:
+def compared(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Id -> what the verifier says of its proof record; valid only where the record is about today's statement.
+
+    So must be the records that it cites. Where they are, the facts that are generated are those that the record says.
+    """
+    from boundcheck.certificates.record import record_file, skeleton
+    from boundcheck.certificates.text import Unwritten
+    from boundcheck.proof.discovery import derivation, folder
+    from boundcheck.verify.boundcheck_verify import weight
+
+    asked = list(ids)
+    today: dict[str, str] = {}
+    found = dict(zip(asked, _run(record_file(folder(), id) for id in asked), strict=True))
+    for id, row in found.items():
+        row |= {"id": id, "generated": 0}
+        for about, digest in row["cites"].items() if row["valid"] else ():
+            if about not in today:
+                try:
+                    today[about] = skeleton(derivation(about))["digest"]
+                except (BadInput, Unwritten) as error:
+                    today[about] = str(error)
+            if today[about] != digest or id not in row["cites"]:
+                other = "" if about == id else f"it cites {about}, whose record is "
+                more = "" if len(today[about]) == 64 else f" ({today[about]})"
+                row |= {"valid": False, "verdict": f"invalid {other}not about this statement as it is today{more}"}
+        if row["valid"]:
+            said = set(row["said_generated"])
+            row["generated"] = sum(not r.endswith("]") for r in said)
+            row["transcribed"] -= row["generated"]
+            rests = [r.replace("transcribed", "generated", 1) if r in said else r for r in row["rests"]]
+            row["rests"] = sorted(rests, key=weight)
+    return found
+
+
+def verify_one(id: str, *, as_json: bool) -> int:
+    """Checks one record, compares it with today's statement and prints what it says; quotations begin with >."""
     from boundcheck.certificates.record import record_file
     from boundcheck.proof.discovery import folder
     from boundcheck.theory.discovery import statement
+    from boundcheck.verify.boundcheck_verify import account, quoted
 
     full = statement(id).id
     path = record_file(folder(), full)
     if not path.is_file():
         raise BadInput(f"{full} has no proof record; one would be {path.name} beside its derivation.")
-    return full, path
-
-
-def verify_one(id: str, *, as_json: bool) -> int:
-    """Checks one record and prints what it says."""
-    code, (row,) = _run([_file(id)[1]])
+    row = compared([full])[full]
     if as_json:
         print_json(row)
-        return code
-    if row["shown"]:
-        line(row["shown"])
-    for what in row["rests"]:
-        line(f"  rests on {what}")
-    verdict = row["verdict"].partition(", rests on")[0]
-    more = f", rests on the {len(row['rests'])} things above" if row["valid"] and row["rests"] else ""
-    line(f"{row['id']}: {verdict}{more}  ({row['lines']} lines, {row['seconds']:.2f} s)")
-    return code
+        return int(not row["valid"])
+    sys.stdout.write(quoted([*row["shown"], *(f"  rests on {what}" for what in row["rests"])]))
+    more = account(row["rests"]) if row["valid"] else ""
+    line(f"{full}: {row['verdict']}{more}  ({row['lines']} lines, {row['seconds']:.2f} s)")
+    return int(not row["valid"])
 
 
 Entries = dict[tuple[str, str], dict[str, dict[str, Any]]]
@@ -61,19 +92,18 @@ def with_verdicts(found: Mapping[str, Mapping[str, Any]]) -> Entries:
 
     found: full id -> the content without that. A proof record with other facts than the derivation counts for nothing.
     """
-    from boundcheck.certificates.record import record_file, skeleton
-    from boundcheck.proof.discovery import derivation, folder
+    from boundcheck.certificates.record import record_file
+    from boundcheck.proof.discovery import folder
     from boundcheck.proof.records import VERIFIED, acceptance
 
     asked = [id for id, content in found.items() if content["status"] == "PROVED"]
-    paths = {id: path for id in asked if (path := record_file(folder(), id)).is_file()}
-    rows = {row["id"]: row for row in _run(paths.values())[1]} if paths else {}
+    rows = compared(id for id in asked if record_file(folder(), id).is_file())
     entries: Entries = {}
     for id, content in found.items():
         paper, name, reading = id.split("/")
         own = {k: x for k, x in content.items() if k != VERIFIED}
         row = rows.get(id, {"valid": False})
-        if row["valid"] and json.loads(paths[id].read_bytes())["digest"] == skeleton(derivation(id))["digest"]:
+        if row["valid"]:
             own[VERIFIED] = acceptance(id, own["cites"], row["rests"])
         entries.setdefault((paper, name), {})[reading] = own
     return entries
@@ -108,16 +138,12 @@ def shipped_readings() -> list[str]:
     return [f"{p.parent.name}/{p.stem}/{r}" for p in files for r in derived_readings(p.parent.name, p.stem)]
 
 
-def shipped_records() -> list[Path]:
-    """The proof records of all shipped derivations."""
+def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
+    """Exit code, what is said of each shipped record, and a row for each statement, the last for all."""
     from boundcheck.proof.discovery import folder
 
-    return sorted(folder().glob("*/*.proof.json"))
-
-
-def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
-    """Exit code of the verifier, what it says of each record, and a row for each statement, the last for all."""
-    code, rows = _run(shipped_records())
+    files = sorted(folder().glob("*/*.proof.json"))
+    rows = list(compared("/".join([p.parent.name, *p.name.split(".")[:2]]) for p in files).values())
     by_statement: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_statement.setdefault(row["id"].rpartition("/")[0], []).append(row)
@@ -131,12 +157,12 @@ def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]
                 "steps": sum(r["steps"] for r in readings),
                 "certificates": sum(r["steps"] - r["steps_open"] for r in readings),
                 "lines": sum(r["lines"] for r in readings),
-                "generated": sum(r["facts"]["generated"] for r in readings),
-                "transcribed": sum(r["facts"]["transcribed"] for r in readings),
+                "generated": sum(r["generated"] for r in readings),
+                "transcribed": sum(r["transcribed"] for r in readings),
                 "seconds": round(sum(r["seconds"] for r in readings), 2),
             }
         )
-    return code, rows, found
+    return int(not rows or not all(r["valid"] for r in rows)), rows, found
 
 
 def verify_all(*, as_json: bool) -> int:

@@ -139,7 +139,9 @@ def _verified_words(report: DerivationReport, status: str, rests: Sequence[str])
         return ""
     if status != "PROVED":
         return ", not verified: it has no proof record that the verifier accepts"
-    return f", verified, resting on {len(rests)} things that `boundcheck verify` names" if rests else ", verified"
+    from boundcheck.verify.boundcheck_verify import account
+
+    return f", verified{account([*rests])}"
 
 
 def _step_text(result: StepResult, number: str = "") -> None:
@@ -261,6 +263,8 @@ def falsify(
                 "witness": None if result.witness is None else result.witness.to_dict(),
                 "file": None if path is None else str(path),
                 "best": json_float(result.best),
+                "best_in_words": result.best_words,
+                "searched": dict(result.searched),
                 "instances": result.instances,
                 "seconds": round(result.seconds, 3),
                 "seed": result.seed,
@@ -271,11 +275,12 @@ def falsify(
         which = f"seed {result.seed}" if result.witness or seeds == 1 else f"seeds {seed} to {tried[-1]}"
         searched = f"{result.instances} instances in {result.seconds:.1f} s, {which}"
         if result.witness is None:
-            line(f"{found.id}: no counterexample among {searched}.")
+            line(f"{found.id}: no counterexample among {searched}; {result.best_words}.")
         else:
             line(f"{found.id}: broken after {searched}.")
             _witness_text(result.witness)
             line(f"written: {path}; `boundcheck replay {path}` runs it again.")
+        line(f"searched: {result.searched_words}.")
     return 0 if result.witness is None else 1
 
 

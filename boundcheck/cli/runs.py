@@ -223,7 +223,7 @@ def compare(
     Example: boundcheck compare scgd/theorem_3_3 --curve runs.csv --problem spec.toml --set eta=1/100 --set E=4
     """
     from boundcheck.cli._curve import claim_of_options, column_notes
-    from boundcheck.cli._execute import carry_out, results_of
+    from boundcheck.cli._execute import Done, carry_out, results_of
     from boundcheck.errors import BadInput
     from boundcheck.evidence.spec import load_claims
 
@@ -235,7 +235,7 @@ def compare(
         claims = load_claims(spec)
     store, origins = chosen_store(no_store), asked_origins(explain, no_store)
     done = carry_out(claims, store=store, where=where(workers, cluster, time_limit), origins=origins)
-    results = results_of(done)
+    results = [d.result for d in done if isinstance(d, Done)] or results_of(done)
     if as_json:
         print_json({**_json_results(results), **origins_data(origins)})
     else:
@@ -248,6 +248,7 @@ def compare(
         )
         _print_counts(results)
         print_origins(origins)
+    results_of(done)  # raises for every claim that was refused, after the others
     outcomes = {r.verdict.outcome.value for r in results}
     if "VIOLATED" in outcomes:
         return 1

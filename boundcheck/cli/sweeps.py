@@ -9,6 +9,7 @@ import typer
 
 from boundcheck.cli._output import line, print_json, progress, table
 from boundcheck.cli._where import Cluster, TimeLimit, Workers, where
+from boundcheck.errors import BadInput
 
 if TYPE_CHECKING:
     from boundcheck.sweeps.run import Summary
@@ -125,6 +126,8 @@ def plot(
 
     need_pyarrow()
     target = out if out is not None else Path(place.rstrip("/").rpartition("://")[2]).with_suffix(".svg")
+    if target.suffix.lower() != ".svg":
+        raise BadInput(f"--out '{target}': plot writes SVG alone; give the file the ending .svg.")
     probe_file(target, "--out")
     picture = draw(read_sweep(place, at or []), x, y, value, lines=lines, breaks=breaks)
     write_whole(target, picture.svg.encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -208,10 +209,12 @@ def evaluate(
     Example: boundcheck evaluate scgd/theorem_3_3 --set mu=1/10 --set L=1 --set n=20 --set E=4
              --set sigma2=1 --set dist2_0=4 --set K=1000 --sweep eta=1e-6:1e-4:50:log
     """
-    from boundcheck.theory.evaluation import needed_symbols
+    from boundcheck.theory.evaluation import check_index, needed_symbols
 
     found = _find(id)
     fixed, grids = parse_values(found, sets or [], sweep or [], needed_symbols(found), "the bound")
+    for k in grids.get(str(found.metric.index), ()):
+        check_index(found, {**fixed, str(found.metric.index): k})
     if not grids:
         if csv or plot is not None:
             raise BadInput(f"{'--csv' if csv else '--plot'} needs a --sweep; one value makes no table.")
@@ -226,6 +229,9 @@ def _evaluate_point(id: str, found: Statement, fixed: dict[str, Fraction], as_js
     from boundcheck.theory.scope import scope_symbols
 
     result = found.evaluate(**fixed)
+    if result.exact is None and math.isnan(result.value) and result.in_scope is not False:
+        at = ", ".join(f"{name} = {short(value)}" for name, value in fixed.items())
+        raise BadInput(f"{found.best_id}: there is no bound at {at}. {result.note}")
     used = scope_symbols(found)
     empty = guarantees_nothing(found, found.scope(**{k: v for k, v in fixed.items() if k in used}))
     near = nearest_guarantee(found, fixed) if empty or (result.vacuous and result.in_scope) else ()

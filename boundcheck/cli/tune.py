@@ -147,9 +147,10 @@ def _chosen(choice: Choice | None, step: str | None) -> str:
 
 
 def _number(value: Any) -> str:
+    from boundcheck.core.linalg import nearest_float
     from boundcheck.core.numbers import as_fraction
 
-    return short(float(as_fraction(value)))
+    return short(nearest_float(as_fraction(value)))
 
 
 def _cells(found: Tuning) -> list[str]:

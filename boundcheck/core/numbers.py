@@ -122,6 +122,16 @@ def as_fraction(value: Any, name: str = "number") -> Fraction:
     raise BadInput(f"{name} = {shown(value)} is not a number; write {type_names}.")
 
 
+def as_double(value: Any, name: str) -> float:
+    """The nearest double of what `as_fraction` takes; BadInput where it is beyond the largest."""
+    exact = as_fraction(value, name)
+    try:
+        return exact.numerator / exact.denominator
+    except OverflowError as error:
+        text = f"{name}, {format_short(exact)}, is above the largest number in double precision, 1.8e308"
+        raise BadInput(f"{text}, in which it is used; take a smaller one.") from error
+
+
 def parse_grid(value: Any, name: str = "grid", *, integer: bool = False) -> list[Fraction]:
     """Exact points of a grid: a number, a list of numbers, or "log:low:high:count" / "lin:low:high:count".
 
@@ -268,14 +278,17 @@ def format_apart(*values: Fraction | float | int, digits: int = 6) -> list[str]:
     """For people: numbers that one sentence compares, with the fewest digits at which different ones look different.
 
     Each is written as `format_short` does where `digits` significant digits are enough, otherwise rounded to more of
-    them, at most 60.
+    them, at most 60; beyond, all but the last are written as the last and a difference, such as "1 + 2e-75".
     """
     different = len(set(values))
     for count in range(digits, 61):
         texts = [_rounded(v, count) for v in values]
         if len(set(texts)) == different:
             return [format_short(v, digits) for v in values] if count == digits else texts
-    return [format_short(v, digits) for v in values] if different == 1 else [_rounded(v, 60) for v in values]
+    last = values[-1]
+    apart = [Fraction(v) - Fraction(last) for v in values]
+    signs = [f" {'-' if d < 0 else '+'} {format_short(abs(d), 3)}" if d else "" for d in apart]
+    return [format_short(last, digits) + sign for sign in signs]
 
 
 def _rounded(value: Fraction | float | int, digits: int) -> str:

@@ -20,6 +20,7 @@ from boundcheck.errors import BadInput, SpecError, hidden_character, shown
 KeyPath = tuple[str | int, ...]
 
 MAX_BYTES = 5_000_000
+MAX_DEPTH = 32  # names of a dotted key; readers of TOML take the square of it in time
 MAX_BITS = 13_288  # of an integer: 4000 decimal digits, as of a number in text (`core.numbers`)
 _TOO_LONG = "a number has too many digits to be read; write it as text or with an exponent."
 
@@ -81,6 +82,10 @@ def load_toml(path: Path | str, parse_float: Callable[[str], Any] = float) -> To
 def parse_toml(text: str, name: str = "<text>", parse_float: Callable[[str], Any] = float) -> TomlFile:
     """Like `load_toml`, for text that is already here; `name` stands for the file in messages."""
     text = text.replace("\r\n", "\n")
+    deep = _DEEP_KEY.search(_STRING_OR_COMMENT.sub(_flat, text))
+    if deep is not None:
+        told = f"a key has more than {MAX_DEPTH} names joined by dots, the most that is read."
+        raise SpecError(name, [(text.count("\n", 0, deep.start()) + 1, told)])
     try:
         data = tomllib.loads(text, parse_float=parse_float)
         file = TomlFile(name, data, _Scanner(text).lines)
@@ -148,6 +153,15 @@ _STRING = re.compile(
     r"""|'[^'\n]*'""",
     re.DOTALL,
 )
+
+
+_STRING_OR_COMMENT = re.compile(rf"{_STRING.pattern}|#[^\n]*", re.DOTALL)
+_DEEP_KEY = re.compile(rf"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]+(?:[ \t]*\.[ \t]*[A-Za-z0-9_-]+){{{MAX_DEPTH}}}")
+
+
+def _flat(found: re.Match[str]) -> str:
+    """A name or blanks in place of a string or comment, with as many characters and the same lines."""
+    return re.sub(r"[^\n]", " " if found[0][0] == "#" else "q", found[0])
 
 
 class _Scanner:

@@ -15,7 +15,19 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import GradientSteps
 
+_FURTHER = ("momentum", "correction", "control", "exchange", "client_optimizer", "server_momentum")
 MAX_PERIOD = 20_000  # rounds of a cycle that are composed
+
+
+def not_carried(method: Method, clients: Clients) -> str:
+    """Why this module cannot carry a method, as the end of a sentence; empty if it can."""
+    lacking = [
+        *(["changes its step size"] if not method.schedule.is_constant() else []),
+        *(["is random"] if method.is_random(clients) else []),
+        *(["takes local steps without full gradients"] if not isinstance(method.local, GradientSteps) else []),
+        *(f"has a {name.replace('_', ' ')}" for name in _FURTHER if method.parts[name] is not None),
+    ]
+    return ", ".join(lacking)
 
 
 def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats, int]:
@@ -27,17 +39,12 @@ def cycle_map(method: Method, A: Floats, b: Floats, eta: Floats) -> tuple[Floats
     """
     count, n, d, _ = A.shape
     clients = Clients.alike(n)
-    fixed = method.schedule.is_constant() and not method.is_random(clients)
-    fixed = fixed and method.momentum is None and method.client_optimizer is None and method.control is None
-    fixed = fixed and method.server_momentum is None
-    if not isinstance(method.local, GradientSteps) or not fixed:
-        raise Unsupported(
-            f"the batched search cannot carry the method '{method.name}': it needs fixed participation, full "
-            "local gradients and a constant step size."
-        )
     rounds = method.participation.period(clients)
     if rounds > MAX_PERIOD:
         raise Unsupported(f"the rounds of '{method.name}' repeat too late for the batched search.")
+    lacking = not_carried(method, clients)
+    if lacking or not isinstance(method.local, GradientSteps):
+        raise Unsupported(f"the batched search cannot carry the method '{method.name}': it {lacking}.")
     visits = np.zeros((count, n, d + 1, d + 1))
     step = eta[:, None, None, None]
     visits[:, :, :d, :d] = np.eye(d) - step * A

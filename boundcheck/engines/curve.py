@@ -13,6 +13,7 @@ import numpy as np
 from boundcheck.certified.constant import Constant
 from boundcheck.core.cards import Card
 from boundcheck.engines.curve_parts import Arithmetic, Envelope, Floats, Ints, Rarest, checked_parts
+from boundcheck.methods.parts import ServerMomentum
 from boundcheck.setting.step_sizes import StepSizes
 from boundcheck.verdict import plain
 
@@ -50,7 +51,7 @@ class Curve:
     algorithms: names of the compositions that the method is an instance of (None: not recorded).
     parameters: names of the constants that are the method's own (None: not recorded). rounded_steps: whether the step
     sizes that ran are those of the method's formula only up to a rounding. step_sizes: those of the method, round by
-    round (None: it has none, or they are not recorded).
+    round (None: it has none, or they are not recorded). momentum: of its server (None: likewise).
     info: JSON-able facts (engine, seconds, precision, peak memory, specification digest).
     """
 
@@ -72,6 +73,7 @@ class Curve:
     parameters: tuple[str, ...] | None = None
     rounded_steps: bool = False
     step_sizes: StepSizes | None = None
+    momentum: ServerMomentum | None = None
     info: Mapping[str, Any] = field(default_factory=_empty)
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from boundcheck.engines.rare_choices import rarest_choice
 from boundcheck.engines.trained import training_engine
 from boundcheck.errors import BadInput, UnknownName, Unsupported, shown
 from boundcheck.methods.method import Method
-from boundcheck.methods.own_parts import check_answers
+from boundcheck.methods.own_parts import check_answers, unchecked
 from boundcheck.problems._minimum import Minimum
 from boundcheck.problems.problem import clients_of, is_neural
 from boundcheck.setting import Setting
@@ -73,8 +74,8 @@ def carry_out(
     if engine not in ENGINES:
         raise UnknownName("the engine", engine, ENGINES)
     check_engine(engine, problem, neural, arithmetic)
-    check_answers(method.parts, clients_of(problem))
     grid = round_grid(rounds)
+    check_answers(method.parts, clients_of(problem), grid[-1])
     names = problem.metrics if metrics is None else _named(metrics)
     for name in names if engine != "neural" else ():  # the neural engine has more of them and says which
         if name in PROOF_QUANTITIES:
@@ -90,7 +91,7 @@ def carry_out(
         wanted = seeds if isinstance(seeds, range) else range(_count(seeds))
         if not len(wanted):
             raise BadInput(f"seeds = {seeds} is not allowed; the {engine} engine needs at least 1.")
-        share = None if on_progress is None else lambda done, of: on_progress(done / of)
+        share = None if on_progress is None else lambda done, of: on_progress(done / max(of, 1))
         if engine == "neural":
             trained = training_engine(engine)
             curve = trained.run(method, problem, wanted, names, grid, neural, on_progress=share, checkpoint=checkpoint)
@@ -141,6 +142,11 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         info["unnamed"] = dict(setting.objections)  # of which kinds the method nearly is one, and why it is none
     if run_of_estimates:
         info |= {"estimated": run_of_estimates, "measured": getattr(problem, "measured", {})}
+    believed = unchecked(setting.method.parts, clients, int(curve.rounds[-1]) if len(curve.rounds) else 0)
+    if believed:
+        info["assumed"] = believed
+    if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) and not is_neural(problem):
+        info["start_norm"] = math.hypot(*map(float, problem.start))  # what doubles have to hold beside the metric
     drawn = curve.expectation and bool(curve.samples)
     start = {name: setting.metric(name).start for name in curve.values}
     return replace(
@@ -154,6 +160,7 @@ def describe(curve: Curve, setting: Setting, assumptions: Iterable[str] = ()) ->
         parameters=tuple(setting.parameters),
         rounded_steps=not setting.method.exact_steps(),
         step_sizes=setting.step_sizes,
+        momentum=setting.method.server_momentum,
         rarest=rarest_choice(setting.method, clients) if drawn else None,
         envelopes=certified_envelopes(setting.method, problem, curve.rounds, tuple(curve.samples)) if drawn else {},
     )

@@ -195,6 +195,11 @@ def sampled_averages(weights: Weights, samples: Floats, ends: Sequence[int]) -> 
     return found
 
 
+def least_so_far(values: Floats, ends: Sequence[int]) -> Floats:
+    """The least of the first R entries for each R of `ends`, of every row: (..., N) to (..., len(ends)); NaN stays."""
+    return np.minimum.accumulate(values, axis=-1)[..., np.array(ends, dtype=np.int64) - 1]
+
+
 def exact_averages(
     statement: Statement, values: Mapping[str, Fraction], metrics: Sequence[Fraction], ends: Sequence[int]
 ) -> list[Fraction | None]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from boundcheck.core.numbers import format_apart
 from boundcheck.errors import BadInput
 
 SCHEMA = 1
@@ -38,8 +39,9 @@ class Baselines:
         if name not in known:
             return f"{self.path.name} has no baseline '{name}'; record it with pytest --boundcheck-update"
         if abs(tightness - known[name]) > rel * abs(known[name]):
+            own, recorded = format_apart(tightness, known[name], digits=12)
             return (
-                f"the tightness is {tightness:.12g}, and {self.path.name} has {known[name]:.12g} (relative tolerance "
+                f"the tightness is {own}, and {self.path.name} has {recorded} (relative tolerance "
                 f"{rel:g}); if the change is meant, record it with pytest --boundcheck-update"
             )
         return None

@@ -23,21 +23,22 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.claim_result import SEEDS, Claim, ClaimResult, RateClaim
 from boundcheck.evidence.claim_rounds import default_index, rounds_of
-from boundcheck.evidence.compare import check_algorithm, points_of, symbol_values
 from boundcheck.evidence.compare import compare as compare_curve
+from boundcheck.evidence.compare import hypotheses, points_of, symbol_values
 from boundcheck.evidence.constant_claims import curve_of_numbers, curve_without_run, missing_quantity, needs_no_run
 from boundcheck.evidence.expectations import failures, measured_rate
+from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.open_step_sizes import placeholder, start_constants, with_start, with_steps
 from boundcheck.evidence.outside import at_rounds, compare_outside, describe_outside, read_curve
 from boundcheck.evidence.readings import Reading, readings_beside
 from boundcheck.evidence.round_values import check_fits, metrics_of
-from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
 from boundcheck.evidence.tried_assumptions import with_assumptions
 from boundcheck.methods.build import build as build_method
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import clients_of
 from boundcheck.setting import Setting
 from boundcheck.setting.user_constants import given_constants, is_library
+from boundcheck.theory.decide import Undefined
 from boundcheck.theory.discovery import statement
 from boundcheck.theory.free_data import about_numbers, freed, in_free_data, numbers_at
 from boundcheck.theory.largest import NothingAllowed
@@ -114,7 +115,27 @@ def run_claim(
     if isinstance(resolved, Verdict):
         result = ClaimResult(claim, resolved, dict(claim.method), ())
         return replace(result, failures=failures(claim, result))
-    return compare(claim, resolved, run(claim, resolved, store, on_progress, spread))
+    out = None if claim.engine == "exact" else out_of_scope(claim, resolved)  # a short exact run shows where it is
+    return out or compare(claim, resolved, run(claim, resolved, store, on_progress, spread))
+
+
+def out_of_scope(claim: Claim, resolved: Resolved) -> ClaimResult | None:
+    """The result of a claim whose hypotheses fail whatever its run gives; None where none is known to fail.
+
+    Raises BadInput where a constant has no value.
+    """
+    claimed = resolved.claimed
+    empty = Curve(np.array(resolved.rounds, dtype=np.int64), {}, Arithmetic.BALL)
+    curve = with_start(describe(empty, resolved.setting, resolved.asked), resolved.start)
+    try:
+        values, _ = symbol_values(claimed, curve, claim.constants)
+        if hypotheses(claimed, curve, values)[0] is None:
+            return None
+    except BadInput:  # a value may be missing for a run of other step sizes alone
+        pass
+    verdict = compare_curve(claimed, curve, claim.constants)
+    result = ClaimResult(claim, verdict, resolved.spec, ())
+    return replace(result, failures=failures(claim, result))
 
 
 def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
@@ -124,7 +145,6 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
     not exist (OUT_OF_SCOPE), or no step size is allowed (VACUOUS). Raises the errors of bad input.
     """
     check_measurable(claimed)
-    check_algorithm(claimed)
     check_fits(claimed, claim.engine, claim.arithmetic, claim.constants)
     if claim.engine not in ENGINES:
         raise UnknownName("the engine", claim.engine, ENGINES)
@@ -143,8 +163,8 @@ def resolve(claim: Claim, claimed: Statement) -> Resolved | Verdict:
         return Verdict(claimed.best_id, Outcome.VACUOUS, Grade.SUPPORTED if untested else Grade.EXACT, reason)
     values = _values(claim, claimed, setting)
     if not set(claimed.parameters) <= set(claimed.known(setting.parameters)):
-        steps = objection_to_steps(claimed, setting.step_sizes, MAX_ROUNDS, values)
-        if steps is not None and steps != OPEN:
+        steps = objection_to_run(claimed, Parameters.of_setting(setting), MAX_ROUNDS, values)
+        if steps is not None and not steps.startswith(UNDECIDED):
             return Verdict(claimed.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.")
     index = _index(claim, claimed, values)
     return Resolved(claimed, setting, spec, index, rounds_of(claimed, index, values), start_constants(claimed, setting))
@@ -177,7 +197,7 @@ def run(
         found = run_or_recall(store, setting, resolved.spec, assumptions=resolved.asked, **how, **more)
         return with_start(found, resolved.start)
 
-    if claim.engine != "exact" and claimed.metric.weights is not None and claim.runs * len(rounds) > MOST_SAMPLES:
+    if claim.engine != "exact" and claimed.metric.over_rounds and claim.runs * len(rounds) > MOST_SAMPLES:
         raise BadInput(
             f"{claimed.best_id}: {claim.runs} seeds of {len(rounds)} rounds, all of which the average needs, are "
             f"more than {MOST_SAMPLES} numbers; take fewer seeds or rounds."
@@ -239,7 +259,7 @@ def _result(
     """The verdict with the compared points and the rate, and what an expectation of the claim missed."""
     result = ClaimResult(claim, verdict, spec, (), info=dict(curve.info))
     if verdict.outcome is not Outcome.FAILED:
-        with suppress(NoAverage):  # out of scope, where weights may make no average: nothing is compared
+        with suppress(NoAverage, Undefined):  # out of scope, where a side may have no value: nothing is compared
             result = _with_points(result, claimed, curve, claim, index)
     rate = None if claim.rate is None else measured_rate(claim.rate, curve)
     result = replace(result, rate=rate)
@@ -257,7 +277,6 @@ def _compare_numbers(claim: Claim, claimed: Statement) -> ClaimResult:
 def _compare_outside(claim: Claim, claimed: Statement) -> ClaimResult:
     """The result of a claim about a curve that was measured elsewhere."""
     check_measurable(claimed)
-    check_algorithm(claimed)
     problem = build_problem(claim.problem) if claim.problem else None
     setting, spec = None, dict(claim.method)
     if claim.method:
@@ -282,7 +301,7 @@ def _compare_outside(claim: Claim, claimed: Statement) -> ClaimResult:
     if claim.at:
         values, _ = symbol_values(claimed, curve, claim.constants)
         index = _index(claim, claimed, values)
-        if claimed.metric.weights is None:
+        if not claimed.metric.over_rounds:
             curve = at_rounds(curve, rounds_of(claimed, index, values))
     verdict, compared = compare_outside(claimed, curve, claim.constants, claim.level, index)
     return _result(claim, claimed, compared, verdict, spec, index)

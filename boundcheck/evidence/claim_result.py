@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.core.numbers import format_exact, parse_number
+from boundcheck.core.parameters import check_types
 from boundcheck.engines.curve import Curve
 from boundcheck.errors import BadInput
 from boundcheck.evidence.outside import CurveFile, Source, source_name
@@ -79,6 +80,8 @@ class Claim:
     number: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        asked = ("statement", "problem", "method", "name", "at", "constants", "engine", "seeds", "level")
+        check_types("Claim", self.__annotations__, {name: getattr(self, name) for name in asked})
         if "data" in self.problem:  # arrays from Python become what a file and another process can read
             object.__setattr__(self, "problem", plain_spec(self.problem))
 
@@ -164,7 +167,8 @@ class ClaimResult(Shown):
                 rounds=tuple(data["rounds"]),
                 **{name: tuple(map(float, data[name])) for name in _SERIES},
                 readings=tuple(
-                    Reading(r["id"], r["in_scope"], tuple(map(float, r["bound"]))) for r in data["readings"]
+                    Reading(r["id"], r["in_scope"], tuple(map(float, r["bound"])), r.get("remark", ""))
+                    for r in data["readings"]
                 ),
                 rate=None if rate is None else _rate(rate),
                 info=_read(data["info"]),

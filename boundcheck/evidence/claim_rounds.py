@@ -26,9 +26,11 @@ def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fr
     """0, 1 and a log grid up to where the bound has come within 1 % of its floor (or 10^12)."""
     symbol = claimed.symbol(str(claimed.metric.index))
     if round_symbols(claimed):
-        whole = claimed.metric.weights is not None
+        whole = claimed.metric.over_rounds
         return [Fraction(k) for k in range(int(whole), FIRST_ROUNDS // (4 if whole else 1) + 1)]
     first = symbol.low if symbol.low is not None else Fraction(1)
+    if claimed.metric.over_rounds and not claimed.metric.with_last:
+        first = max(first, Fraction(1))  # no points at 0
     if symbol.high is not None:
         return parse_grid([first, symbol.high] if first < symbol.high else [first], symbol.name)
     fixed = {k: v for k, v in values.items() if k in [s.name for s in claimed.symbols]}
@@ -36,7 +38,7 @@ def default_index(claimed: Statement, values: Mapping[str, Fraction]) -> list[Fr
     def bound(k: Fraction) -> float:
         return float(claimed.evaluate(**fixed, **{symbol.name: k}).value)
 
-    limit = LAST_INDEX if claimed.metric.weights is None else _averaged_up_to(claimed, values, LAST_AVERAGE)
+    limit = _averaged_up_to(claimed, values, LAST_AVERAGE) if claimed.metric.over_rounds else LAST_INDEX
     floor = bound(LAST_INDEX)
     last = min(max(first, Fraction(16)), limit)
     while last < limit and bound(last) > max(1.01 * floor, 1e-12 * bound(first)):
@@ -82,9 +84,9 @@ def rounds_of(claimed: Statement, index: Sequence[Fraction], values: Mapping[str
         done = as_fraction(expr.subs(fixed if symbol is None else {**fixed, symbol: k}), "rounds")
         if done.denominator != 1:
             raise BadInput(f"{claimed.best_id}: {symbol} = {format_short(k)} is not a whole number of rounds.")
-        if claimed.metric.weights is not None:
-            check_rounds(claimed, int(done), done if symbol is None else k)
+        if claimed.metric.over_rounds:
+            check_rounds(claimed, int(done) + claimed.metric.more_points, done if symbol is None else k)
         rounds.append(int(done))
-    if claimed.metric.weights is not None:
-        return list(range(max(rounds)))
+    if claimed.metric.over_rounds:
+        return list(range(max(rounds) + claimed.metric.more_points))
     return rounds_before(claimed, rounds, values) if round_symbols(claimed) else sorted(set(rounds))

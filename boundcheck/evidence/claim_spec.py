@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from boundcheck.core.numbers import as_fraction
+from boundcheck.core.numbers import as_double, as_fraction
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import ENGINES
 from boundcheck.errors import BoundcheckError, nearest
@@ -29,6 +29,12 @@ def _number(value: Any) -> Fraction:
     return as_fraction(value, "the number")
 
 
+def _double(value: Any) -> Fraction:
+    found = _number(value)
+    as_double(found, "the number")
+    return found
+
+
 def _one_of(known: tuple[str, ...], what: str) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if value not in known:
@@ -40,6 +46,7 @@ def _one_of(known: tuple[str, ...], what: str) -> Callable[[Any], Any]:
 
 _ARITHMETICS = tuple(a.value for a in Arithmetic if a is not Arithmetic.SAMPLED)
 Number = Annotated[Fraction, BeforeValidator(_number)]
+Double = Annotated[Fraction, BeforeValidator(_double)]  # it is compared with doubles
 Table = dict[str, Any]
 
 
@@ -60,9 +67,9 @@ class _Model(BaseModel):
 class TightnessSpec(_Model):
     """Allowed bound over metric at the closest compared point."""
 
-    at_least: Number | None = None
+    at_least: Double | None = None
     """bound over metric is at least this at the closest compared point"""
-    at_most: Number | None = None
+    at_most: Double | None = None
     """bound over metric is at most this at the closest compared point"""
 
 
@@ -71,9 +78,9 @@ class RateSpec(_Model):
 
     metric: str
     """one of the metrics that the problem has"""
-    slope: Annotated[list[Number], Field(min_length=2, max_length=2)]
+    slope: Annotated[list[Double], Field(min_length=2, max_length=2)]
     """the least and the largest slope that is allowed, `[low, high]`"""
-    last: Number = Fraction(1, 2)
+    last: Double = Fraction(1, 2)
     """share of the log range of the rounds, at their end, over which the slope is taken"""
 
 
@@ -109,7 +116,7 @@ class ClaimSpec(_Model):
     rarest choice has the probability p < 0.05. Runs of the neural engine, all at once (default 200); a method that
     draws nothing is run once
     """
-    level: Number = Fraction(999, 1000)
+    level: Double = Fraction(999, 1000)
     """of the sequential test on sampled runs, above 1/2 and below 1"""
     expect: Outcome | None = None
     """`"HOLDS"`, `"VIOLATED"`, `"VACUOUS"`, `"OUT_OF_SCOPE"`, `"UNDECIDED"` or `"FAILED"`; `check` needs it"""

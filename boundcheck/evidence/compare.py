@@ -17,21 +17,20 @@ import numpy as np
 from boundcheck.certified.constant import Constant, Known
 from boundcheck.core.numbers import format_exact, format_short
 from boundcheck.engines.curve import Arithmetic, Curve
-from boundcheck.errors import BadInput, UnknownName
+from boundcheck.errors import BadInput
 from boundcheck.evidence.assumptions import covers
 from boundcheck.evidence.averages import NoAverage
 from boundcheck.evidence.compared_points import Points, index_name, points_of
 from boundcheck.evidence.judging import Judgement, NoLimit, judge, tightness_of
+from boundcheck.evidence.kind_parameters import UNDECIDED, Parameters, objection_to_run
 from boundcheck.evidence.measurement_error import from_below, low_precision
-from boundcheck.evidence.step_sequence import OPEN, objection_to_steps
 from boundcheck.evidence.taken_for_granted import untested
-from boundcheck.methods.build import kinds
 from boundcheck.setting.user_constants import check_parameters, given_constants, key_of, rounded, within_rounding
 from boundcheck.theory.choices import check_choices
 from boundcheck.theory.decide import Undefined
 from boundcheck.theory.nearest import guarantees_nothing, nearest_guarantee
 from boundcheck.theory.quantities import round_symbols
-from boundcheck.theory.scope import decide_scope, index_conditions, scope_symbols
+from boundcheck.theory.scope import decide_scope, index_conditions, index_rows, missed_by, scope_symbols
 from boundcheck.theory.statement import Kind, Statement
 from boundcheck.theory.typeset import relation_text
 from boundcheck.verdict import Grade, Outcome, Verdict, plain
@@ -44,12 +43,6 @@ _MISSED = "condition "  # how the reason of a step condition begins
 
 # How `Curve.assumptions` says that a hypothesis was decided for the constants of a claim, not only for the run's own.
 DECIDED_HERE = "decided for the given constants"
-
-
-def check_algorithm(statement: Statement) -> None:
-    """Raises UnknownName, with the nearest kinds, where the statement is about a method that does not exist."""
-    if statement.algorithm is not None and statement.algorithm.kind not in kinds():
-        raise UnknownName(f"{statement.best_id}: the algorithm", statement.algorithm.kind, kinds())
 
 
 def symbol_values(
@@ -137,8 +130,8 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             return f"the statement is about {kind}, {why}", scope
         ran = " or ".join(curve.algorithms) or "no named method"
         return f"the statement is about {kind}, the run is {ran}", scope
-    steps = objection_to_steps(statement, curve.step_sizes, _last(curve), values)
-    if steps is not None and steps != OPEN:
+    steps = objection_to_run(statement, Parameters.of_curve(curve), _last(curve), values)
+    if steps is not None and not steps.startswith(UNDECIDED):
         return steps, scope
     for assumption in statement.assumptions:
         objection = objection_of(curve, assumption)
@@ -149,8 +142,7 @@ def hypotheses(statement: Statement, curve: Curve, values: Mapping[str, Fraction
             return choice.objection(values[choice.name]), scope
     for c in scope.conditions:
         if c.holds is False:
-            missed = "a side has no real value" if np.isnan(c.slack[1]) else f"is missed by {_size(-c.slack[1])}"
-            return f"{_MISSED}'{c.name}' fails: {c.relation} {missed}", scope
+            return f"{_MISSED}'{c.name}' fails: {c.relation} {missed_by(c)}", scope
     return None, scope
 
 
@@ -163,16 +155,11 @@ def _other_steps(statement: Statement, curve: Curve, constants: Mapping[str, Any
     """The verdict on a run of other step sizes, for which a value of the statement may not even exist; else None."""
     values = {name: c.value for name, c in statement.known(curve.constants).items()}
     values |= {name: c.value if isinstance(c, Constant) else c for name, c in (constants or {}).items()}
-    steps = objection_to_steps(statement, curve.step_sizes, _last(curve), values)
-    if steps is None or steps == OPEN:
+    steps = objection_to_run(statement, Parameters.of_curve(curve), _last(curve), values)
+    if steps is None or steps.startswith(UNDECIDED):
         return None
     details = {"constants": {}, "assumptions": {}, "taken_for_granted": [], "violations": {}}
     return Verdict(statement.best_id, Outcome.OUT_OF_SCOPE, Grade.EXACT, f"Out of scope: {steps}.", details=details)
-
-
-def _size(value: float) -> str:
-    """A positive amount, which a double may not hold."""
-    return format_short(value, 3) if value > 0 else "less than 1e-300"
 
 
 def compare(
@@ -199,7 +186,6 @@ def compare(
     Raises BadInput where a symbol has no value, the metric is missing or the statement's symbols do not admit the
     values (mu > L, ...).
     """
-    check_algorithm(statement)
     try:
         values, known = symbol_values(statement, curve, constants)
     except BadInput:
@@ -271,6 +257,9 @@ def _compared(
             out, rounded_choices, undecided_choices = _along(statement, points)
             if rounded_choices:
                 details["rounded_choices"] = rounded_choices
+        if index_conditions(statement):
+            rows = index_rows(statement, values, points.index, at or ())
+            details["scope"] = replace(scope, conditions=(*scope.conditions, *rows)).to_dict()
     if out is not None:
         verdict = _out_of_scope(statement, base, out, known)
         if verdict.outcome is Outcome.OUT_OF_SCOPE and out.startswith(_MISSED) and guarantees_nothing(statement, scope):
@@ -283,8 +272,9 @@ def _compared(
         return verdict
     assert points is not None
     base = replace(base, points=len(points), tightness=None if statement.kind is Kind.LIMIT else tightness_of(points))
-    if objection_to_steps(statement, curve.step_sizes, _last(curve), values) == OPEN:
-        return replace(base, reason=f"{OPEN[0].upper()}{OPEN[1:]}.")
+    open_ = objection_to_run(statement, Parameters.of_curve(curve), _last(curve), values)
+    if open_ is not None:
+        return replace(base, reason=f"{open_[0].upper()}{open_[1:]}.")
     if scope.in_scope is None:
         open_ = " and ".join(f"'{c.name}' ({c.relation})" for c in scope.conditions if c.holds is None)
         return replace(base, reason=f"It could not be decided whether this is in scope: condition {open_} is open.")

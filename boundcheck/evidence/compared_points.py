@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.engines.curve import Arithmetic, Curve, Floats, Rarest
 from boundcheck.errors import BadInput
-from boundcheck.evidence.averages import averages, exact_averages, sampled_averages, weights_of
+from boundcheck.evidence.averages import averages, exact_averages, least_so_far, sampled_averages, weights_of
+from boundcheck.evidence.measurement_error import Rounding, rounding_of
 from boundcheck.evidence.round_values import exists, values_of_rounds
+from boundcheck.theory.inputs import to_float
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import holds, index_conditions
-from boundcheck.theory.statement import Kind, Statement
+from boundcheck.theory.statement import Average, Kind, Statement
 from boundcheck.verdict import plain
 
 Mask = NDArray[np.bool_]
@@ -31,6 +34,7 @@ class Points:
     """P compared points, with enclosures of the scaled metric and of the bound at each (float64, (P,)).
 
     rounds: finished rounds at each point; for an average those of the last iterate that enters it.
+    rounding: how far the metric's doubles may lie off.
     slack: relative distance within which low and high are not told from the bound (0 for rigorous enclosures).
     exact: the scaled metric where it is known exactly, as a fraction or a SymPy expression in the statement's symbols,
     else None. samples: (S, P) scaled, for random sampled runs;
@@ -52,6 +56,7 @@ class Points:
     high: Floats
     bound_low: Floats
     bound_high: Floats
+    rounding: Rounding
     slack: float
     exact: tuple[Any, ...]
     samples: Floats | None
@@ -124,7 +129,12 @@ def points_of(
             f"{statement.best_id} is about the metric '{name}', which the curve does not hold "
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
-    averaged, changing = metric.weights is not None, bool(round_symbols(statement))
+    averaged, changing = metric.over_rounds, bool(round_symbols(statement))
+    if metric.average is Average.LEAST and name not in curve.samples and (curve.expectation or "normal" in curve.info):
+        raise BadInput(
+            f"{statement.best_id} is about the least {name} so far of each run, which the curve does not hold: it has "
+            "expectations alone; take engine = 'sampled', or give the values of every seed."
+        )
     own: list[dict[str, Fraction]] = []
     if averaged:
         ends, index = _averaged_indices(statement, curve, values, at)
@@ -146,9 +156,15 @@ def points_of(
         rounds = tuple(int(curve.rounds[i]) for i in chosen)
         low, high, samples, exact = _measured(curve, name, chosen, rounds)
         envelope = _envelope(curve, name, chosen)
+    start = max(
+        (to_float(values[s.name]) for s in statement.symbols if s.key == f"start/{name}" and s.name in values),
+        default=0.0,
+    )
+    rounding = rounding_of(curve, name, rounds, start, None)
     if metric.scale != 1:
         scale_low, scale_high = _enclose(metric.scale, statement, values, index)
         low, high = _times(low, high, scale_low, scale_high)
+        rounding = rounding_of(curve, name, rounds, start, scale_high)
         exact = _scaled_exactly(exact, metric.scale, statement, values, index)
         if samples is not None:
             with np.errstate(invalid="ignore", over="ignore"):
@@ -165,6 +181,7 @@ def points_of(
         high=high,
         bound_low=bound_low,
         bound_high=bound_high,
+        rounding=rounding,
         slack=FLOAT_EQUAL if curve.arithmetic in (Arithmetic.FLOAT64, Arithmetic.SAMPLED) else 0.0,
         exact=tuple(exact),
         samples=samples,
@@ -195,6 +212,7 @@ def _of_numbers(statement: Statement, values: Mapping[str, Fraction]) -> Points:
         high=high,
         bound_low=bound_low,
         bound_high=bound_high,
+        rounding=Rounding(np.zeros(1), np.zeros(1)),
         slack=0.0,
         exact=(statement.metric.value,),
         samples=None,
@@ -225,6 +243,8 @@ def _averaged_envelope(
     if not len(ends) or statement.metric.quantity not in curve.envelopes:
         return np.full(len(ends), np.inf)
     limits = _envelope(curve, statement.metric.quantity, range(max(ends)))
+    if statement.metric.average is Average.LEAST:
+        return least_so_far(limits, ends)
     found = averages(weights_of(statement, values, max(ends)), limits, limits, ends)[1]
     return np.where(np.isnan(found), np.inf, found)
 
@@ -253,6 +273,13 @@ def _averaged(statement: Statement, curve: Curve, values: Mapping[str, Fraction]
     if not count:
         return low, high, None, []
     known = [v for v in exact if v is not None]
+    if statement.metric.average is Average.LEAST:
+        low, high = least_so_far(low, ends), least_so_far(high, ends)
+        if samples is not None:
+            samples = least_so_far(samples, ends)
+            low = high = samples.mean(axis=0)
+        least = list(itertools.accumulate(known, min)) if len(known) == count else [exact[0], *[None] * count]
+        return low, high, samples, [least[end - 1] for end in ends]
     weights = weights_of(statement, values, count)
     low, high = averages(weights, low, high, ends)
     if samples is not None:
@@ -275,7 +302,7 @@ def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at:
     asked = int(curve.rounds[-1]) + 1 if len(curve.rounds) else 0
     if at is not None and statement.metric.index is not None:
         first, step = _affine(statement, values)
-        asked = max((int(first + step * k) for k in at), default=0)
+        asked = max((int(first + step * k) + statement.metric.more_points for k in at), default=0)
     if held >= asked:
         return ""
     compared = "none could be compared"
@@ -291,14 +318,16 @@ def _gap(curve: Curve, statement: Statement, values: Mapping[str, Fraction], at:
 def _averaged_indices(
     statement: Statement, curve: Curve, values: Mapping[str, Fraction], at: Sequence[Fraction] | None
 ) -> tuple[list[int], list[Fraction]]:
-    """How many rounds each compared average has, increasing, and the index there."""
+    """How many points each compared average has, increasing, and the index there."""
     metric = statement.metric
     held = _held(curve)
     if metric.index is None:
         only = as_fraction(metric.rounds.subs({s: values[s.name] for s in metric.rounds.free_symbols}), "rounds")
-        return ([int(only)], [only]) if 1 <= only <= held else ([], [])
+        end = int(only) + metric.more_points
+        return ([end], [only]) if 1 <= end <= held else ([], [])
     symbol = statement.symbol(metric.index)
     first, step = _affine(statement, values)
+    first += metric.more_points
     if at is None:
         ends = [*range(1, min(held, 100) + 1), *(round(100 * 1.05**j) for j in range(1, 1000))]
         at = [(end - first) / step for end in sorted({e for e in ends if e <= held} | ({held} if held else set()))]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boundcheck.certified.constant import Constant, Known
-from boundcheck.core.linalg import float_down, float_up
+from boundcheck.core.linalg import float_down, float_up, nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.run import describe
 from boundcheck.errors import BadInput
@@ -84,7 +84,7 @@ def curve_of_constant(claimed: Statement, setting: Setting, asked: Iterable[str]
     metric = claimed.metric.quantity
     curve = Curve(
         rounds=np.array([0], dtype=np.int64),
-        values={metric: np.array([float(constant.value)])},
+        values={metric: np.array([nearest_float(constant.value)])},
         arithmetic=arithmetic,
         low={metric: np.array([low])},
         high={metric: np.array([high])},

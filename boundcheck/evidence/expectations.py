@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_apart, format_short
 from boundcheck.errors import UnknownName
 from boundcheck.evidence.rate import Rate, fit_rate, fit_rate_sampled, within
@@ -22,8 +23,8 @@ def measured_rate(claim: RateClaim, curve: Curve) -> Rate:
     positive = curve.rounds > 0
     x = curve.rounds[positive].astype(float)
     if claim.metric in curve.samples:
-        return fit_rate_sampled(x, curve.samples[claim.metric][:, positive], last=float(claim.last))
-    return fit_rate(x, curve.values[claim.metric][positive], last=float(claim.last))
+        return fit_rate_sampled(x, curve.samples[claim.metric][:, positive], last=nearest_float(claim.last))
+    return fit_rate(x, curve.values[claim.metric][positive], last=nearest_float(claim.last))
 
 
 def failures(claim: Claim, result: ClaimResult) -> tuple[str, ...]:
@@ -46,7 +47,7 @@ def failures(claim: Claim, result: ClaimResult) -> tuple[str, ...]:
     if claim.rate is not None and result.rate is None:
         missed.append("no slope was measured, because nothing was run")
     elif claim.rate is not None and result.rate is not None:
-        decided = within(result.rate, float(claim.rate.low), float(claim.rate.high))
+        decided = within(result.rate, nearest_float(claim.rate.low), nearest_float(claim.rate.high))
         if decided is not Outcome.HOLDS:
             missed.append(
                 f"the slope {result.rate.slope:.4f} in [{result.rate.low:.4f}, {result.rate.high:.4f}], fitted over "

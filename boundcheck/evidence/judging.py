@@ -19,13 +19,10 @@ from boundcheck.engines.curve import Floats
 from boundcheck.errors import BadInput
 from boundcheck.evidence.compared_points import FLOAT_EQUAL, Mask, Points, index_name
 from boundcheck.evidence.confidence import RARE, Decision, SequentialTest, useful_envelope
+from boundcheck.evidence.numbers_in_sentences import apart, measured, ratio_at
 from boundcheck.evidence.seeds import about_seeds, words_for
-from boundcheck.theory.decide import Point
-from boundcheck.theory.inputs import to_float
 from boundcheck.theory.statement import Kind
 from boundcheck.verdict import Grade, Outcome, Tightness
-
-NEAR = Fraction(1, 10**9)  # relative distance of metric and bound below which both are written out exactly
 
 # Share of the points (the last ones) over which a limit superior is looked at.
 TAIL = 0.5
@@ -107,39 +104,23 @@ def _hint(points: Points) -> str:
     return '; arithmetic = "rational" may decide it' if points.rational else ""
 
 
-def _apart(points: Points, at: int, metric: Fraction | float, bound: float, digits: int = 6) -> tuple[str, str]:
-    """Metric and bound at one point, with enough digits to differ. bound: the end that is shown."""
-    claimed: Fraction | float = bound
-    if isinstance(metric, Fraction):
-        near = math.isfinite(bound) and abs(metric - Fraction(bound)) <= NEAR * abs(metric)
-        if near:  # doubles may not tell them apart
-            claimed = Point(points.statement.bound, points.here(at)).enclose(200)[0]
-        else:
-            metric = to_float(metric)
-    first, second = format_apart(metric, claimed, digits=digits)
-    return first, second
-
-
-def _measured(points: Points, at: int) -> Fraction | float:
-    """The metric at one point, exactly where it is known exactly."""
-    exact = points.exact[at]
-    return exact if isinstance(exact, Fraction) else float(points.low[at])
-
-
 # --- upper bounds -----------------------------------------------------------------------------------------
 
 
 def _upper_bound(points: Points, level: float) -> Judgement:
     exceeds, within = _order(points)
     statistics = None
+    least = np.maximum(points.rounding.floor, NEGLIGIBLE)
+    small = (points.high <= least) & (points.bound_low >= 0) & (points.bound_high <= least)
     if points.samples is not None:
-        exceeds, within, statistics = _sampled_order(points, exceeds, within, level)
+        drawn = ~points.fixed & (~small | (points.rounding.floor <= NEGLIGIBLE))
+        exceeds, within, statistics = _sampled_order(points, exceeds, within, level, drawn)
     open_ = ~exceeds & ~within
-    tiny = open_ & (points.high <= NEGLIGIBLE) & (points.bound_low >= 0) & (points.bound_high <= NEGLIGIBLE)
+    tiny = open_ & small
     negligible = int(tiny.sum())
     if exceeds.any():
         at = _worst(points, exceeds)
-        metric, bound = _apart(points, at, _measured(points, at), float(points.bound_high[at]))
+        metric, bound = apart(points, at, measured(points, at), float(points.bound_high[at]))
         sides = f"is {metric}, above the bound {bound}."
         if points.samples is None or points.fixed[at]:
             reason = f"At {_name(points, at)} the metric {sides}"
@@ -149,8 +130,10 @@ def _upper_bound(points: Points, level: float) -> Judgement:
                 f"{_name(points, at)}, where the mean over the seeds {sides}"
             )
         return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, at, negligible, statistics)
-    if _vacuous(points):
-        if not any(points.rounds) and points.statement.metric.value is None:
+    start = not any(points.rounds) and points.statement.metric.value is None
+    # An average over one round is the value at the start, below which no true bound lies: it is compared all the same.
+    if _vacuous(points) and not (start and points.statement.metric.weights is not None):
+        if start:
             reason = f"Only the start was compared, which decides nothing; compare at later {_indices(points)}."
             return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, reason, None, negligible, statistics)
         reason = "The bound is nowhere in the compared range below its trivial value."
@@ -162,6 +145,8 @@ def _upper_bound(points: Points, level: float) -> Judgement:
         at = _worst(points, open_ if open_.any() else tiny)
         reason = f"Metric and bound are too close to decide at {_name(points, at)}{_hint(points)}."
         few = False
+        if small[at]:
+            reason = f"At {_name(points, at)} metric and bound are both below {least[at]:.2g}: {_below(points)}."
         if statistics and statistics["seeds"] < statistics["seeds_needed"]:
             few, reason = True, _too_few(points, statistics)
         if statistics and points.samples is not None:
@@ -173,14 +158,20 @@ def _upper_bound(points: Points, level: float) -> Judgement:
     later = within & (np.array(points.rounds) > 0)  # at the start many bounds are attained by their form
     at = _worst(points, later if later.any() else within)
     reason = f"The metric is at most the bound at {_all(int(within.sum()))}; closest at {_name(points, at)}"
-    with np.errstate(over="ignore", invalid="ignore"):
-        ratio = float(points.bound_low[at] / points.high[at]) if points.high[at] > 0 else math.inf
+    ratio = ratio_at(points, at)
     reason += f", where bound/metric is {ratio:.5g}." if math.isfinite(ratio) else "."
     if negligible:
-        reason += f" {negligible} more, where both are below 1e-300, were left out."
+        highest = f"{least[tiny].max():.2g}"
+        reason += f" {negligible} more, where both are below {highest}, were left out: {_below(points)}."
     if statistics:
         reason += f" {_missed(points, statistics)}"
     return Judgement(Outcome.HOLDS, Grade.EXACT, reason, at, negligible, statistics)
+
+
+def _below(points: Points) -> str:
+    """Why nothing is decided about small values."""
+    rounded = (points.rounding.floor > NEGLIGIBLE).any()
+    return "rounding in doubles decides nothing" if rounded else "doubles do not hold them"
 
 
 def _lower_bound(points: Points) -> Judgement:
@@ -188,7 +179,7 @@ def _lower_bound(points: Points) -> Judgement:
     sign = points.sign_of(points.statement.bound - points.exact[0], 0)
     if sign is None:
         return Judgement(Outcome.UNDECIDED, Grade.SUPPORTED, "Metric and bound are too close to decide.", 0)
-    metric, bound = _apart(points, 0, float(points.high[0]), float(points.bound_low[0]))
+    metric, bound = apart(points, 0, points.exact[0], float(points.bound_low[0]))
     if sign > 0:
         reason = f"At {_name(points, 0)} the metric is {metric}, below the bound {bound}."
         return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, 0)
@@ -197,8 +188,8 @@ def _lower_bound(points: Points) -> Judgement:
 
 def _order(points: Points) -> tuple[Mask, Mask]:
     """Where the metric exceeds the bound, and where it is at most the bound; neither: undecided."""
-    exceeds = points.low > _moved(points.bound_high, points.slack)
-    within = points.high <= _moved(points.bound_low, -points.slack)
+    exceeds = points.low > points.rounding.moved(_moved(points.bound_high, points.slack), up=True)
+    within = points.high <= points.rounding.moved(_moved(points.bound_low, -points.slack), up=False)
     for at, metric in enumerate(points.exact):
         if metric is not None and (points.slack or not (exceeds[at] or within[at])):
             sign = points.sign_of(points.statement.bound - _rational(metric), at)
@@ -211,10 +202,11 @@ def _moved(bound: Floats, share: float) -> Floats:
     return np.where(np.isinf(bound), bound, bound + share * np.abs(np.where(np.isinf(bound), 0.0, bound)))
 
 
-def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) -> tuple[Mask, Mask, Mapping[str, Any]]:
+def _sampled_order(
+    points: Points, exceeds: Mask, within: Mask, level: float, drawn: Mask
+) -> tuple[Mask, Mask, Mapping[str, Any]]:
     """The same for expectations: rounds where nothing is random keep their order, a sequential test has the others."""
     assert points.samples is not None
-    drawn = ~points.fixed
     exceeds, within = exceeds & points.fixed, within & points.fixed
     samples = points.samples[:, drawn]
     if not drawn.any():
@@ -222,7 +214,8 @@ def _sampled_order(points: Points, exceeds: Mask, within: Mask, level: float) ->
     # A non-negative metric exceeds a negative bound whatever is drawn. What exceeds must exceed the upper end of the
     # bound's enclosure, what stays within the lower end; of the two claims only one can be false.
     negative = drawn & (points.bound_high < 0)
-    top = np.maximum(points.bound_high[drawn], 0.0)
+    rounding = points.rounding.at(drawn)
+    top = np.maximum(rounding.moved(points.bound_high[drawn], up=True), 0.0)
     bottom = points.bound_low[drawn]
     beyond = np.isinf(top)  # a bound above all doubles is not exceeded by a value above all doubles
     top_end = np.full(len(top), np.inf) if points.envelope is None else points.envelope[drawn]
@@ -270,12 +263,13 @@ def _missed(points: Points, statistics: Mapping[str, Any]) -> str:
 def _too_few(points: Points, statistics: Mapping[str, Any]) -> str:
     """Why the seeds are too few to say that the metric stays within its bound, and how many would do."""
     least, level = statistics["least_probability"], statistics["level"]
+    missed, least_text = format_apart(statistics["missed"], least, digits=3)
     rarest = points.rarest
     which = "the probability 0.05 of an event that has to be seen"
     if rarest is not None and rarest.probability == least:
-        which = f"the probability {least:.3g} that {rarest.event}"
+        which = f"the probability {least_text} that {rarest.event}"
     return (
-        f"The {statistics['seeds']} seeds could have missed events of probability below {statistics['missed']:.3g} "
+        f"The {statistics['seeds']} seeds could have missed events of probability below {missed} "
         f"(at level {level:g}), which is above {which}; {statistics['seeds_needed']} seeds are needed."
     )
 
@@ -339,16 +333,17 @@ def _equality(points: Points) -> Judgement:
     with np.errstate(invalid="ignore"):
         gap = np.maximum(points.low - points.bound_high, points.bound_low - points.high)
         reach = np.maximum(points.high, points.bound_high) - np.minimum(points.low, points.bound_low)
-        apart = (gap > 0) & (gap > points.slack * size)
-        close = reach <= FLOAT_EQUAL * size
+        differ = (gap > 0) & (gap > points.slack * size + points.rounding.floor)
+        # of rigorous ends, only those that are one number say that the two sides are equal
+        close = (reach <= FLOAT_EQUAL * size) if points.slack or points.samples is not None else reach == 0
     exactly = np.zeros(len(points), dtype=bool)
     for at, metric in enumerate(points.exact):
         if metric is not None:
             sign = points.sign_of(points.statement.bound - _rational(metric), at)
-            apart[at], close[at], exactly[at] = sign not in (None, 0), sign == 0, sign is not None
-    if apart.any():
-        at = int(np.argmax(apart))
-        found, claimed = _apart(points, at, _measured(points, at), float(points.bound_low[at]), 10)
+            differ[at], close[at], exactly[at] = sign not in (None, 0), sign == 0, sign is not None
+    if differ.any():
+        at = int(np.argmax(differ))
+        found, claimed = apart(points, at, measured(points, at), float(points.bound_low[at]), 10)
         return Judgement(
             Outcome.VIOLATED,
             Grade.EXACT if exactly[at] or not points.slack else Grade.SUPPORTED,
@@ -376,7 +371,7 @@ def _known_limit(points: Points, limit: Fraction | NoLimit) -> Judgement | None:
     if sign == 0 or (superior and sign > 0):
         reason = f"The exact limit of the metric is {format_short(limit)}, {'at most' * superior or 'as'} claimed."
         return Judgement(Outcome.HOLDS, Grade.EXACT, reason, last)
-    found, claimed = _apart(points, last, limit, float(points.bound_low[last]), 10)
+    found, claimed = apart(points, last, limit, float(points.bound_low[last]), 10)
     reason = f"The exact limit of the metric is {found}, {'above' if superior else 'not'} {claimed}."
     return Judgement(Outcome.VIOLATED, Grade.EXACT, reason, last)
 
@@ -414,6 +409,8 @@ def tightness_of(points: Points) -> Tightness:
     """
     with np.errstate(invalid="ignore", over="ignore"):
         middle = np.where(points.low == points.high, points.low, points.low + (points.high - points.low) / 2)
+    floor = points.rounding.floor  # a smaller metric is only known to be at most this
+    middle = np.where((middle <= floor) & (floor > 0), np.where(points.bound_high > floor, floor, np.nan), middle)
     trivial = points.trivial_low
     telling = np.ones(len(middle), dtype=bool) if trivial is None else points.bound_high <= trivial / 2
     target = int(np.argmax(telling)) if trivial is not None and telling.any() else len(middle) - 1

@@ -32,7 +32,7 @@ from boundcheck.problems._own_data import load_specification
 from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, QuadraticProblem, clients_of
 from boundcheck.setting.followed_objective import effective_weights, small_step_weights, weighted_minimiser
-from boundcheck.theory.statement import Kind
+from boundcheck.theory.statement import Average, Kind
 
 if TYPE_CHECKING:
     from boundcheck.methods.method import Method
@@ -173,7 +173,8 @@ def exact_limit(claimed: Statement, method: Method, problem: Problem) -> Fractio
     """
     metric = claimed.metric
     moving = {s.name for s in claimed.bound.free_symbols} & {index_name(claimed)}
-    if not claimed.kind.limit or moving or metric.scale != 1 or metric.weights not in (None, 1):
+    least = metric.average is Average.LEAST
+    if not claimed.kind.limit or moving or least or metric.scale != 1 or metric.weights not in (None, 1):
         return None
     if not isinstance(problem, QuadraticProblem) or metric.quantity not in problem.metrics:
         return None

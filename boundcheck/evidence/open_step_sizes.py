@@ -22,8 +22,8 @@ from boundcheck.engines.run import carry_out
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.build import build as build_method
 from boundcheck.setting import Setting
-from boundcheck.theory.choices import missing_for, prescribed
-from boundcheck.theory.scope import scope_symbols
+from boundcheck.theory.choices import ROUNDED, missing_for, prescribed
+from boundcheck.theory.scope import decide_scope, scope_symbols
 from boundcheck.theory.statement import Statement
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def start_constants(claimed: Statement, setting: Setting) -> dict[str, Constant]
         exact = curve.exact[metric][0] if metric in curve.exact else setting.metric(metric).start
         if exact is not None:
             found[key] = Constant(exact, Known.EXACT, "exact", how)
-        elif metric in curve.high:
+        elif metric in curve.high and np.isfinite(curve.high[metric][0]):
             high, low = Fraction(float(curve.high[metric][0])), Fraction(float(curve.low[metric][0]))
             close = high - low <= high / 10**12
             found[key] = Constant(high, Known.CERTIFIED if close else Known.ESTIMATED, "upper", how)
@@ -207,8 +207,14 @@ def _solve(
         return prescribed(claimed, name, {**values, **index})
     used = scope_symbols(claimed)
     values = {**values, **index}
-    top = claimed.largest(name, **{k: v for k, v in values.items() if k in used and k != name})
-    return factor * top if factor == 1 or claimed.symbol(name).integer else round_down(factor * top)
+    others = {k: v for k, v in values.items() if k in used and k != name}
+    size = factor * claimed.largest(name, **others)
+    if factor == 1 or claimed.symbol(name).integer:
+        return size
+    inside = decide_scope(claimed, {**others, name: size}, every_index=not index).in_scope is not False
+    if factor > 1:  # the largest size itself may lie a relative 1e-12 higher, and this is above it
+        return size * (1 + 3 * ROUNDED) if inside else size
+    return round_down(size) if inside else size
 
 
 def _single(at: Mapping[str, Any] | None, claimed: Statement) -> dict[str, Fraction]:

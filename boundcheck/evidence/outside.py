@@ -7,6 +7,7 @@ errors), a statement that holds for every outcome on each seed by itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.curve import Arithmetic, Curve
 from boundcheck.engines.curve_parts import START_TOLERANCE
 from boundcheck.engines.outside import ENGINE
@@ -104,7 +106,11 @@ def describe_outside(curve: Curve, claimed: Statement, problem: Problem | None, 
             f"{claimed.best_id} is about the metric '{quantity}', of which the curve holds nothing "
             f"(it holds {', '.join(curve.values) or 'none'})."
         )
+    found = np.abs(curve.values[quantity])  # all that was recorded, of which a part may be compared
     info = {**curve.info, "engine": ENGINE, "assumed": _assumed(curve, claimed, problem, setting)}
+    info["scale"] = float(np.max(found, where=np.isfinite(found), initial=0.0))
+    if problem is not None and not is_neural(problem):
+        info["start_norm"] = math.hypot(*map(float, problem.start))
     curve = replace(curve, info=info)
     if problem is None:
         return curve
@@ -125,6 +131,7 @@ def describe_outside(curve: Curve, claimed: Statement, problem: Problem | None, 
         parameters=tuple(setting.parameters),
         rounded_steps=not setting.method.exact_steps(),
         step_sizes=setting.step_sizes,
+        momentum=setting.method.server_momentum,
         rarest=rarest_choice(setting.method, setting.clients) if random and curve.samples else None,
         info={**info, **({} if random else {"deterministic": True})},
     )
@@ -193,12 +200,12 @@ def _start(curve: Curve, claimed: Statement, problem: Problem) -> dict[str, Frac
     value: Any = problem.metric(name, x)
     if not isinstance(value, int | Fraction):
         return {}
-    first = float(curve.values[name][0])
-    if not np.isclose(first, float(value), rtol=START_TOLERANCE, atol=START_TOLERANCE):
+    first, start = float(curve.values[name][0]), nearest_float(Fraction(value))
+    if not np.isclose(first, start, rtol=START_TOLERANCE, atol=START_TOLERANCE):
         if curve.low[name][0] <= value <= curve.high[name][0] if name in curve.low else False:
             return {}  # a mean whose interval has it
         raise BadInput(
-            f"{curve.info.get('source', 'the curve')}: {name} is {first:.10g} at round 0, but {float(value):.10g} at "
+            f"{curve.info.get('source', 'the curve')}: {name} is {first:.10g} at round 0, but {start:.10g} at "
             "the start of the problem; the curve is of another problem, start or metric."
         )
     return {name: Fraction(value)}
@@ -292,7 +299,7 @@ def _without_start(
     """
     verdict = compare(claimed, curve, constants, level=level, at=at)
     start_alone = verdict.outcome is Outcome.UNDECIDED and verdict.witness.get("round") == 0
-    if not start_alone or claimed.metric.weights is not None or len(curve.rounds) < 2:
+    if not start_alone or claimed.metric.over_rounds or len(curve.rounds) < 2:
         return verdict, curve
     later = _part(curve, range(1, len(curve.rounds)))
     found = compare(claimed, later, constants, level=level, at=at)

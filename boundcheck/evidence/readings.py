@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from boundcheck.engines.curve import Curve
+from boundcheck.errors import BadInput
 from boundcheck.evidence.compare import objection_of
 from boundcheck.evidence.compared_points import Points, points_of
 from boundcheck.evidence.round_values import metrics_of
@@ -20,12 +22,14 @@ from boundcheck.theory.statement import Statement
 class Reading:
     """Another reading of the same statement at the same constants: its bound, and whether it is in scope.
 
-    Out of scope is also what rests on an assumption that the run is known to break.
+    Out of scope is also what rests on an assumption that the run is known to break. remark: why its bound has no value
+    here, or empty; the bound is NaN then.
     """
 
     id: str
     in_scope: bool | None
     bound: tuple[float, ...]
+    remark: str = ""
 
 
 def readings_beside(
@@ -42,11 +46,15 @@ def readings_beside(
             continue
         if not all(s.admits(at[s.name]) for s in other.symbols if s.name in at):  # it does not speak of these values
             continue
-        bound = points_of(other, curve, at, points.index, every_index=True).bound_high
-        if len(bound) != len(points):
+        try:
+            bound = points_of(other, curve, at, points.index, every_index=True).bound_high
+            if len(bound) != len(points):
+                continue
+            names = scope_symbols(other)
+            in_scope = decide_scope(other, {k: v for k, v in at.items() if k in names}, every_index=True).in_scope
+        except BadInput as error:  # the claim is about another reading, so that this is a remark
+            beside.append(Reading(other.id, None, (math.nan,) * len(points), str(error)))
             continue
-        names = scope_symbols(other)
-        in_scope = decide_scope(other, {k: v for k, v in at.items() if k in names}, every_index=True).in_scope
         if any(objection_of(curve, assumption) is not None for assumption in other.assumptions):
             in_scope = False
         beside.append(Reading(other.id, in_scope, tuple(float(b) for b in bound)))

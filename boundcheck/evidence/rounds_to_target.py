@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.engines.run import carry_out, describe, run
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.claim_rounds import rounds_of
@@ -186,7 +187,7 @@ def _factor(setup: Setup, index: Fraction) -> float:
     if scale == 1:
         return 1.0
     low, high = Point(scale, {**setup.values, index_name(setup.claimed): index}).enclose(64)
-    return float(low + high) / 2
+    return nearest_float((low + high) / 2)
 
 
 def promised(setup: Setup, target: Fraction) -> int | None:
@@ -196,7 +197,7 @@ def promised(setup: Setup, target: Fraction) -> int | None:
 
     def met(index: int) -> bool:
         found = bound_at(setup, index)
-        return found is not None and found <= float(target)
+        return found is not None and found <= nearest_float(target)
 
     last, before = least, None
     while not met(last):
@@ -225,7 +226,7 @@ def needed(setup: Setup, target: Fraction, most: int | None = None) -> int | Non
     Exact engine on quadratic problems (plain doubles: no verdict rests on this), else the mean of a few sampled runs.
     """
     exact = isinstance(setup.problem, QuadraticProblem)
-    averaged = setup.claimed.metric.weights is not None
+    averaged = setup.claimed.metric.over_rounds
     limit = most or (MOST_AVERAGED if averaged else MOST_ROUNDS if exact else MOST_SAMPLED)
     low, high = 0, 1
     found: int | None = None
@@ -241,7 +242,7 @@ def _first(setup: Setup, target: Fraction, low: int, high: int, exact: bool) -> 
     """The first index of (low, high] at which the metric is at most the target, on grids that are refined around it."""
     while True:
         grid = sorted({int(k) for k in np.linspace(low + 1, high, min(POINTS, high - low)).round()})
-        below = [k for k, v in zip(grid, _metric(setup, grid, exact), strict=True) if v <= float(target)]
+        below = [k for k, v in zip(grid, _metric(setup, grid, exact), strict=True) if v <= nearest_float(target)]
         if not below:
             return None
         at = grid.index(below[0])

@@ -25,7 +25,6 @@ from boundcheck.errors import BadInput, BoundcheckError, SpecError, UnknownName
 from boundcheck.evidence.claim import Claim
 from boundcheck.evidence.claim_rounds import rounds_of
 from boundcheck.evidence.claim_spec import MAX_CLAIMS, SpecFile, numbers_alone
-from boundcheck.evidence.compare import check_algorithm
 from boundcheck.evidence.mistakes import mistakes_in
 from boundcheck.evidence.not_run import NotRun, is_absence
 from boundcheck.evidence.open_step_sizes import START, TUNED, factor_of, symbol_for
@@ -122,13 +121,13 @@ def _claims(
         found = validate(SpecFile, file)
     except SpecError as error:
         problems.update(dict.fromkeys(error.problems))
-    absent: dict[int, str] = {}
+    absent: dict[int, str] = {}  # a claim that only lacks a constant is refused when it is carried out, and no other
     for checker in _meaning(file, need_expect):
         if on_progress is not None:
             on_progress(checker.number / len(file.data["claim"]))
         if not_run is not None and checker.only_absent:
             absent[checker.number] = checker.problems[0][1]
-        else:
+        elif len(checker.problems) > checker.lacking or len(file.data["claim"]) == 1:
             problems.update(dict.fromkeys(checker.problems))
     if problems or found is None:
         raise SpecError(file.path, problems)
@@ -160,6 +159,7 @@ class _Checker:
         self.number = int(path[-1]) + 1
         self.raw = raw
         self.problems: list[tuple[int, str]] = []
+        self.lacking = 0  # how many of them say that a constant has no value
         self._absent = 0  # how many of them say that something is not on this machine
         self._resolved: dict[str, Any] = {}  # symbols whose size is found when it runs, with what is asked for
 
@@ -258,7 +258,6 @@ class _Checker:
         with self._noting("statement"):
             found = statement(id)
             check_measurable(found)
-            check_algorithm(found)
             return in_free_data(found)
         return None
 
@@ -395,6 +394,7 @@ class _Checker:
             )
             self._add(("curve",), f"{text} the method that the curve is of.")
             return
+        self.lacking += 1
         with self._noting("method"):
             why = None if instance is None else reason_missing(instance[1], instance[0])
             self._add(

@@ -53,11 +53,6 @@ def objection_to_steps(
     """
     if steps is None or rounds == 0 or not speaks_of_steps(statement):
         return None
-    server = {} if statement.algorithm is None else dict(statement.algorithm.steps)
-    if "eta_g" in server and ROUND in server["eta_g"].free_symbols:  # no method has such a server
-        return (
-            f"the statement is about the server step size {server['eta_g']} after r rounds, the run has a constant one"
-        )
     expr = sequence_of(statement)
     if expr is None:
         changed = steps.changes_within(rounds)
@@ -125,20 +120,20 @@ def _same(expr: Any, steps: StepSizes) -> bool:
     """Whether the expression is, as a function, the formula from which a run takes its step sizes."""
     formula = steps.formula
     assert formula is not None
-    own = _symbolic(formula.tree)
+    own = symbolic(formula.tree)
     if steps.local_steps == 1:
         own = own.xreplace({ITERATION: ROUND})
     return sp.simplify(expr - own) == 0
 
 
-def _symbolic(tree: Any) -> Any:
+def symbolic(tree: Any) -> Any:
     """A parsed expression (`core.expressions`) in SymPy, made node by node."""
     kind, *own = tree
     if kind == "number":
         return sp.Rational(own[0].numerator, own[0].denominator)
     if kind == "name":
         return {ROUND.name: ROUND, ITERATION.name: ITERATION}[own[0]]
-    return _OPERATIONS[kind](*(_symbolic(v) for v in own))
+    return _OPERATIONS[kind](*(symbolic(v) for v in own))
 
 
 _OPERATIONS: Mapping[str, Callable[..., Any]] = {

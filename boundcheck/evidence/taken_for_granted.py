@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from boundcheck.engines.outside import ENGINE
-from boundcheck.evidence.step_sequence import sequence_of
+from boundcheck.evidence.kind_parameters import Parameters, left_open
 from boundcheck.setting.user_constants import UNCHECKED
 
 if TYPE_CHECKING:
@@ -32,9 +32,10 @@ def untested(
     if granted:
         found.append(f"assumption{'s' if len(granted) > 1 else ''} {', '.join(granted)}")
     if statement.algorithm is not None and curve.algorithms is None:
-        expr = sequence_of(statement)
-        sizes = "" if expr is None else f" with the step size {expr} after r rounds"
-        found.append(f"that the run is {statement.algorithm.kind}{sizes}")
+        prescribed = " and ".join(f"{name} = {expr} after r rounds" for name, expr in statement.algorithm.steps)
+        found.append(f"that the run is {statement.algorithm.kind}" + (f" with {prescribed}" if prescribed else ""))
+    elif statement.algorithm is not None:
+        found += [f"that it is made for every {name}" for name in left_open(statement, Parameters.of_curve(curve))]
     found += [str(phrase) for phrase in curve.info.get("assumed", ())]
     found += [f"that {name} has the prescribed value" for name in choices]
     outside = curve.info.get("engine") == ENGINE and not curve.constants  # no problem has tested what was given

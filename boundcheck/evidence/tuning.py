@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_exact
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.evidence.open_step_sizes import TUNED, factor_of, placeholder
@@ -180,7 +181,7 @@ def _prescribed(
         if isinstance(tried, str):
             return tried
         found = bound_at(tried, 2**k)
-        if found is not None and found <= float(start_value(tried) * share):
+        if found is not None and found <= nearest_float(start_value(tried) * share):
             return tried
     return "no value of its step promises the target for a horizon that was tried"
 

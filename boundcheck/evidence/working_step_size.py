@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact, round_down
 from boundcheck.engines.run import run
 from boundcheck.errors import Unsupported
@@ -76,7 +77,7 @@ def largest_in_practice(
     for _ in range(HALVINGS if low is not None and high is not None else 0):
         assert low is not None
         assert high is not None
-        middle = round_down(Fraction(float(low * high) ** 0.5), 6)
+        middle = round_down(Fraction(min(nearest_float(low * high), 1e300) ** 0.5), 6)
         if not low < middle < high:
             break
         low, high = (middle, high) if works(middle) else (low, middle)

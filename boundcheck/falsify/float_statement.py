@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 import sympy as sp
 
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import Unsupported
+from boundcheck.falsify.reach import refuse
 from boundcheck.theory.quantities import round_symbols
 from boundcheck.theory.scope import difference, index_conditions
 from boundcheck.theory.statement import ROUND, Condition, Statement
 
 EDGE = 1 - 1e-9  # share of the largest step size that counts as in scope in double precision
 DOUBT = 1e-8  # promised decreases below this share are rounding in double precision
+TINY = 1e-12  # constants this far below the end of their range are rounding
 PROMISING = 1e-6  # scores above this are tried in exact arithmetic
 UNINFORMATIVE = -1e6
 STEPS = np.arange(-14, 4.01, 0.5)  # powers of 10 of the first scan for the largest step size, in units of 1/L
@@ -29,24 +30,41 @@ class FloatStatement:
     """A statement compiled for double precision.
 
     step: symbol of the step size, None for a statement without one. known: reported names of the constants that a
-    generator computes. Raises Unsupported if the statement has a symbol that is none of these.
+    generator computes. reasons: why the generator does not serve the statement otherwise. Raises Unsupported with all
+    of these, and with the symbols that are neither step, index nor known.
     """
 
-    def __init__(self, statement: Statement, step: str | None, known: Collection[str]) -> None:
+    def __init__(
+        self, statement: Statement, step: str | None, known: Collection[str], reasons: Sequence[str] = ()
+    ) -> None:
         metric = statement.metric
         self.statement, self.step, self.index = statement, step, metric.index
         self.keys = {s.name: s.reported for s in statement.symbols}
         missing = [n for n, key in self.keys.items() if n not in (step, metric.index) and key not in known]
-        if missing:
-            raise Unsupported(f"{statement.best_id}: the search gives no value to {', '.join(sorted(missing))}.")
+        unvalued = [f"has {', '.join(sorted(missing))}, to which the search gives no value"] if missing else []
+        refuse(statement, [*reasons, *unvalued])
         late = index_conditions(statement)
         self._conditions = [self._condition(c) for c in statement.conditions if c not in late]
+        relations = self._admitted()
+        self._domain = [(self._function(difference(r)), -TINY * isinstance(r, sp.Ge | sp.Le)) for r in relations]
         self._late = [self._condition(c) for c in late]
         self._bound, self._scale = self._function(statement.bound), self._function(metric.scale)
         self._trivial = self._function(sp.nan if statement.trivial is None else statement.trivial)
         self._rounds = self._function(metric.rounds)
+        self.parameter = "" if step is None else (statement.symbol(step).reported or step)  # its name in a method
         self._lemma = bool(round_symbols(statement))
         self._weights = self._function(sp.Integer(1) if metric.weights is None else metric.weights, ROUND)
+
+    def _admitted(self) -> list[Any]:
+        """The inequalities between constants of an instance: the statement's domain and the symbols' ranges."""
+        found = [r for r in self.statement.domain if not isinstance(r, sp.Eq | sp.Ne)]
+        for s in self.statement.symbols:
+            if s.low is not None:
+                found.append((sp.Gt if s.low_open else sp.Ge)(s.expr, s.low, evaluate=False))
+            if s.high is not None:
+                found.append((sp.Lt if s.high_open else sp.Le)(s.expr, s.high, evaluate=False))
+        late = {self.step, self.index, *round_symbols(self.statement)}
+        return [r for r in found if not late & {s.name for s in r.free_symbols}]
 
     def _function(self, expression: Any, *more: sp.Symbol) -> Callable[..., Any]:
         symbols = [*(s.expr for s in self.statement.symbols), *more]
@@ -75,6 +93,11 @@ class FloatStatement:
         """Whether all conditions without the index hold, (B,)."""
         with np.errstate(all="ignore"):
             return np.all(np.broadcast_arrays(True, *(c(known, step) for c in self._conditions)), axis=0)
+
+    def in_domain(self, known: Known) -> Any:
+        """Whether the constants are values that the statement's symbols admit, (B,)."""
+        with np.errstate(all="ignore"):
+            return np.all(np.broadcast_arrays(True, *(gap(known) > least for gap, least in self._domain)), axis=0)
 
     def largest_step(self, known: Known, unit: Floats) -> Floats:
         """Largest step size in scope of each instance, (B,), by a scan and bisection; NaN where none is in scope.
@@ -122,15 +145,17 @@ class FloatStatement:
 
         log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1. So a step size
         near 0 scores by the ratio of actual to promised decrease. A lemma promises no decrease, and its sides may be
-        negative: its score is (metric - bound)/(|metric| + |bound| + known["rounding"]).
+        negative: its score is (metric - bound)/(|metric| + |bound| + known["rounding"]). A bound without a value (NaN)
+        is no bound: -inf; a metric without one is a run that has diverged.
         """
         if self._lemma:
             return self._excess(known, step, index, metric)
         with np.errstate(all="ignore"):
             trivial = self._trivial(known, step, index)
             bound = self._bound(known, step, index) * np.ones_like(metric)
-            bound = np.where(bound > 0, bound, DOUBT * trivial)  # any metric above rounding exceeds a bound below 0
             metric = np.where(np.isnan(metric), np.inf, metric * self._scale(known, step, index))
+            # any metric above rounding exceeds a bound below 0; a bound that is NaN stays NaN
+            bound = np.where(bound <= 0, DOUBT * np.where(np.isnan(trivial), np.minimum(metric, 1.0), trivial), bound)
             excess = np.log(metric) - np.log(bound)
             promised = np.log(trivial) - np.log(bound)
             score = excess / np.clip(np.where(np.isnan(promised), 1.0, promised), DOUBT, 1.0)

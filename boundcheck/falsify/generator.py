@@ -14,6 +14,7 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.claim import Claim
 from boundcheck.falsify.float_statement import EDGE, FloatStatement, Known
+from boundcheck.falsify.reach import one_step, undecided_hypotheses
 from boundcheck.theory.statement import Statement
 
 # Named arrays of an instance. In the search they are floats with a leading axis for the instances of a batch; in an
@@ -43,16 +44,42 @@ class Generator(ABC):
 
     The constructor raises Unsupported, with the reason, if no instance fits the statement.
 
-    kinds: kinds of methods. curvature: key of a smoothness constant, the inverse of which is the unit of step sizes.
+    kinds: kinds of methods. decides: hypotheses that it decides on each instance; others are refused. participation,
+    sampling: which ones are searched, in words. curvature: key of a smoothness constant, the inverse of which is the
+    unit of step sizes.
     claimed: the statement in double precision.
     """
 
     kinds: ClassVar[tuple[str, ...]]
+    decides: ClassVar[tuple[str, ...]] = ()
+    participation: str = ""
+    sampling: ClassVar[str] = "none: every local step takes the client's full gradient"
     curvature: ClassVar[str] = "L"
     claimed: FloatStatement
 
     @abstractmethod
     def __init__(self, statement: Statement) -> None: ...
+
+    def compiled(
+        self, statement: Statement, steps: Sequence[str] | None, known: Iterable[str], reasons: Sequence[str]
+    ) -> FloatStatement:
+        """The statement in double precision. steps: its step sizes, None if it needs none; the rest: `FloatStatement`.
+
+        Raises Unsupported with all reasons why the search does not serve the statement.
+        """
+        lacking = undecided_hypotheses(statement, self.decides)
+        if steps is not None:
+            lacking += one_step(steps)
+        own = {s.reported for s in statement.symbols if s.name in (steps or ())}
+        return FloatStatement(statement, next(iter(steps or ()), None), {*known, *own}, [*reasons, *lacking])
+
+    @property
+    def searched(self) -> dict[str, str]:
+        """The method, participation and sampling that are searched, in words; empty for claims about numbers."""
+        named = self.claimed.statement.algorithm
+        kind = "any method" if named is None else named.kind
+        own = {"method": kind, "participation": self.participation, "sampling": self.sampling}
+        return own if self.participation else {}
 
     @abstractmethod
     def draw(self, random: np.random.Generator) -> Any:
@@ -69,6 +96,10 @@ class Generator(ABC):
     @abstractmethod
     def constants(self, shape: Any, numbers: Numbers) -> Known:
         """Constants of the instances by key, each a number or (B,); NaN where an instance has no such constant."""
+
+    def meets(self, shape: Any, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+        """Where instances meet the hypotheses of `decides` that not all meet, a truth value or (B,), by name."""
+        return {}
 
     def constants_of_step(self, shape: Any, numbers: Numbers, step: Any) -> Known:
         """Further constants, which depend on the step size."""
@@ -107,6 +138,10 @@ class Generator(ABC):
                 step = self.claimed.largest_step(known, unit) * numbers["share"]
                 usable = np.isfinite(step)
                 step = np.where(usable, step, 1e-3 * unit)
+            met = self.meets(shape, numbers, known)
+            usable = usable & self.claimed.in_domain(known)
+            for assumption in self.claimed.statement.assumptions:
+                usable = usable & met.get(assumption.name, True)
             known = {**known, **self.constants_of_step(shape, numbers, step)}
             found: list[tuple[int, Floats]] = []
             for index, metric, *own in self.curve(shape, numbers, known, step):
@@ -116,7 +151,7 @@ class Generator(ABC):
 
     def claim(self, instance: Instance) -> Claim:
         """The claim that an exact instance makes about the statement."""
-        step = {} if self.claimed.step is None else {self.claimed.step: instance.step}
+        step = {} if self.claimed.step is None else {self.claimed.parameter: instance.step}
         method = {**self.method(instance.shape, instance.numbers), **step}
         at = {} if self.claimed.index is None else {self.claimed.index: [instance.index]}
         return Claim(self.claimed.statement, self.problem(instance.shape, instance.numbers), method, at=at)

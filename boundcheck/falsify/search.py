@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from boundcheck.core.cards import Card, Shown
 from boundcheck.engines.curve import Floats
+from boundcheck.errors import Unsupported
 from boundcheck.evidence.claim import run_claim
 from boundcheck.evidence.claim_card import claim_card
 from boundcheck.evidence.witness import Witness
@@ -33,7 +34,8 @@ from boundcheck.falsify.generators.sampled_clients import SampledClients
 from boundcheck.falsify.shrinking import shrink
 from boundcheck.theory.free_data import about_numbers
 from boundcheck.theory.quantities import round_symbols
-from boundcheck.theory.statement import Statement
+from boundcheck.theory.statement import Average, Statement
+from boundcheck.theory.typeset import average_text
 from boundcheck.verdict import plain
 
 BATCH = 512  # instances of a generation
@@ -49,7 +51,8 @@ class FalsifyResult(Shown):
     """What a search did. witness: None when nothing was found.
 
     best: the largest score seen in double precision; a positive one would be a violation there. A score is
-    log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1.
+    log(metric/bound), in units of the promised decrease log(trivial/bound) if that is below 1; -inf if no instance was
+    within the statement's hypotheses. searched: see `Generator.searched`.
     """
 
     statement: str
@@ -59,6 +62,19 @@ class FalsifyResult(Shown):
     seconds: float
     seed: int
     budget: float
+    searched: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def best_words(self) -> str:
+        """How near the best instance came, or why there is no best one, as the end of a sentence."""
+        if self.best == -np.inf:
+            return "no instance was within the statement's domain, conditions and hypotheses, and had a bound"
+        return f"best score {self.best:.4g}" if np.isfinite(self.best) else "the best run diverged, or its bound is 0"
+
+    @property
+    def searched_words(self) -> str:
+        """What was searched, in one sentence without its end."""
+        return "; ".join(f"{name}: {what}" for name, what in self.searched.items()) or "numbers alone, without a method"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form; `from_dict` restores it."""
@@ -71,21 +87,24 @@ class FalsifyResult(Shown):
         found = None if data["witness"] is None else Witness.from_dict(data["witness"])
         best = float(data["best"])
         counts = int(data["instances"]), float(data["seconds"]), int(data["seed"]), float(data["budget"])
-        return FalsifyResult(str(data["statement"]), found, best, *counts)
+        return FalsifyResult(str(data["statement"]), found, best, *counts, dict(data.get("searched", {})))
 
     def _card(self) -> Card:
         """Without a witness what was tried; with one its instance, and the run beside the bound."""
-        tried = f"{self.instances} instances in {self.seconds:.3g} s, seed {self.seed}, best score {self.best:.4g}"
+        tried = f"{self.instances} instances in {self.seconds:.3g} s, seed {self.seed}, {self.best_words}"
+        what = ("searched", self.searched_words)
         if self.witness is None:
-            return Card(f"{self.statement}: nothing found, which proves nothing", [("tried", tried)])
+            return Card(f"{self.statement}: nothing found, which proves nothing", [("tried", tried), what])
         shown = claim_card(run_claim(self.witness.claim()))
         instance = {"problem": self.witness.problem, "method": self.witness.method, "at": self.witness.at}
-        facts = [("tried", tried), *((name, json.dumps(dict(value))) for name, value in instance.items())]
+        facts = [("tried", tried), what, *((name, json.dumps(dict(value))) for name, value in instance.items())]
         return replace(shown, title=f"{self.statement}: a counterexample", facts=[*facts, *shown.facts])
 
 
 def generator_for(statement: Statement) -> Generator:
     """The generator for the statement's numbers or kind of method. Raises Unsupported if no instance fits."""
+    if statement.metric.average is Average.LEAST or statement.metric.with_last:
+        raise Unsupported(f"{statement.best_id}: the search knows no {average_text(statement.metric)}.")
     if about_numbers(statement):
         return FreeNumbers(statement)
     kind = "" if statement.algorithm is None else statement.algorithm.kind
@@ -114,7 +133,9 @@ def falsify(
     best, instances = -np.inf, 0
 
     def result(witness: Witness | None) -> FalsifyResult:
-        return FalsifyResult(statement.best_id, witness, best, instances, time.monotonic() - began, seed, budget)
+        return FalsifyResult(
+            statement.best_id, witness, best, instances, time.monotonic() - began, seed, budget, generator.searched
+        )
 
     while True:
         shape = generator.draw(random)

@@ -80,7 +80,7 @@ def together(results: Sequence[FalsifyResult]) -> FalsifyResult:
     last = results[-1]
     best, instances = max(r.best for r in results), sum(r.instances for r in results)
     seconds, seed = sum(r.seconds for r in results), last.seed if last.witness is not None else results[0].seed
-    return FalsifyResult(last.statement, last.witness, best, instances, seconds, seed, last.budget)
+    return FalsifyResult(last.statement, last.witness, best, instances, seconds, seed, last.budget, last.searched)
 
 
 def _search(item: tuple[Statement | str, float, int, int | None], tell: Callable[[float], None]) -> FalsifyResult:

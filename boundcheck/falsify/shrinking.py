@@ -137,7 +137,7 @@ class _Shrinker:
         found = self.result(instance)
         if instance.step is None or found is None:
             return
-        largest = _number(found.method[self.generator.claimed.step or ""])
+        largest = _number(found.method[self.generator.claimed.parameter])
         for slack in SHORTENINGS:
             short = round_between(largest * (1 - slack), largest)
             yield replace(instance, step=format_exact(short))

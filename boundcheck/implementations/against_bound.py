@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from boundcheck.errors import BadInput
-from boundcheck.evidence.claim import Claim, ClaimResult, resolve, run_claim
+from boundcheck.evidence.claim import Claim, ClaimResult, out_of_scope, resolve, run_claim
 from boundcheck.implementations.power import Power, power_of
 from boundcheck.implementations.reference import is_random
 from boundcheck.implementations.task import task_of
@@ -50,6 +50,9 @@ def check_against_bound(claim: Claim, run: Run, seeds: int = SEEDS, power: bool 
     resolved = resolve(claim, claimed)
     if isinstance(resolved, Verdict):
         return BoundCheck(run_claim(claim), None)
+    out = out_of_scope(claim, resolved)
+    if out is not None:  # whatever the implementation does; it is not run
+        return BoundCheck(out, None)
     setting = resolved.setting
     task = task_of(setting.method, setting.problem, max(max(resolved.rounds), 1))
     runs = seeds if is_random(setting.method, setting.problem) else 1

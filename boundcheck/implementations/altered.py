@@ -11,6 +11,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import (
     Aggregation,
     AggregationContext,
+    Blocks,
     ControlVariates,
     Correction,
     Drawing,
@@ -170,6 +171,17 @@ class OppositeControl(ControlVariates):
     def sign(self) -> int:
         """-1."""
         return -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlteredBlocks(Blocks):
+    """An averaging of blocks with other weights, `given`, one a client."""
+
+    given: tuple[Fraction, ...]
+
+    def of(self, weights: Sequence[Fraction]) -> Sequence[Fraction]:
+        """The given weights, whatever those of the clients are."""
+        return self.given
 
 
 @dataclass(frozen=True)

@@ -7,28 +7,43 @@ from typing import Any
 
 import numpy as np
 
+from boundcheck.core.parameters import checks_types
 from boundcheck.engines.exact.means import exact_iterate
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.implementations.agreement import POWER, RATE
 from boundcheck.implementations.diagnosis import Mutations, agreeing, solved
-from boundcheck.implementations.findings import Agreement, Difference, labels, looks_like, not_told
+from boundcheck.implementations.findings import (
+    SINGLE,
+    Agreement,
+    Difference,
+    labels,
+    looks_like,
+    not_told,
+    within_single,
+)
 from boundcheck.implementations.instances import telling_problem
 from boundcheck.implementations.random_comparison import compare_random
-from boundcheck.implementations.reference import is_random, iterates
+from boundcheck.implementations.reference import is_random, iterates, look_ahead
 from boundcheck.implementations.task import Task, task_of
 from boundcheck.implementations.trajectories import Run, Trajectories, follow
+from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.methods.method import Method
 from boundcheck.problems.build import build as build_problem
-from boundcheck.problems.problem import Floats, Problem, QuadraticProblem
+from boundcheck.problems.problem import Floats, Problem, QuadraticProblem, clients_of
 
 TOLERANCE = 1e-9
 SEEDS = 1024
+LOOK_AHEAD = (
+    " The points are those after the look-ahead, x + momentum (x - x_previous), where the next gradients are taken, as "
+    "torch and optax return them; statements about this method are about x."
+)
 FEW_ROUNDS = 40  # a fraction is printed for rounds up to here
 LONGEST_FRACTION = 30
 MOST_WORK = 200_000  # rounds times clients times dimension up to which all mistakes are run without being asked for
 
 
+@checks_types
 def compare_implementation(
     method: Method | Mapping[str, Any],
     run: Run,
@@ -46,8 +61,8 @@ def compare_implementation(
     randomness is compared number by number, up to `tolerance` relative to the largest number so far (about 1e-5 for an
     implementation in single precision). A random one is compared in expectation and in law, with up to `seeds` seeds; a
     right implementation is refuted with probability `rate` at most, and the errors that would have been seen with
-    probability `power` are stated. Where they differ, the mistakes of `mutants` are run and those that explain it are
-    named.
+    probability `power` are stated; numbers within `tolerance` are the same. Where they differ, the mistakes of
+    `mutants` are run and those that explain it are named.
     Raises BadInput, UnknownName and Unsupported; an error inside `run` passes through.
     """
     composed = build_method(method) if isinstance(method, Mapping) else method
@@ -59,7 +74,7 @@ def compare_implementation(
         raise BadInput(f"tolerance = {tolerance} is not allowed; it lies between 0 and 1.")
     task = task_of(composed, instance, rounds)
     if is_random(composed, instance):
-        return compare_random(task, run, seeds, rate, power)
+        return compare_random(task, run, seeds, rate, power, tolerance)
     return _compare_fixed(task, run, tolerance)
 
 
@@ -78,7 +93,10 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
     whole = measure(iterates(task.method, task.problem, task.rounds))
     if found.first:  # metrics without the start
         got = np.concatenate([whole[:1], got])
-    same = agreeing(got, whole, tolerance)
+    same, which = agreeing(got, whole, tolerance), ""
+    ahead = None if same.all() else look_ahead(task.method, task.problem, task.rounds)
+    if ahead is not None and agreeing(got, measure(ahead), tolerance).all():
+        same, which = np.ones_like(same), LOOK_AHEAD
     cheap = task.rounds * len(task.clients) * task.dimension <= MOST_WORK
     known = Mutations(task.method, task.problem, task.rounds, measure) if cheap or not same.all() else None
     alike = () if known is None else tuple(m.name for m in known.like(whole, tolerance))
@@ -86,6 +104,7 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
     what = f"{task.rounds} rounds of {task.method.name} on '{task.problem.name}'"
     if same.all():
         reason = f"{what} agree with the exact run to {tolerance:g}, relative to the largest number so far."
+        reason += which
         return _agreement(task, True, None, {}, tried, alike, reason + not_told(alike, known is not None))
     assert known is not None
     row, column = (int(v) for v in np.argwhere(~same)[0])
@@ -94,11 +113,19 @@ def _compare_fixed(task: Task, run: Run, tolerance: float) -> Agreement:
         float(got[row, column]),
     )  # fmt: skip
     mistakes = known.like(got, tolerance) or solved(task.method, task.problem, got, measure, tolerance)
-    named = {m.name: m.sentence for m in mistakes}
-    reason = f"{what} differ from the exact run: {difference.words()} (tolerance {tolerance:g}). " + looks_like(
-        named, tried
-    )
+    named = {m.name: m.sentence + _of_kinds(m.method, task) for m in mistakes}
+    reason = f"{what} differ from the exact run: {difference.words()} (tolerance {tolerance:g}). "
+    if not named and tolerance < SINGLE and agreeing(got, whole, SINGLE).all():
+        reason += within_single("rounds")
+    reason += looks_like(named, tried)
     return _agreement(task, False, difference, named, tried, alike, reason + not_told(alike))
+
+
+def _of_kinds(wrong: Method, task: Task) -> str:
+    """Which kinds of methods a mistake makes of the method, as a clause; "" for none."""
+    clients = clients_of(task.problem)
+    others = [k for k in algorithms(wrong, clients) if k not in algorithms(task.method, clients)]
+    return f", as the kind '{others[0]}' does" if others else ""
 
 
 def _points(found: Trajectories) -> Floats:

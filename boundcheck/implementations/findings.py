@@ -10,6 +10,7 @@ from boundcheck.implementations.task import Task
 from boundcheck.verdict import plain
 
 MOST_NAMED = 6
+SINGLE = 1e-5  # relative differences that single precision explains
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Agreement:
     (means against exact expectations, laws against draws of the sampled engine) or "two samples" (the latter alone).
     difference: the first one, or None. mistakes: name -> sentence of the known mistakes with which the implementation
     agrees; [] where none of the `tried` does. alike: names of the mistakes that this problem cannot tell from the
-    method. reason: the whole as text. evidence: numbers of the statistical tests.
+    method. reason: the whole as text. evidence: numbers of the statistical tests. compatible: as `mistakes`, those that
+    the implementation does not refute, without agreeing with them more than with the method.
     """
 
     method: str
@@ -54,13 +56,13 @@ class Agreement:
     alike: tuple[str, ...]
     reason: str
     evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    compatible: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
         own = None if self.difference is None else dict(vars(self.difference))
-        return plain(
-            {**vars(self), "schema": 1, "difference": own, "mistakes": dict(self.mistakes), "alike": list(self.alike)}
-        )
+        lists = {"mistakes": dict(self.mistakes), "alike": list(self.alike), "compatible": dict(self.compatible)}
+        return plain({**vars(self), "schema": 1, "difference": own, **lists})
 
     def __repr__(self) -> str:
         return f"<Agreement {'yes' if self.agrees else 'no'}: {self.reason}>"
@@ -71,8 +73,22 @@ def labels(task: Task, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names) if names else tuple(f"coordinate {k}" for k in range(task.dimension))
 
 
-def looks_like(mistakes: Mapping[str, str], tried: int) -> str:
+def within_single(of: str) -> str:
+    """That single precision explains all differences, as a sentence."""
+    return (
+        f"All differences of these {of} are below {SINGLE:g}, relative to the largest number, as those of single "
+        f"precision are; tolerance = {SINGLE:g} accepts them. "
+    )
+
+
+def looks_like(mistakes: Mapping[str, str], tried: int, compatible: Mapping[str, str] | None = None) -> str:
     """Which mistakes explain a difference, as a sentence."""
+    if not mistakes and compatible:
+        more = f" and {len(compatible) - MOST_NAMED} more" if len(compatible) > MOST_NAMED else ""
+        return (
+            f"None of the {tried} known mistakes is shown to explain it; it is compatible with "
+            f"{', '.join(list(compatible)[:MOST_NAMED])}{more}, as it is with the method's means."
+        )
     if not mistakes:
         return f"None of the {tried} known mistakes explains it."
     shown = [f"{name} ({sentence})" for name, sentence in list(mistakes.items())[:MOST_NAMED]]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from boundcheck.implementations.altered import (
-    AlteredWeights,
-)
+from boundcheck.implementations.altered import AlteredBlocks, AlteredWeights
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
     Average,
     AveragedModels,
+    Blocks,
+    Normalised,
     PerClient,
     Same,
     SumOne,
@@ -29,6 +29,9 @@ _SUMS = (Fraction(101, 100), Fraction(99, 100), Fraction(1, 2), Fraction(2))
 
 def weight_mistakes(method: Method, clients: Clients) -> Found:
     """Wrong weights of the clients, and averages that leave clients out."""
+    if isinstance(method.exchange, Blocks):
+        yield from _block_weights(method.exchange, clients)
+        return
     rule, n = method.aggregation, clients.count
     whole = method.participation.fixed(0, clients) == tuple(range(n))
 
@@ -50,17 +53,12 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
         if not whole:
             words = "the cohort's clients count alike, as their mean does"
             yield "the cohort's mean weight", words, {"aggregation": AlteredWeights(rule, kept="mean")}
-        few = n <= MOST_CLIENTS
-        for i, j in itertools.combinations(range(n), 2) if few else [(0, 1), (n - 2, n - 1)]:
-            moved = [own[{i: j, j: i}.get(k, k)] for k in range(n)]
-            yield f"weights {i} and {j} swapped", f"clients {i} and {j} have each other's weight", told(moved)
-        if n > 2:
-            yield (
-                "weights shifted",
-                "each client has the weight of the one before",
-                told([own[k - 1] for k in range(n)]),
-            )
-            yield "weights in reverse", "the list of weights runs in the opposite order", told(own[::-1])
+        yield from _moved(own, told)
+    if isinstance(rule, Normalised):
+        words = "differences are not divided by the numbers of local steps, as in FedAvg"
+        yield "weights not normalised", words, {"aggregation": SumOne()}
+        words = "the normaliser is not tau_eff: the weights p_i/tau_i are scaled to sum to 1"
+        yield "normalised weights that sum to 1", words, {"aggregation": AlteredWeights(rule, unit=True)}
     if isinstance(rule, SumOne | Unbiased) and rule.weights != "data":
         words = f"the weights are the clients' shares of data instead of '{rule.weights}'"
         yield "plain data weights", words, {"aggregation": replace(rule, weights="data")}
@@ -90,20 +88,55 @@ def weight_mistakes(method: Method, clients: Clients) -> Found:
             )
 
 
+def _moved(own: list[Fraction], told: Callable[[list[Fraction]], dict[str, Any]]) -> Found:
+    """Weights that clients have of each other."""
+    n = len(own)
+    for i, j in itertools.combinations(range(n), 2) if n <= MOST_CLIENTS else [(0, 1), (n - 2, n - 1)]:
+        moved = [own[{i: j, j: i}.get(k, k)] for k in range(n)]
+        yield f"weights {i} and {j} swapped", f"clients {i} and {j} have each other's weight", told(moved)
+    if n > 2:
+        yield "weights shifted", "each client has the weight of the one before", told([own[k - 1] for k in range(n)])
+        yield "weights in reverse", "the list of weights runs in the opposite order", told(own[::-1])
+
+
+def _block_weights(blocks: Blocks, clients: Clients) -> Found:
+    """Wrong weights, of sum 1, of models that clients keep; none where models are handed over, which count alike."""
+    own, n = list(blocks.of(clients.weights)), clients.count
+    if blocks.hand_over is not None or n < 2:
+        return
+
+    def told(weights: list[Fraction]) -> dict[str, Any]:
+        return {"exchange": AlteredBlocks(**vars(blocks), given=tuple(weights))}
+
+    if blocks.weights == "data":
+        words = "every client counts alike instead of by its weight"
+        yield "uniform weights", words, {"exchange": replace(blocks, weights="uniform")}
+        yield from _moved(own, told)
+    else:
+        words = "clients count by their data instead of alike"
+        yield "data weights", words, {"exchange": replace(blocks, weights="data")}
+    for i in range(min(n, MOST_CLIENTS)):
+        left = [Fraction(0) if k == i else w for k, w in enumerate(own)]
+        words = f"client {i} does not count, and the weights of the others are scaled to sum to 1"
+        if sum(left):
+            yield f"client {i} left out, the others scaled up", words, told([w / sum(left) for w in left])
+
+
 def _cohort_weights(method: Method, clients: Clients) -> Found:
     """Mistakes that need a cohort of some of the clients."""
     rule = method.aggregation
     models = AveragedModels(method.server.eta_g, method.server.ascend)
+    means = isinstance(rule, Average | SumOne)  # which divide by |S|; other weights do not
     sizes: tuple[tuple[Literal["fewer", "more"], str], ...] = (
-        ("fewer", "divided by n instead of |S|"),
-        ("more", "divided by |S| instead of n"),
+        ("fewer", "divided by n instead of |S|" if means else "times |S|/n"),
+        ("more", "times n/|S|"),
     )
     for size, words in sizes:
         wrong = {"aggregation": AlteredWeights(rule, size=size)}
         yield f"weights {words}", f"the sum over the cohort of differences is {words}", wrong
         if method.is_plain:
             yield f"models {words}", f"the sum over the cohort of models is {words}", {**wrong, "server": models}
-    if not isinstance(rule, SumOne):
+    if not means:
         yield (
             "weights scaled to sum to 1",
             "the weights are divided by their sum",
@@ -142,6 +175,8 @@ def _cohort_weights(method: Method, clients: Clients) -> Found:
 
 def server_mistakes(method: Method, clients: Clients) -> Found:
     """A wrong step of the server."""
+    if isinstance(method.exchange, Blocks):  # there is no server
+        return
     step = method.server
     if step.eta_g != 1:
         words = "the step size of the server is not used"

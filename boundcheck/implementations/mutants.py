@@ -6,11 +6,12 @@ mistake. A new type of part adds a row; a mutant is a composition like any other
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from boundcheck.core.parameters import checks_types
 from boundcheck.errors import BoundcheckError
 from boundcheck.implementations.altered import (
     AlteredWeights,
@@ -20,6 +21,7 @@ from boundcheck.implementations.altered import (
 )
 from boundcheck.implementations.mistakes_of_averages import Found, server_mistakes, weight_mistakes
 from boundcheck.implementations.mistakes_of_steps import epoch_mistakes, schedule_mistakes, step_mistakes
+from boundcheck.methods.build import build as build_method
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import (
@@ -39,6 +41,7 @@ from boundcheck.methods.parts import (
     WithReplacement,
 )
 from boundcheck.methods.parts.control import POINTS
+from boundcheck.problems.build import build as build_problem
 from boundcheck.problems.problem import Problem, clients_of
 
 
@@ -51,8 +54,14 @@ class Mutant:
     method: Method
 
 
-def mutants(method: Method, problem: Problem) -> list[Mutant]:
-    """The known mistakes of a composition, those that the problem's clients allow, in the order of the table."""
+@checks_types
+def mutants(method: Method | Mapping[str, Any], problem: Problem | Mapping[str, Any]) -> list[Mutant]:
+    """The known mistakes of a composition, those that the problem's clients allow, in the order of the table.
+
+    Both may be specifications. Raises BadInput and UnknownName.
+    """
+    method = build_method(method) if isinstance(method, Mapping) else method
+    problem = build_problem(problem) if isinstance(problem, Mapping) else problem
     clients, found = clients_of(problem), list[Mutant]()
     for make in _BY_PART:
         for name, sentence, parts in make(method, clients):

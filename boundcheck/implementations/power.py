@@ -221,7 +221,8 @@ def _curve(method: Method, resolved: Resolved, seeds: int | None) -> Curve | Non
     try:
         if seeds is not None and is_random(method, problem):
             path = "numpy" if seeds * rounds[-1] < QUICK else "auto"  # compiling takes seconds
-            return run_sampled(method, problem, rounds[-1], seeds, (name,), rounds, path=path)
+            found = run_sampled(method, problem, rounds[-1], seeds, (name,), rounds, path=path)
+            return replace(found, info={**found.info, "engine": "implementation"})  # seeds may be compared one by one
         found = run_exact(method, problem, rounds, (name,), arithmetic=Arithmetic.FLOAT64)
     except BoundcheckError:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,15 @@ import numpy as np
 from boundcheck.engines.envelopes import certified_envelopes
 from boundcheck.errors import BadInput, BoundcheckError, Unsupported
 from boundcheck.implementations.agreement import FIRST, Expected, LawTest, MeanTest, check_means, same_law
-from boundcheck.implementations.findings import Agreement, Difference, labels, looks_like, not_told
+from boundcheck.implementations.findings import (
+    SINGLE,
+    Agreement,
+    Difference,
+    labels,
+    looks_like,
+    not_told,
+    within_single,
+)
 from boundcheck.implementations.mutants import Mutant, mutants
 from boundcheck.implementations.reference import expected_metrics, iterates, sampled_iterates
 from boundcheck.implementations.task import Task
@@ -25,28 +33,40 @@ MOST_COORDINATES = 8  # of iterates; in larger dimensions their metrics alone ar
 MOST_DRAWS = 8192  # of the reference
 TO_EXPLAIN = 512  # seeds with which mistakes are told apart, at least
 FAR = 5.0  # standard errors that a mean may be from that of a mistake that explains it
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 
 
-def compare_random(task: Task, run: Run, seeds: int, rate: float, power: float) -> Agreement:
+def compare_random(
+    task: Task, run: Run, seeds: int, rate: float, power: float, tolerance: float = ROUNDING
+) -> Agreement:
     """See `comparison.compare_implementation`; half of the rate goes to the test of means, half to that of laws."""
     if seeds < FIRST:
         raise BadInput(f"seeds = {seeds} is not allowed; a random method is compared with at least {FIRST}.")
     seen = _Seen(task, run)
     expected = _expected(task, seen)
-    draws = _draws(task, seen, min(4 * seeds, MOST_DRAWS))
+    draws = _draws(task.method, task, seen, 4 * seeds)
     if expected is None and draws is None:
         raise Unsupported(
             f"no engine carries out {task.method.name} on '{task.problem.name}', so there is no reference."
         )
-    means = None
-    if expected is not None:
-        known, where = expected
-        means = check_means(lambda block: seen.values(block)[:, where], known, seeds=seeds, rate=rate / 2, power=power)
-    laws = None
-    if draws is not None and not (means is not None and means.refuted):
-        laws = _laws(seen, draws, seeds, rate / 2, power)
-    return _Answer(task, seen, means, laws, draws, rate, power).agreement(seeds)
+
+    def tested(rounding: float) -> tuple[MeanTest | None, LawTest | None]:
+        means, laws = None, None
+        if expected is not None:
+            known, where = expected
+            known = replace(known, slack=rounding * np.maximum(np.abs(known.mean), 1e-300) + 1e-3 * rounding)
+            means = check_means(lambda b: seen.values(b)[:, where], known, seeds=seeds, rate=rate / 2, power=power)
+        if draws is not None and not (means is not None and means.refuted):
+            laws = _laws(seen, draws, seeds, rate / 2, power, rounding)
+        return means, laws
+
+    means, laws = tested(tolerance)
+    single = tolerance < SINGLE and _refuted(means, laws) and not _refuted(*tested(SINGLE))
+    return _Answer(task, seen, means, laws, draws, rate, power, tolerance, single).agreement(seeds)
+
+
+def _refuted(means: MeanTest | None, laws: LawTest | None) -> bool:
+    return (means is not None and means.refuted) or (laws is not None and laws.refuted)
 
 
 class _Seen:
@@ -135,14 +155,13 @@ def _expected(task: Task, seen: _Seen) -> tuple[Expected, list[int]] | None:
     if not where:
         return None
     names = tuple(f"{what} after round {r}" for r, what in (seen.labels[j] for j in where))
-    slack = _ROUNDING * np.maximum(np.abs(mean), 1e-300)[where] + 1e-12
-    return Expected(names, mean[where], flat_low[where], flat_high[where], slack), where
+    return Expected(names, mean[where], flat_low[where], flat_high[where], np.zeros(len(where))), where
 
 
-def _draws(task: Task, seen: _Seen, count: int) -> Floats | None:
+def _draws(method: Method, task: Task, seen: _Seen, count: int) -> Floats | None:
     """The compared numbers of the sampled engine's seeds (S', J), or None where it does not carry out the method."""
     try:
-        return _sampled(task.method, task, seen, range(count))
+        return _sampled(method, task, seen, range(min(count, MOST_DRAWS)))
     except BoundcheckError:
         return None
 
@@ -154,13 +173,13 @@ def _sampled(method: Method, task: Task, seen: _Seen, seeds: range) -> Floats:
     return seen.of(Trajectories(points, {}, 0))
 
 
-def _laws(seen: _Seen, draws: Floats, seeds: int, rate: float, power: float) -> LawTest:
+def _laws(seen: _Seen, draws: Floats, seeds: int, rate: float, power: float, rounding: float) -> LawTest:
     """Look after 32, 64, ... seeds; each look has its share of the rate."""
     names = [f"{what} after round {r}" for r, what in seen.labels]
     looks = 1 + max(0, math.ceil(math.log2(seeds / FIRST)))
     used = FIRST
     while True:
-        found = same_law(seen.values(range(used)), draws, names, rate=rate / looks, power=power)
+        found = same_law(seen.values(range(used)), draws, names, rate=rate / looks, power=power, rounding=rounding)
         if found.refuted or used >= seeds:
             return found
         used = min(2 * used, seeds)
@@ -177,28 +196,28 @@ class _Answer:
     draws: Floats | None
     rate: float
     power: float
+    tolerance: float
+    single: bool
 
     def agreement(self, seeds: int) -> Agreement:
         task, seen, used = self.task, self.seen, self.seen.count
-        refuted = (self.means is not None and self.means.refuted) or (self.laws is not None and self.laws.refuted)
+        refuted = _refuted(self.means, self.laws)
         what = f"{task.rounds} rounds of {task.method.name} on '{task.problem.name}'"
         how = "two samples" if self.means is None else "expectation"
-        mistakes, tried, alike, difference = dict[str, str](), 0, tuple[str, ...](), None
+        mistakes, compatible, difference = dict[str, str](), dict[str, str](), None
         if refuted:
             difference = self._difference()
             values = seen.values(range(min(max(seen.count, TO_EXPLAIN), seeds)))
-            found, tried, alike = self._explanations(values)
-            mistakes = {m.name: m.sentence for m in found}
-            reason = (
-                f"{what} differ from the method in {used} seeds: {difference.words()}, {self._why()}. "
-                + looks_like(mistakes, tried)
-            )
+            found, merely, tried, alike = self._explanations(values)
+            mistakes, compatible = ({m.name: m.sentence for m in each} for each in (found, merely))
+            reason = f"{what} differ from the method in {used} seeds: {difference.words()}, {self._why()}. "
+            reason += (within_single("seeds") if self.single else "") + looks_like(mistakes, tried, compatible)
         else:
             reason = f"{what}: no difference found in {used} seeds. {self._would_have_seen()}"
-            _, tried, alike = self._explanations(None)
+            _, _, tried, alike = self._explanations(None)
         return Agreement(
             task.method.name, task.problem.name, task.rounds, not refuted, how, difference, mistakes, tried, alike,
-            reason + not_told(alike, what="have the same expectations"), self._evidence(used),
+            reason + not_told(alike, what="have the same expectations"), self._evidence(used), compatible,
         )  # fmt: skip
 
     def _difference(self) -> Difference:
@@ -262,12 +281,17 @@ class _Answer:
             found["distances"] = dict(zip(self.laws.labels, self.laws.distance.tolist(), strict=True))
         return found
 
-    def _explanations(self, values: Floats | None) -> tuple[list[Mutant], int, tuple[str, ...]]:
-        """Mistakes that explain the numbers (S, J), how many were tried, and those with the method's expectations."""
+    def _explanations(self, values: Floats | None) -> tuple[list[Mutant], list[Mutant], int, tuple[str, ...]]:
+        """Mistakes with which the numbers (S, J) agree, those that they merely do not refute, how many were tried, and
+        those with the method's expectations.
+
+        Numbers agree with a mistake if their means do, and their law with draws of it; where no engine draws, their
+        means must be others than the method's.
+        """
         right, first = self._mean(self.task.method), self._first
-        found: list[tuple[float, Mutant]] = []
-        alike: list[str] = []
-        tried = 0
+        usual = values is not None and right is not None and _standard_errors(values, right) <= FAR
+        found, merely = list[tuple[float, Mutant]](), list[tuple[float, Mutant]]()
+        alike, tried, names = list[str](), 0, [what for _, what in self.seen.labels]
 
         for mutant in mutants(self.task.method, self.task.problem):
             begun = self._coordinates(mutant.method)  # second moments take longer, and are needed for few mistakes
@@ -283,8 +307,13 @@ class _Answer:
             if right is not None and _same(own, right):
                 alike.append(mutant.name)
             elif values is not None and fits and (off := _standard_errors(values, own)) <= FAR:
-                found.append((off, mutant))
-        return [m for _, m in sorted(found, key=lambda pair: pair[0])], tried, tuple(alike)
+                draws = _draws(mutant.method, self.task, self.seen, 4 * len(values))
+                if draws is None:
+                    (merely if usual else found).append((off, mutant))
+                elif not same_law(values, draws, names, rate=self.rate, rounding=self.tolerance).refuted:
+                    found.append((off, mutant))
+        near, far = ([m for _, m in sorted(each, key=lambda pair: pair[0])] for each in (found, merely))
+        return near, far, tried, tuple(alike)
 
     @property
     def _first(self) -> list[int]:
@@ -312,10 +341,10 @@ class _Answer:
 def _standard_errors(values: Floats, mean: Floats) -> float:
     """The largest distance of the means of (S, J) from these, in standard errors."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        error = values.std(axis=0, ddof=1) / math.sqrt(len(values)) + _ROUNDING * np.abs(mean) + 1e-12
+        error = values.std(axis=0, ddof=1) / math.sqrt(len(values)) + ROUNDING * np.abs(mean) + 1e-12
         off = np.abs(values.mean(axis=0) - mean) / error
     return float(np.where(np.isnan(off), np.inf, off).max(initial=0.0))
 
 
 def _same(one: Floats, other: Floats) -> bool:
-    return bool(np.allclose(one, other, rtol=_ROUNDING, atol=1e-12))
+    return bool(np.allclose(one, other, rtol=ROUNDING, atol=1e-12))

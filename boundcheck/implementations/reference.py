@@ -58,6 +58,16 @@ def iterates(method: Method, problem: Problem, rounds: int) -> Floats:
     return sampled_iterates(method, problem, range(rounds + 1), range(1))[0]
 
 
+def look_ahead(method: Method, problem: Problem, rounds: int) -> Floats | None:
+    """The points of Nesterov's method at which the next gradients are taken, as `iterates`; None for other methods."""
+    own = method.server_momentum
+    if own is None or not own.nesterov:
+        return None
+    x = iterates(method, problem, rounds)
+    momentum = np.array([[0.0], *([float(own.at(r))] for r in range(1, rounds + 1))])
+    return x + momentum * np.diff(x, axis=0, prepend=x[:1])
+
+
 def sampled_iterates(method: Method, problem: Problem, rounds: Sequence[int], seeds: range) -> Floats:
     """The iterates (S, R, d) of the sampled engine's seeds after these rounds. Raises Unsupported as that engine."""
     arrays = flat_arrays(problem)

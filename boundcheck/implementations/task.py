@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from boundcheck.core.extras import needed_for
+from boundcheck.core.numbers import as_double
 from boundcheck.errors import BadInput, Unsupported
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import GradientSteps, StochasticSteps
@@ -92,7 +93,7 @@ class Task:
     @property
     def start(self) -> Any:
         """x_0 (d,), a fresh array."""
-        return self.namespace.asarray(np.array([float(v) for v in self.problem.start]))
+        return self.namespace.asarray(np.array([as_double(v, "a coordinate of the start") for v in self.problem.start]))
 
     @property
     def weights(self) -> Floats:
@@ -142,7 +143,8 @@ def task_of(method: Method, problem: Problem, rounds: int) -> Task:
         raise BadInput(f"rounds = {rounds} is not allowed; an implementation runs at least 1 round.")
     method.check(clients_of(problem), problem.dim)
     per_cycle = method.rounds_per_cycle(clients_of(problem))
-    steps = {cycle: float(method.schedule.step(cycle)) for cycle in range(1, (rounds - 1) // per_cycle + 2)}
+    cycles = range(1, (rounds - 1) // per_cycle + 2)
+    steps = {cycle: as_double(method.schedule.step(cycle), "a step size") for cycle in cycles}
     return Task(
         clients=_clients(problem, np),
         dimension=problem.dim,
@@ -156,7 +158,7 @@ def task_of(method: Method, problem: Problem, rounds: int) -> Task:
 
 def _parameters(method: Method) -> dict[str, float]:
     """The numbers of a method; the number of its local steps is K too, as some kinds call it."""
-    found = {name: float(value) for name, value in method.parameters().items()}
+    found = {name: as_double(value, name) for name, value in method.parameters().items()}
     if isinstance(method.local, GradientSteps | StochasticSteps):
         work = method.local
         found["K"] = float(work.E if isinstance(work, GradientSteps) else work.steps)

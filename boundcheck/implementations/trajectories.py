@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -114,10 +115,20 @@ def _numbers(value: Any, what: str) -> Floats:
     if isinstance(value, list | tuple):
         parts: list[Any] = [_detached(v) for v in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         rows = parts
+    odd = ""
     try:
-        return np.array(_detached(rows), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{what}: {type(value).__name__} is no array of numbers.") from error
+        given = np.asarray(_detached(rows))
+        kind, odd = given.dtype.kind, f"{type(value).__name__} of {given.dtype}"
+        if kind in "cSUmM" or (kind == "O" and not all(isinstance(v, Real) for v in given.flat)):
+            raise TypeError(odd)
+        found = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"{what}: {odd or type(value).__name__} is no array of real numbers.") from error
+    lost = np.argwhere((found != given) & (given == given))
+    if len(lost):
+        first = given[tuple(lost[0])]
+        raise BadInput(f"{what} are of type {given.dtype}; {first} of them is no number in double precision.")
+    return found
 
 
 def _detached(value: Any) -> Any:

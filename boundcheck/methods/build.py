@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,13 @@ from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.kind import Kind
 from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Average, Full, SumOne, Uniform
+
+_NOVA = (
+    "the method 'fednova' is FedNova of J. Wang et al. (2020), with the step size eta and the normaliser tau_eff; the "
+    "variant of the FedShuffle paper, with eta_l, is the method 'fedshuffle_nova', and reshuffled 'fedshuffle_nova_rr'."
+)
+_FORMER = {"fednova": _NOVA, "fednova_rr": f"the method 'fednova_rr' is not there any more: {_NOVA}"}
 
 
 @cache
@@ -57,8 +65,10 @@ def kinds() -> tuple[str, ...]:
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of this name. Raises UnknownName."""
+    """The kind of this name. Raises UnknownName, and BadInput for a name of before."""
     if name not in kinds():
+        if name in _FORMER:
+            raise BadInput(_FORMER[name])
         raise UnknownName("the method", name, kinds())
     return _found()[name][0] if name in _found() else _plugged(name)
 
@@ -75,16 +85,24 @@ def build(spec: Mapping[str, Any]) -> Method:
     Raises UnknownName for a kind or parameter that does not exist, BadInput for a missing or forbidden one.
     """
     name = str(spec.get("kind", ""))
+    if name == "fednova" and "eta_l" in spec:
+        raise BadInput(_FORMER["fednova"])
     return kind_of(name).build(name, {k: v for k, v in spec.items() if k != "kind"})
 
 
 def algorithms(method: Method, clients: Clients | None = None) -> tuple[str, ...]:
-    """The kinds of which a composition is an instance (gradient descent is also FedAvg with one step).
+    """The kinds of which a composition is an instance.
 
     None with a `ClientOptimizer`: what is said of these kinds is said of plain local steps. clients: with them a kind
-    is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers).
+    is found whose definition depends on the clients' numbers of samples (FedShuffleGen with divisors given as numbers)
+    or on their weights (gradient descent is also FedAvg with one step where all clients have one weight).
     """
-    return tuple(name for name, kind in _all().items() if kind.contains(method, clients))
+    same = [method]
+    if clients is not None and method.participation == Uniform(clients.count):
+        same.append(replace(method, participation=Full()))
+    if clients is not None and method.aggregation in (Average(), SumOne()) and clients.one_weight:
+        same = [replace(m, aggregation=rule) for m in same for rule in (Average(), SumOne())]
+    return tuple(name for name, kind in _all().items() if any(kind.contains(m, clients) for m in same))
 
 
 def objections(method: Method, clients: Clients) -> dict[str, str]:

@@ -60,6 +60,11 @@ class Clients:
         """The most samples that a client holds."""
         return self.sizes.value if isinstance(self.sizes, Repeated) else max(self.sizes)
 
+    @cached_property
+    def one_weight(self) -> bool:
+        """Whether all clients have the same weight."""
+        return isinstance(self.weights, Repeated) or len(set(self.weights)) == 1
+
     @staticmethod
     def alike(count: int, size: int = 1) -> Clients:
         """Clients of equal weight and size."""

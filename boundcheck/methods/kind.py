@@ -6,6 +6,7 @@ A kind is described once, by its `Form`: for each part of a method either the pa
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
@@ -15,6 +16,7 @@ from boundcheck.methods.clients import Clients
 from boundcheck.methods.method import Method
 from boundcheck.methods.parts import Average, ServerStep
 
+NEEDED = object()  # in the place of a parameter's default
 MAX_CLIENTS = 1000  # clients for which a condition is checked one by one, at most
 
 
@@ -144,6 +146,11 @@ class Kind:
         """The method with these parameters. Raises UnknownName and BadInput."""
         check_parameters(self.parts, parameters, f"the method '{name}'")
         return self.form.compose(name, self.parts(**parameters))
+
+    def parameters(self) -> dict[str, Any]:
+        """Name of each parameter that users write -> its default, NEEDED where it has none."""
+        given = inspect.signature(self.parts).parameters.values()
+        return {p.name: NEEDED if p.default is inspect.Parameter.empty else p.default for p in given}
 
     def contains(self, method: Method, clients: Clients | None) -> bool:
         """Whether a composition is an instance of the kind; without clients: with any clients."""

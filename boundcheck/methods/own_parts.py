@@ -29,7 +29,9 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "aggregation": ("coefficients", "by_client"),
     "schedule": ("step", "is_constant", "is_exact"),
 }
-MOST_CLIENTS = 50  # whose answers are gone through, and rounds and cohorts likewise
+FIRST = 50  # rounds of which every answer is gone through before a run says how many it has
+MOST = 1 << 12  # clients, rounds and cohorts whose answers are gone through at most
+WORK = 500_000  # clients times rounds, at most, beyond the first
 Objection = tuple[str, str]  # the name of a check and what is wrong, as a clause
 
 
@@ -130,22 +132,59 @@ def _value(value: Any, kind: str, what: str) -> Any:
 # --- what a part must answer ----------------------------------------------------------------------------------------
 
 
-def check_answers(parts: Mapping[str, Any], clients: Clients) -> None:
-    """Raises BadInput for the first answer of a plug-in's part that its protocol does not allow, on these clients."""
+def check_answers(parts: Mapping[str, Any], clients: Clients, rounds: int = FIRST) -> None:
+    """Raises BadInput for the first answer of a plug-in's part that its protocol does not allow, on these clients.
+
+    rounds: how many a run has, whose answers are gone through as far as there are not too many (`unchecked`).
+    """
     for role, part in parts.items():
         if role in ROLES and is_own(part):
-            for name, why in objections(role, part, clients, parts):
+            for name, why in objections(role, part, clients, parts, rounds):
                 raise BadInput(f"the {role} {type(part).__qualname__} of a plug-in fails the check '{name}': {why}.")
 
 
-def objections(role: str, part: Any, clients: Clients, others: Mapping[str, Any]) -> Iterator[Objection]:
+def most(clients: Clients) -> int:
+    """How many rounds, clients and cohorts are gone through at most."""
+    return min(MOST, max(FIRST, WORK // clients.count))
+
+
+def unchecked(parts: Mapping[str, Any], clients: Clients, rounds: int) -> list[str]:
+    """What a run of so many rounds uses of plug-ins' answers and nobody has gone through, as phrases for a reason."""
+    limit, own = most(clients), {r: p for r, p in parts.items() if r in ROLES and is_own(p)}
+    if not own:
+        return []
+    participation = parts.get("participation") or Full()
+    drawing = participation.drawing(clients)
+    cohorts = participation.period(clients) if drawing is None else drawing.count()
+    beyond = {
+        "participation": (rounds if drawing is None else 0, "rounds"),
+        "local": (clients.count, "clients"),
+        "aggregation": (cohorts, "cohorts"),
+        "schedule": (rounds, "rounds"),
+    }
+    return [
+        f"that the {role} {type(part).__qualname__} of a plug-in answers in all {beyond[role][0]} {beyond[role][1]} as "
+        f"its protocol says ({limit} at most were gone through)"
+        for role, part in own.items()
+        if beyond[role][0] > limit
+    ]
+
+
+def objections(
+    role: str, part: Any, clients: Clients, others: Mapping[str, Any], rounds: int = FIRST
+) -> Iterator[Objection]:
     """What is wrong with a part's answers, by the name of the check.
 
     others: the method's parts by role, as far as they are known; full participation and gradient steps otherwise.
+    rounds: how many the run has.
     """
-    check = {"participation": _participation, "local": _local, "schedule": _schedule}.get(role)
+    rounds = min(max(rounds, FIRST), most(clients))
+    if role == "local":
+        yield from _local(part, clients)
+        return
+    check = {"participation": _participation, "schedule": _schedule}.get(role)
     if check is not None:
-        yield from check(part, clients)
+        yield from check(part, clients, rounds)
         return
     participation = others.get("participation") or Full()
     yield from _aggregation(part, clients, participation, others.get("local") or GradientSteps(1))
@@ -159,12 +198,12 @@ def some_cohorts(participation: Participation, clients: Clients) -> list[tuple[i
     """Cohorts of the participation: those of its first rounds, or some that may be drawn."""
     drawing = participation.drawing(clients)
     if drawing is not None:
-        return [s for _, s in drawing.support(1 << 12)] if drawing.count() <= 1 << 12 else [drawing.example()]
+        return [s for _, s in drawing.support(MOST)] if drawing.count() <= MOST else [drawing.example()]
     rounds = first_repeated(participation, clients) + participation.period(clients)
-    return list(dict.fromkeys(participation.fixed(t, clients) or () for t in range(min(rounds, MOST_CLIENTS))))
+    return list(dict.fromkeys(participation.fixed(t, clients) or () for t in range(min(rounds, most(clients)))))
 
 
-def _participation(part: Any, clients: Clients) -> Iterator[Objection]:
+def _participation(part: Any, clients: Clients, rounds: int) -> Iterator[Objection]:
     n = clients.count
     drawing = part.drawing(clients)
     if drawing is not None:
@@ -177,7 +216,7 @@ def _participation(part: Any, clients: Clients) -> Iterator[Objection]:
         yield "the period", f"period() is {period!r}; it must be an integer of at least 1"
         return
     first = first_repeated(part, clients)
-    for t in range(min(first + period, MOST_CLIENTS)):
+    for t in range(max(rounds, min(first + period, most(clients)))):
         cohort = part.fixed(t, clients)
         if cohort is None:
             yield "either fixed or drawn", f"drawing() is None, and fixed({t}) is None as well"
@@ -193,8 +232,8 @@ def _participation(part: Any, clients: Clients) -> Iterator[Objection]:
             yield "the period", f"round {t} has {cohort} and round {t + period}, a period of {period} later, {again}"
             return
     share = getattr(part, "share", None)
-    if share is not None and period <= MOST_CLIENTS:
-        for i in range(min(n, MOST_CLIENTS)):
+    if share is not None and period <= FIRST:
+        for i in range(min(n, most(clients))):
             counted = sum(i in (part.fixed(t, clients) or ()) for t in range(first, first + period))
             if share(i, clients) != Fraction(counted, period):
                 said = share(i, clients)
@@ -235,7 +274,7 @@ def _law(drawing: Any, n: int) -> Iterator[Objection]:
 
 def _local(part: Any, clients: Clients) -> Iterator[Objection]:
     everyone = tuple(range(clients.count))
-    for i in everyone[:MOST_CLIENTS]:
+    for i in everyone[: most(clients)]:
         alone, among = part.visits(i, (i,), clients), part.visits(i, everyone, clients)
         for drawn in (alone, among):
             why = _visits_objection(i, drawn)
@@ -280,7 +319,7 @@ def _visits_objection(i: int, drawn: Any) -> Objection | None:
 def _aggregation(part: Any, clients: Clients, participation: Participation, local: LocalWork) -> Iterator[Objection]:
     context = AggregationContext(clients, participation, local)
     own = part.by_client(context)
-    for cohort in some_cohorts(participation, clients)[:MOST_CLIENTS]:
+    for cohort in some_cohorts(participation, clients)[: most(clients)]:
         if not cohort or not any(clients.weights[i] for i in cohort):
             continue
         found = part.coefficients(cohort, context)
@@ -308,20 +347,20 @@ def expected_sum(part: Any, clients: Clients, participation: Participation, loca
     return sum(sums, Fraction(0))
 
 
-def _steps(part: Any) -> list[Any]:
+def _steps(part: Any, rounds: int) -> list[Any]:
     """The step sizes of the first cycles, or of the first local steps where each has its own."""
     if getattr(part, "by_iteration", False):
-        return [eta for r in range(MOST_CLIENTS // 5) for eta in part.steps(r, 5)]
-    return [part.step(cycle) for cycle in range(1, MOST_CLIENTS + 1)]
+        return [eta for r in range(rounds // 5) for eta in part.steps(r, 5)]
+    return [part.step(cycle) for cycle in range(1, rounds + 1)]
 
 
-def _schedule(part: Any, clients: Clients) -> Iterator[Objection]:
-    steps = _steps(part)
+def _schedule(part: Any, clients: Clients, rounds: int) -> Iterator[Objection]:
+    steps = _steps(part, rounds)
     for cycle, eta in enumerate(steps, 1):
         if not _exact(eta) or eta <= 0:
             yield "exact positive steps", f"step({cycle}) is {eta!r}; it must be an exact number above 0"
             return
-    if _steps(part) != steps:
+    if _steps(part, rounds) != steps:
         yield "the same answer twice", "step() differs between two calls"
     elif part.is_constant() and len(set(steps)) > 1:
         cycle = next(k for k, (a, b) in enumerate(itertools.pairwise(steps), 2) if a != b)

@@ -248,14 +248,14 @@ def as_strong(found: Finding, proof: Derivation, seconds: float, label: str) -> 
 def one_average(cited: Any, setting: Context, metric: Any) -> bool:
     """Whether the cited statement bounds the average over the rounds that the citing one bounds: `metric`."""
     own, other = setting.statement.metric, cited.metric
-    fields = ("quantity", "average", "weights", "rounds", "scale")
-    alike = other.weights is not None and all(getattr(own, f) == getattr(other, f) for f in fields)
+    fields = ("quantity", "average", "weights", "with_last", "rounds", "scale")
+    alike = other.over_rounds and all(getattr(own, f) == getattr(other, f) for f in fields)
     return alike and metric == setting.clock.target and cited.kind is Kind.UPPER_BOUND
 
 
 def not_one_value(cited: Any, setting: Context, metric: Any) -> str:
     """Why the statement is no upper bound on one value of a metric, or on one average; empty where it is."""
-    average = cited.metric.weights is not None or cited.metric.average != "last"
+    average = cited.metric.over_rounds
     one_value = cited.kind is Kind.UPPER_BOUND and cited.metric.index is None and not average
     if one_value or one_average(cited, setting, metric):
         return ""
@@ -269,7 +269,8 @@ def other_run(cited: Any, citing: Any, at: Mapping[str, Any] | None = None) -> s
     """
     own, other = citing.algorithm, cited.algorithm
     kinds = {None if one is None else one.kind for one in (own, other)}
-    if other is None or len(kinds) > 1 or not set(other.parameters) <= {*own.parameters, *(at or {})}:
+    alike = other is not None and len(kinds) == 1 and set(other.steps) <= set(own.steps)
+    if not alike or not set(other.parameters) <= {*own.parameters, *(at or {})}:
         return f"{cited.id} is about another method or other parameters of it"
     if cited.metric.surrogate != citing.metric.surrogate:
         return f"{cited.id} is about another objective"
@@ -356,7 +357,7 @@ def _mismatch(cited: Any, citing: Any, images: Mapping[Any, Any]) -> str:
     """Why the cited statement is not about the same objective, method and metric; empty where it is."""
     if citing is None:
         return "no statement is being derived, so none can be cited"
-    if cited.kind is not Kind.UPPER_BOUND or cited.metric.scale != 1 or cited.metric.weights is not None:
+    if cited.kind is not Kind.UPPER_BOUND or cited.metric.scale != 1 or cited.metric.over_rounds:
         return f"{cited.id} is not an upper bound on a metric after some rounds"
     if not cited.metric.expectation.startswith("none"):
         return f"{cited.id} bounds an expectation, which is not carried over to a later start"

@@ -96,7 +96,7 @@ class Clock:
             raise BadInput(f"{where} {self.target} are {self.rounds(self.target)}, but the statement's are {wanted}.")
 
     def _averaged(self) -> bool:
-        return self.statement.metric.weights is not None
+        return self.statement.metric.over_rounds
 
     def _patterns(self) -> Iterator[tuple[Any, Any]]:
         for term, rounds in self.given:

@@ -124,6 +124,8 @@ def _check_fact(fact: Fact, law: Law, where: str) -> None:
     for part in parts(fact.claim):
         if isinstance(part, VectorEquality):
             own = [a for a, _ in part.left.terms]
+            if len(own) != 1 or own[0] not in {a for a, _ in (part.left - part.right).terms}:
+                raise BadInput(f"{where}: an equation of vectors must have the one vector that it gives on its left.")
             if heads(part.left) & drawn:
                 raise BadInput(f"{where}: {_names(heads(part.left) & drawn)} is given by its law, and by no equation.")
             for atom in own:

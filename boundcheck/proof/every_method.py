@@ -53,8 +53,10 @@ def of_every_method(cited: Any, setting: Context, images: Mapping[str, Any], met
     if missing:
         return f"{cited.id} assumes {', '.join(missing)} besides"
     own, other = citing.metric, cited.metric
-    average = other.weights is not None or other.average != "last"
-    if average and any(getattr(own, f) != getattr(other, f) for f in ("average", "weights", "rounds", "index")):
+    average = other.over_rounds
+    if average and any(
+        getattr(own, f) != getattr(other, f) for f in ("average", "weights", "with_last", "rounds", "index")
+    ):
         return f"{cited.id} is about another average over rounds"
     declared = {s.name: s for s in citing.symbols}
     implied = [inequality_of(a) for a in cited.assumptions if a not in citing.assumptions]

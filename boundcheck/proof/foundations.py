@@ -50,7 +50,7 @@ def check_facts(statement: Any, facts: tuple[Fact, ...], given: Iterable[tuple[s
         if fact.kind == "definition":
             _check_definition(fact, used, indices, where)
         elif fact.kind == "count":
-            _check_count(fact, used - indices, where)
+            _check_count(fact, used - indices, indices, where)
         elif fact.kind in ("index", "range"):
             own = {part.lhs for part in parts(fact.claim)}
             if len(own) != 1 or own & (parameters | ranged):
@@ -135,7 +135,7 @@ def _check_definition(fact: Fact, used: set[Any], indices: set[Any], where: str)
         raise BadInput(f"{where} defines {new}, which is already in use.")
 
 
-def _check_count(fact: Fact, used: set[Any], where: str) -> None:
+def _check_count(fact: Fact, used: set[Any], indices: set[Any], where: str) -> None:
     """An integer that is at least others: the first is an integer itself, and some integer is at least all of them."""
     first, *more = parts(fact.claim)
     for k, part in enumerate((first, *more)):
@@ -144,7 +144,7 @@ def _check_count(fact: Fact, used: set[Any], where: str) -> None:
         earlier = k > 0 and not has_terms(part) and low.free_symbols <= used - {first.lhs}
         if not isinstance(part, sp.Ge) or not part.lhs.is_Symbol or not (integer or earlier) or part.lhs != first.lhs:
             raise BadInput(f"{where} must be of the form symbol >= integer, with an integer that is at least 0.")
-    if first.lhs in used:
+    if first.lhs in used | indices:
         raise BadInput(f"{where} restricts {first.lhs}, which is already in use.")
 
 

@@ -93,7 +93,8 @@ class _OfMetric:
     def _mean(self, value: Any) -> str:
         """The metric as a mean over the rounds, all alike."""
         rounds, sums = self.metric.rounds, list(value.atoms(sp.Sum))
-        if self.metric.weights != 1 or self.metric.scale != 1 or len(sums) != 1 or len(sums[0].limits) != 1:
+        plain = self.metric.weights == 1 and not self.metric.with_last and self.metric.scale == 1
+        if not plain or len(sums) != 1 or len(sums[0].limits) != 1:
             return ""
         own, term = sums[0].limits[0][0], sums[0].function
         index = sp.Symbol("r", real=True)

@@ -19,7 +19,7 @@ from boundcheck.report.names import claim_names, not_run_page_names
 from boundcheck.report.snippet import claim_toml
 from boundcheck.report.words import derivation_words, json_number
 from boundcheck.theory.discovery import is_registered, readings, statement
-from boundcheck.theory.typeset import expr_text, relation_text
+from boundcheck.theory.typeset import average_text, expr_text, relation_text
 from boundcheck.verdict import count_by
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _statement(claimed: Statement, result: ClaimResult) -> dict[str, Any]:
             "scale": str(metric.scale),
             "dimension": None if metric.dimension is None else str(metric.dimension),
             "index": metric.index,
-            "average": metric.average,
+            "average": average_text(metric),
             "weights": None if metric.weights is None else expr_text(metric.weights),
             "surrogate": metric.surrogate,
             "expectation": metric.expectation,
@@ -261,6 +261,7 @@ def _readings(result: ClaimResult, claimed: Statement) -> list[dict[str, Any]]:
             "in_scope": r.in_scope,
             "same_bound": r.bound == result.bound,
             "bound": [json_number(v) for v in r.bound],
+            "remark": r.remark,
         }
         for r in result.readings
     ]

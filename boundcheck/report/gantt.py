@@ -10,6 +10,8 @@ import io
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from boundcheck.core.numbers import as_double
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -28,7 +30,7 @@ def draw(ax: Axes, table: Timetable, *, arrows: bool = False) -> None:
 
     arrows: from each aggregation to the client that receives the model there.
     """
-    unit = 1.0 if table.unit is None else float(table.unit)
+    unit = 1.0 if table.unit is None else as_double(table.unit, "the unit of time")
     few = len(table.members) <= LABELLED
     last = float(table.ends[-1]) * unit if table.rounds else 1.0
     for end in table.ends:

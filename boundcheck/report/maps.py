@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.extras import needed_for
-from boundcheck.core.numbers import as_fraction
+from boundcheck.core.numbers import as_double
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.report.svg_colours import SETTINGS, colour, finish
 from boundcheck.report.words import power_of_ten, pretty
@@ -234,7 +234,7 @@ def _share(number: int, of: int) -> float:
 def _ends(values: NDArray[np.float64], breaks: str | None) -> list[float]:
     """Where the classes end: as asked for, else at quantiles, rounded."""
     if breaks is not None:
-        ends = [float(as_fraction(text.strip(), "--breaks")) for text in breaks.split(",")]
+        ends = [as_double(text.strip(), "--breaks") for text in breaks.split(",")]
         if ends != sorted(set(ends)):
             raise BadInput(f"--breaks = {breaks} is not in increasing order.")
         return ends

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import parse_number
 from boundcheck.report.bars import value_bars
 from boundcheck.report.chart import Chart, Line, chart_html
@@ -115,7 +116,7 @@ def _floats(values: Sequence[Any]) -> Array:
 
 
 def _index(curve: Mapping[str, Any]) -> Array:
-    return np.array([float(parse_number(k, "the index", max_text=len(k))) for k in curve["index"]])
+    return np.array([nearest_float(parse_number(k, "the index", max_text=len(k))) for k in curve["index"]])
 
 
 def log_axes(data: Mapping[str, Any]) -> tuple[bool, bool]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import format_exact
 from boundcheck.evidence.outside import CurveFile
 
@@ -53,8 +54,8 @@ def _number(value: Fraction) -> Any:
     """An integer or a decimal where one is exactly the value, otherwise text such as "1/3"."""
     if value.denominator == 1:
         return int(value)
-    shown = repr(float(value))
-    return _Decimal(shown) if Fraction(shown) == value else format_exact(value)
+    shown = repr(nearest_float(value))
+    return _Decimal(shown) if shown.strip("-") != "inf" and Fraction(shown) == value else format_exact(value)
 
 
 def _value(value: Any) -> str:

@@ -5,12 +5,14 @@
 The digest is of the specification, of the code that computes the rows and of the versions of what it uses, so that a
 sweep that goes on finds what it has by a listing, and never mixes what two versions computed. A file is there as a
 whole or not at all. Its schema says unit and meaning of each column, and its metadata, under the key `boundcheck`,
-where the rows come from and how many there are of each label. Equal chunks are equal byte for byte.
+where the rows come from, how many there are of each label, and a checksum of the file: SHA-256 of its bytes with the
+digits of the checksum itself as zeros. Equal chunks are equal byte for byte.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.util
 import io
 import json
@@ -33,9 +35,11 @@ from boundcheck.sweeps.rows import LABELS, columns_of
 from boundcheck.sweeps.sweep import RESULTS, Sweep
 from boundcheck.theory.discovery import statement
 
-SCHEMA = 1
+SCHEMA = 2
 KEY = b"boundcheck"  # of the metadata
 PART = re.compile(r"part-([0-9a-f]{12})-([0-9]{7})\.parquet")
+_BLANK = b"0" * 64
+_CHECKSUM = re.compile(rb'"checksum": "([0-9a-f]{64})"')
 _CODE = ("boundcheck.sweeps.rows", "boundcheck.engines.exact", "boundcheck.engines.sampled")
 _PACKAGES = ("boundcheck", "numpy", "numba", "scipy", "sympy", "pyarrow")
 # Result columns that hold text and truth values; the others are doubles.
@@ -132,12 +136,14 @@ class Dataset:
         tally = np.bincount(columns["label"], minlength=len(LABELS))
         counts = {name: int(n) for name, n in zip(LABELS, tally, strict=True) if n}
         fields = fields_of(self.sweep)
-        about = self.about() | {"rows": [start, stop], "counts": counts}
+        about = self.about() | {"rows": [start, stop], "counts": counts, "checksum": _BLANK.decode()}
         schema = pa.schema(fields, metadata={KEY: json.dumps(about, sort_keys=True)})
         arrays = [_array(columns[field.name], field.type) for field in fields]
         packed = io.BytesIO()
         pq.write_table(pa.Table.from_arrays(arrays, schema=schema), packed, compression="zstd", store_schema=True)
-        self.files.write(self.name(chunk), packed.getvalue())
+        blank = packed.getvalue()
+        at = _place_of_checksum(blank)
+        self.files.write(self.name(chunk), blank[:at] + _checksum(blank) + blank[at + len(_BLANK) :])
         return counts
 
     def about(self) -> dict[str, Any]:
@@ -153,10 +159,26 @@ class Dataset:
 
 
 def about_of(content: bytes) -> dict[str, Any]:
-    """The metadata of a part, once its file has proved whole."""
+    """The metadata of a part. Raises ValueError where its bytes are not those that were written."""
     import pyarrow.parquet as pq
 
+    at = _place_of_checksum(content)
+    end = at + len(_BLANK)
+    if content[at:end] != _checksum(content[:at] + _BLANK + content[end:]):
+        raise ValueError("the checksum differs")
     return json.loads(pq.read_schema(io.BytesIO(content)).metadata[KEY])
+
+
+def _place_of_checksum(content: bytes) -> int:
+    """Where the digits of a part's checksum begin: the last ones, in the footer of the file."""
+    found = [match.start(1) for match in _CHECKSUM.finditer(content)]
+    if not found:
+        raise ValueError("there is no checksum")
+    return found[-1]
+
+
+def _checksum(blank: bytes) -> bytes:
+    return hashlib.sha256(blank).hexdigest().encode()
 
 
 def _ids(sweep: Sweep) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundcheck.core.files import Files, files_at
-from boundcheck.core.numbers import parse_number
+from boundcheck.core.numbers import as_double, parse_number
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.sweeps.dataset import PART, about_of
 from boundcheck.sweeps.sweep import RESULTS
@@ -55,7 +55,7 @@ class SweepData:
         """Unit and meaning of every column."""
         import pyarrow.parquet as pq
 
-        schema = pq.read_schema(io.BytesIO(self.files.read(self.parts[0]) or b""))
+        schema = pq.read_schema(io.BytesIO(_whole(self.files, self.parts[0])[0]))
         of = [(f.name, {k.decode(): v.decode() for k, v in (f.metadata or {}).items()}) for f in schema]
         return {name: (about.get("unit", ""), about.get("meaning", "")) for name, about in of}
 
@@ -70,8 +70,8 @@ class SweepData:
         found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
         rows = 0
         for part in self.parts:
-            content = self.files.read(part)
-            read = pq.read_table(io.BytesIO(content or b""), columns=sorted({*names, *self.at}))
+            content = _whole(self.files, part)[0]
+            read = pq.read_table(io.BytesIO(content), columns=sorted({*names, *self.at}))
             arrays = {name: _plain(read.column(name)) for name in read.column_names}
             keep = np.ones(read.num_rows, dtype=bool)
             for name, wanted in self.at.items():
@@ -120,11 +120,14 @@ def read_sweep(place: str, at: Sequence[str]) -> SweepData:
         if not equals or not value.strip():
             raise BadInput(f"--at '{text}' is not of the form NAME=VALUE or NAME=LOW:HIGH.")
         low, colon, high = value.partition(":")
-        wanted[name.strip()] = (
-            tuple(float(parse_number(v, f"--at {name}")) for v in (low, high)) if colon else value.strip()
-        )
+        wanted[name.strip()] = tuple(as_double(v, f"--at {name}") for v in (low, high)) if colon else value.strip()
+    return SweepData(files, _whole(files, parts[0])[1], wanted, tuple(parts))
+
+
+def _whole(files: Files, part: str) -> tuple[bytes, Mapping[str, Any]]:
+    """The bytes of a part and its metadata. Raises BadInput where it is damaged."""
+    content = files.read(part) or b""
     try:
-        about = about_of(files.read(parts[0]) or b"")
+        return content, about_of(content)
     except (ValueError, LookupError, TypeError, OSError) as error:
-        raise BadInput(f"{files.where(parts[0])} is damaged; run the sweep again, which replaces it.") from error
-    return SweepData(files, about, wanted, tuple(parts))
+        raise BadInput(f"{files.where(part)} is damaged; run the sweep again, which replaces it.") from error

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, BoundcheckError, MissingExtra, Unsupported
 from boundcheck.evidence.claim import Claim, ClaimResult, run_claim
@@ -215,9 +216,9 @@ def _tuned(sweep: Sweep, row: int) -> Mapping[str, Any]:
     return {
         "label": UNDECIDED if ratio is None else TIGHT if ratio <= sweep.tight else LOOSE,
         "ratio": ratio,
-        "step_ratio": None if None in steps else float(steps[1] / steps[0]),  # type: ignore[operator]
-        "recommended_step": None if steps[0] is None else float(steps[0]),
-        "best_step": None if steps[1] is None else float(steps[1]),
+        "step_ratio": None if None in steps else nearest_float(steps[1] / steps[0]),  # type: ignore[operator]
+        "recommended_step": None if steps[0] is None else nearest_float(steps[0]),
+        "best_step": None if steps[1] is None else nearest_float(steps[1]),
         "promised_rounds": found.recommended.rounds,
         "needed_rounds": found.really,
         "best_rounds": None if found.best is None else found.best.rounds,

@@ -1,7 +1,8 @@
 """What a theorem prescribes for a symbol (a tuned step size), against the value that is given for it.
 
 A prescribed value is irrational more often than not, so that no run can use it: a value that was rounded down by at
-most a relative 1e-12 is taken for it, and the difference is told.
+most a relative 1e-12 is taken for it, and the difference is told. The value of a formula
+without roots, exp and log is a fraction, and only that one is taken.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from boundcheck.theory.statement import Statement
 
 
-ROUNDED = Fraction(1, 10**12)  # a value below the prescribed one by at most this share is taken for it
+ROUNDED = Fraction(1, 10**12)  # a value below an irrational prescribed one by at most this share is taken for it
 _DIGITS = 15  # of a prescribed value that is rounded down: less than a relative 1e-13 is lost
-_SHORT = 200  # characters up to which a rational one is kept as it is
+_SHORT = 200  # characters up to which a rational value of a formula with roots is kept as it is
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def prescribed(statement: Statement, name: str, values: Mapping[str, Fraction]) 
     if missing:
         raise BadInput(f"{statement.best_id}: the tuned {name} needs a value for {', '.join(missing)}.")
     try:
-        found = _rounded(Point(expr, values))
+        found = _rounded(expr, values)
     except Undefined as error:
         raise BadInput(f"{statement.best_id}: the tuned {name} has no value: {error}") from error
     if not statement.symbol(name).admits(found):
@@ -81,9 +82,10 @@ def prescribed(statement: Statement, name: str, values: Mapping[str, Fraction]) 
     return found
 
 
-def _rounded(point: Point) -> Fraction:
+def _rounded(expr: Any, values: Mapping[str, Fraction]) -> Fraction:
+    point = Point(expr, values)
     exact = point.exact()
-    if exact is not None and len(format_exact(exact)) <= _SHORT:
+    if exact is not None and (_share(expr) == 1 or len(format_exact(exact)) <= _SHORT):
         return exact
     return round_down(point.enclose(128)[0], _DIGITS)
 
@@ -95,7 +97,7 @@ def check_choices(statement: Statement, values: Mapping[str, Fraction]) -> list[
         if name not in values or missing_for(expr, values):
             continue
         try:
-            near = _rounded(Point(expr, values))
+            near = _rounded(expr, values)
             above = Point(sp.Symbol(name, real=True) - expr, values).sign()
         except Undefined:
             found.append(Choice(name, expr, None, met=False, exact=False))
@@ -105,12 +107,15 @@ def check_choices(statement: Statement, values: Mapping[str, Fraction]) -> list[
         elif above == 1:
             found.append(Choice(name, expr, near, met=False, exact=False))
         else:  # below, or so near that it is undecided
-            enough = Point(sp.Symbol(name, real=True) - expr * _share(), values).sign()
+            enough = Point(sp.Symbol(name, real=True) - expr * _share(expr), values).sign()
             found.append(Choice(name, expr, near, met=None if enough is None else enough >= 0, exact=False))
     return found
 
 
-def _share() -> Any:
+def _share(expr: Any) -> Any:
+    """How much of the formula's value a given one must have at least: all of it where that is a fraction."""
+    if not expr.atoms(sp.Function, sp.NumberSymbol) and all(p.exp.is_Integer for p in expr.atoms(sp.Pow)):
+        return sp.S.One
     kept = 1 - ROUNDED
     return sp.Rational(kept.numerator, kept.denominator)
 
@@ -121,5 +126,5 @@ def choice_relations(statement: Statement, given: Collection[str]) -> tuple[Any,
     for name, expr in statement.choices:
         if name in given and not missing_for(expr, given):
             symbol = statement.symbol(name).expr
-            found += [sp.Le(symbol, expr, evaluate=False), sp.Ge(symbol, expr * _share(), evaluate=False)]
+            found += [sp.Le(symbol, expr, evaluate=False), sp.Ge(symbol, expr * _share(expr), evaluate=False)]
     return tuple(found)

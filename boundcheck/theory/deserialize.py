@@ -61,6 +61,8 @@ def _statement(data: Mapping[str, Any]) -> Statement:
         ),
         metric=Metric(
             **{name: metric[name] for name in METRIC_FIELDS},
+            with_last=bool(metric.get("with_last", False)),
+            measured=bool(metric.get("measured", False)),
             dimension=optional(dimension, metric["dimension"]),
             rounds=expr_from_json(metric["rounds"]),
             scale=expr_from_json(metric["scale"]),
@@ -77,6 +79,7 @@ def _statement(data: Mapping[str, Any]) -> Statement:
             algorithm["kind"],
             tuple(algorithm["parameters"]),
             tuple((n, expr_from_json(e)) for n, e in algorithm["steps"]),
+            tuple(algorithm.get("any_value", ())),
         ),
         domain=tuple(expr_from_json(r) for r in data["domain"]),
         conditions=tuple(

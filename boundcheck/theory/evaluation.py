@@ -189,6 +189,7 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
         value, in_scope, vacuous, note = evaluate_arrays(statement, values)
         return Evaluation(statement.best_id, value, None, in_scope, vacuous, statement.trivial is not None, note)
     exact = read_needed(statement, values, needed_symbols(statement), "the bound")
+    check_index(statement, exact)
     verdicts = [decide_condition(c, exact).holds for c in statement.conditions]
     verdicts += [choice.met for choice in check_choices(statement, exact)]
     in_scope = False if False in verdicts else None if None in verdicts else True
@@ -209,6 +210,21 @@ def evaluate(statement: Statement, values: Mapping[str, Any]) -> Evaluation:
             notes.append("Whether the bound is below its trivial value is undecided; it is not counted as below.")
     form = _closed_form(statement.bound, exact, point, found)
     return Evaluation(statement.best_id, value, found, in_scope, vacuous, declared, " ".join(notes), form)
+
+
+def check_index(statement: Statement, exact: Mapping[str, Fraction]) -> None:
+    """BadInput where the index stands for no whole number of rounds from 0 on (from 1 on for an average)."""
+    metric = statement.metric
+    used = {s.name for s in metric.rounds.free_symbols}
+    if metric.index is None or metric.index not in used or not used <= set(exact):
+        return
+    rounds, least = Point(metric.rounds, exact).exact(), 0 if metric.weights is None else 1
+    if rounds is None or rounds.denominator != 1 or rounds < least:
+        shown = "no fraction" if rounds is None else format_short(rounds)
+        raise BadInput(
+            f"{statement.best_id}: {metric.index} = {format_short(exact[metric.index])} is outside the range of the "
+            f"index: its number of rounds, {metric.rounds}, is {shown}; a whole number of at least {least} is needed."
+        )
 
 
 def guarantees(statement: Statement, values: Mapping[str, Any]) -> bool:

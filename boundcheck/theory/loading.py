@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import keyword
+import re
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from boundcheck.core.loaded import LOADED, Loaded, digest_of
+from boundcheck.core.loaded import LOADED, Loaded, digest_of, sources_of
 from boundcheck.errors import BadInput
 from boundcheck.theory import discovery
 from boundcheck.theory.statement import Statement
@@ -19,18 +20,37 @@ from boundcheck.theory.statement import Statement
 def load_paper(path: Path | str) -> list[Statement]:
     """Runs a Python file, or the modules of a folder, and gives the statements that they hold, all readings.
 
-    path: a file that exports `theorem` or `theorems`, or a folder of such files (`boundcheck.theory.discovery`). Their
-    ids are `<name of the file or folder>/<statement>/<reading>`; the one theorem of a file has the name of the file. A
-    file stands alone; modules of a folder may import each other. What has been loaded and has changed since is
-    loaded anew. Witnesses and names of stored runs hold a digest of its bytes.
+    path: a file that exports `theorem` or `theorems`, or a folder of such files (`boundcheck.theory.discovery`). Ids of
+    a file that stands alone are `<file>/<statement>/<reading>`, also where its folder is given; the one theorem of a
+    file has the name of the file. A folder with `__init__.py` or `definitions.py`, or whose modules import each other,
+    is one paper: ids are `<folder>/<file>/<reading>`, also where one of its files is given. What has been loaded and
+    has changed since is loaded anew. Witnesses and names of stored runs hold a digest of its bytes.
 
     Raises BadInput where the path does not exist or is neither, its name is taken or not allowed, an import raises an
     exception, or there is no statement.
     """
     place = Path(path).expanduser().resolve()
+    if place.is_dir() and not _is_paper(place) and (files := sorted(f for f in place.glob("*.py") if f.is_file())):
+        return [s for file in files if not file.name.startswith("_") for s in load_paper(file)]
+    if place.suffix == ".py" and place.is_file() and _is_marked(place.parent):
+        name = _name(place.parent)
+        _load(Loaded(name, str(place.parent), _digest(place.parent), _load_again))
+        return [
+            s for s in discovery.all_statements(name) if discovery.module_of(name, s.name) == f"{name}.{place.stem}"
+        ]
     name = _name(place)
     _load(Loaded(name, str(place), _digest(place), _load_again))
     return list(discovery.all_statements(name))
+
+
+def _is_marked(folder: Path) -> bool:
+    return (folder / "__init__.py").is_file() or (folder / f"{discovery.SHARED}.py").is_file()
+
+
+def _is_paper(folder: Path) -> bool:
+    """Whether the modules of a folder belong together, so that its name begins their ids."""
+    own = re.compile(rb"^\s*from\s+(\.|%s\.)" % re.escape(folder.name.encode()), re.MULTILINE)
+    return _is_marked(folder) or any(own.search(content) for content in sources_of(folder).values())
 
 
 def unload(name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -263,6 +263,50 @@ def index_conditions(statement: Statement) -> tuple[Condition, ...]:
     """The conditions on the index itself (R at least so many rounds): they say of which values the claim speaks."""
     name = statement.metric.index
     return tuple(c for c in statement.conditions if name in {s.name for s in c.relation.free_symbols})
+
+
+def missed_by(row: ConditionResult) -> str:
+    """How a condition that fails is missed, as the end of a sentence about its relation."""
+    low, high = row.slack
+    size = max(low, -high, 0.0) if row.exact is None else abs(row.exact)  # an equation is missed on either side
+    if math.isnan(low):
+        return "a side has no real value"
+    if not size:
+        return "is missed by less than 1e-300" if row.exact is None else "is missed, since both sides are equal"
+    return f"is missed by {format_short(float(size) if size > 1e-290 else size, 3)}"
+
+
+def index_rows(
+    statement: Statement, values: Mapping[str, Fraction], compared: Iterable[Fraction], tried: Iterable[Fraction]
+) -> tuple[ConditionResult, ...]:
+    """The conditions on the index at the compared values of it, each with the least slack and a note on where it holds.
+
+    tried: values that were meant to be compared, of which the statement may not speak. Where none was compared, the
+    rows are about these.
+    """
+    name, compared, rows = str(statement.metric.index), list(compared), list[ConditionResult]()
+    for condition in index_conditions(statement):
+        decided = {k: decide_condition(condition, {**values, name: k}) for k in sorted({*compared, *tried})}
+        own = [decided[k] for k in compared] or list(decided.values())
+        if not own:
+            continue
+        least = min(own, key=lambda row: row.slack[0])
+        answer = False if any(r.holds is False for r in own) else True if all(r.holds for r in own) else None
+        parts = [
+            f"{word} at {name} = {_values_text([k for k, row in decided.items() if row.holds is met])}"
+            for word, met in (("holds", True), ("fails", False), ("undecided", None))
+            if any(row.holds is met for row in decided.values())
+        ]
+        note = "; ".join(parts)
+        rows.append(replace(least, holds=answer, note=f"{note[0].upper()}{note[1:]}."))
+    return tuple(rows)
+
+
+def _values_text(found: list[Fraction]) -> str:
+    """Up to four values, else the first, the last and their number."""
+    if len(found) <= 4:
+        return ", ".join(format_short(v) for v in found)
+    return f"{format_short(found[0])} to {format_short(found[-1])} ({len(found)} compared values)"
 
 
 def decide_scope(statement: Statement, values: Mapping[str, Any], *, every_index: bool = False) -> Scope:

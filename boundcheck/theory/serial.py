@@ -131,6 +131,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "rounds": expr_to_json(metric.rounds),
             "scale": expr_to_json(metric.scale),
             "weights": optional(expr_to_json, metric.weights),
+            **{name: True for name in ("with_last", "measured") if getattr(metric, name)},
             **({} if metric.value is None else {"value": expr_to_json(metric.value)}),
             **({"where": [[name, expr_to_json(expr)] for name, expr in metric.where]} if metric.where else {}),
             **({"meets": list(metric.meets)} if metric.meets else {}),
@@ -143,6 +144,7 @@ def statement_to_dict(statement: Statement) -> dict[str, Any]:
             "kind": algorithm.kind,
             "parameters": list(algorithm.parameters),
             "steps": [[n, expr_to_json(e)] for n, e in algorithm.steps],
+            **({"any_value": list(algorithm.any_value)} if algorithm.any_value else {}),
         },
         "domain": [expr_to_json(r) for r in statement.domain],
         "conditions": [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,148 +13,47 @@ from boundcheck.core import providers
 from boundcheck.core.cards import Card, Shown
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.theory.assumptions import Assumption
+from boundcheck.theory.declarations import (  # fmt: skip
+    ALGORITHMS,
+    ITERATION,
+    OF_A_ROUND,
+    ROUND,
+    STEP_SIZES,
+    Algorithm,
+    Average,
+    Belief,
+    Condition,
+    Kind,
+    Metric,
+    Source,
+    check_algorithm,
+    check_metric,
+    counters,
+)
 from boundcheck.theory.dimension import ONE, QUANTITIES, Dimension, DimensionError, dimension_of
 from boundcheck.theory.keys import CATALOGUE, check_key, name_of, near_keys
-from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol
 
 if TYPE_CHECKING:
     from boundcheck.theory.evaluation import Evaluation
     from boundcheck.theory.scope import Scope
 
+# fmt: off
+__all__ = [
+    "ITERATION", "ROUND", "STEP_SIZES", "Algorithm", "Average", "Belief", "Condition", "Kind", "Metric", "Source",
+    "Statement",
+]
+# fmt: on
+
 T = TypeVar("T")
-
-# The symbol that counts rounds in `Metric.weights` and `Algorithm.steps`.
-ROUND = sp.Symbol("r", real=True)
-# The symbol that counts local steps over all rounds in `Algorithm.steps`: r K + k in local step k of round r, from 0.
-ITERATION = sp.Symbol("t", real=True)
-# Names of step sizes in `Algorithm.steps`: two of the local step, and the server's.
-STEP_SIZES = ("eta", "eta_l", "eta_g")
-
-
-class Kind(StrEnum):
-    """What sort of claim it is; it decides how a curve is compared."""
-
-    UPPER_BOUND = "upper bound"  # metric <= bound at every index
-    LOWER_BOUND = "lower bound"  # metric >= bound; of numbers alone (`Metric.value`)
-    EQUALITY = "equality"  # metric == bound at every index
-    LIMSUP = "limsup"  # limsup of scaled metric <= bound
-    LIMIT = "limit"  # the metric tends to the bound exactly when the conditions hold
-    FORMULA = "formula"  # a derived quantity without another side; evaluated, not compared
-
-    @property
-    def sign(self) -> str:
-        """The relation of the metric to the bound, "<=", ">=" or "="."""
-        if self is Kind.LOWER_BOUND:
-            return ">="
-        return "<=" if self in (Kind.UPPER_BOUND, Kind.LIMSUP) else "="
-
-    @property
-    def limit(self) -> str:
-        """The limit over the index that the claim is about, "limsup" or "lim"; empty for other claims."""
-        return {Kind.LIMSUP: "limsup", Kind.LIMIT: "lim"}.get(self, "")
-
-    @property
-    def at_every_index(self) -> bool:
-        """Whether the claim is made for each value of the index."""
-        return self in (Kind.UPPER_BOUND, Kind.EQUALITY)
-
-
-class Belief(StrEnum):
-    """What the project holds of the claim; evidence is kept apart from it."""
-
-    TRUE = "believed true"
-    FALSE = "false"
-    OPEN = "open"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the claim is printed. paper: text is taken as its title. where: equation, theorem and section, in words."""
-
-    paper: Paper
-    number: str
-    where: str
-
-    def __init__(self, paper: Paper | str, number: str, where: str) -> None:
-        object.__setattr__(self, "paper", Paper(paper) if isinstance(paper, str) else paper)
-        object.__setattr__(self, "number", number)
-        object.__setattr__(self, "where", where)
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A hypothesis on the constants.
-
-    relation: SymPy relational, sides with the same dimension. vacuity: it says that the theorem guarantees something at
-    all (rho > 0 where the bound is f - rho |grad f|^2); where nothing else fails the verdict is VACUOUS.
-    """
-
-    name: str
-    relation: Any
-    meaning: str = ""
-    vacuity: bool = False
-
-
-@dataclass(frozen=True)
-class Metric:
-    """What is bounded.
-
-    quantity: a metric of problems ("dist2", "gap", "grad2", "x"), "constant:participation/M" for the constant of
-    method and problem with that key (compared without a run, see `evidence.constant_claims`), or "none" for a formula.
-    index: the symbol that counts (None: one number of rounds only). rounds: SymPy expression of the communication
-    rounds done at that index; rounds between are not compared. scale: the metric is multiplied by this SymPy expression
-    first (K**2 in a limsup). average: over which rounds ("last": none). expectation: over what. dimension: of quantity
-    times scale. weights: None, or the metric is the average of the quantity over r = 0, ..., rounds - 1 finished
-    rounds, weighted in proportion to this SymPy expression in `ROUND` and the statement's symbols (1: the plain mean).
-    surrogate: the quantity is that of the objective which the method really minimises (fhat of FedShuffleGen), the
-    constants of the objective too.
-    value: None, or the metric itself as a SymPy expression in the statement's symbols; such a claim is about numbers
-    and compared without a run. where: with a value, what symbols of the statement are in terms of others (a squared
-    norm, of the entries of the vector), as pairs of a name and a SymPy expression: free data, at one small size. meets:
-    names of those assumptions of the statement that all such data satisfy.
-    """
-
-    quantity: str
-    dimension: Dimension | None
-    index: str | None = None
-    rounds: Any = sp.S.Zero
-    scale: Any = sp.S.One
-    average: str = "last"
-    expectation: str = "none: the method is deterministic"
-    weights: Any = None
-    surrogate: bool = False
-    value: Any = None
-    where: tuple[tuple[str, Any], ...] = ()
-    meets: tuple[str, ...] = ()
-
-
-def _counters(where: str) -> tuple[Any, ...]:
-    """The symbols that an expression of a statement may have without declaring them."""
-    if where.startswith("the step size") and not where.startswith("the step size eta_g"):
-        return ROUND, ITERATION
-    return (ROUND,) if where == "the metric's weights" or where.startswith("the step size") else ()
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """Which method the claim is about.
-
-    kind: its name under `boundcheck.methods`. parameters: the symbols that it sets; each has a key "method/...". steps:
-    how step sizes change with the rounds, as pairs of a name ("eta", "eta_l", "eta_g") and a SymPy expression in
-    `ROUND` (finished rounds, 0 in the first), for local steps also in `ITERATION`, and the statement's symbols; one
-    that is not listed is constant.
-    """
-
-    kind: str
-    parameters: tuple[str, ...] = ()
-    steps: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
 class Statement(Shown):
     """A claim of a paper in one reading; frozen, checked when made.
 
+    Captions, which decide nothing: title, replaces, why, remark, and the texts of `Source` and `Condition`. Assumptions
+    decide by their names (`theory.assumptions`) and inequalities; one that cannot be decided is taken for granted.
     id: path and reading, set by discovery. name: last part of the path (needed outside a paper folder only).
     reading: "as_printed", "corrected", "sharp", ...; any but an as-printed one says what it `replaces` and `why`.
     domain: relations that the symbols need to make sense (mu <= L); a value outside is bad input.
@@ -164,7 +62,7 @@ class Statement(Shown):
     trivial: the value that the bound must beat somewhere not to be vacuous (None: not declared).
     printed_rate: the order of growth as printed, for statements with O(.).
     choices: (symbol, formula) pairs that the theorem prescribes (a tuned step size); another value is out of scope, one
-    that was rounded down by at most a relative 1e-12 is taken for it, and said.
+    that was rounded down from an irrational one by at most a relative 1e-12 is taken for it, and said.
     A numeric example that has no dimensions sets metric.dimension to None.
     """
 
@@ -198,9 +96,17 @@ class Statement(Shown):
         for s in self.symbols:
             if s.key:
                 check_key(s.key, f"{label}: symbol {s.name} has")
-        for name, _ in () if self.algorithm is None else self.algorithm.steps:
-            if name not in STEP_SIZES:
-                raise UnknownName(f"{label}: the algorithm's step size", name, STEP_SIZES)
+        chosen: tuple[tuple[str, Any, Any], ...] = (("kind", self.kind, Kind), ("belief", self.belief, Belief))
+        for what, word, words in chosen:
+            if type(word) is not words:
+                raise UnknownName(f"{label}: its {what}", str(word), [str(w) for w in words])
+        check_metric(self.metric, label)
+        if self.algorithm is not None:
+            check_algorithm(self.algorithm, label)
+        if self.metric.average is Average.LEAST and any(s.key.startswith(OF_A_ROUND) for s in self.symbols):
+            raise BadInput(
+                f"{label}: a least value so far goes with no quantity of a round; take the last or the mean."
+            )
         if self.any_method and self.algorithm is not None:
             raise BadInput(f"{label}: it names the algorithm {self.algorithm.kind}, so any_method must be False.")
         used: set[str] = {self.metric.index} if self.metric.index else set()
@@ -236,7 +142,7 @@ class Statement(Shown):
             for symbol in expr.free_symbols:
                 if symbol.assumptions0 != sp.Symbol(symbol.name, real=True).assumptions0:
                     raise BadInput(f"{label}: {symbol} in {where} carries assumptions beyond being real.")
-                if symbol in _counters(where):
+                if symbol in counters(where):
                     continue
                 if symbol.name not in names:
                     raise UnknownName(f"{label}: in {where}, symbol", symbol.name, names)
@@ -260,8 +166,8 @@ class Statement(Shown):
             return
         if self.kind not in (Kind.UPPER_BOUND, Kind.LOWER_BOUND, Kind.EQUALITY) or self.algorithm is not None:
             raise BadInput(f"{label}: a claim about a value names no algorithm and is a bound or an equality.")
-        if metric.index is not None or metric.weights is not None or metric.rounds != 0 or metric.scale != 1:
-            raise BadInput(f"{label}: a metric with a value has no index, rounds, weights or scale.")
+        if metric.index is not None or metric.rounds != 0 or metric.scale != 1:
+            raise BadInput(f"{label}: a metric with a value has no index, rounds or scale.")
 
     def _expressions(self) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = [("the bound", self.bound), ("the metric's scale", self.metric.scale)]
@@ -272,7 +178,7 @@ class Statement(Shown):
             found.append(("the metric's value", self.metric.value))
         found += [(f"the data behind {name}", expr) for name, expr in self.metric.where]
         if self.algorithm is not None:
-            found += [(f"the step size {name} of the algorithm", expr) for name, expr in self.algorithm.steps]
+            found += [(f"{ALGORITHMS}{name}", expr) for name, expr in self.algorithm.steps]
         found += [(f"the choice of {name}", expr) for name, expr in self.choices]
         found += [(f"condition '{c.name}'", c.relation) for c in self.conditions]
         found += [("the domain", r) for r in self.domain]

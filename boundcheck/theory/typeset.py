@@ -14,10 +14,11 @@ from boundcheck.core import providers
 from boundcheck.core.cards import Card
 from boundcheck.core.numbers import format_short
 from boundcheck.errors import BadInput
+from boundcheck.theory.declarations import Average
 from boundcheck.theory.mathml import GREEK, latex_to_mathml
 
 if TYPE_CHECKING:
-    from boundcheck.theory.statement import Condition, Statement
+    from boundcheck.theory.statement import Condition, Metric, Statement
     from boundcheck.theory.symbols import Symbol
 
 
@@ -132,10 +133,8 @@ def metric_latex(statement: Statement) -> str:
         )
     else:
         text = pattern % index if index else (pattern % "K").replace("_{K}", "")
-    if metric.weights is not None:
+    if metric.over_rounds:
         return _scaled(_averaged(statement, pattern), statement)
-    if metric.average != "last":
-        text = rf"\overline{{{text}}}"
     text = _expected(text, statement)
     return _scaled(text, statement)
 
@@ -152,12 +151,16 @@ def _scaled(text: str, statement: Statement) -> str:
 
 
 def _averaged(statement: Statement, pattern: str | None) -> str:
-    """The average over the rounds 0 to rounds - 1."""
+    """The average over the points after 0 to rounds - 1 rounds, or to rounds; in expectation also of a drawn one."""
     metric = statement.metric
     inner = pattern % "r" if pattern is not None else rf"\mathrm{{{metric.quantity.replace('_', ' ')}}}_{{r}}"
+    count = metric.rounds + metric.more_points
+    last = expr_latex(count - 1, statement)
+    if metric.average is Average.LEAST:
+        return _expected(rf"\min_{{0 \leq r \leq {last}}} {_grouped(inner)}", statement)
     inner = _expected(inner, statement)
-    rounds = expr_latex(metric.rounds, statement)
-    total = rf"\sum_{{r=0}}^{{{expr_latex(metric.rounds - 1, statement)}}}"
+    rounds = expr_latex(count, statement)
+    total = rf"\sum_{{r=0}}^{{{last}}}"
     if not metric.weights.free_symbols:
         return rf"\frac{{1}}{{{rounds}}} {total} {_grouped(inner)}"
     weight = expr_latex(metric.weights, statement)
@@ -211,13 +214,26 @@ def claim_mathml(statement: Statement) -> str:
     return latex_to_mathml(claim_latex(statement), block=True)
 
 
+def average_text(metric: Metric) -> str:
+    """How a metric is summarised over rounds, in words."""
+    if not metric.over_rounds:
+        return metric.average.value
+    points = f"r = 0, ..., {expr_text(metric.rounds + metric.more_points - 1)}"
+    text = f"at one r drawn from {points}" if metric.average is Average.DRAWN else f"{metric.average} over {points}"
+    weights = metric.weights
+    return f"{text} with the weights {expr_text(weights)}" if weights and weights.free_symbols else text
+
+
 def left_text(statement: Statement) -> str:
     """The left side of the claim on one line; empty for a formula."""
     metric, index = statement.metric, statement.metric.index
     left = "" if metric.quantity == "none" else metric.quantity + (f"_{index}" if index else "")
-    if metric.weights is not None:
-        weights = "" if not metric.weights.free_symbols else f", weights {expr_text(metric.weights)}"
-        left = f"mean of {metric.quantity} over r < {expr_text(metric.rounds)}{weights}"
+    if metric.over_rounds:
+        weights = f", weights {expr_text(metric.weights)}" if metric.weights and metric.weights.free_symbols else ""
+        rounds = f"r {'<=' if metric.with_last else '<'} {expr_text(metric.rounds)}"
+        how = f"{metric.average} of {metric.quantity} over"
+        left = f"{metric.quantity} at a drawn" if metric.average is Average.DRAWN else how
+        left = f"{left} {rounds}{weights}"
     if metric.value is not None:
         left = expr_text(metric.value)
     if metric.scale != 1 and left:

@@ -5,8 +5,11 @@ the rule from which it follows. This file computes everything anew in exact arit
 record. It prints the statement that it checked and one of
 
     valid                          every line follows, and the last one is the statement
-    valid, rests on: ...           the same, with each thing that is taken over and not shown
-    invalid at step NAME: why      exit code 1
+    valid, rests on N things       the same, with each thing that is taken over and not shown
+    invalid at step 'NAME': why    exit code 1
+
+Lines of the output that begin with > quote the record. The record says itself what its statement is and where its facts
+come from; `boundcheck verify` compares it with the statement of today.
 
 Conventions. Symbols are real numbers, vectors are of any inner product space (such as random vectors with E<u, v>),
 sum(i, n, a) is a over i = 0, ..., n - 1. A line with a free index holds for every value in the range of the index. A
@@ -20,18 +23,72 @@ import hashlib
 import json
 import re
 import sys
+import warnings
 from fractions import Fraction
 from functools import cache, lru_cache
-from itertools import product
+from itertools import accumulate, combinations, product
 from pathlib import Path
 from time import process_time
 from typing import Any
+from unicodedata import bidirectional
+
+# what a record may be made of at most; beyond it is invalid
+BYTES, LETTERS, DIGITS = 2_000_000, 10_000, 1_000  # of a file, of a text in it, of a number
+EXPONENT, NESTING, DEPTH = 100, 40, 1_000  # of a power or root; lists and brackets; operations inside each other
+TERMS, SECONDS = 300_000, 1.5  # products of terms for one line; processor time for a record
 
 sys.setrecursionlimit(10000)
+BITS = DIGITS * 10 // 3
 
 
 class Invalid(Exception):
-    """The record proves nothing; the message says why."""
+    """The record proves nothing; the message says why. missing: a denominator that is not shown to differ from 0."""
+
+    missing = ""
+
+
+def require(fine: Any, why: str) -> None:
+    """Raises Invalid where the condition does not hold."""
+    if not fine:
+        raise Invalid(why)
+
+
+def refuse(wrong: Any, why: str) -> None:
+    """Raises Invalid where the condition holds."""
+    require(not wrong, why)
+
+
+BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RecursionError,
+          MemoryError)  # fmt: skip
+
+
+class Meter:
+    """Counts the work on a line and the time for a record."""
+
+    terms, until = 0, float("inf")
+
+    def spend(self, terms: int) -> None:
+        """Raises Invalid beyond a limit."""
+        self.terms += terms + 1
+        if self.terms > TERMS:
+            raise Invalid(f"it takes more than {TERMS} products of terms")
+        if self.terms >> 8 != (self.terms - terms - 1) >> 8 and process_time() > self.until:
+            raise Invalid(f"it takes more than {SECONDS} s of processor time")
+
+    def line(self) -> None:
+        """Begins a line or a fact."""
+        self.terms = 0
+        self.spend(256)
+
+
+METER = Meter()
+
+
+def rational(number: Any) -> Fraction:
+    """An exact number of a record: an integer, or text such as -1/2."""
+    own = type(number) is int or re.fullmatch(rf"-?\d{{1,{DIGITS}}}(/\d{{1,{DIGITS}}})?", str(number), re.ASCII)
+    require(own and not isinstance(number, bool), "a number is not written as an integer or a fraction")
+    return Fraction(number)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -47,33 +104,38 @@ _SIGNS: dict[Any, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/
 @cache
 def parsed(text: str, rule: str = "claim") -> Any:
     """The tree of a claim, or of an expression with rule "sum"."""
-    if not text.isascii():
-        raise Invalid("a text has other letters than those of ASCII")
+    if len(text) > LETTERS or re.search(r"[^\w\s+\-*/()<>=!,&@]|\b\d+[A-Za-z_]", text, re.ASCII):
+        raise Invalid(f"a claim is longer than {LETTERS} letters, or has letters that are none of an expression")
+    depths = accumulate((letter in "(<") - (letter in ")>") for letter in text)
+    if re.search(rf"\d{{{DIGITS + 1}}}", text) or max(depths, default=0) > NESTING:
+        raise Invalid(f"a claim has a number of more than {DIGITS} digits, or more than {NESTING} nested brackets")
     if rule == "sum":
         plain = re.sub("(?<![ =])>", ")", re.sub("<(?![ =])", "inner(", text.strip().replace("@", ANY)))
         try:
             return _tree(ast.parse(plain, mode="eval").body)
-        except (SyntaxError, ValueError, MemoryError) as error:
-            raise Invalid(f"'{text}' cannot be read") from error
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+            raise Invalid(f"'{text:.200}' cannot be read") from error
     supposed, implies, wanted = text.rpartition(" => ")
     if implies:
         return ("=>", tuple(parsed(part) for part in supposed.split(" & ")), parsed(wanted))
     if len(parts := _RELATION.split(text)) != 3:
-        raise Invalid(f"'{text}' is no single claim")
+        raise Invalid(f"'{text:.200}' is no single claim")
     return (parts[1], parsed(parts[0], "sum"), parsed(parts[2], "sum"))
 
 
-def _tree(node: ast.expr) -> Any:
+def _tree(node: ast.expr, depth: int = 0) -> Any:
+    if depth > DEPTH:
+        raise Invalid(f"an expression has more than {DEPTH} operations inside each other")
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return ("num", node.value)
     if isinstance(node, ast.Name):
         return ("name", node.id)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return ("-", ("num", 0), _tree(node.operand))
+        return ("-", ("num", 0), _tree(node.operand, depth + 1))
     if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
-        return (_SIGNS[type(node.op)], _tree(node.left), _tree(node.right))
+        return (_SIGNS[type(node.op)], _tree(node.left, depth + 1), _tree(node.right, depth + 1))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args and not node.keywords:
-        arguments = tuple(map(_tree, node.args))
+        arguments = tuple(_tree(a, depth + 1) for a in node.args)
         if node.func.id != "inner":
             return ("call", node.func.id, arguments)
         if len(arguments) == 2:
@@ -117,6 +179,7 @@ def constant(number: Any) -> Value:
 
 def poly_plus(p: Any, q: Any, factor: Any = 1) -> Any:
     """p + factor * q."""
+    METER.spend(len(q))
     result = dict(p)
     for m, c in q.items():
         total = result.get(m, 0) + c * factor
@@ -141,25 +204,20 @@ def poly_times(p: Any, q: Any) -> Any:
     """The product of two polynomials."""
     result: dict[Any, Any] = {}
     for m, c in p.items():
+        METER.spend(len(q))
         for n, d in q.items():
             both = _monomial_times(m, n)
             result[both] = result.get(both, 0) + c * d
+    if any(c.numerator.bit_length() > BITS or c.denominator.bit_length() > BITS for c in result.values()):
+        raise Invalid(f"a number has more than {DIGITS} digits")
     return {m: c for m, c in result.items() if c}
-
-
-def poly_power(p: Any, power: int) -> Any:
-    """A power of a polynomial."""
-    result: Any = {(): 1}
-    for _ in range(power):
-        result = poly_times(result, p)
-    return result
 
 
 def expanded(bases: Any) -> Any:
     """The product of powers of bases, as a polynomial."""
     result: Any = {(): 1}
-    for base, power in bases.items():
-        result = poly_times(result, poly_power(dict(BASES[base]), power))
+    for base in (base for base, power in bases.items() for _ in range(power)):
+        result = poly_times(result, dict(BASES[base]))
     return result
 
 
@@ -226,8 +284,7 @@ def base_number(poly: Any) -> int:
 
 def inverse(a: Value) -> Value:
     """1 / a; the denominator of a stays one, so that it is still asked for."""
-    if not a[0]:
-        raise Invalid("a denominator is 0")
+    require(a[0], "a denominator is 0")
     number = constant(_short(1 / split_off(a[0])[0]))
     turned = times(number, (expanded(a[1]), bases_of(a[0])))
     return times(turned, (expanded(a[1]), a[1])) if a[1] else turned
@@ -237,6 +294,7 @@ def power(a: Value, exponent: int) -> Value:
     """An integer power."""
     if exponent < 0:
         return power(inverse(a), -exponent)
+    refuse(exponent > EXPONENT, f"an exponent is larger than {EXPONENT}")
     result = ONE
     for _ in range(exponent):
         result = times(result, a)
@@ -318,8 +376,7 @@ def linear(u: Value) -> dict[int, Value]:
     found: dict[int, Value] = {}
     for monomial, c in u[0].items():
         own = [(n, e) for n, e in monomial if is_vector(n)]
-        if len(own) != 1 or own[0][1] != 1:
-            raise Invalid("this is no vector")
+        refuse(len(own) != 1 or own[0][1] != 1, "this is no vector")
         rest = tuple(x for x in monomial if x != own[0])
         found[own[0][0]] = plus(found.get(own[0][0], ({}, u[1])), ({rest: c}, u[1]))
     return found
@@ -352,8 +409,7 @@ def sum_over(index: int, body: Value, count: Value, whole: Any) -> Value:
         free = tuple((a, e) for a, e in monomial if index not in INSIDE[a])
         bound = tuple((a, e) for a, e in monomial if index in INSIDE[a])
         if not kept and all(a == index for a, _ in bound):
-            if not whole(count):
-                raise Invalid("the number of terms of a sum is not an integer")
+            require(whole(count), "the number of terms of a sum is not an integer")
             one = _powers_added(bound[0][1] if bound else 0, count)
         elif not kept and len(bound) == 1 and bound[0][1] == 1 and is_vector(bound[0][0]):
             one = variable(_vector_sum(index, bound[0][0], count))
@@ -375,6 +431,7 @@ def _few(count: Value) -> range | None:
 
 def _powers_added(degree: int, count: Value) -> Value:
     """0**d + ... + (n - 1)**d, by falling factorials: their sums telescope."""
+    refuse(degree > EXPONENT, f"an exponent is larger than {EXPONENT}")
     row = [1]  # i**d in falling factorials, by Stirling numbers
     for _ in range(degree):
         row = [(row[k - 1] if k else 0) + (k * row[k] if k < len(row) else 0) for k in range(len(row) + 1)]
@@ -417,6 +474,7 @@ def _vector_sum(index: int, moving: int, count: Value) -> int:
 
 def put(a: Value, what: Any, whole: Any = None) -> Value:
     """The value with values (or, for vector atoms, vectors) in place of atoms."""
+    METER.spend(1)
     found = {n for m in a[0] for n, _ in m} | {n for k in a[1] for m, _ in BASES[k] for n, _ in m}
     keys = set(what)
     images = {n: _image(n, what, whole) for n in found if not keys.isdisjoint(INSIDE[n])}
@@ -466,8 +524,11 @@ def _image(n: int, what: Any, whole: Any) -> Value:
         return power_of(put(thawed(key[1]), what, whole), put(thawed(key[2]), what, whole))
     if kind == "min":
         return least_of([put(thawed(x), what, whole) for x in key[1]])
-    if key[2] in what:
-        raise Invalid("a derivative is not put into")
+    # what is put must not have the variable: it is known at one value of it, or would be differentiated too
+    for own, image in ((m, what[m]) for m in INSIDE[key[1]] & set(what)):
+        bound, value = image if isinstance(image[0], list | tuple) else ((), image)
+        if key[2] in (inside(value) - set(bound)) or (not bound and key[2] in INSIDE[own]):
+            raise Invalid("a derivative is not put into")
     return derivative(put(variable(key[1]), what, whole), key[2])
 
 
@@ -484,6 +545,7 @@ def _opened(key: Any, what: Any, whole: Any) -> Any:
 
 def root_of(a: Value, degree: int) -> Value:
     """The real root; exact for numbers that have one."""
+    refuse(degree > EXPONENT, f"the degree of a root is larger than {EXPONENT}")
     number = number_of(a)
     if number is not None and number >= 0:
         number = Fraction(number)
@@ -629,9 +691,8 @@ class Language:
 
     def whole(self, a: Value) -> bool:
         """Whether the value is an integer: a polynomial with integer coefficients in integer symbols."""
-        return not a[1] and all(
-            Fraction(c).denominator == 1 and all(n in self.integers for n, _ in m) for m, c in a[0].items()
-        )
+        atoms = {n for m in a[0] for n, _ in m}
+        return not a[1] and atoms <= self.integers and all(c.denominator == 1 for c in a[0].values())
 
     def claim(self, text: str) -> Claim:
         """The claim of a text."""
@@ -659,8 +720,7 @@ class Language:
     def scalar(self, tree: Any, bound: Any) -> Value:
         """The number of a tree."""
         found = self.read(tree, bound)
-        if vectors_in(found):
-            raise Invalid("a vector stands where a number belongs")
+        refuse(vectors_in(found), "a vector stands where a number belongs")
         return found
 
     def vector(self, tree: Any, bound: Any) -> Value:
@@ -705,8 +765,8 @@ class Language:
             index, inner, count = self._bind(arguments, bound)
             return sum_over(index, self.read(arguments[2], inner), count, self.whole)
         if name == "diff":
-            x = self.scalar(arguments[1], bound)
-            return derivative(self.scalar(arguments[0], bound), next(iter(x[0]))[0][0])
+            refuse(len(arguments) != 2 or arguments[1][0] != "name", "a derivative is written diff(a, t)")
+            return derivative(self.scalar(arguments[0], bound), next(iter(self.scalar(arguments[1], bound)[0]))[0][0])
         values = [self.scalar(x, bound) for x in arguments]
         if name == "min":
             return least_of(values)
@@ -718,8 +778,7 @@ class Language:
         return variable(function_atom(kind, name, values))
 
     def _bind(self, arguments: Any, bound: Any) -> Any:
-        if len(arguments) != 3 or arguments[0][0] != "name":
-            raise Invalid("a sum is written sum(i, n, a)")
+        refuse(len(arguments) != 3 or arguments[0][0] != "name", "a sum is written sum(i, n, a)")
         index = atom(("bound", f"read {len(ATOMS)}"))
         return index, {**bound, arguments[0][1]: index}, self.scalar(arguments[1], bound)
 
@@ -793,16 +852,14 @@ class Law:
         fine = fine and not any(head_of(n) in self.sources for x in self.alike.values() for n in linear(x))
         for head, source in self.sources.items():
             others = self.patterns[head][:-1]
-            fine = (
-                fine and all(self.known(n, now) for n in linear(source)) and (self.time is None or self.time in others)
-            )
+            fine = fine and all(self.known(n, now) for n in linear(source))
+            fine = fine and (self.time is None or self.time in others)
             if self.order:
                 ((n, factor),) = linear(source).items()
                 *free, self.places[head] = self.patterns[head_of(n)]
                 own = pattern(name_of(n))[1]
                 fine = fine and own[:-1] == free and factor == ONE and set(free) <= set(others)
-        if not fine:
-            raise Invalid(f"the law '{data['name']}' is not well formed, or draws from what is not known before")
+        require(fine, f"the law '{data['name']}' is not well formed, or draws from what is not known before")
 
     def words(self) -> str:
         """The law in a sentence."""
@@ -821,11 +878,6 @@ class Law:
         said += [f"{x} has the distribution of {u}" for x, u in self.data.get("alike", ())]
         when = f" the draws at the same {self.data['time']}" if "time" in self.data else ""
         return f"{'; '.join(said)}; known before{when}: {', '.join(self.data['past'])} ({self.data['of']})"
-
-    def definitions(self) -> list[Any]:
-        """What the means of the draws must be by definition: the mean weight times what is weighted."""
-        return [[source, times(self.weighted[head], self.numbers[0])]
-                for head, source in self.sources.items() if self.weights]  # fmt: skip
 
     def moment(self, n: int) -> Value | None:
         """The time of a vector, or None for one that has none."""
@@ -945,8 +997,7 @@ class Law:
         if not both[0]:
             return ZERO
         if one[4]:
-            if one[0] != two[0] or one[0] not in self.alike:
-                raise Invalid("the covariance of two draws is not known")
+            refuse(one[0] != two[0] or one[0] not in self.alike, "the covariance of two draws is not known")
             other = put(self.alike[one[0]], dict(zip(self.patterns[one[0]], (*one[1], one[2]), strict=True)))
             return plus(product_of(other, other), put(product_of(u, v), {ITEM: ZERO}), -1)
         drawn = [function_atom("vf", ATOMS[p[0]][1], [*p[1], plus(variable(ITEM), p[2])]) for p in (one, two)]
@@ -1011,14 +1062,6 @@ class Averages:
         ]
         return f"{'; '.join(said)} ({self.data['of']})"
 
-    def definitions(self) -> list[Any]:
-        """Nothing is defined."""
-        return []
-
-    def fits(self, left: Any, right: Any) -> bool:
-        """Equations of families are about each client."""
-        return True
-
     def place(self, n: int) -> Any:
         """Nothing is drawn."""
         return None
@@ -1027,8 +1070,7 @@ class Averages:
         """The mean of a family, and a mean itself; raises Invalid for another vector."""
         if head_of(n) in self.families:
             return variable(n)
-        if head_of(n) not in self.means:
-            raise Invalid("a vector has no mean over the clients")
+        require(head_of(n) in self.means, "a vector has no mean over the clients")
         return put(variable(n), {head_of(n): self.means[head_of(n)]}, self.whole)
 
     def _noise_of(self, n: int) -> Any:
@@ -1052,8 +1094,7 @@ class Averages:
         noise = [self._noise_of(n) for n in pair]
         if all(noise):
             return times(product_of(*noise), inverse(self.clients))
-        if pair == [first, second]:
-            raise Invalid("the averages say nothing of this product")
+        refuse(pair == [first, second], "the averages say nothing of this product")
         return product_of(variable(pair[0]), variable(pair[1]))
 
     def needed(self, pair: tuple[int, int], before: Value) -> list[Value]:
@@ -1078,10 +1119,24 @@ ORIGINS = ("statement", "generated", "transcribed", "notation")
 
 
 class Line:
-    """A claim that holds where its suppositions do."""
+    """A claim that holds where its suppositions do; of: the kinds of facts, and the rules, from which it follows."""
 
-    def __init__(self, name: str, claim: Claim, supposed: tuple[str, ...] = ()) -> None:
-        self.name, self.claim, self.supposed = name, claim, supposed
+    def __init__(self, name: str, claim: Claim, supposed: tuple[str, ...] = (), of: Any = ()) -> None:
+        self.name, self.claim, self.supposed, self.of = name, claim, supposed, frozenset[str](of)
+
+
+TERM = ("f", "vf", "v", "<>", "S", "slope")  # atoms that are more than numbers
+
+
+def leaves(atoms: Any) -> set[str]:
+    """The names among atoms."""
+    return {ATOMS[n][1] for n in atoms if ATOMS[n][0] in ("x", "v", "head", "function")}
+
+
+def _core(gap: Value, own: set[str]) -> Any:
+    """What is left of a polynomial without numbers and factors of the statement's symbols, in either sign."""
+    _, shared, rest = split_off(gap[0]) if gap[0] else (0, {}, {})
+    return sorted(rest.items()), {n: e for n, e in shared.items() if not leaves([n]) <= own}
 
 
 def exchanged(language: Language, term: str, sums: Any) -> tuple[Value, Value]:
@@ -1095,23 +1150,41 @@ def exchanged(language: Language, term: str, sums: Any) -> tuple[Value, Value]:
     )
 
 
-class Record:
-    """One record; `check` raises Invalid where it proves nothing."""
+def loaded(path: Path) -> Any:
+    """The data of a record; raises Invalid for what is none."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(BYTES + 1)
+        refuse(len(raw) > BYTES, f"the file has more than {BYTES} bytes")
+        return json.loads(raw.decode(), object_pairs_hook=_once, parse_constant=rational, parse_float=rational)
+    except (OSError, *BROKEN) as error:
+        raise Invalid(f"the record cannot be read ({type(error).__name__})") from error
+
+
+def _once(pairs: Any) -> Any:
+    if len(found := dict(pairs)) < len(pairs):
+        raise Invalid("a key occurs twice in the record")
+    return found
+
+
+class Facts:
+    """A record and what it may take for given: its facts and laws."""
 
     def __init__(self, path: Path, open_records: tuple[str, ...] = (), data: Any = None) -> None:
         try:
-            self.data: Any = json.loads(path.read_text(encoding="utf-8")) if data is None else data
+            self.data: Any = loaded(path) if data is None else data
             self.id: str = self.data["id"]
             self.statement: Any = self.data["statement"]
             self.language = Language(self.data["names"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except BROKEN as error:
             raise Invalid(f"the record cannot be read ({type(error).__name__})") from error
         self.path, self.open = path, (*open_records, self.id)
         self.lines: dict[str, Line] = {}
         self.ranges: dict[int, list[Claim]] = {}  # index -> the relations of its range
-        self.whole_indices: set[int] = set()
         self.laws: dict[str, Any] = {}
         self.rests: list[str] = []
+        self.said_generated: set[str] = set()  # what it says is generated, which is not checked here
+        self.cites: dict[str, str] = {}  # id -> digest of the records on which it rests, and of this one
         self.holes: list[str] = []  # lines without a certificate
         self.steps = 0
         self.now: tuple[str, ...] = ()  # suppositions of the line that is being checked
@@ -1119,93 +1192,108 @@ class Record:
 
     # facts ------------------------------------------------------------------------------------------------------------
 
-    def check(self) -> None:
-        """Checks facts, point and lines; raises Invalid."""
-        try:
-            if digest(self.data) != self.data["digest"]:
-                raise Invalid("the statement and the facts are not those of the digest")
-            self.read_facts()
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, RecursionError) as error:
-            raise Invalid(f"its facts or laws are not well formed ({type(error).__name__})") from error
-        self._point()
-        self.check_lines()
-
-    def check_lines(self, first: int = 0) -> None:
-        """Checks the lines from a number on, and that the last one is the statement; raises Invalid."""
-        for entry in self.data["lines"][first:]:
-            try:
-                self.check_line(entry)
-            except Invalid as error:
-                raise Invalid(f"at step {entry.get('name')}: {error}") from error
-            except (
-                KeyError,
-                TypeError,
-                ValueError,
-                IndexError,
-                AttributeError,
-                ZeroDivisionError,
-                RecursionError,
-                StopIteration,
-            ) as error:
-                raise Invalid(f"at step {entry.get('name')}: it is not well formed ({type(error).__name__})") from error
-        last = list(self.lines.values())[-1]
-        if (
-            last.supposed
-            or not self.data["lines"]
-            or last.name != self.data["lines"][-1]["name"]
-            or not last.claim.same(self.language.claim(self.statement["claim"]))
-        ):
-            raise Invalid("the last line is not the statement")
-        if self.closure(last.claim.atoms):
-            raise Invalid("the statement mentions an index of the proof")
-
     def read_facts(self) -> None:
-        own = {row[0] for row in self.statement["symbols"]}
+        """The facts and laws as lines; raises Invalid for one that is not allowed, see `proof/foundations.py`."""
+        self.own = {row[0] for row in self.statement["symbols"]}
         for name, kind, _ in self.statement["symbols"]:
-            if self.data["names"].get(name) != kind:
-                raise Invalid(f"{name} is not declared as in the statement")
-        seen: set[str] = set(own)
+            if self.data["names"].get(name) != kind or kind not in ("number", "integer"):
+                raise Invalid(f"'{name}' is not declared as in the statement")
+        self.indices = {f["about"] for f in self.data["facts"] if f["kind"] in ("index", "range")}
+        self.defined: dict[int, Value] = {}  # numbers that are defined by others, each in what is not defined
+        self.counted: set[str] = set()
+        seen = self.own | self.indices
         assumed = {row[0] for row in self.statement["assumptions"]}
         given = [tuple(row) for row in self.statement["hypotheses"]]
+        before = ""  # the symbol of the count or index of the fact before
         for fact in self.data["facts"]:
+            METER.line()
             name, kind, text = fact["name"], fact["kind"], fact["claim"]
             where = f"the fact '{name}'"
             if kind not in FACTS or name in self.lines or name.startswith("#") or fact["origin"] not in ORIGINS:
                 raise Invalid(f"{where} has an unknown kind, or a name that is taken")
-            claim = self.language.claim(text)
+            claim, tree, last, before = self.language.claim(text), parsed(text), before, ""
             names = set(re.findall(r"[A-Za-z_@][A-Za-z_0-9]*", text)) & set(self.language.kinds)
-            if claim.op == "=>" or "@" in text or ANY in names:
-                raise Invalid(f"{where} is no plain relation")
+            refuse(claim.op == "=>" or "@" in text or ANY in names, f"{where} is no plain relation")
             if kind in ("domain", "condition"):
-                if (name, text) not in given:
-                    raise Invalid(f"{where} is no hypothesis of the statement")
+                require((name, text) in given, f"{where} is no hypothesis of the statement")
             elif kind in ("index", "range"):
-                self._index(fact, claim, names, own, where)
+                before = self._index(fact, tree, last, where)
             elif kind == "definition":
-                self._definition(claim, text, names, seen, where)
-            elif names <= own or all(ATOMS[n][0] in ("root", "min", "**") or ATOMS[n][1] in own for n in claim.atoms):
+                self._definition(claim, tree, seen, where)
+            elif names <= self.own or leaves(claim.atoms) <= self.own:
                 raise Invalid(f"{where} restricts the statement's own symbols")
-            elif kind == "assumption" and fact["assumption"] not in assumed:
-                raise Invalid(f"{where} names no assumption of the statement")
-            elif fact["origin"] not in ("generated", "transcribed"):
-                raise Invalid(f"{where} does not say where it comes from")
-            elif fact["origin"] == "transcribed":
-                self.rests.append(f"the transcribed {kind} '{name}'")
             else:
-                self.rests.append(f"the generated {kind} '{name}'")
+                if kind == "count":
+                    before = self._count(tree, seen, last, where)
+                else:
+                    self._transcribed(kind, claim, tree, where)
+                if kind == "assumption" and fact["assumption"] not in assumed:
+                    raise Invalid(f"{where} names no assumption of the statement")
+                require(fact["origin"] in ("generated", "transcribed"), f"{where} does not say where it comes from")
+                self.rests.append(f"the transcribed {kind} '{name}'")
+                self.said_generated |= {self.rests[-1]} if fact["origin"] == "generated" else set()
             seen |= names
-            self.lines[name] = Line(name, claim)
+            sign = claim.op == "=" or ("num", 0) in tree[1:] or (claim.op == "==" and not self.statement["method"])
+            self.lines[name] = Line(name, claim, (), [kind if sign else f"{kind} comparison"])
         self._read_laws()
+
+    def check_target(self) -> None:
+        """The metric of the statement is a quantity of its own, and no fact is the statement itself."""
+        tree, claim = parsed(self.statement["target"], "sum"), parsed(self.statement["claim"])
+        head, used = tree[1], self.mentioned(tree) - {tree[1]}
+        fixed = self.own | self.indices | self.counted | {t[1][1] for t in map(parsed, self._texts("definition"))}
+        if tree[0] not in ("name", "call") or head in fixed or not used <= self.own or claim[1] != tree:
+            raise Invalid("the target is no symbol of its own, or the claim is not about it")
+        hypotheses = [parsed(text) for _, text in self.statement["hypotheses"]]
+        if not self.mentioned(claim) <= self.own | {head} or not self.mentioned(tuple(hypotheses)) <= self.own:
+            raise Invalid("the statement mentions what is none of its symbols")
+        values = dict(self.defined)
+        for _, left, right in (t for t in map(parsed, self._texts("algorithm", "metric")) if t[0] == "=="):
+            place = atom(("x", left[1])) if left[0] == "name" else -1
+            if place >= 0 and left[1] not in {*fixed, head} and place not in values:
+                value = put(self.language.scalar(right, {}), values, self.language.whole)
+                if place not in inside(value):
+                    values = {n: put(x, {place: value}, self.language.whole) for n, x in values.items()}
+                    values[place] = value
+        wanted = _core(put(self.language.claim(self.statement["claim"]).gap, values, self.language.whole), self.own)
+        for text in self._texts("assumption", "algorithm", "metric"):
+            fact = self.language.claim(text)
+            if fact.op in (">=", "==") and _core(put(fact.gap, values, self.language.whole), self.own) == wanted:
+                raise Invalid(f"the fact '{text:.200}' is the statement itself")
+
+    def _texts(self, *kinds: str) -> list[str]:
+        return [fact["claim"] for fact in self.data["facts"] if fact["kind"] in kinds]
+
+    def _transcribed(self, kind: str, claim: Claim, tree: Any, where: str) -> None:
+        """A fact about a run; only an assumption may compare it with more than one symbol of the statement."""
+        if claim.atoms & {atom(("x", n)) for n in self.indices} and not any(ATOMS[n][0] in TERM for n in claim.atoms):
+            raise Invalid(f"{where} restricts an index")
+        bound = parsed(self.statement["claim"])[2]
+        if bound[0] not in ("name", "num") and tree[0] != "=":
+            value = self.language.scalar(bound, {})
+            if str(bound) in str(tree) or any(not plus(self.language.scalar(t, {}), value, -1)[0] for t in tree[1:]):
+                raise Invalid(f"{where} contains the bound of the statement")
+        if kind == "assumption" or claim.op == "=" or (claim.op == "==" and not self.statement["method"]):
+            return
+        gap = put(claim.gap, self.defined, self.language.whole)
+        rest = {m: c for m, c in gap[0].items() if leaves(n for a, _ in m for n in INSIDE[a]) <= self.own}
+        if rest and leaves(n for k in gap[1] for n in inside((dict(BASES[k]), {}))) <= self.own:
+            top, integers = bases_of(rest), {ATOMS[n][1] for n in self.language.integers}
+            powers = {k: top.get(k, 0) - gap[1].get(k, 0) for k in {**top, **gap[1]}}
+            other = [k for k, e in powers.items() if e and not leaves(inside((dict(BASES[k]), {}))) <= integers]
+            single = [k for k in other if powers[k] == 1 and re.fullmatch(r"\w+", written((dict(BASES[k]), {})))]
+            require(len(other) == len(single) < 2, f"{where} compares a run with more than one symbol, times integers")
 
     def _read_laws(self) -> None:
         """The laws: declared by the statement, in the order of the draws, and not against the facts."""
         declares = {self.statement["method"], self.statement["metric"].split(",")[0]}
         declares |= {row[0] for row in self.statement["assumptions"]}
-        equations = [parsed(fact["claim"]) for fact in self.data["facts"]]
-        equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in equations if tree[0] == "="]
-        named = [parsed(fact["claim"]) for fact in self.data["facts"] if fact["kind"] == "definition"]
-        defined = [[self.language.vector(t, {}) for t in tree[1:]] for tree in named if tree[0] == "="]
+        trees = [t for t in map(parsed, self._texts(*FACTS)) if t[0] == "="]
+        equations = [[self.language.vector(t, {}) for t in tree[1:]] for tree in trees]
+        named = [t for t in map(parsed, self._texts("definition")) if t[0] == "="]
+        defined = [[self.language.vector(t, {}) for t in tree[1:]] for tree in named]
         for data in self.data["laws"]:
+            METER.line()
             law = Averages(data, self.language) if data["kind"] == "averages" else Law(data, self.language)
             where = f"the law '{data['name']}'"
             if isinstance(law, Averages) and law.noise:
@@ -1220,41 +1308,98 @@ class Record:
                     raise Invalid(f"{where} draws what an earlier law draws or knows before")
             if law.weights and "independent_weights" not in declares:
                 raise Invalid(f"{where} needs weights that are independent of the past")
-            if not all(wanted in defined for wanted in law.definitions()):
-                raise Invalid(f"{where} has a mean that is not so defined")
-            if not all(law.fits(*sides) for sides in equations):
-                raise Invalid(f"{where} is against an equation among the facts")
+            if isinstance(law, Law):
+                means = [[law.sources[head], times(x, law.numbers[0])] for head, x in law.weighted.items()]
+                require(all(mean in defined for mean in means), f"{where} has a mean that is not so defined")
+                require(all(law.fits(*sides) for sides in equations), f"{where} is against an equation among the facts")
             self.laws[data["name"]] = law
             self.rests.append(f"{where}: {law.words()}")
+        if self.laws:
+            self._given_once(equations)
 
-    def _index(self, fact: Any, claim: Claim, names: set[str], own: set[str], where: str) -> None:
-        name = fact["about"]
-        number = atom(("x", name))
-        others = {atom(("x", n)) for n in names - own - {name}}
-        if name in own or name not in names or not (others & self._indices()) <= set(self.ranges):
-            raise Invalid(f"{where} is not about an index of its own")
-        if claim.op not in (">=", ">") or (self.language.kinds[name] == "integer") != (fact["kind"] == "index"):
+    def _given_once(self, equations: Any) -> None:
+        """Every equation of vectors gives one vector by others, no two give the same, and none goes in a circle."""
+        rows: list[tuple[int, list[int]]] = []
+        for left, right in equations:
+            own, gap = linear(left), linear(plus(left, right, -1))
+            if len(own) != 1 or any(plus(side.get(n, ZERO), ONE, -1)[0] for n in own for side in (own, gap)):
+                raise Invalid("an equation of vectors among the facts does not give the one vector on its left")
+            rows.append((next(iter(own)), list(linear(right))))
+        made: dict[int, set[int]] = {}  # what each vector is made of
+        for n, own in rows:
+            made.setdefault(head_of(n), {head_of(n)}).update(map(head_of, own))
+        for _ in made:
+            METER.spend(len(made))
+            made = {h: found.union(*(made.get(k, {k}) for k in found)) for h, found in made.items()}
+        circle = any(h != k and h in made[k] for h in made for k in made[h] & set(made))
+        if circle or not all(self._apart(n, m, alike=True) for n, own in rows for m in own):
+            raise Invalid("equations of vectors among the facts give vectors by themselves")
+        drawn, sums = {h for law in self.laws.values() for h in law.sources}, [r for r in rows if ATOMS[r[0]][0] == "S"]
+        if any(made.get(head_of(m), {head_of(m)}) & drawn for n, own in sums for m in (n, *own)):
+            raise Invalid("an equation among the facts gives a sum of what is drawn")
+        if not all(self._apart(a, b) for a, b in combinations([n for n, _ in rows if ATOMS[n][0] != "S"], 2)):
+            raise Invalid("two equations of vectors among the facts give the same vector")
+
+    def _apart(self, one: int, other: int, alike: bool = False) -> bool:
+        """Whether two vectors differ in their function or an argument, whatever the indices are (alike: in both)."""
+        if head_of(one) != head_of(other) or not ATOMS[one][0] == ATOMS[other][0] == "vf":
+            return head_of(one) != head_of(other)
+        from_0 = {n for n, claims in self.ranges.items() if any(c.same(Claim(">=", variable(n))) for c in claims)}
+        others = {} if alike else {n: variable(atom(("bound", f"other {n}"))) for n in from_0}
+        from_0 |= {m for value in others.values() for m in inside(value)}
+        for a, b in zip(ATOMS[one][2], ATOMS[other][2], strict=True):
+            gap = plus(thawed(a), put(thawed(b), others), -1)[0]
+            plain = all(m == () or (len(m) == 1 and m[0][0] in from_0) for m in gap)
+            if plain and () in gap and len({c > 0 for c in gap.values()}) == 1:
+                return True
+        return False
+
+    def _index(self, fact: Any, tree: Any, last: str, where: str) -> str:
+        """A relation `index <= expression`, in numbers and indices before it; those of one index come together."""
+        name, right = fact["about"], self.mentioned(tree[2:])
+        if name in self.own or tree[1] != ("name", name) or tree[0] not in ("<=", ">=", "<", ">") or name in right:
+            raise Invalid(f"{where} does not have an index of its own on its left")
+        number, inner = atom(("x", name)), inside(self.language.scalar(tree[2], {}))
+        later = {atom(("x", n)) for n in right & self.indices} - set(self.ranges)
+        if later or (number in self.ranges and last != name) or any(ATOMS[n][0] in TERM for n in inner):
+            raise Invalid(f"{where} is not about numbers, or about an index that is declared later or was before")
+        if (self.language.kinds[name] == "integer") != (fact["kind"] == "index"):
             raise Invalid(f"{where} is no range of an index")
-        self.ranges.setdefault(number, []).append(claim)
+        self.ranges.setdefault(number, []).append(self.language.claim(fact["claim"]))
+        return name
 
-    def _indices(self) -> set[int]:
-        return {atom(("x", f["about"])) for f in self.data["facts"] if f["kind"] in ("index", "range")}
+    def _count(self, tree: Any, seen: set[str], last: str, where: str) -> str:
+        """A new integer that is at least a number, and at least others that are known before it."""
+        op, left, right = tree
+        if op != ">=" or left[0] != "name" or self.language.kinds.get(left[1]) != "integer":
+            raise Invalid(f"{where} is not of the form integer >= number")
+        first = left[1] != last and left[1] not in seen and right[0] == "num"
+        terms = any(ATOMS[n][0] in TERM for n in inside(self.language.scalar(right, {})))
+        used = self.mentioned(right)
+        if not (
+            first or (left[1] == last and last in self.counted and not terms and used <= seen - self.indices - {last})
+        ):
+            raise Invalid(f"{where} restricts what is in use, or is not at least an integer")
+        self.counted.add(left[1])
+        return left[1]
 
-    def _definition(self, claim: Claim, text: str, names: set[str], seen: set[str], where: str) -> None:
+    def _definition(self, claim: Claim, tree: Any, seen: set[str], where: str) -> None:
         """A definition names something new: `symbol == expression`, or a vector, or a function of indices."""
-        left = parsed(text)[1]
+        left = tree[1]
         arguments = left[2] if left[0] == "call" else ()
-        if left[0] not in ("name", "call") or claim.op not in ("==", "="):
-            raise Invalid(f"{where} is no definition")
-        indices = [a[1] for a in arguments if a[0] == "name" and atom(("x", a[1])) in self._indices()]
+        refuse(left[0] not in ("name", "call") or claim.op not in ("==", "="), f"{where} is no definition")
+        indices = [a[1] for a in arguments if a[0] == "name" and a[1] in self.indices]
         if len(indices) != len(arguments) or len(set(indices)) != len(indices) or left[1] in seen or left[1] in OWN:
             raise Invalid(f"{where} does not define something new")
-        right = self.mentioned(parsed(text)[2])
-        if left[1] in right or {n for n in right if atom(("x", n)) in self._indices()} - set(indices):
+        right = self.mentioned(tree[2])
+        if left[1] in right or (right & self.indices) - set(indices):
             raise Invalid(f"{where} defines by itself, or by an index that it does not have")
         integer = claim.op == "==" and left[0] == "name" and self.language.kinds[left[1]] == "integer"
-        if integer and not self.language.whole(self.language.scalar(parsed(text)[2], {})):
+        if integer and not self.language.whole(self.language.scalar(tree[2], {})):
             raise Invalid(f"{where} defines an integer by what may be none")
+        if claim.op == "==" and left[0] == "name":
+            value = self.language.scalar(tree[2], {})
+            self.defined[atom(("x", left[1]))] = put(value, self.defined, self.language.whole)
 
     def mentioned(self, tree: Any) -> set[str]:
         if not isinstance(tree, tuple):
@@ -1265,31 +1410,62 @@ class Record:
         """The point of the record meets all facts, so that they are not empty."""
         if self.data["point"] is None:
             self.rests.append("that its hypotheses can be met")
-            return
-        try:
+        else:
             Model(self).check()
-        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-            raise Invalid(f"at the point: it is not well formed ({type(error).__name__})") from error
 
-    # lines ------------------------------------------------------------------------------------------------------------
+
+class Rules(Facts):
+    """Lines: what is checked of each, and the rules."""
+
+    def check(self) -> None:
+        """Checks facts, point and lines; raises Invalid."""
+        try:
+            if self.data["format"] != 1 or not re.fullmatch(r"\w{1,99}/\w{1,99}/\w{1,99}", self.id, re.ASCII):
+                raise Invalid("its format is not 1, or its id is not paper/statement/reading")
+            require(digest(self.data) == self.data["digest"], "the statement and the facts are not those of the digest")
+            self.cites[self.id] = self.data["digest"]
+            self.read_facts()
+            self.check_target()
+            self._point()
+        except BROKEN as error:
+            raise Invalid(f"its facts, laws or point are not well formed ({type(error).__name__})") from error
+        self.check_lines()
+
+    def check_lines(self, first: int = 0) -> None:
+        """Checks the lines from a number on, and that the last one is the statement; raises Invalid."""
+        require(self.data["lines"], "it has no lines")
+        for entry in self.data["lines"][first:]:
+            try:
+                self.check_line(entry)
+            except (Invalid, *BROKEN) as error:
+                why = error if isinstance(error, Invalid) else f"it is not well formed ({type(error).__name__})"
+                raise Invalid(f"at step '{entry['name']}': {why}") from error
+        last = list(self.lines.values())[-1]
+        wanted = self.language.claim(self.statement["claim"])
+        if last.supposed or last.name != self.data["lines"][-1]["name"] or not last.claim.same(wanted):
+            raise Invalid("the last line is not the statement")
+        refuse(self.closure(last.claim.atoms), "the statement mentions an index of the proof")
+        more = {"assumption", "assumption comparison", "cite", "assumed", "solver", "mean", "once", "average"}
+        if not last.of & more and last.of & {"metric comparison", "algorithm comparison"} and last.claim.op == ">=":
+            raise Invalid("the facts about the metric and the method add up to the bound, without any assumption")
 
     def check_line(self, entry: Any) -> None:
+        METER.line()
         name, self.now, self.used = entry["name"], tuple(entry.get("if", ())), []
         self.current: str = name
-        if name in self.lines or name.startswith("#"):
-            raise Invalid("its name is taken")
+        refuse(name in self.lines or name.startswith("#"), "its name is taken")
         claim = self.language.claim(entry["claim"])
         by = entry["by"]
         rule = getattr(self, f"_by_{by['rule']}".replace(" ", "_"), None)
         if rule is None:
-            raise Invalid(f"there is no rule '{by['rule']}'")
+            raise Invalid("there is no such rule")
         taken = rule(claim, by) or set()
         own = self.closure(claim.atoms.union(*(self.language.claim(t).atoms for t in self.now)))
         for line in self.used:
             every = line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed))
-            if not self.closure(every) - taken <= own:
-                raise Invalid(f"'{line.name}' is about an index that the claim does not have")
-        self.lines[name] = Line(name, claim, self.now)
+            require(self.closure(every) - taken <= own, f"'{line.name}' is about an index that the claim does not have")
+        of = {by["rule"]}.union(*(line.of for line in self.used if line.name not in by.get("signs", ())))
+        self.lines[name] = Line(name, claim, self.now, of)
         self.steps += 1
 
     def closure(self, atoms: Any) -> set[int]:
@@ -1308,8 +1484,7 @@ class Record:
         line = self.lines.get(name)
         if line is None:
             raise Invalid(f"'{name}' is no earlier line")
-        if not set(line.supposed) <= {*self.now, *more}:
-            raise Invalid(f"'{name}' holds under another supposition")
+        require(set(line.supposed) <= {*self.now, *more}, f"'{name}' holds under another supposition")
         self.used.append(line)
         return line.claim
 
@@ -1330,38 +1505,30 @@ class Record:
 
         for name, text in by.get("put", ()):
             rules.append(self.substitution(self._get(name), text, rules))
-        names = [
-            f if isinstance(f, str) else f[0]
-            for _, factors in by.get("terms", ())
-            for f in factors
-            if not isinstance(f, dict)
-        ]
+        factors = [f for _, factors in by.get("terms", ()) for f in factors if not isinstance(f, dict)]
+        names = [f if isinstance(f, str) else f[0] for f in factors]
         signs = [self._get(n) for n in dict.fromkeys([*by.get("signs", ()), *names])]
         signs = [Claim(c.op, image(c.gap)) for c in signs if c.op in (">=", ">", "==", "!=")]
-        if claim.op == "=>":
-            raise Invalid("an implication is no sum")
+        refuse(claim.op == "=>", "an implication is no sum")
         sign = -1 if by.get("turned") and claim.op == "!=" else 1
         rest, firm, poles = image(times(constant(sign), claim.gap)), False, frozenset[int]()
         for number, factors in by.get("terms", ()):
-            one, strict = self._term(Fraction(number), factors, image, signs)
+            one, strict = self._term(rational(number), factors, image, signs)
             rest, firm = plus(rest, one, -1), firm or strict
             poles |= needed(one)
         for name, multiplier in by.get("equal", ()):
             equation = self._get(name)
-            if equation.op != ("=" if claim.op == "=" else "=="):
-                raise Invalid(f"'{name}' is no equation of this kind")
+            refuse(equation.op != ("=" if claim.op == "=" else "=="), f"'{name}' is no equation of this kind")
             one = times(image(self.language.value(multiplier)), image(equation.gap))
             rest, poles = plus(rest, one, -1), poles | needed(one)
-        if rest[0]:
-            raise Invalid("the two sides of its identity differ")
+        refuse(rest[0], "the two sides of its identity differ")
         if (claim.op in ("=", "==") and by.get("terms")) or (claim.op in (">", "!=") and not firm):
             raise Invalid("its terms do not show the claim")
         self._no_poles(poles | needed(rest), signs)
 
     def _term(self, number: Fraction, factors: Any, image: Any, signs: list[Claim]) -> tuple[Value, bool]:
         """A product of what is at least 0, and whether it is positive."""
-        if number <= 0:
-            raise Invalid("a coefficient is not positive")
+        refuse(number <= 0, "a coefficient is not positive")
         one, firm = constant(_short(number)), True
         for factor in factors:
             if isinstance(factor, dict):
@@ -1372,8 +1539,7 @@ class Record:
                 continue
             name, exponent = (factor, 1) if isinstance(factor, str) else factor
             line = self._get(name)
-            if line.op != ">" and (line.op != ">=" or exponent < 1):
-                raise Invalid(f"'{name}' shows no sign for this factor")
+            refuse(line.op != ">" and (line.op != ">=" or exponent < 1), f"'{name}' shows no sign for this factor")
             firm = firm and line.op == ">"
             one = times(one, power(image(line.gap), exponent))
         return one, firm
@@ -1388,8 +1554,7 @@ class Record:
     def substitution(self, equation: Claim, text: str, rules: Any) -> Any:
         """The substitution that an equation gives for an atom in which it is linear with a number as coefficient."""
         gap = equation.gap
-        if equation.op not in ("=", "=="):
-            raise Invalid("only equations are put in")
+        require(equation.op in ("=", "=="), "only equations are put in")
         for what in rules:
             gap = put(gap, what, self.language.whole)
         value = self.language.read(parsed(text, "sum"), {})
@@ -1397,17 +1562,12 @@ class Record:
             value = put(value, what, self.language.whole)
         ((monomial, one),) = value[0].items()
         ((target, exponent),) = monomial
-        if one != 1 or exponent != 1 or value[1]:
-            raise Invalid(f"'{text}' is no single term")
+        refuse(one != 1 or exponent != 1 or value[1], f"'{text}' is no single term")
         top = gap[0]
         factor_terms = [(m, c) for m, c in top.items() if target in {n for n, _ in m}]
         rest = {m: c for m, c in top.items() if target not in {n for n, _ in m}}
-        if (
-            target in inside((rest, gap[1]))
-            or any(dict(m).get(target) != 1 for m, _ in factor_terms)
-            or not factor_terms
-        ):
-            raise Invalid(f"'{text}' cannot be replaced")
+        linear_in = factor_terms and all(dict(m).get(target) == 1 for m, _ in factor_terms)
+        require(linear_in and target not in inside((rest, gap[1])), f"'{text}' cannot be replaced")
         slope = {tuple((n, e) for n, e in m if n != target): c for m, c in factor_terms}
         bottom = expanded(gap[1])
         ratio = Fraction(next(iter(slope.values()))) / Fraction(bottom.get(next(iter(slope)), 1))
@@ -1425,7 +1585,9 @@ class Record:
                 given = {k: c for c in waiting for k in bases_of(c.gap[0])}
                 first = frozenset().union(*(needed(given[k].gap) for k in poles & set(given))) - shown - set(given)
                 missing = min(first or poles - shown)
-                raise Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
+                error = Invalid(f"the denominator {written((dict(BASES[missing]), {}))} is not shown to differ from 0")
+                error.missing = written((dict(BASES[missing]), {}))
+                raise error
             waiting = [c for c in waiting if c not in ready]
             shown |= {k for c in ready for k in bases_of(c.gap[0])}
 
@@ -1434,8 +1596,7 @@ class Record:
         first, second = (self.lines[n] for n in by["of"])
         one, other = self.language.claim(by["on"]), self.language.claim(by["else"])
         turned = Claim(">" if one.op == ">=" else ">=", times(constant(-1), one.gap))
-        if one.op not in (">=", ">") or not turned.same(other):
-            raise Invalid("the two cases are not opposites")
+        refuse(one.op not in (">=", ">") or not turned.same(other), "the two cases are not opposites")
         self._no_poles(needed(one.gap), [self._get(n) for n in by.get("signs", ())])
         for line, text in ((first, by["on"]), (second, by["else"])):
             if not set(line.supposed) <= {*self.now, text} or not line.claim.gives(claim):
@@ -1444,8 +1605,7 @@ class Record:
 
     def _by_absurd(self, claim: Claim, by: Any) -> None:
         """From a false line anything follows."""
-        if self._get(by["of"]).plain is not False:
-            raise Invalid(f"'{by['of']}' is not false")
+        refuse(self._get(by["of"]).plain is not False, f"'{by['of']}' is not false")
 
     def _by_suppose(self, claim: Claim, by: Any) -> None:
         """An implication: a line claims its end where its suppositions hold."""
@@ -1460,8 +1620,7 @@ class Record:
     def _by_apply(self, claim: Claim, by: Any) -> None:
         """The end of an implication all of whose suppositions are lines."""
         implication, given = self._get(by["of"]), [self._get(n) for n in by["to"]]
-        if implication.op != "=>" or not implication.gap.gives(claim):
-            raise Invalid("the claim is not the end of an implication")
+        refuse(implication.op != "=>" or not implication.gap.gives(claim), "the claim is not the end of an implication")
         if not all(any(g.gives(p) for g in given) for p in implication.supposed):
             raise Invalid("a supposition of the implication is not shown")
 
@@ -1487,8 +1646,7 @@ class Record:
         root = root_of(base, degree)
         ways = [Claim(">=", root), Claim("==", plus(power(root, degree), base, -1))]
         ways += [Claim(">", root)] if self._get(by["sign"]).gives(Claim(">", base)) else []
-        if not any(way.same(claim) for way in ways):
-            raise Invalid("the claim is not what a root gives")
+        require(any(way.same(claim) for way in ways), "the claim is not what a root gives")
         self._no_poles(needed(base), [self._get(n) for n in by.get("signs", ())])
 
     def _by_min(self, claim: Claim, by: Any) -> None:
@@ -1498,8 +1656,7 @@ class Record:
         if any(Claim(">=", plus(v, least, -1)).same(claim) for v in values):
             return
         low, given = self.language.value(by["low"]), [self._get(n) for n in by["each"]]
-        if not Claim(">=", plus(least, low, -1)).same(claim):
-            raise Invalid("the claim is not what the least of several gives")
+        require(Claim(">=", plus(least, low, -1)).same(claim), "the claim is not what the least of several gives")
         wanted = [Claim(">=", plus(v, low, -1)) for v in values]
         if not all(not w.gap[0] or w.plain or any(g.gives(w) for g in given) for w in wanted):
             raise Invalid("one of the values is not shown to be at least that")
@@ -1519,8 +1676,7 @@ class Record:
         if positive and "falls" in by and self._get(by["falls"]).gives(Claim(">=", times(constant(-1), exponent))):
             slope = plus(ONE, times(exponent, inverse(base)))
             ways.append(Claim(">=", plus(power_of(plus(base, ONE), exponent), times(slope, one), -1)))
-        if not any(way.same(claim) for way in ways):
-            raise Invalid("the claim is not what a power gives")
+        require(any(way.same(claim) for way in ways), "the claim is not what a power gives")
         self._no_poles(needed(base) | needed(claim.gap), [sign, *(self._get(n) for n in by.get("signs", ()))])
 
     def _by_replace(self, claim: Claim, by: Any) -> None:
@@ -1530,16 +1686,14 @@ class Record:
             raise Invalid(f"'{by['of']}' does not claim that both sides are equal")
         place = atom(("x", ANY))
         one, other = (put(within, {place: x}, self.language.whole) for x in (left, right))
-        if not Claim("==", plus(one, other, -1)).same(claim):
-            raise Invalid("the claim is not what equals in place of equals give")
+        require(Claim("==", plus(one, other, -1)).same(claim), "the claim is not what equals in place of equals give")
         self._no_poles_of(claim, by)
 
     # rules about all values of an index
 
     def _general(self, line: Line, index: int) -> None:
         """The line holds for all values of the index, whatever the other indices are."""
-        if index not in self.ranges:
-            raise Invalid("the index has no range")
+        require(index in self.ranges, "the index has no range")
         if any(index in self.language.claim(t).atoms for t in self.now):
             raise Invalid("a supposition is known at one value of the index only")
         every = self.closure(line.claim.atoms.union(*(self.language.claim(t).atoms for t in line.supposed)))
@@ -1558,8 +1712,7 @@ class Record:
 
     def _index_of(self, by: Any, integer: bool) -> int:
         index = atom(("x", by["index"]))
-        if (index in self.language.integers) is not integer:
-            raise Invalid(f"{by['index']} is of another kind")
+        refuse((index in self.language.integers) is not integer, f"{by['index']} is of another kind")
         return index
 
     def _by_over(self, claim: Claim, by: Any) -> set[int]:
@@ -1584,10 +1737,8 @@ class Record:
                     raise Invalid("the part is not shown to be a part")
                 total = plus(total, sum_over(index, source.gap, part, self.language.whole), -1)
             wanted = Claim("==" if source.op == "==" and "part" not in by else ">=", total)
-            if source.op not in (">=", ">", "=="):
-                raise Invalid("this line cannot be summed")
-        if not wanted.same(claim):
-            raise Invalid("the claim is not the sum of the line")
+            require(source.op in (">=", ">", "=="), "this line cannot be summed")
+        require(wanted.same(claim), "the claim is not the sum of the line")
         self._no_poles_of(claim, by)
         return {index}
 
@@ -1598,14 +1749,12 @@ class Record:
         """The sum of a(i + 1) - a(i) over i = 0, ..., n - 1 is a(n) - a(0), for an integer n."""
         index, count = self._index_of(by, True), self.language.value(by["count"])
         whole, i = self.language.whole, variable(atom(("x", by["index"])))
-        if not whole(count):
-            raise Invalid("the number of terms is not an integer")
+        require(whole(count), "the number of terms is not an integer")
         places = [{index: v} for v in (plus(i, ONE), i, count, ZERO)]
         after, here, end, start = (put(self.language.read(parsed(by["term"], "sum"), {}), p, whole) for p in places)
         gap = plus(sum_over(index, plus(after, here, -1), count, whole), plus(end, start, -1), -1)
         wanted = Claim("=" if claim.op == "=" else "==", gap)
-        if not wanted.same(claim):
-            raise Invalid("the claim is not a telescoping sum")
+        require(wanted.same(claim), "the claim is not a telescoping sum")
         self._no_poles_of(claim, by)
 
     def _by_exchange(self, claim: Claim, by: Any) -> None:
@@ -1617,8 +1766,7 @@ class Record:
         if not all(self._counted(count, signs) for count in (first, second)):
             raise Invalid("the number of terms is not shown to be an integer that is at least 0")
         left, right = exchanged(self.language, by["term"], by["sums"])
-        if not Claim("==", plus(left, right, -1)).same(claim):
-            raise Invalid("the claim is not that of two sums in either order")
+        require(Claim("==", plus(left, right, -1)).same(claim), "the claim is not that of two sums in either order")
         self._no_poles_of(claim, by)
 
     def _by_at(self, claim: Claim, by: Any) -> set[int]:
@@ -1636,13 +1784,11 @@ class Record:
             for relation in self.ranges[index]:
                 if index not in values and not relation.atoms & set(values):
                     continue
-                if index not in values:
-                    raise Invalid("the range of another index depends on this one")
+                require(index in values, "the range of another index depends on this one")
                 wanted = relation.put(values, self.language.whole)
                 if not (wanted.plain or any(g.gives(wanted) for g in given)):
                     raise Invalid("the value of an index is not shown to be in its range")
-        if not source.put(values, self.language.whole).same(claim):
-            raise Invalid("the claim is not the line at these values")
+        require(source.put(values, self.language.whole).same(claim), "the claim is not the line at these values")
         return set(values)
 
     def _by_limit(self, claim: Claim, by: Any) -> set[int]:
@@ -1650,13 +1796,11 @@ class Record:
         index, source = self._index_of(by, False), self._get(by["of"])
         self._general(self.lines[by["of"]], index)
         self._covered(index, ("@ > 0", "@ < 1"), by)
-        others = {n for m in source.gap[0] for n, _ in m if n != index} | {
-            n for k in source.gap[1] for n in inside((dict(BASES[k]), {}))
-        }
+        others = {n for m in source.gap[0] for n, _ in m if n != index}
+        others |= {n for k in source.gap[1] for n in inside((dict(BASES[k]), {}))}
         if source.op not in (">=", ">") or any(index in INSIDE[n] for n in others):
             raise Invalid("the line is no polynomial inequality in this variable")
-        if not Claim(">=", put(source.gap, {index: ZERO})).same(claim):
-            raise Invalid("the claim is not the limit of the line")
+        require(Claim(">=", put(source.gap, {index: ZERO})).same(claim), "the claim is not the limit of the line")
         self._no_poles_of(claim, by)
         return {index}
 
@@ -1665,9 +1809,8 @@ class Record:
         index, source = self._index_of(by, True), self._get(by["of"])
         self._general(self.lines[by["of"]], index)
         self._covered(index, ("@ >= 0",), by)
-        of, bound, factor, shift, rate = (
-            self.language.value(by[k]) for k in ("value", "bound", "factor", "shift", "rate")
-        )
+        keys = ("value", "bound", "factor", "shift", "rate")
+        of, bound, factor, shift, rate = (self.language.value(by[k]) for k in keys)
         if any(index in inside(x) for x in (bound, factor, shift, rate)):
             raise Invalid("the bound, the factor, the shift or the rate depends on the index")
         last = times(factor, power_of(plus(variable(index), shift), times(constant(-1), rate)))
@@ -1681,8 +1824,7 @@ class Record:
         used = inside(of).union(*(line.claim.atoms for line in self.lines.values()))
         if by["limit"] in own or self.language.kinds.get(by["limit"]) != "number" or limit in used:
             raise Invalid("the limit is no number that nothing else is said of")
-        if not Claim(">=", plus(bound, variable(limit), -1)).same(claim):
-            raise Invalid("the claim is not the bound on the limit")
+        require(Claim(">=", plus(bound, variable(limit), -1)).same(claim), "the claim is not the bound on the limit")
         self._no_poles_of(claim, by)
         self.rests.append(f"that {by['limit']} is the limit superior of {by['value']} as {by['index']} grows")
         return {index}
@@ -1698,8 +1840,7 @@ class Record:
             raise Invalid("the slope depends on the variable")
         if plus(source.gap, plus(derivative(path, index), slope, -1), -1)[0]:
             raise Invalid("the line does not bound the derivative")
-        if not self._get(by["below"]).gives(Claim(">", plus(ONE, start, -1))):
-            raise Invalid("the start is not shown to be below 1")
+        require(self._get(by["below"]).gives(Claim(">", plus(ONE, start, -1))), "the start is not shown to be below 1")
         place = {index: variable(atom(("x", ANY)))}
         along = [self._get(n, texts) for n in by.get("along", ())]
         self._no_poles(needed(put(path, place)), along)
@@ -1718,17 +1859,13 @@ class Record:
         base, step = self._get(by["base"]), self._get(by["step"])
         self._general(self.lines[by["step"]], index)
         self._covered(index, ("@ >= 0", f"@ <= {by['last']} - 1"), by)
-        if step.op != "=>" or len(step.supposed) != 1:
-            raise Invalid("the step is no implication")
+        refuse(step.op != "=>" or len(step.supposed) != 1, "the step is no implication")
         before, whole, k = step.supposed[0], self.language.whole, variable(index)
-        if not before.put({index: plus(k, ONE)}, whole).same(step.gap):
-            raise Invalid("the step does not lead from k to k + 1")
+        require(before.put({index: plus(k, ONE)}, whole).same(step.gap), "the step does not lead from k to k + 1")
         if not self._counted(last, [self._get(n) for n in by.get("signs", ())]):
             raise Invalid("the last value is not shown to be an integer that is at least 0")
-        if index in base.atoms or not base.gives(before.put({index: ZERO}, whole)):
-            raise Invalid("the base is not the case 0")
-        if not before.put({index: last}, whole).same(claim):
-            raise Invalid("the claim is not the last case")
+        refuse(index in base.atoms or not base.gives(before.put({index: ZERO}, whole)), "the base is not the case 0")
+        require(before.put({index: last}, whole).same(claim), "the claim is not the last case")
         return {index}
 
     # rules about what is drawn
@@ -1738,26 +1875,22 @@ class Record:
         law, whole = self.laws[by["law"]], self.language.whole
         (first,), (second,) = (linear(self.language.vector(parsed(by[k], "sum"), {})) for k in ("first", "second"))
         before = self.language.value(by.get("before", "0"))
-        if before[0] and not law.data.get("epochs"):
-            raise Invalid("this order has no epochs")
+        refuse(before[0] and not law.data.get("epochs"), "this order has no epochs")
         factor = self.language.value(by["factor"]) if "factor" in by else None
         mean = law.expected(first, second, factor, before)
         pair = product_of(variable(first), variable(second))
         needed = law.needed((first, second), before)
-        if not all(map(whole, needed)):
-            raise Invalid("a position is not an integer")
+        require(all(map(whole, needed)), "a position is not an integer")
         return plus(pair, mean, -1), needed
 
     def _by_average(self, claim: Claim, by: Any) -> None:
         """An equation of families holds of their means."""
         law, source = self.laws[by["law"]], self._get(by["of"])
-        if not isinstance(law, Averages) or source.op != "=":
-            raise Invalid("the averages are of no equation of vectors")
+        refuse(not isinstance(law, Averages) or source.op != "=", "the averages are of no equation of vectors")
         total = ZERO
         for n, factor in linear(source.gap).items():
             total = plus(total, times(law.image(n), factor))
-        if not Claim("=", total).same(claim):
-            raise Invalid("the claim is not the mean of the equation")
+        require(Claim("=", total).same(claim), "the claim is not the mean of the equation")
 
     def _by_mean(self, claim: Claim, by: Any) -> None:
         """An inner product with a draw is its mean, by the law."""
@@ -1768,8 +1901,7 @@ class Record:
         signs = [self._get(n) for n in by.get("signs", ())]
         if not all(self._counted(v, signs) for v in positions):
             raise Invalid("a position is not shown to be an integer in its range")
-        if not wanted.same(claim):
-            raise Invalid("the claim is not what the law gives")
+        require(wanted.same(claim), "the claim is not what the law gives")
         self._no_poles_of(claim, by)
 
     def once(self, by: Any) -> tuple[Any, list[Value]]:
@@ -1780,8 +1912,7 @@ class Record:
         items = law.size(place)
         if not law.order or place[4] or plus(place[3], times(items, times_), -1)[0]:
             raise Invalid("this is no sum over whole epochs")
-        if times_ != ONE and not law.data.get("epochs"):
-            raise Invalid("this order has no epochs")
+        refuse(times_ != ONE and not law.data.get("epochs"), "this order has no epochs")
         every = times(sum_over(ITEM, law.family(place), items, self.language.whole), times_)
         return plus(variable(n), every, -1), [plus(items, ONE, -1), times_]
 
@@ -1804,11 +1935,14 @@ class Record:
         parts = sum_over(e, sum_over(r, moved, inner, whole), outer, whole)
         return plus(sum_over(index, term, times(outer, inner), whole), parts, -1)
 
-    # what is taken over
+
+class Record(Rules):
+    """One record; `check` raises Invalid where it proves nothing. Here: what it takes over."""
 
     def _by_cite(self, claim: Claim, by: Any) -> set[int]:
         """The claim of another record at given terms; its hypotheses are lines here, and its assumptions made here."""
         cited = cited_record(by["record"], self.path, self.open)
+        METER.line()
         whole, statement = self.language.whole, cited.statement
         averaged, declared = set(by.get("averaged", ())), {row[0] for row in statement["symbols"]}
         if not set(by["images"]) | averaged <= declared or averaged & set(by["images"]):
@@ -1829,8 +1963,7 @@ class Record:
                     raise Invalid(f"'{name}' of the cited record is about what is averaged")
                 continue
             wanted = wanted.put({**place, **single}, whole)
-            if not (wanted.plain or any(g.gives(wanted) for g in given)):
-                raise Invalid(f"'{name}' of the cited record is not shown")
+            require(wanted.plain or any(g.gives(wanted) for g in given), f"'{name}' of the cited record is not shown")
         self._assumptions(cited, by)
         self.rests += [f"that for {cited.id} {by['special']}"] if "special" in by else []
         target = target_of(cited)
@@ -1850,16 +1983,15 @@ class Record:
                 mean = plus(mean, times(coefficient, self.language.value(its_mean)))
                 if not inside(cited.language.value(what)) <= told:
                     self.rests.append(f"that {its_mean} is the mean of {what} of {cited.id}")
-                if free & inside(coefficient):
-                    raise Invalid("the cited bound is not linear in what is averaged")
-            if free & inside(rest) or left[0]:
-                raise Invalid("the cited bound is another one")
+                refuse(free & inside(coefficient), "the cited bound is not linear in what is averaged")
+            refuse(free & inside(rest) or left[0], "the cited bound is another one")
             gap = plus(mean, self.language.value(by["metric"]), -1)
         wanted = Claim(bound.op, gap)
-        if bound.op not in (">=", "==") or not wanted.same(claim):
-            raise Invalid("the claim is not that of the cited record")
+        refuse(bound.op not in (">=", "==") or not wanted.same(claim), "the claim is not that of the cited record")
         self._no_poles_of(claim, by)
         self.rests.append(f"the record {cited.id}")
+        self.cites |= cited.cites
+        self.said_generated |= {r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.said_generated}
         self.holes += [f"{name} of {cited.id}" for name in cited.holes if name not in self.holes]
         self.rests += [r if r.endswith("]") else f"{r} [{cited.id}]" for r in cited.rests]
         return taken
@@ -1966,8 +2098,7 @@ _checked: dict[Path, Record] = {}
 
 def cited_record(name: str, citing: Path, open_records: tuple[str, ...]) -> Record:
     """The cited record, checked: `paper/statement/reading`, beside the citing one or in the folder of its paper."""
-    if name in open_records:
-        raise Invalid(f"{name} is cited in its own proof")
+    refuse(name in open_records, f"{name} is cited in its own proof")
     paper, statement, reading = name.split("/")
     file = f"{statement}.{reading}.proof.json"
     places = (citing.parent / f"{paper}.{file}", citing.parent.parent / paper / file)
@@ -1976,9 +2107,11 @@ def cited_record(name: str, citing: Path, open_records: tuple[str, ...]) -> Reco
         raise Invalid(f"the cited record {name} is not there")
     if path not in _checked:
         record = Record(path, open_records)
-        if record.id != name:
-            raise Invalid(f"the cited record {name} is that of {record.id}")
+        require(record.id == name, f"the cited record {name} is that of {record.id}")
+        begin, until = process_time(), METER.until
+        METER.until = begin + SECONDS  # of its own
         record.check()
+        METER.until = until + process_time() - begin
         _checked[path] = record
     return _checked[path]
 
@@ -1989,13 +2122,13 @@ UNIT = atom(("v", "_unit"))
 class Model:
     """A point: numbers for symbols and (in one dimension) vectors, expressions for functions."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Facts) -> None:
         self.record, self.language, point = record, record.language, record.data["point"]
         self.place: dict[int, Any] = {atom(("<>", UNIT, UNIT), INSIDE[UNIT], INSIDE[UNIT]): ONE}
         for name, text in point["numbers"].items():
-            if self.language.kinds.get(name) == "integer" and Fraction(text).denominator != 1:
+            if self.language.kinds.get(name) == "integer" and rational(text).denominator != 1:
                 raise Invalid(f"at the point: {name} is not an integer")
-            self._set(name, [], constant(_short(Fraction(text))))
+            self._set(name, [], constant(_short(rational(text))))
         for name, (names, text) in point["functions"].items():
             own = {n: atom(("bound", n)) for n in names}
             self._set(name, list(own.values()), self.language.scalar(parsed(text, "sum"), own))
@@ -2032,8 +2165,7 @@ class Model:
         for row in product(range(-1, LARGEST + 1), repeat=len(indices)):
             values = {n: constant(k) for n, k in zip(indices, row, strict=True)}
             if all(self._holds(claim, values) for n in indices for claim in self.record.ranges[n]):
-                if not {-1, LARGEST}.isdisjoint(row):
-                    raise Invalid("at the point: an index has too many values")
+                require({-1, LARGEST}.isdisjoint(row), "at the point: an index has too many values")
                 yield values
 
     def at(self, claim: Claim, values: Any) -> Claim:
@@ -2081,14 +2213,15 @@ def _between(a: Value) -> tuple[Fraction, Fraction]:
         ends = [Fraction(c), Fraction(c)]
         for n, e in monomial:
             for _ in range(e):
+                METER.spend(8)
                 corners = [x * y for x in ends for y in _around(n)]
                 ends = [min(corners), max(corners)]
         low, high = low + ends[0], high + ends[1]
     for k, e in a[1].items():
         ends = _between((dict(BASES[k]), {}))
-        if ends[0] <= 0 <= ends[1]:
-            raise Invalid("at the point: a denominator is not shown to differ from 0")
+        refuse(ends[0] <= 0 <= ends[1], "at the point: a denominator is not shown to differ from 0")
         for _ in range(e):
+            METER.spend(8)
             corners = [x / y for x in (low, high) for y in ends]
             low, high = min(corners), max(corners)
     return low, high
@@ -2100,8 +2233,7 @@ def _around(n: int) -> tuple[Fraction, Fraction]:
         ends = [_between(thawed(x)) for x in key[1]]
         return min(x for x, _ in ends), min(y for _, y in ends)
     low, high = _between(thawed(key[1]))
-    if low < 0:
-        raise Invalid("at the point: a root is taken of a negative number")
+    refuse(low < 0, "at the point: a root is taken of a negative number")
     fine = 10**12
     below = _whole_root(low.numerator * fine ** key[2] // low.denominator, key[2])
     above = _whole_root(high.numerator * fine ** key[2] // high.denominator, key[2]) + 1
@@ -2164,7 +2296,18 @@ def name_of(n: int) -> str:
     return f"diff({name_of(key[1])}, {name_of(key[2])})"
 
 
-def shown(record: Record) -> str:
+def plain(text: Any) -> str:
+    """A text of a record with escapes for what a terminal carries out, or writes in another direction."""
+    own = ((c, c.isprintable() and bidirectional(c) not in ("R", "AL", "AN")) for c in str(text)[:2000])
+    return "".join(c if fine else ascii(c)[1:-1] for c, fine in own)
+
+
+def quoted(lines: Any) -> str:
+    """Texts of a record as lines that are marked as quotations."""
+    return "".join(f"> {plain(line)}\n" for line in lines)
+
+
+def shown(record: Record) -> list[str]:
     """The statement as it was read, and its hypotheses and its claim in one form."""
 
     def form(text: str) -> str:
@@ -2178,46 +2321,75 @@ def shown(record: Record) -> str:
     rows += [f"  where {text}    ({name}: {form(text)})" for name, text in record.statement["hypotheses"]]
     rows += [f"  assuming {name}: {meaning}" for name, meaning in record.statement["assumptions"]]
     text = record.statement["claim"]
-    return "\n".join([*rows, f"  claim {text}", f"  that is {form(text)}", f"  digest {record.data['digest']}"])
+    return [*rows, f"  claim {text}", f"  that is {form(text)}", f"  digest {record.data['digest']}"]
+
+
+# how what a proof rests on begins, by weight, and what it is
+WEIGHTS = (("the cited result ", "cited results"), ("the transcribed assumption ", "inequalities of assumptions"),
+           ("the transcribed ", "transcribed facts"), ("the law ", "laws of draws"),
+           ("the generated ", "generated facts"), ("the record ", "records"), ("", "readings of names"))  # fmt: skip
+
+
+def weight(text: str) -> int:
+    """The number of the row of WEIGHTS for what a proof rests on."""
+    return next(k for k, (begin, _) in enumerate(WEIGHTS) if text.startswith(begin))
+
+
+def account(rests: list[str]) -> str:
+    """How many things of each weight a proof rests on; "" for nothing."""
+    count = {word: sum(weight(r) == k for r in rests) for k, (_, word) in enumerate(WEIGHTS)}
+    words = ", ".join(f"{word}: {n}" for word, n in count.items() if n)
+    return f", rests on {len(rests)} thing{'s' * (len(rests) > 1)} ({words})" if words else ""
+
+
+def answer(path: Path) -> dict[str, Any]:
+    """The answer on a record before anything of it is known."""
+    lists: dict[str, Any] = {key: [] for key in ("shown", "rests", "said_generated")}
+    numbers = dict.fromkeys(("lines", "steps", "steps_open", "transcribed", "seconds"), 0)
+    return {"id": plain(path), "valid": False, "cites": {}, **lists, **numbers}
 
 
 def examined(path: Path) -> dict[str, Any]:
-    """What became of one record."""
-    begin = process_time()
-    row: dict[str, Any] = {"id": str(path), "valid": False, "shown": "", "rests": [], "lines": 0, "steps": 0}
-    row |= {"steps_open": 0, "facts": {"generated": 0, "transcribed": 0}, "seconds": 0.0}
+    """What became of one record; its texts are without control characters."""
+    begin, row = process_time(), answer(path)
+    METER.until = begin + SECONDS
     try:
+        METER.line()
         record = Record(path)
-        row["id"] = record.id
-        for fact in record.data["facts"]:
-            if fact["origin"] in row["facts"]:
-                row["facts"][fact["origin"]] += 1
         record.check()
-        rests = list(dict.fromkeys(record.rests))
+        row["id"] = record.id
+        row["transcribed"] = sum(fact["origin"] in ("generated", "transcribed") for fact in record.data["facts"])
+        rests = sorted(dict.fromkeys(record.rests), key=weight)
         own = [name for name in record.lines if name in record.data["steps"]]
-        row |= {"shown": shown(record), "rests": rests, "lines": record.steps, "steps": len(own)}
-        row["steps_open"] = len([n for n in own if n in record.holes])
+        row |= {"shown": [*map(plain, shown(record))], "rests": [*map(plain, rests)], "lines": record.steps}
+        row |= {"steps": len(own), "steps_open": len([n for n in own if n in record.holes])}
+        row |= {"cites": record.cites, "said_generated": sorted(map(plain, record.said_generated))}
         if record.holes:
             more = f", nor have {len(record.holes) - 1} others" if record.holes[1:] else ""
-            raise Invalid(f"at step {record.holes[0]}: it has no certificate{more}")
-        row |= {"valid": True, "verdict": "valid" + (f", rests on: {'; '.join(rests)}" if rests else "")}
+            raise Invalid(f"at step '{record.holes[0]}': it has no certificate{more}")
+        row |= {"valid": True, "verdict": "valid"}
     except Invalid as error:
-        row["verdict"] = f"invalid {error}"
-    except (KeyError, TypeError, AttributeError) as error:
+        row["verdict"] = f"invalid {plain(str(error)[:400])}"
+    except BROKEN as error:
         row["verdict"] = f"invalid: it is not well formed ({type(error).__name__})"
+    METER.until = float("inf")
     return row | {"seconds": process_time() - begin}
 
 
 def main(arguments: list[str]) -> int:
     """Checks the records of these paths and prints what became of each."""
-    paths = [Path(a) for a in arguments if not a.startswith("--")]
-    rows = [examined(path) for path in paths]
-    for row in rows:
+    warnings.simplefilter("ignore")
+    rows: list[dict[str, Any]] = []
+    for path in [a for a in arguments if not a.startswith("--")]:
+        rows.append(row := examined(Path(path)))
         if "--json" in arguments:
             sys.stdout.write(json.dumps(row) + "\n")
-        else:
-            text = "" if "--quiet" in arguments or not row["shown"] else row["shown"] + "\n"
-            sys.stdout.write(f"{text}{row['id']}: {row['verdict']}  [{row['lines']} lines, {row['seconds']:.2f} s]\n")
+            sys.stdout.flush()
+            continue
+        text = "" if "--quiet" in arguments else quoted([*row["shown"], *(f"  rests on {r}" for r in row["rests"])])
+        verdict = f"{row['verdict']}{account(row['rests']) if row['valid'] else ''}"
+        text += f"{row['id']}: {verdict}  [{row['lines']} lines, {row['seconds']:.2f} s]\n"
+        sys.stdout.write(text.encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding))
     return 2 if not rows else int(not all(row["valid"] for row in rows))
 
 

@@ -176,7 +176,7 @@ def test_the_printed_statement_is_that_of_the_project(path):
     """Hypotheses and claim as the verifier prints them, against the Statement object at random rational points."""
     paper, name = path.parent.name, path.name.split(".")
     own = statement(f"{paper}/{name[0]}/{name[1]}")
-    printed = v.shown(checked(path).record).splitlines()
+    printed = v.shown(checked(path).record)
     assert printed[0] == f"statement {own.id}"
     assert printed[-1] == f"  digest {checked(path).data['digest']}"
     forms = [row.rpartition(": ")[2].removesuffix(")") for row in printed if row.startswith("  where ")]

@@ -155,3 +155,12 @@ def test_what_has_no_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(f"{place}.MAX_READ", 2**20)
         with pytest.raises(BadInput, match="has more than 1 MiB, which is more than is read"):
             read(Path("/dev/zero"))  # size 0, and no end
+
+
+@pytest.mark.parametrize("change", [("K = 1, 2", "K = 1, 2"), ("E = 1", "E = -1"), ("claim]]", "claim]] ]")])
+def test_a_report_that_is_bad_input_leaves_no_folder(tmp_path: Path, change: tuple[str, str]) -> None:
+    """The last two are refused while the file is read; the first one, an impossible run, after the folder is chosen."""
+    text = TINY.replace("d = 2", "d = -2") if change[0] == change[1] else TINY.replace(*change)
+    (tmp_path / "tiny.toml").write_text(text)
+    assert main(["report", str(tmp_path / "tiny.toml"), "-o", str(tmp_path / "a" / "out")]) == 2
+    assert not (tmp_path / "a").exists()

@@ -297,7 +297,7 @@ def test_the_shipped_parts_with_many_outcomes_pass(role, part):
 def test_shipped_kinds_pass(name):
     parameters = {
         "fedavg": {"E": 2, "eta": "1/20"},
-        "fednova": {"E": 1, "eta_l": "1/20"},
+        "fednova": {"E": 1, "eta": "1/20"},
         "scgd": {"E": 2, "eta": "1/20"},
         "fedshuffle_sum_one": {"E": 1, "eta_l": "1/20", "participation": {"kind": "uniform", "size": 2}},
         "gradient_descent": {"eta": "1/20"},

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -424,3 +425,21 @@ def test_problems_can_be_gathered_part_by_part() -> None:
     assert problems_of(caught.value, Claim, file, ("claim", 1)) == [
         (9, "in claim 2 ('scgd/theorem_3_3'), problem.clients = 2000 is not allowed; it must be at most 1000.")
     ]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [".".join("a" * 20_000), "[" + " . ".join(["k"] * 33) + "]\nx", '"q"' + ".b" * 40],
+    ids=["40 KB", "header", "quoted"],
+)
+def test_a_key_of_many_names_is_refused_before_it_is_read(key: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(SpecError, match=":2: a key has more than 32 names joined by dots"):
+        parse_toml(f"x = 1\n{key} = 1\n")
+    assert time.monotonic() - began < 1
+
+
+def test_dots_in_texts_and_comments_are_no_key() -> None:
+    many = ".".join("a" * 100)
+    text = f"{'.'.join('a' * 32)} = \"{many}\" # {many}\n\"{many}\" = '''\n{many}\n'''\n"
+    assert parse_toml(text).data[many] == f"{many}\n"

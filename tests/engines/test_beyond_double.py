@@ -24,7 +24,7 @@ NETWORK = {
 METHODS = {
     "a step size": {"kind": "fedavg_rr", "eta_l": "1e400"},
     "the weight decay": {"kind": "fedavg_rr", "eta_l": "1/10", "weight_decay_l": "1e400"},
-    "clip_l": {"kind": "fednova", "eta_l": "1/10", "clip_l": "1e400"},
+    "clip_l": {"kind": "fedshuffle_nova", "eta_l": "1/10", "clip_l": "1e400"},
     "the server's factor": {"kind": "fedavg_rr", "eta_l": "1/10", "eta_g": "1e400"},
     "the proximal weight": {
         "kind": "feddane",

@@ -88,7 +88,12 @@ COMPOSED: dict[str, Method] = {
     ),
     "proximal, clipped": Method("m", Uniform(3), Proximal(F(1, 2), Epochs(2, 2)), STEP, client_optimizer=FIRM),
     "normalised, clipped": build(
-        {"kind": "fednova_rr", "eta_l": "1/8", "E": [1, 2, 1, 3, 1], "participation": {"kind": "uniform", "size": 3}}
+        {
+            "kind": "fedshuffle_nova_rr",
+            "eta_l": "1/8",
+            "E": [1, 2, 1, 3, 1],
+            "participation": {"kind": "uniform", "size": 3},
+        }
         | {"clip_l": CLIP, "weight_decay_l": DECAY}
     ),
     "server's momentum, clipped": build(

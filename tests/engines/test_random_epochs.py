@@ -96,7 +96,7 @@ def test_a_seed_does_not_depend_on_the_others(name: str) -> None:
 def test_fednova_follows_the_true_objective_on_average() -> None:
     """The weights of the first-order objective are w_i although the clients' numbers of steps differ."""
     p = problem(3, 1, 2)
-    method = build({"kind": "fednova", "eta_l": "1/10", "E": {"low": 1, "high": 3}})
+    method = build({"kind": "fedshuffle_nova", "eta_l": "1/10", "E": {"low": 1, "high": 3}})
     assert list(surrogate(method, p).weights) == [F(1, 2), F(1, 6), F(1, 3)]
     plain = build({"kind": "fedavg_sgd", "eta_l": "1/10", "E": {"low": 1, "high": 3}})
     assert list(surrogate(plain, p).weights) != [F(1, 2), F(1, 6), F(1, 3)]
@@ -133,7 +133,7 @@ KINDS: list[dict[str, Any]] = [
     {"kind": "fedprox", "mu": 1, "eta": "1/16"},
     {"kind": "fedshuffle", "eta_l": "1/16"},
     {"kind": "fedavgm", "eta_l": "1/16", "momentum_g": "1/2"},
-    {"kind": "fednova_rr", "eta_l": "1/16"},
+    {"kind": "fedshuffle_nova_rr", "eta_l": "1/16"},
     {"kind": "fedavg_min", "eta_l": "1/16"},
     {"kind": "fedavg_mean", "eta_l": "1/16", "sampling": "reshuffled"},
 ]
@@ -148,7 +148,7 @@ def test_kinds_take_them_and_no_statement_of_one_number_does(spec: dict[str, Any
     sampled = run_sampled(method, p, 2, 400, ("gap",), [2])
     mean, error = sampled.samples["gap"].mean(), sampled.samples["gap"].std() / 20
     assert abs(mean - exact.values["gap"][0]) < 5 * error
-    if spec["kind"] in ("fedavg_reshuffled", "fedshuffle", "fednova_rr"):
+    if spec["kind"] in ("fedavg_reshuffled", "fedshuffle", "fedshuffle_nova_rr"):
         assert spec["kind"] not in algorithms(method)
 
 
@@ -156,7 +156,7 @@ def test_trained_models_draw_the_same_numbers() -> None:
     p = build_problem(
         {"kind": "softmax_regression", "data": "digits", "clients": 4, "split": "random", "seed": 0, "ridge": "1/100"}
     )
-    for kind in ("fednova", "fedavg_min"):
+    for kind in ("fedshuffle_nova", "fedavg_min"):
         spec = {"kind": kind, "batch": 100, "eta_l": "1/10", "E": {"low": 1, "high": 4}}
         method = build({**spec, "participation": {"kind": "uniform", "size": 2}})
         sampled = run(method, p, rounds=[3], metrics=["gap"], engine="sampled", seeds=2).samples["gap"]

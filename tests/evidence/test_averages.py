@@ -36,7 +36,7 @@ def averaged(weights: Any, bound: Any, **more: Any) -> Statement:
         reading="as_printed",
         title="an average",
         symbols=tuple(s for s in declared if s.name in used),
-        metric=Metric("dist2", LENGTH2, index="R", rounds=R, average="all", weights=sp.sympify(weights)),
+        metric=Metric("dist2", LENGTH2, index="R", rounds=R, average="mean", weights=sp.sympify(weights)),
         bound=bound,
         name="averaged",
     )
@@ -248,3 +248,21 @@ def test_a_claim_without_weights_has_failed() -> None:
     verdict = run_claim(claim).verdict
     assert verdict.outcome is Outcome.FAILED
     assert "the weight of round 1 is not positive" in verdict.reason
+
+
+@pytest.mark.parametrize("engine", ["exact", "sampled"])
+def test_an_average_over_one_round_is_the_start(engine: str) -> None:
+    """F(x_0) - F* is 1/12 at the start; the theorem's bound on the average over r < 1 is above it."""
+    claim = Claim(
+        "fedshuffle/theorem_5_1_strongly_convex/sharp",
+        {"kind": "fedshuffle_36"},
+        {"kind": "fedshuffle", "eta_l": "largest"},
+        engine=engine,
+        at={"R": [1]},
+    )
+    progress: list[float] = []
+    found = run_claim(claim, on_progress=progress.append)
+    assert (found.verdict.outcome, found.verdict.grade) == (Outcome.HOLDS, Grade.EXACT)
+    assert found.metric_high[0] == pytest.approx(1 / 12, rel=1e-12)
+    assert found.bound[0] > 1 / 12
+    assert all(0 <= share <= 1 for share in progress)

@@ -22,7 +22,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "fedprox": {"kind": "fedprox", "mu": 1, "E": 2, "eta": "1/10"},
     "fedavg_rr": {"kind": "fedavg_rr", "E": 2, "eta_l": "1/40"},
     "fedshuffle": {"kind": "fedshuffle", "E": 2, "eta_l": "1/10", "participation": COHORT},
-    "fednova": {"kind": "fednova", "E": 1, "eta_l": "1/10", "participation": COHORT},
+    "fednova": {"kind": "fedshuffle_nova", "E": 1, "eta_l": "1/10", "participation": COHORT},
     "md_sampling": {"kind": "md_sampling", "K": 2, "eta_l": "1/10", "m": 2},
     "momentum": {"kind": "fedavgm", "K": 2, "eta_l": "1/10", "momentum_g": "1/2"},
     "scaffold": {"kind": "scaffold", "K": 2, "eta_l": "1/10"},

@@ -44,7 +44,7 @@ BY_STEPS: list[dict[str, Any]] = [
     {"kind": kind, "eta_l": "1/10", "E": 2}
     for kind in (
         *("fedshuffle", "fedshuffle_gen", "fedshuffle_sum_one"),
-        *("fednova", "fednova_rr", "fedavg_min", "fedavg_mean"),
+        *("fedshuffle_nova", "fedshuffle_nova_rr", "fedavg_min", "fedavg_mean"),
     )
 ]
 SHAPED: dict[str, Any] = {"weight_decay_l": "1/10000", "clip_l": 5}

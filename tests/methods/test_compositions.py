@@ -68,8 +68,15 @@ def test_fedavg_full_and_uniform() -> None:
 
 
 def test_gradient_descent_is_fedavg_with_one_step() -> None:
-    assert algorithms(build({"kind": "gradient_descent", "eta": 1})) == ("fedavg", "gradient_descent")
-    assert algorithms(build({"kind": "fedavg", "E": 1, "eta": 1})) == ("fedavg", "gradient_descent")
+    """Where all clients have one weight: otherwise gradient descent weighs them, and FedAvg of this kind does not."""
+    descent, one = build({"kind": "gradient_descent", "eta": 1}), build({"kind": "fedavg", "E": 1, "eta": 1})
+    both = ("fedavg", "fedavg_weighted", "gradient_descent")
+    assert algorithms(descent, THREE) == algorithms(one, THREE) == both
+    unlike = Clients([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [1, 1, 1])
+    assert (algorithms(descent, unlike), algorithms(one, unlike)) == (both[1:], both[:1])
+    assert (algorithms(descent), algorithms(one)) == (both[1:], both[:1])
+    all_of = build({"kind": "fedavg", "E": 1, "eta": 1, "size": 3})  # a cohort of all clients
+    assert (algorithms(all_of, THREE), algorithms(all_of, Clients.alike(4))) == (both, ("fedavg_weighted",))
     assert algorithms(build({"kind": "fedavg_reshuffled", "eta": 1})) == ("fedavg_reshuffled",)
 
 

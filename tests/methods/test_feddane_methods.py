@@ -24,6 +24,7 @@ from boundcheck.methods.parts import (
     NoStep,
     Pattern,
     Proximal,
+    SumOne,
     Uniform,
     WithReplacement,
 )
@@ -54,8 +55,15 @@ def test_fedprox_without_a_proximal_term_is_fedavg() -> None:
     plain = build({"kind": "fedavg_reshuffled", "E": 2, "eta": "1/9", "size": 2})
     assert algorithms(sampled) == algorithms(plain) == ("fedavg_reshuffled",)
     whole = build({"kind": "fedprox", "mu": 0, "solver": {"steps": 2, "eta": "1/9"}})
-    fedavg = build({"kind": "fedavg", "E": 2, "eta": "1/9"})
-    assert algorithms(whole) == algorithms(fedavg) == ("fedavg",)
+    fedavg = build({"kind": "fedavg_weighted", "K": 2, "eta_l": "1/9"})
+    assert algorithms(whole) == algorithms(fedavg) == ("fedavg_weighted",)
+    assert build({"kind": "fedprox", "mu": 1, "E": 1, "eta": 1, "weights": "uniform"}).aggregation == Average()
+    drawn = {"kind": "fedprox", "mu": 1, "solver": "exact", "participation": "uniform", "K": 2}
+    assert [build({**drawn, **more}).aggregation for more in ({}, {"weights": "data"})] == [Average(), SumOne()]
+    assert "fedprox" in algorithms(build(drawn))
+    assert "fedprox" not in algorithms(build({**drawn, "weights": "data"}))  # the paper's cohorts have plain means
+    with pytest.raises(UnknownName, match="the weights of fedprox 'sizes'"):
+        build({**drawn, "weights": "sizes"})
     p = problem_of({"kind": "fedshuffle_36"})
     for one, other in ((sampled, plain), (whole, fedavg)):
         assert (one.local, one.participation, one.aggregation) == (other.local, other.participation, other.aggregation)

@@ -38,7 +38,7 @@ def test_local_steps_and_step_sizes() -> None:
     assert steps(method("fedavg_rr", E=2)) == sure((2, 1), (4, 1), (6, 1))
     assert steps(method("fedshuffle", E=2)) == sure((2, 1), (4, half), (6, third))
     assert steps(method("fedshuffle", batch=2)) == sure((1, 1), (1, 1), (2, half))
-    assert steps(method("fednova_rr")) == sure((1, third), (2, third), (3, third))
+    assert steps(method("fedshuffle_nova_rr")) == sure((1, third), (2, third), (3, third))
     assert steps(method("fedavg_min", E=2)) == sure((2, 1), (2, 1), (2, 1))
     assert steps(method("fedavg_mean")) == sure((2, 1), (2, 1), (2, 1))
     # the mean of 2 and 3 steps is 2.5: rounded up, and it depends on who takes part
@@ -76,7 +76,7 @@ def test_aggregation_weights() -> None:
     printed = method("fedavg_rr", participation=TWO, aggregation="printed")
     assert printed.factors((0, 1), CLIENTS) == [Fraction(1, 2), Fraction(1)]
     # FedNova: w_i/|D_i| is the same for all, so that each counts a third
-    assert method("fednova_rr").factors((0, 1, 2), CLIENTS) == [Fraction(1, 3)] * 3
+    assert method("fedshuffle_nova_rr").factors((0, 1, 2), CLIENTS) == [Fraction(1, 3)] * 3
     # F.1: wtilde_i = w_i c_i/K_i
     assert method("fedshuffle_unfinished", missed=[0, 1, 1]).factors((0, 1, 2), CLIENTS) == [
         Fraction(1, 6), Fraction(2, 3), Fraction(3, 4),
@@ -141,8 +141,8 @@ def test_which_statements_speak_of_which_composition() -> None:
     assert algorithms(method("fedshuffle", batch=2)) == ()
     assert algorithms(method("fedshuffle", E=2)) == ("fedshuffle",)
     assert algorithms(method("fedshuffle", sign="printed")) == ("fedshuffle_ascending",)
-    assert algorithms(method("fednova")) == ("fednova",)
-    assert algorithms(method("fednova_rr")) == ("fednova_rr", "fedshuffle_gen")
+    assert algorithms(method("fedshuffle_nova")) == ("fedshuffle_nova",)
+    assert algorithms(method("fedshuffle_nova_rr")) == ("fedshuffle_gen", "fedshuffle_nova_rr")
     assert algorithms(method("fedavg_rr", aggregation="printed")) == ()
     assert algorithms(method("fedavg_rr", momentum={"a": "1/10"})) == ()
     assert algorithms(method("fedshuffle_mvr", a="1/10", warm_up=9)) == ("fedshuffle_mvr",)

@@ -83,7 +83,7 @@ def test_the_kinds_of_a_theorem_may_be_narrower_than_what_is_built() -> None:
 CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("fedavg_min", {"local": Epochs(2, sampling="replacement", common="mean")}),
     ("fedavg_mean", {"local": Epochs(2, sampling="replacement", common="min")}),
-    ("fednova", {"local": Epochs(2, divide="largest")}),
+    ("fedshuffle_nova", {"local": Epochs(2, divide="largest")}),
     ("fedshuffle", {"server": ServerStep(F(1), ascend=True)}),
     ("fedshuffle_ascending", {"server": ServerStep(F(1))}),
     ("fedshuffle_gen", {"aggregation": SumOne(per_share=True)}),

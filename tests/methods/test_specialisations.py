@@ -15,6 +15,7 @@ import pytest
 from boundcheck.engines.curve import Arithmetic
 from boundcheck.engines.run import run
 from boundcheck.methods.build import algorithms, build
+from boundcheck.methods.clients import Clients
 from boundcheck.problems.build import build as build_problem
 
 F = Fraction
@@ -71,9 +72,9 @@ def test_fedavg_with_one_client_and_one_step_is_gradient_descent() -> None:
         {"kind": "feddane", "mu": 7, "participation": "full", "solver": {"steps": 1, "eta": "1/3"}},
     ):
         assert curve(spec, alone) == expected
-    names = algorithms(build({"kind": "fedavg", "E": 1, "eta": "1/3"}))
+    names = algorithms(build({"kind": "fedavg", "E": 1, "eta": "1/3"}), Clients.alike(1))
     assert {"fedavg", "gradient_descent"} <= set(names)
-    assert names == algorithms(build(descent))
+    assert names == algorithms(build(descent), Clients.alike(1))
     assert "gradient_descent" not in algorithms(build({"kind": "fedavg", "E": 2, "eta": "1/3"}))
 
 
@@ -155,12 +156,13 @@ def test_fedprox_without_proximal_term_is_fedavg() -> None:
     assert_moves(expected)
     steps = {"kind": "fedprox", "mu": 0, "solver": {"steps": 3, "eta": "1/5"}}
     assert curve(steps, about) == expected
-    assert algorithms(build(steps)) == algorithms(build({"kind": "fedavg", "E": 3, "eta": "1/5"}))
+    three = Clients.alike(3)
+    assert algorithms(build(steps), three) == algorithms(build({"kind": "fedavg", "E": 3, "eta": "1/5"}), three)
     assert curve({**steps, "mu": "1/10"}, about) != expected
     epochs = {"kind": "fedprox", "mu": 0, "E": 2, "eta": "1/5"}
     assert curve(epochs, about) == curve({"kind": "fedavg_reshuffled", "E": 2, "eta": "1/5"}, about)
-    assert "fedavg_reshuffled" in algorithms(build(epochs))
-    assert not {"fedavg", "fedavg_reshuffled"} & set(algorithms(build({**epochs, "mu": 1})))
+    assert "fedavg_reshuffled" in algorithms(build(epochs), three)
+    assert not {"fedavg", "fedavg_reshuffled"} & set(algorithms(build({**epochs, "mu": 1}), three))
 
 
 def test_partial_averaging_with_interval_1_is_synchronous_sgd() -> None:

@@ -277,8 +277,8 @@ def test_what_the_statement_bounds_is_its_metric():
     about = replace(LEMMA, metric=replace(LEMMA.metric, quantity="gap"))
     rule = Lemma("scgd/lemma_3_1/corrected", y, START)
     fails(cycles(rule, target=y, about=about), "y stands for dist2, and y for gap")
-    several = replace(LEMMA, metric=replace(LEMMA.metric, average="all rounds"))
-    fails(cycles(rule, target=y, about=several), "does not bound what")
+    several = replace(LEMMA, metric=replace(LEMMA.metric, average="mean"))
+    fails(cycles(rule, target=y, about=several), "after how many rounds y is taken is not given")
     scaled = replace(LEMMA, metric=replace(LEMMA.metric, scale=mu))
     fails(cycles(rule, target=y, about=scaled), "does not bound what")
     assert cycles(rule, target=y, about=replace(LEMMA, id="scgd/lemma_3_1/other")).status is Status.PROVED
@@ -294,8 +294,8 @@ CHANGES = {
     "a limit": ({}, {"kind": Kind.LIMIT}, True),
     "a limsup": ({}, {"kind": Kind.LIMSUP}, True),
     "a formula": ({}, {"kind": Kind.FORMULA}, True),
-    "an average": ({"weights": sp.Integer(1)}, {}, True),
-    "another average": ({"average": "all rounds"}, {}, True),
+    "an average": ({"average": "mean"}, {}, True),
+    "a least value": ({"average": "least"}, {}, True),
     "another objective": ({"surrogate": True}, {}, True),
     "no method": ({}, {"algorithm": None}, True),
 }

@@ -28,7 +28,7 @@ KEYS = {"eta": "method/eta", "mu": "method/prox", "a": "method/a", "gap_0": "sta
 
 def statement(kind="fedavg", quantity="gap", weights=sp.S.One, steps=()):
     symbols = [SimpleNamespace(name=n, key=key, expr=sp.Symbol(n, real=True), integer=False) for n, key in KEYS.items()]
-    metric = SimpleNamespace(quantity=quantity, weights=weights, rounds=R, scale=sp.S.One)
+    metric = SimpleNamespace(quantity=quantity, weights=weights, with_last=False, rounds=R, scale=sp.S.One)
     return SimpleNamespace(symbols=symbols, metric=metric, algorithm=Algorithm(kind, ("eta",), steps))
 
 
@@ -108,7 +108,7 @@ def test_a_function_is_known_by_its_name_when_sympy_makes_it_anew():
 
 
 def test_methods_with_further_parts_and_changing_steps_do_other_steps():
-    for kind in ("fedshuffle_mvr", "feddane", "scaffold", "fednova"):
+    for kind in ("fedshuffle_mvr", "feddane", "scaffold", "fedshuffle_nova"):
         assert made(LOCAL, kind="algorithm", statement_kind=kind) == [False]
     assert made(LOCAL, kind="algorithm", steps=(("eta", eta / 2),)) == [False]
 

@@ -332,7 +332,7 @@ def test_averages_prescribed_values_and_surrogates_are_said() -> None:
     claims = [gen, replace(tuned, constants={"R": 10}), m]
     report = report_data([run_claim(c) for c in claims], "Title")
     texts = [Page(claim_page(report, c)).text for c in report["claims"]]
-    assert "gap ; average over the rounds;" in texts[0]
+    assert "at one r drawn from r = 0, ..., R − 1" in texts[0].replace("-", "−")
     assert "of the objective that the method minimises, whose constants are meant too" in texts[0]
     assert "Prescribed" not in texts[0]
     assert "Prescribed eta_l = 1/(" in texts[1]

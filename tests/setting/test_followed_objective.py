@@ -31,7 +31,7 @@ def over(total: int, *parts: int) -> list[Fraction]:
         ({"kind": "fedavg_rr", "participation": {"kind": "uniform", "size": 1}}, DATA),
         ({"kind": "fedavg_rr", "participation": TWO}, [Fraction(5, 58), Fraction(64, 203), Fraction(243, 406)]),
         ({"kind": "fedavg_min"}, DATA),
-        ({"kind": "fednova_rr"}, DATA),
+        ({"kind": "fedshuffle_nova_rr"}, DATA),
         ({"kind": "fedshuffle", "participation": TWO}, DATA),
         ({"kind": "fedshuffle_sum_one", "participation": TWO}, [Fraction(7, 36), Fraction(16, 45), Fraction(9, 20)]),
         ({"kind": "fedshuffle_unfinished", "missed": [0, 1, 1]}, DATA),

@@ -10,6 +10,8 @@ import pytest
 from boundcheck.cli import main
 from boundcheck.core.executor import SerialExecutor
 from boundcheck.errors import BadInput
+from boundcheck.sweeps.dataset import about_of
+from boundcheck.sweeps.reading import read_sweep
 from boundcheck.sweeps.run import Summary, carry_out
 from boundcheck.sweeps.spec import sweep_from_text
 
@@ -98,6 +100,24 @@ def test_what_is_missing_or_damaged_is_computed_again(tmp_path: Path) -> None:
     assert contents(tmp_path / "a") == whole
 
 
+def test_every_flipped_bit_is_found_and_the_part_computed_again(tmp_path: Path) -> None:
+    swept(BOUND, tmp_path / "a")
+    part = min((tmp_path / "a").glob("*.parquet"))
+    whole = part.read_bytes()
+    random = np.random.default_rng(0)
+    for at in random.integers(0, 8 * len(whole), 300):
+        damaged = bytearray(whole)
+        damaged[at // 8] ^= 1 << int(at % 8)
+        with pytest.raises((ValueError, OSError)):
+            about_of(bytes(damaged))
+    part.write_bytes(bytes(damaged))  # the last one
+    with pytest.raises(BadInput, match=r"is damaged; run the sweep again"):
+        read_sweep(str(tmp_path / "a"), []).columns(["bound"])
+    summary = swept(BOUND, tmp_path / "a")
+    assert (summary.computed, summary.kept) == (1, 4)
+    assert part.read_bytes() == whole
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(BadInput, match=r"no part of a sweep \(such as 'thesis\.tex'\)"):
@@ -157,6 +177,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (["--at", "Q=3"], "the column 'Q' is unknown"),
         (["--value", "bound", "--breaks", "2,1"], "not in increasing order"),
         (["--breaks", "2"], "--breaks is for numbers"),
+        (["-o", "x.pdf"], "--out 'x.pdf': plot writes SVG alone; give the file the ending .svg."),
         (["--lines"], "fix K with --at K=VALUE"),
     ],
 )

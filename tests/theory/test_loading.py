@@ -17,6 +17,7 @@ from boundcheck.core.loaded import digests
 from boundcheck.errors import BadInput, SpecError, UnknownName
 from boundcheck.evidence.spec import claims_from_text
 from boundcheck.theory.discovery import is_registered
+from boundcheck.theory.loading import unload
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +63,23 @@ def test_the_modules_of_a_folder_share_their_notation(tmp_path: Path) -> None:
     written(folder / "two.py", "from my_paper.definitions import *\ntheorem = " + own)
     assert [s.id for s in bc.load_paper(folder)][::2] == ["my_paper/one/as_printed", "my_paper/two/as_printed"]
     assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_ids_are_the_same_however_a_file_is_loaded(tmp_path: Path) -> None:
+    loose = written(tmp_path / "loose" / "tight.py", THEOREM)
+    (alone, _), name = bc.load_paper(loose), "tight/tight/as_printed"
+    unload("tight")
+    written(tmp_path / "loose" / "other.py", THEOREM)
+    found = {s.id: s for s in bc.load_paper(tmp_path / "loose")}
+    assert [*found][::2] == ["other/other/as_printed", "tight/tight/as_printed"]
+    assert (alone.id, found[name]) == (name, alone)
+    shared, own = THEOREM.split("theorem = ")
+    written(tmp_path / "my_paper" / "definitions.py", shared)
+    one = written(tmp_path / "my_paper" / "one.py", "from .definitions import *\ntheorem = " + own)
+    written(tmp_path / "my_paper" / "two.py", "from .definitions import *\ntheorem = " + own)
+    ids = [s.id for s in bc.load_paper(one)]
+    assert ids[0] == "my_paper/one/as_printed"
+    assert [s.id for s in bc.load_paper(tmp_path / "my_paper")][: len(ids)] == ids
 
 
 def test_a_changed_file_is_loaded_anew(tmp_path: Path) -> None:
@@ -116,7 +134,7 @@ NAMELESS = "from boundcheck.theory.theorem import Theorem\ntheorems = {}\n"
         ("bound.txt", THEOREM, r"it is no Python file \(\.py\), and no folder of such files\.$"),
         ("folder/readme.md", "", r"it holds no module with `theorem` or `theorems`\.$"),
         ("folder/folder/one.py", THEOREM, r"Do you mean \S*/folder/folder\?$"),
-        ("folder/one.py", THEOREM.replace("SYMBOLS =", "1/0 #"), r"the module 'folder.one' of statements, line 7, can"),
+        ("folder/one.py", THEOREM.replace("SYMBOLS =", "1/0 #"), r"the module 'one' of statements, line 7, can"),
     ],
 )
 def test_a_bad_file_is_one_sentence(tmp_path: Path, name: str, text: str, said: str) -> None:
@@ -124,7 +142,7 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, name: str, text: str, said: 
     given = tmp_path / name.split("/")[0]
     with pytest.raises(BadInput, match=said) as error:
         bc.load_paper(given)
-    assert str(error.value).startswith(f"{given} cannot be loaded: ")
+    assert str(error.value).startswith((f"{given} cannot be loaded: ", f"{path} cannot be loaded: "))
     assert "\n" not in str(error.value)
     assert path.exists()
 

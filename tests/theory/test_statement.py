@@ -67,7 +67,7 @@ def test_a_sound_statement_passes_and_is_frozen() -> None:
         ({"reading": "corrected"}, "what it replaces and why"),
         ({"reading": "sharp", "replaces": "x"}, "what it replaces and why"),
         ({"metric": Metric("gap", VALUE, index="K")}, "'K' is unknown"),
-        ({"algorithm": Algorithm("gd", ("eta", "E"))}, "'E' is unknown"),
+        ({"algorithm": Algorithm("gradient_descent", ("eta", "E"))}, "'E' is unknown"),
         ({"bound": 1}, "no SymPy expression"),
     ],
 )
@@ -160,7 +160,7 @@ def test_dimension_errors(changes: dict, words: str) -> None:
         ({"metric": Metric("gap", VALUE, scale=eta + L)}, "the metric's scale: "),
         ({"metric": Metric("gap", VALUE, rounds=eta)}, "rounds: the sides are [f]^-1 [x]^2 and dimensionless"),
         ({"metric": Metric("gap", VALUE, rounds=2 * eta * L)}, ""),
-        ({"metric": Metric("my_own_quantity", VALUE)}, ""),
+        ({"metric": Metric("my_own_quantity", VALUE, measured=True)}, ""),
         ({"symbols": (common.L, common.eta, common.gap_0.but(dimension=LENGTH2))}, "symbol gap_0: it is declared"),
     ],
 )

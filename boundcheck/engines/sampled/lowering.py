@@ -15,7 +15,7 @@ from math import inf
 import numpy as np
 
 from boundcheck.core import streams
-from boundcheck.core.numbers import format_short
+from boundcheck.core.numbers import as_double
 from boundcheck.engines.curve import Floats, Ints
 from boundcheck.engines.sampled.cohorts import Cohorts, counted
 from boundcheck.engines.sampled.refusals import check_parts
@@ -319,14 +319,7 @@ class Lowered:
 
 
 def _double(value: Fraction, what: str, method: Method) -> float:
-    """The nearest double; BadInput where the number is beyond the largest."""
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise BadInput(
-            f"{what} of '{method.name}', {format_short(value)}, is above the largest number in double precision, "
-            "1.8e308, in which sampled and neural runs compute."
-        ) from error
+    return as_double(value, f"{what} of '{method.name}'")
 
 
 def lower(method: Method, known: Clients, rounds: int) -> Lowered:

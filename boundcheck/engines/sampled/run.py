@@ -119,6 +119,13 @@ def run_sampled(
     if workers < 1 or (block is not None and block < 1):
         raise BadInput(f"threads = {threads} and block = {block} are not allowed; both are at least 1.")
 
+    steps = lowered.largest * max(typical(lowered)) if recorded[-1] else 0
+    steps += 0 if lowered.momentum is None else lowered.momentum.warm_up
+    if 4 * steps > memory_limit:
+        raise BadInput(
+            f"a round of '{method.name}' takes about {steps} local steps over its clients, above the "
+            f"{memory_limit // 4} that the sampled engine plans; do less local work, such as fewer local steps."
+        )
     runner = choose_path(path, problem, lowered, arrays)
     cost = _cost(lowered, arrays, problem.dim, runner.path)
     at_once = block or _block(len(runs), workers, len(recorded) * problem.dim, int(recorded[-1]), cost, runner.path)

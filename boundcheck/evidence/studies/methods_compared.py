@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from boundcheck.core.linalg import nearest_float
 from boundcheck.core.numbers import as_fraction, format_short
 from boundcheck.errors import BadInput, BoundcheckError
 from boundcheck.evidence.rounds_to_target import is_bound, measures_progress, needed, rounds_at, start_value
@@ -97,7 +98,7 @@ def _speaks(claimed: Statement, method: Method, problem: Problem) -> bool:
     Those are its symbols without dimension and its step sizes; whether the problem has the others is another matter.
     """
     if claimed.algorithm is not None:
-        return claimed.algorithm.kind in algorithms(method)
+        return claimed.algorithm.kind in algorithms(method, clients_of(problem))
     of_methods = {s.name for s in claimed.symbols if s.dimension in (ONE, STEP)} - {claimed.metric.index}
     return of_methods <= set(claimed.known(dict.fromkeys(Setting(method, problem).constants())))
 
@@ -157,10 +158,9 @@ def _row(
     except BoundcheckError as error:
         return None, str(error).rstrip(".").removeprefix(f"{claimed.best_id}: "), {}
     step = step_of(claimed, asked)
-    metric = claimed.metric.quantity + ("" if claimed.metric.weights is None else ", averaged")
-    chosen = (
-        "-" if step is None or step not in setup.spec else f"{step} = {float(as_fraction(setup.spec[step], step)):.4g}"
-    )
+    metric = claimed.metric.quantity + (f", {claimed.metric.average}" if claimed.metric.over_rounds else "")
+    size = None if step is None or step not in setup.spec else as_fraction(setup.spec[step], step)
+    chosen = "-" if size is None else f"{step} = {nearest_float(size):.4g}"
     shown = (
         str(asked["kind"]),
         claimed.best_id,

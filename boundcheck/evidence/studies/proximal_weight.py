@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from boundcheck.core.numbers import as_fraction, format_short
+from boundcheck.core.linalg import nearest_float
+from boundcheck.core.numbers import as_double, as_fraction, format_short
 from boundcheck.errors import BadInput
 from boundcheck.evidence.studies.study import Series, Study, StudyTable
 from boundcheck.problems.build import build as build_problem
@@ -105,8 +106,8 @@ def needed_weights(problem: Problem, rounds: int = ROUNDS) -> Needed:
 
     The points end where the gradient of f vanishes in double precision: B is not defined there.
     """
-    x = np.array([float(v) for v in problem.start])
-    high = float(problem.constants()["L"].value)
+    x = np.array([as_double(v, "a coordinate of the start") for v in problem.start])
+    high = as_double(problem.constants()["L"].value, "L")
     low = lower_smoothness(problem, x)
     wanted = {0, *(int(v) for v in np.geomspace(1, rounds, POINTS).round())}
     least, largest = statement("feddane/feasibility_mu/least"), statement("feddane/feasibility_gamma")
@@ -150,8 +151,8 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
                 f"{first[2]:.4g}",
                 f"{last[2]:.4g}",
                 f"{first[4]:.2g} to {last[4]:.2g}",
-                _short(first, float(largest)),
-                _short(last, float(largest)),
+                _short(first, nearest_float(largest)),
+                _short(last, nearest_float(largest)),
             )
         )
         rows += [
@@ -161,7 +162,8 @@ def study(spec: Spec, on_progress: Callable[[float], None] | None = None) -> Stu
         x = tuple(float(max(p[0], 1)) for p in one.points)
         series.append(Series(f"{one.name}: needed with the lower L", x, tuple(p[2] for p in one.points), "metric", k))
     ends = (1.0, float(spec.rounds))
-    series += [Series(f"tried: mu = {format_short(v)}", ends, (float(v),) * 2, "bound", 2) for v in grid if v > 0]
+    tried = [(f"tried: mu = {format_short(v)}", nearest_float(v)) for v in grid if v > 0]
+    series += [Series(name, ends, (v, v), "bound", 2) for name, v in tried]
     words = (
         "FedDANE's Theorem 3 guarantees a decrease only for mu > L (2 B² + 1/2), exact local solutions granted; mu was "
         f"tuned over {', '.join(format_short(v) for v in grid)}.",

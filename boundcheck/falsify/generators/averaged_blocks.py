@@ -17,12 +17,11 @@ import numpy as np
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import Unsupported
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, shares, texts
 from boundcheck.falsify.generators.block_constants import constants_of
 from boundcheck.falsify.generators.block_shape import Shape, covariance, hessian, pushes
-from boundcheck.falsify.reach import check_searchable
+from boundcheck.falsify.reach import not_covered
 from boundcheck.methods.parts.exchange import even_blocks
 from boundcheck.theory.dimension import STEP
 from boundcheck.theory.statement import Statement
@@ -39,19 +38,24 @@ class AveragedBlocks(Generator):
     """
 
     kinds = ("block_averaging",)
+    decides = (
+        *("smooth_clients", "smooth_blocks", "smooth_separable", "smooth_weighted", "smooth_globally", "bounded_below"),
+        *("block_variance", "block_dissimilarity", "total_dissimilarity", "iid_clients", "plain_mean"),
+        *("averages_as_objective", "averages_uniformly"),
+    )
+    participation, sampling = "all clients in every round", "one of up to four samples a step"
     curvature = "Lmax_G"
 
     def __init__(self, statement: Statement) -> None:
         metric, own = statement.metric, {s.name: s for s in statement.symbols}
         plain = metric.weights == 1 and metric.index is not None and metric.rounds == own[metric.index].expr
-        check_searchable(statement, ("grad2",), "as a plain mean over the rounds", fits=plain)
+        reasons = not_covered(statement, ("grad2",), "as a plain mean over the rounds", fits=plain)
         steps = [name for name in statement.parameters if own[name].dimension == STEP]
-        if len(steps) != 1:
-            raise Unsupported(f"{statement.best_id}: the search needs exactly one step size.")
         self.hypotheses = {a.name for a in statement.assumptions}
         shape = self.draw(np.random.default_rng(0))
         sample = {name: np.ones((1, *sizes)) for name, sizes in self.genes(shape).items()}
-        self.claimed = FloatStatement(statement, steps[0], self.constants(shape, self.decode(shape, sample)))
+        known = self.constants(shape, self.decode(shape, sample))
+        self.claimed = self.compiled(statement, steps, known, reasons)
 
     def draw(self, random: np.random.Generator) -> Shape:
         alike = "iid_clients" in self.hypotheses or bool(random.random() < 0.4)
@@ -94,6 +98,17 @@ class AveragedBlocks(Generator):
     def constants(self, shape: Shape, numbers: Numbers) -> Known:
         known = constants_of(shape, numbers)
         return {**known, "gap_0": np.where(numbers["a"] @ shape.p > BOUNDED, known["gap_0"], np.nan)}
+
+    def meets(self, shape: Shape, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+        """Hypotheses about the shape alone."""
+        even = len(set(shape.weights)) == 1
+        return {
+            "smooth_separable": not shape.coupled,
+            "iid_clients": shape.alike and even,
+            "plain_mean": even,
+            "averages_as_objective": shape.data or even,
+            "averages_uniformly": even or not shape.data,
+        }
 
     def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Floats) -> Iterable[tuple[int, Floats]]:
         slope = np.einsum("bpq,bq->bp", hessian(shape, numbers), numbers["start"])

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from boundcheck.engines.batched_cycles import cycle_map, doublings
+from boundcheck.engines.batched_cycles import cycle_map, doublings, not_carried
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import Unsupported
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.errors import BadInput
+from boundcheck.falsify.float_statement import EDGE, Known
 from boundcheck.falsify.generator import (
     Generator,
     Genes,
@@ -28,12 +28,17 @@ from boundcheck.falsify.generator import (
     symmetric,
     texts,
 )
-from boundcheck.falsify.reach import check_searchable
+from boundcheck.falsify.reach import not_covered, refuse
+from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
-from boundcheck.methods.parts import Constant
+from boundcheck.methods.clients import Clients
+from boundcheck.methods.method import Method
+from boundcheck.methods.parts import Constant, Cyclic, Full
 from boundcheck.theory.statement import Statement
 
 MOST = 64  # largest integer parameter that is drawn
+CONVEX = ("convex_clients", "convex_samples", "strongly_convex_samples")
+PARTICIPATION = {Full: "all clients in every round", Cyclic: "one client a round, in a fixed order"}
 CYCLES = 2**20
 ROUNDING = 1e-24  # relative, of squared distances
 LADDER = sorted({k for power in range(12) for k in (2**power, 3 * 2**power // 2)})
@@ -58,25 +63,50 @@ class FixedCycles(Generator):
     """Statements about the distance to the minimiser, with one constant step size."""
 
     kinds = ()  # the methods that no other generator has
+    decides = (
+        *("smooth_clients", "smooth_samples", "plain_mean", "data_weights", "bounded_below", "finite_gradient_noise"),
+        *("convexity", "strong_quasi_convexity", *CONVEX),
+    )
 
     def __init__(self, statement: Statement) -> None:
-        check_searchable(statement, ("dist2",), prescribing=True)
-        if statement.algorithm is None:
-            raise Unsupported(f"{statement.best_id} names no method whose runs could be searched.")
         own = {s.name: s for s in statement.symbols}
+        self.keys = {p: own[p].reported or p for p in statement.parameters if own[p].integer}
+        self.steps = {p: own[p].reported or p for p in statement.parameters if not own[p].integer}
+        self.assumed = {a.name for a in statement.assumptions}
+        # samples as strongly convex as F itself: all Hessians have the smallest eigenvalue of their mean
+        self.alike = "strongly_convex_samples" in self.assumed and any(s.reported == "mu" for s in statement.symbols)
+        reasons = not_covered(statement, ("dist2",))
+        if statement.algorithm is None:
+            refuse(statement, [*reasons, "names no method whose runs could be searched"])
+            return
         self.kind = statement.algorithm.kind
-        self.keys = {p: own[p].reported for p in statement.parameters if own[p].integer}
-        steps = [p for p in statement.parameters if not own[p].integer]
-        if len(steps) != 1:
-            raise Unsupported(f"{statement.best_id}: the search needs exactly one step size among the parameters.")
-        self.step = steps[0]
-        if not isinstance(self._built(dict.fromkeys(self.keys, 2)).schedule, Constant):
-            raise Unsupported(f"{statement.best_id}: the search carries out constant step sizes only.")
+        try:
+            method = self._built(dict.fromkeys(self.keys, 2))
+        except BadInput as error:
+            reasons.append(f"leaves parameters of the method open ({str(error).rstrip('.')})")
+        else:
+            reasons += self._open(statement, method)
+            self.participation = PARTICIPATION.get(type(method.participation), type(method.participation).__name__)
         known = {"mu", "mu_ij", "L", "L_ij", "n", "sigma2", "dist2_0", *self.keys.values()}
-        self.claimed = FloatStatement(statement, self.step, known)
+        self.claimed = self.compiled(statement, [*self.steps], known, reasons)
+
+    def _open(self, statement: Statement, method: Method) -> list[str]:
+        """What in a method is left open, or is none of what the search carries out."""
+        found: list[str] = []
+        if self.kind not in algorithms(method):
+            found.append(
+                f"names the method '{self.kind}', which leaves open who takes part and which samples a step uses; "
+                "name a kind of method that fixes both"
+            )
+        if not isinstance(method.schedule, Constant) or (statement.algorithm and statement.algorithm.steps):
+            found.append("has a step size that changes; the search carries out constant step sizes only")
+        elif beyond := not_carried(method, Clients.alike(2)):
+            found.append(f"is about '{self.kind}', and the search cannot carry it out: it {beyond}")
+        return found
 
     def _built(self, counts: Mapping[str, int]) -> Any:
-        return build_method({"kind": self.kind, **counts, self.step: Fraction(1)})
+        numbers = {self.keys[name]: count for name, count in counts.items()}
+        return build_method({"kind": self.kind, **numbers, **dict.fromkeys(self.steps.values(), Fraction(1, 2))})
 
     def draw(self, random: np.random.Generator) -> Shape:
         clients = int(random.integers(2, 4))
@@ -92,7 +122,10 @@ class FixedCycles(Generator):
         count = len(genes["angle"])
         mean = rotated(np.tile([shape.ratio, 1.0], (count, 1)), genes["angle"])
         apart = np.concatenate([genes["A"], -genes["A"].sum(1, keepdims=True)], 1)
-        A = mean[:, None] + np.exp(2 * genes["spread"] - 1)[:, None, None] * apart
+        spread = np.exp(2 * genes["spread"] - 1)
+        if self.assumed.intersection(CONVEX):
+            spread = np.minimum(spread, _convex_up_to(mean, apart)) * (not self.alike)
+        A = mean[:, None] + spread[:, None, None] * apart
         noise = np.exp(2 * genes["noise"])
         b = np.where(noise < 1e-3, 0.0, noise)[:, None, None] * genes["b"]
         start = np.stack([np.cos(genes["turn"]), np.sin(genes["turn"])], 1)
@@ -111,6 +144,16 @@ class FixedCycles(Generator):
             **{self.keys[name]: count for name, count in shape.counts.items()},
         }
 
+    def meets(self, shape: Shape, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+        found = np.isfinite(known["mu"])  # F is strongly convex
+        least = np.linalg.eigvalsh(symmetric(numbers["A"])).min((1, 2))
+        claimed = known[self.claimed.keys.get("mu") or "mu_ij"]
+        return {
+            **dict.fromkeys(self.decides, found),
+            **dict.fromkeys(("convex_clients", "convex_samples"), found & (least >= 0)),
+            "strongly_convex_samples": found & (least >= claimed * EDGE),
+        }
+
     def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Floats) -> Iterable[tuple[int, Floats]]:
         b = _pushes(shape, numbers)
         cycle, rounds = cycle_map(self._built(shape.counts), symmetric(numbers["A"]), b, step)
@@ -126,7 +169,7 @@ class FixedCycles(Generator):
         return {"kind": "quadratics", "clients": clients, "start": texts(numbers["start"])}
 
     def method(self, shape: Shape, numbers: Numbers) -> dict[str, Any]:
-        return {"kind": self.kind, **shape.counts}
+        return {"kind": self.kind, **{self.keys[name]: count for name, count in shape.counts.items()}}
 
     def simpler(self, shape: Shape, numbers: Numbers) -> Iterator[tuple[Shape, Numbers]]:
         A, b, start = numbers["A"], _pushes(shape, numbers), numbers["start"]
@@ -139,6 +182,13 @@ class FixedCycles(Generator):
             for smaller in [*(k for k in LADDER if k < count - 1), count - 1]:
                 if smaller > 0:
                     yield replace(shape, counts={**shape.counts, name: smaller}), numbers
+
+
+def _convex_up_to(mean: Floats, apart: Floats) -> Floats:
+    """Nearly the largest factors (B,) with which all matrices mean + factor apart are positive semidefinite."""
+    root = np.linalg.inv(np.linalg.cholesky(symmetric(mean)))[:, None]
+    lowest = np.linalg.eigvalsh(root @ symmetric(apart) @ np.swapaxes(root, -1, -2)).min((1, 2))
+    return 0.99 / np.maximum(-lowest, 1e-9)
 
 
 def _pushes(shape: Shape, numbers: Numbers) -> Any:

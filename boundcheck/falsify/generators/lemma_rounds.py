@@ -20,9 +20,9 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.cohorts import law_of
 from boundcheck.errors import BadInput, Unsupported
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, texts
-from boundcheck.falsify.reach import check_searchable
+from boundcheck.falsify.reach import not_covered
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.methods.parts import Stale
@@ -119,15 +119,23 @@ class LemmaRounds(Generator):
     """
 
     kinds = ()
+    participation = (
+        "uniform or MD sampling, all clients, asynchronous clients, FedFix or FedBuff, where the method allows it"
+    )
+    sampling = "full gradients, or one of two samples a step"
+    decides = (
+        *("smooth_clients", "smooth_samples", "convex_clients", "convex_samples", "unbiased_gradients", "plain_mean"),
+        *("independent_weights", "covariance_of_weights", "every_type_every_round"),
+    )
 
     def __init__(self, statement: Statement) -> None:
-        check_searchable(statement, METRICS, "of a round of the asynchronous methods")
+        reasons = not_covered(statement, METRICS, "of a round of the asynchronous methods")
         self.assumed = {a.name for a in statement.assumptions}
         sample = Shape(2, 1, Fraction(1), {"kind": "fedavg_sync"}, noisy=True)
         ones = {name: np.ones((1, size)) for name, size in (("c", 2), ("t", 2), ("u", 2), ("v", 2))}
         numbers = {**ones, "away": np.ones((1, 1)), "eta": np.ones((1, 1)) / 4}
         known = self.constants(sample, numbers)
-        self.claimed = FloatStatement(statement, None, [*known, *Run(sample, numbers).quantities(0)])
+        self.claimed = self.compiled(statement, None, [*known, *Run(sample, numbers).quantities(0)], reasons)
 
     def draw(self, random: np.random.Generator) -> Shape:
         """The best of a few shapes, by the scores of a few instances: the shape decides more than the numbers do."""

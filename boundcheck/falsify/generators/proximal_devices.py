@@ -17,9 +17,9 @@ import numpy as np
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.evidence.open_step_sizes import TUNED
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, texts
-from boundcheck.falsify.reach import check_searchable
+from boundcheck.falsify.reach import not_covered
 from boundcheck.theory.statement import Statement
 
 FLAT = 0.05  # roots of curvatures below this are 0
@@ -51,17 +51,22 @@ class ProximalDevices(Generator):
     """
 
     kinds = ("feddane",)
+    participation = "all devices, or two cohorts of 1 to 3 independent draws"
+    decides = (
+        *("convex_clients", "client_smoothness", "smooth_clients", "lower_curvature", "dissimilarity_at_start"),
+        *("inexact_solves", "unbiased_gradient_cohort", "gradient_cohort_variance", "independent_cohorts"),
+    )
 
     def __init__(self, statement: Statement) -> None:
         metric = statement.metric
         one = metric.weights is None and metric.index is None and metric.rounds == 1 and statement.trivial is not None
-        check_searchable(statement, ("gap",), "after one round", fits=one, prescribing=True)
+        reasons = not_covered(statement, ("gap",), "after one round", fits=one, prescribing=True)
         self.convex = "convex_clients" in {a.name for a in statement.assumptions}
         self.common = "prox" in {s.reported for s in statement.symbols} or "mu" in statement.parameters
         self.prescribed = None
         sample = {name: np.ones((1, 1, 1)) for name in ("sign", "slope")}
         known = self.constants(Shape(1, 1, None), {**sample, "root": np.ones((1, 1, 1, 1)), "mu": np.ones((1, 1))})
-        self.claimed = FloatStatement(statement, None, known)
+        self.claimed = self.compiled(statement, None, known, reasons)
         choice = dict(statement.choices).get("mu")
         if choice is not None:
             self.prescribed = self.claimed.formula(choice)
@@ -127,6 +132,13 @@ class ProximalDevices(Generator):
             "L_inv_mu2": largest(L_k / mu**2, axis=1),
             "gamma2_inv_mu2": largest(1 / mu**2, axis=1),
             "L_gamma2_inv_mu2": largest(L_k / mu**2, axis=1),
+        }
+
+    def meets(self, shape: Shape, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+        """A device that is concave along an axis is not convex; B2 is infinite where the mean gradient is 0."""
+        return {
+            "convex_clients": ((numbers["sign"] > 0) | (numbers["root"] == 0).all(2)).all((1, 2)),
+            "dissimilarity_at_start": np.isfinite(known["B2_0"]),
         }
 
     def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Any) -> Iterable[tuple[int, Floats]]:

@@ -16,8 +16,7 @@ import numpy as np
 
 from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
-from boundcheck.errors import Unsupported
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import (
     Generator,
     Genes,
@@ -29,7 +28,7 @@ from boundcheck.falsify.generator import (
     symmetric,
     texts,
 )
-from boundcheck.falsify.reach import check_searchable
+from boundcheck.falsify.reach import not_covered
 from boundcheck.methods.build import algorithms
 from boundcheck.methods.build import build as build_method
 from boundcheck.theory.dimension import STEP
@@ -59,27 +58,35 @@ class ReshuffledSamples(Generator):
     """Statements about FedShuffle."""
 
     kinds = ("fedshuffle", "fedshuffle_gen")
+    participation, sampling = "all clients in every round", "epochs over reshuffled samples, one sample a step"
+    decides = (
+        *("smooth_clients", "smooth_samples", "convexity", "convex_clients", "convex_samples", "plain_mean"),
+        *("strongly_convex_samples", "bounded_below", "finite_gradient_noise", "data_weights", "followed_objective"),
+        *("gradient_dissimilarity", "relaxed_dissimilarity", "local_variance", "hessian_similarity"),
+        "strong_quasi_convexity",
+    )
 
     def __init__(self, statement: Statement) -> None:
-        check_searchable(statement, _METRICS)
+        reasons = not_covered(statement, _METRICS)
         own = {s.name: s for s in statement.symbols}
+        self.even = "plain_mean" in {a.name for a in statement.assumptions}
         steps = [name for name in statement.parameters if own[name].dimension == STEP] or [
             name for name in own if name == "eta_l"
         ]
-        if len(steps) != 1:
-            raise Unsupported(f"{statement.best_id}: the search needs exactly one local step size.")
         sample = Shape((1,), 1, 1, Fraction(1))
         known = self.constants(sample, {"A": np.ones((1, 1)), "b": np.zeros((1, 0, 1)), "start": np.ones((1, 1))})
-        self.claimed = FloatStatement(statement, steps[0], {*known, "drift_0"})
         assert statement.algorithm is not None
         kind = statement.algorithm.kind
         built = {E: build_method({"kind": "fedshuffle", "E": E, "eta_l": 1}) for E in EPOCHS}
         self.epochs = [E for E, method in built.items() if kind in algorithms(method)]
         if not self.epochs:
-            raise Unsupported(f"{statement.best_id}: the search carries out FedShuffle, of which it does not speak.")
+            reasons.append("is about a method of which FedShuffle, which the search carries out, is no instance")
+        self.claimed = self.compiled(statement, steps, {*known, "drift_0"}, reasons)
 
     def draw(self, random: np.random.Generator) -> Shape:
         sizes = tuple(int(s) for s in random.integers(1, 4, size=int(random.integers(1, 3))))
+        if self.even:
+            sizes = sizes[:1] * len(sizes)
         eta_g = Fraction(int(random.choice([1, 1, 2, 4])))
         E = int(random.choice(self.epochs))
         return Shape(sizes, int(random.integers(1, 3)), E, eta_g)
@@ -129,6 +136,10 @@ class ReshuffledSamples(Generator):
 
     def constants_of_step(self, shape: Shape, numbers: Numbers, step: Floats) -> Known:
         return {"drift_0": drift(shape, numbers, step)} if "drift_0" in self.claimed.keys.values() else {}
+
+    def meets(self, shape: Shape, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+        """Clients have the weights of their numbers of samples."""
+        return {"plain_mean": len(set(shape.sizes)) == 1}
 
     def curve(self, shape: Shape, numbers: Numbers, known: Known, step: Floats) -> Iterable[tuple[int, Floats]]:
         reach2 = known["dist2_0"] + (numbers["b"] ** 2).sum((1, 2)) / known["mu"] ** 2

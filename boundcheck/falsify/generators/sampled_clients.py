@@ -19,9 +19,9 @@ from boundcheck.core.numbers import format_exact
 from boundcheck.engines.curve import Floats
 from boundcheck.engines.exact.cohorts import law_of
 from boundcheck.errors import Unsupported
-from boundcheck.falsify.float_statement import FloatStatement, Known
+from boundcheck.falsify.float_statement import Known
 from boundcheck.falsify.generator import Generator, Genes, Numbers, shares, texts
-from boundcheck.falsify.reach import check_searchable
+from boundcheck.falsify.reach import not_covered
 from boundcheck.methods.build import algorithms, build
 from boundcheck.methods.clients import Clients
 from boundcheck.setting.expected_weights import expected_weights
@@ -86,17 +86,23 @@ class SampledClients(Generator):
 
     # "" are the statements that are about every method of Algorithm 1 of the asynchronous paper
     kinds = ("", "uniform_sampling", "md_sampling", "biased_sampling", "fedavg_sync", "centralised")
+    participation = (
+        "uniform or MD sampling, fixed cohorts in turn, all clients, or one client, where the method allows it"
+    )
+    decides = (
+        *("smooth_clients", "smooth_samples", "convex_clients", "convex_samples", "unbiased_gradients", "plain_mean"),
+        *("independent_weights", "covariance_of_weights", "no_empty_rounds", "same_expected_weights"),
+        "every_type_every_round",
+    )
 
     def __init__(self, statement: Statement) -> None:
         metric = statement.metric
         means = metric.weights == 1 and metric.index is not None and not metric.surrogate
-        check_searchable(statement, METRICS, "as a mean over the rounds", fits=means, prescribing=True)
+        reasons = not_covered(statement, METRICS, "as a mean over the rounds", fits=means)
         self.assumed = {a.name for a in statement.assumptions}
-        if "bounded_gradients" in self.assumed:
-            raise Unsupported(f"{statement.best_id}: the search has quadratics, whose gradients are not bounded.")
         sample = Shape(2, 1, Fraction(1), {"kind": "fedavg_sync"})
         known = self.constants(sample, {"c": np.ones((1, 2)), "t": np.ones((1, 2)), "away": np.ones((1, 1))})
-        self.claimed = FloatStatement(statement, "eta_l", known)
+        self.claimed = self.compiled(statement, ["eta_l"], known, reasons)
 
     def draw(self, random: np.random.Generator) -> Shape:
         algorithm = self.claimed.statement.algorithm
@@ -108,17 +114,20 @@ class SampledClients(Generator):
                 continue
             alike = {"c": np.ones((1, n)), "t": np.arange(n)[None] * 1.0, "away": np.ones((1, 1))}
             known = self.constants(shape, alike)
-            if self._assumed(known) and np.isfinite(self.claimed.largest_step(known, 1 / known["L"])).any():
+            met, steps = self.meets(shape, alike, known), self.claimed.largest_step(known, 1 / known["L"])
+            if all(met.get(name, True) for name in self.assumed) and np.isfinite(steps).any():
                 return shape
         raise Unsupported(f"{self.claimed.statement.best_id}: no method of the search is within its scope.")
 
-    def _assumed(self, known: Known) -> bool:
-        """Whether the expected weights are as the statement assumes; the rest holds for every method here."""
+    def meets(self, shape: Shape, numbers: Numbers, known: Known) -> Mapping[str, Any]:
+        """Hypotheses about the expected weights; the others hold for every method here."""
         whole = "U_loss" in known
         same = whole and float(np.max(known["chi2_max"])) < 1e-12
-        return (same or "same_expected_weights" not in self.assumed) and (
-            whole or "every_type_every_round" not in self.assumed
-        )
+        return {
+            "same_expected_weights": same,
+            "every_type_every_round": whole,
+            "covariance_of_weights": "alpha" in known,
+        }
 
     def genes(self, shape: Shape) -> Mapping[str, tuple[int, ...]]:
         return {"c": (shape.clients,), "t": (shape.clients,), "away": (), "distance": (), "share": ()}

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from boundcheck.core.parameters import checks_types
 from boundcheck.errors import BadInput, BoundcheckError, UnknownName
 from boundcheck.implementations.checks.instances import Case, Subject
 from boundcheck.implementations.checks.result import CheckResult, ImplementationChecks, Settings, Status, carry_out
@@ -31,6 +32,7 @@ CAPABILITIES = (
 )
 
 
+@checks_types
 def check_implementation(
     method: Mapping[str, Any],
     run: Run,

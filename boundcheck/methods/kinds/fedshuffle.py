@@ -301,8 +301,8 @@ def _is_one_epoch(E: Any) -> bool:
 
 _ANY_NUMBER = {"E": anything, "batch": anything}
 _FEDSHUFFLE = _form(Part(Epochs, E=int, divide="size"), Unbiased())
-# FedNova divides differences by the number of steps: wtilde_i proportional to w_i/(E_i |D_i|), c = max E_j |D_j| and
-# q_i^S = p_i in FedShuffleGen, so that it minimises the true objective (Appendix E.2).
+# The paper's FedNova divides differences by the number of steps: wtilde_i proportional to w_i/(E_i |D_i|), c = max
+# E_j |D_j| and q_i^S = p_i in FedShuffleGen, so that it minimises the true objective (Appendix E.2).
 # With numbers of epochs that are drawn, each visit is divided by its own, and c is that of the most epochs.
 _NOVA = {"E": AnyOf(int, tuple), "batch": anything, "divide": "largest"}
 # The n/b of the printed Algorithm 2 is no normaliser of Theorem E.1. Its condition c_i >= E_i |D_i| holds with the
@@ -327,8 +327,8 @@ KINDS = {
     "fedavg_mean": Kind(equal_steps, _form(Part(Epochs, **_ANY_NUMBER, sampling=anything, common="mean"), SumOne())),
     "fedavg_sgd": Kind(fedavg_sgd, _form(Part(Epochs, **_ANY_NUMBER, sampling="replacement"), SumOne())),
     "fedavg_rr": Kind(fedavg_rr, _form(Part(Epochs, E=int, batch=anything), SumOne())),
-    "fednova": Kind(epochs, _form(Part(Epochs, **_NOVA, sampling="replacement"), Unbiased("nova"))),
-    "fednova_rr": Kind(epochs, _form(Part(Epochs, **_NOVA), Unbiased("nova"))),
+    "fedshuffle_nova": Kind(epochs, _form(Part(Epochs, **_NOVA, sampling="replacement"), Unbiased("nova"))),
+    "fedshuffle_nova_rr": Kind(epochs, _form(Part(Epochs, **_NOVA), Unbiased("nova"))),
     "fedshuffle": Kind(fedshuffle, _FEDSHUFFLE),
     "fedshuffle_ascending": Kind(
         fedshuffle_ascending, replace(_FEDSHUFFLE, server=Part(ServerStep, eta_g=anything, ascend=True))

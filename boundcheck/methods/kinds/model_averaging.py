@@ -81,7 +81,7 @@ def periodic_averaging(
 def sync_sgd(
     *,
     eta: Any,
-    weights: Any = "uniform",
+    weights: Any = "data",
     batch: Any = 1,
     gradient: Any = "sample",
     momentum_l: Any = 0,
@@ -90,7 +90,8 @@ def sync_sgd(
 ) -> dict[str, Any]:
     """Synchronous SGD: the workers' models are averaged after every step, so that they never differ.
 
-    It is partial and periodic averaging with tau = 1. Raises BadInput and UnknownName.
+    It is partial and periodic averaging with tau = 1. By default the workers count by their weights in F, so that a
+    step follows an unbiased estimate of grad F. Raises BadInput and UnknownName.
     """
     exchange = Blocks(1, "whole", None, weights)
     return {"exchange": exchange, **_steps(eta, batch, gradient, momentum_l, weight_decay_l, clip_l)}

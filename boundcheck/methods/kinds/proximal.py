@@ -1,9 +1,10 @@
-"""Methods whose clients work on a proximal subproblem: FedProx, DANE and FedDANE; the server takes the plain mean.
+"""Methods whose clients work on a proximal subproblem: FedProx, DANE and FedDANE.
 
 T. Li et al., "FedDANE: A Federated Newton-Type Method", Algorithm 2, equation (2) and Sections III and V; FedProx:
 T. Li et al., "Federated Optimization in Heterogeneous Networks", Algorithm 2.
 
-mu, the proximal weight, is a number or one number a client. solver: see `solver_from`. All kinds raise BadInput and
+The server takes the plain mean of the cohort's models, in FedProx that by data where all clients take part. mu, the
+proximal weight, is a number or one number a client. solver: see `solver_from`. All kinds raise BadInput and
 UnknownName.
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 from boundcheck.core.numbers import as_fraction
 from boundcheck.errors import BadInput, UnknownName
 from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
+from boundcheck.methods.method import Method
 from boundcheck.methods.parameters import (
     NOT_CLIPPED,
     client_optimizer_from,
@@ -26,6 +28,7 @@ from boundcheck.methods.parameters import (
     step_from,
 )
 from boundcheck.methods.parts import (
+    Average,
     Correction,
     Epochs,
     ExactSolve,
@@ -36,6 +39,7 @@ from boundcheck.methods.parts import (
     Participation,
     Proximal,
     Schedule,
+    SumOne,
     Uniform,
     WithReplacement,
 )
@@ -57,6 +61,7 @@ def fedprox(
     participation: Any = "full",
     K: Any = None,
     solver: Any = None,
+    weights: Any = None,
     momentum_l: Any = 0,
     weight_decay_l: Any = 0,
     clip_l: Any = NOT_CLIPPED,
@@ -64,6 +69,9 @@ def fedprox(
     """FedProx, local work on F_k(v) + mu/2 |v - x|^2, with E local epochs of step size eta, or with a `solver`.
 
     participation: "with_replacement" (by weight) or "uniform" for K clients, or as `methods.parameters` says.
+    weights: of the cohort's models: "data" (w_i, scaled to sum to 1) or "uniform". Default: "data" where all clients
+    take part, so that the mean is that of F; "uniform" for a cohort that is drawn, as in Algorithm 2. With "data" for
+    such a cohort what runs is no instance of the kind.
     momentum_l, weight_decay_l, clip_l: of local steps that have a step size (`ClientOptimizer`). With mu = 0 and local
     steps it is FedAvg.
     """
@@ -73,9 +81,14 @@ def fedprox(
         raise BadInput(f"fedprox takes either a solver or {', '.join(given)}, not both.")
     local, schedule = solver_from(mu, given if solver is None else solver)
     optimizer = client_optimizer_from(momentum_l, weight_decay_l, clip_l)
+    cohort = sized(participation, K)
+    by = str(weights) if weights is not None else "data" if isinstance(cohort, Full) else "uniform"
+    if by not in _WEIGHTS:
+        raise UnknownName("the weights of fedprox", by, _WEIGHTS)
     return {
-        "participation": sized(participation, K),
+        "participation": cohort,
         "local": plain_work(local),
+        "aggregation": _WEIGHTS[by],
         "schedule": schedule,
         "client_optimizer": optimizer,
     }
@@ -176,11 +189,17 @@ def decay_from(given: Any) -> tuple[Any, Fraction]:
     return kind, as_fraction(table.get("factor", 1), "factor")
 
 
+def _means_of_all(method: Method) -> bool:
+    """Whether the mean is plain or over all clients; statements are about plain means of cohorts that are drawn."""
+    return method.aggregation == Average() or isinstance(method.participation, Full)
+
+
 _SUBPROBLEM = AnyOf(ExactSolve, Proximal)
+_WEIGHTS = {"data": SumOne(), "uniform": Average()}
 _WHOLE_GRADIENT = Correction(Full(), weights="data")  # the correction with grad F itself
 
 KINDS = {
-    "fedprox": Kind(fedprox, Form(local=_SUBPROBLEM)),
+    "fedprox": Kind(fedprox, Form(local=_SUBPROBLEM, aggregation=AnyOf(*_WEIGHTS.values()), relation=_means_of_all)),
     "dane": Kind(dane, Form(Full(), _SUBPROBLEM, correction=_WHOLE_GRADIENT)),
     "feddane": Kind(
         feddane, Form(local=_SUBPROBLEM, correction=AnyOf(Part(Correction, participation=anything), _WHOLE_GRADIENT))

@@ -12,7 +12,7 @@ from typing import Any
 
 from boundcheck.methods.kind import AnyOf, Form, Kind, Part, anything
 from boundcheck.methods.parameters import NOT_CLIPPED, client_optimizer_from, count, epochs_from, schedule_from
-from boundcheck.methods.parts import Cyclic, Epochs, Full, GradientSteps, Participation, Uniform
+from boundcheck.methods.parts import Cyclic, Epochs, Full, GradientSteps, Participation, SumOne, Uniform
 
 
 def scgd(
@@ -50,6 +50,7 @@ def fedavg(
 ) -> dict[str, Any]:
     """FedAvg with E full local gradient steps; `size` clients a round at random (default: all clients).
 
+    The clients of a cohort count alike, as in this paper; `fedavg_weighted` weighs them by their data.
     momentum_l, weight_decay_l, clip_l: of the local steps (`ClientOptimizer`). Raises BadInput.
     """
     return {
@@ -90,7 +91,7 @@ def _cohort(size: Any) -> Participation:
 
 
 def gradient_descent(*, eta: Any = None, eta0: Any = None) -> dict[str, Any]:
-    """Gradient descent x <- x - eta grad F(x); equal client weights are required for the average to be grad F."""
+    """Gradient descent x <- x - eta grad F(x), F = sum of w_i f_i: clients count by their weights."""
     return {"participation": Full(), "schedule": schedule_from({"eta": eta, "eta0": eta0})}
 
 
@@ -100,5 +101,5 @@ KINDS = {
     "fedavg_reshuffled": Kind(
         fedavg_reshuffled, Form(AnyOf(Full, Uniform), Part(Epochs, E=AnyOf(int, tuple), batch=anything))
     ),
-    "gradient_descent": Kind(gradient_descent, Form(Full, GradientSteps(1))),
+    "gradient_descent": Kind(gradient_descent, Form(Full, GradientSteps(1), aggregation=SumOne())),
 }

@@ -11,7 +11,7 @@ the server (`methods.parameters.server_momentum_from`). All kinds raise BadInput
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import replace
 from typing import Any
 
 from boundcheck.core.numbers import as_fraction
@@ -63,6 +63,22 @@ def accelerated_gradient(*, eta: Any = None, eta0: Any = None) -> dict[str, Any]
     return {"schedule": schedule_from({"eta": eta, "eta0": eta0})}
 
 
+def fedavg_weighted(
+    *, eta_l: Any, eta_g: Any = 1, E: Any = None, batch: Any = None, K: Any = None, participation: Any = "full"
+) -> dict[str, Any]:
+    """FedAvg as it is commonly run: the mean of the cohort's models by their data, weights w_i scaled to sum to 1.
+
+    B. McMahan et al., "Communication-Efficient Learning of Deep Networks from Decentralized Data", Algorithm 1. Clients
+    do E reshuffled local epochs (default 1) with `batch` samples a step (default 1), or K full gradient steps.
+    """
+    return {
+        "participation": participation_from(participation),
+        "local": _work(E, batch, K),
+        "schedule": step_from(eta_l, "eta_l"),
+        "server": {"eta_g": as_fraction(eta_g, "eta_g")},
+    }
+
+
 def fedavgm(
     *,
     eta_l: Any,
@@ -102,18 +118,20 @@ def _of_gradients(momentum: Any, *, nesterov: bool) -> Form:
     return Form(Full(), GradientSteps(1), aggregation=SumOne(), server_momentum=pushed)
 
 
+# E epochs or K whole gradient steps, and the cohort's mean by data
+_BY_DATA = Form(
+    local=AnyOf(Part(Epochs, E=anything, batch=anything), GradientSteps),
+    aggregation=SumOne(),
+    server=Part(ServerStep, eta_g=anything),
+)
+
 KINDS = {
-    "heavy_ball": Kind(heavy_ball, _of_gradients(Fraction, nesterov=False)),
-    "nesterov": Kind(nesterov, _of_gradients(Fraction, nesterov=True)),
+    "heavy_ball": Kind(heavy_ball, _of_gradients(anything, nesterov=False)),
+    "nesterov": Kind(nesterov, _of_gradients(anything, nesterov=True)),
     "accelerated_gradient": Kind(accelerated_gradient, _of_gradients(POLYNOMIAL, nesterov=True)),
     "fista": Kind(accelerated_gradient, _of_gradients("fista", nesterov=True)),
+    "fedavg_weighted": Kind(fedavg_weighted, _BY_DATA),
     "fedavgm": Kind(
-        fedavgm,
-        Form(
-            local=AnyOf(Part(Epochs, E=anything, batch=anything), GradientSteps),
-            aggregation=SumOne(),
-            server=Part(ServerStep, eta_g=anything),
-            server_momentum=Part(ServerMomentum, momentum=anything, nesterov=False),
-        ),
+        fedavgm, replace(_BY_DATA, server_momentum=Part(ServerMomentum, momentum=anything, nesterov=False))
     ),
 }

@@ -4,6 +4,7 @@ from boundcheck.methods.parts.aggregation import (
     Aggregation,
     AggregationContext,
     Average,
+    Normalised,
     PerClient,
     Same,
     SumOne,
@@ -13,7 +14,15 @@ from boundcheck.methods.parts.client_optimizer import ClientOptimizer
 from boundcheck.methods.parts.control import Control, ControlVariates, ReferencePoint
 from boundcheck.methods.parts.correction import Correction
 from boundcheck.methods.parts.exchange import Blocks, Exchange, HandOver, Stale
-from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, StochasticSteps, Visit
+from boundcheck.methods.parts.local import (
+    EpochRange,
+    Epochs,
+    GradientSteps,
+    LocalWork,
+    OwnSteps,
+    StochasticSteps,
+    Visit,
+)
 from boundcheck.methods.parts.momentum import Momentum
 from boundcheck.methods.parts.participation import (
     Cyclic,
@@ -77,7 +86,9 @@ __all__ = [
     "LogHorizon",
     "Momentum",
     "NoStep",
+    "Normalised",
     "OneByWeight",
+    "OwnSteps",
     "Participation",
     "Pattern",
     "PerClient",

@@ -199,6 +199,31 @@ class Unbiased:
 
 
 @dataclass(frozen=True)
+class Normalised:
+    """a_i^S = p_i tau_eff/tau_i with tau_eff = sum over j in S of p_j tau_j (FedNova of J. Wang et al., 2020).
+
+    p_i = w_i / sum over j in S of w_j; tau_i: the local steps of client i, a fixed number.
+    """
+
+    sums_to_one: ClassVar[bool] = False
+
+    def coefficients(self, cohort: Sequence[int], setting: AggregationContext) -> list[Fraction]:
+        if not cohort:
+            return []
+        shares, taken = SumOne().coefficients(cohort, setting), list[int]()
+        for i in cohort:
+            numbers = {v.steps for _, v in setting.local.visits(i, cohort, setting.clients)}
+            if len(numbers) != 1 or not min(numbers):
+                raise BadInput(f"the weights of FedNova divide by the local steps of client {i}: {sorted(numbers)}.")
+            taken.append(numbers.pop())
+        effective = sum((p * k for p, k in zip(shares, taken, strict=True)), Fraction(0))
+        return [p * effective / k for p, k in zip(shares, taken, strict=True)]
+
+    def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
+        return _of_fixed_cohort(self, setting)
+
+
+@dataclass(frozen=True)
 class SumOne:
     """a_i^S = factor * wtilde_i / sum over j in S of w_j: what FedAvg does in practice.
 
@@ -225,9 +250,12 @@ class SumOne:
         return [factor * of(i) / total for i in cohort]
 
     def by_client(self, setting: AggregationContext) -> Callable[[int], Fraction] | None:
-        drawing = setting.participation.drawing(setting.clients)
-        if drawing is None and setting.participation.period(setting.clients) == 1:
-            cohort = setting.participation.fixed(0, setting.clients) or ()
-            known = dict(zip(cohort, self.coefficients(cohort, setting), strict=True))
-            return known.__getitem__
+        return _of_fixed_cohort(self, setting)
+
+
+def _of_fixed_cohort(rule: Aggregation, setting: AggregationContext) -> Callable[[int], Fraction] | None:
+    """i -> a_i where every round has the same cohort, else None."""
+    if setting.participation.drawing(setting.clients) is not None or setting.participation.period(setting.clients) != 1:
         return None
+    cohort = setting.participation.fixed(0, setting.clients) or ()
+    return dict(zip(cohort, rule.coefficients(cohort, setting), strict=True)).__getitem__

@@ -63,18 +63,8 @@ class LocalWork(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class GradientSteps:
-    """E steps with the client's full gradient (SCGD Algorithm 1, line 7; FedAvg of the same paper)."""
-
-    E: int
-
-    def __post_init__(self) -> None:
-        if self.E < 1:
-            raise BadInput(f"E = {self.E} local steps are impossible; at least 1 is allowed.")
-
-    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
-        return ((Fraction(1), Visit("full", self.E)),)
+class Fixed:
+    """Local work that draws nothing and does not depend on who else takes part."""
 
     @property
     def by_cohort(self) -> bool:
@@ -86,7 +76,35 @@ class GradientSteps:
 
 
 @dataclass(frozen=True)
-class StochasticSteps:
+class GradientSteps(Fixed):
+    """E steps with the client's full gradient (SCGD Algorithm 1, line 7; FedAvg of the same paper)."""
+
+    E: int
+
+    def __post_init__(self) -> None:
+        if self.E < 1:
+            raise BadInput(f"E = {self.E} local steps are impossible; at least 1 is allowed.")
+
+    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        return ((Fraction(1), Visit("full", self.E)),)
+
+
+@dataclass(frozen=True)
+class OwnSteps(Fixed):
+    """As `GradientSteps`, with one number of steps for each client."""
+
+    steps: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if min(self.steps, default=0) < 1:
+            raise BadInput(f"{list(self.steps)} local steps are impossible; each client takes at least 1.")
+
+    def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
+        return ((Fraction(1), Visit("full", _of(self.steps, client, "numbers of local steps"))),)
+
+
+@dataclass(frozen=True)
+class StochasticSteps(Fixed):
     """So many steps, each with the mean gradient of `batch` samples that are drawn anew, uniformly with replacement.
 
     A client that holds fewer samples than that draws as many as it holds.
@@ -108,10 +126,6 @@ class StochasticSteps:
                 "divides the number of samples, or is at least as large, or the steps together need no more of them."
             )
         return ((Fraction(1), Visit("replacement", self.steps, batch=self.batch)),)
-
-    @property
-    def by_cohort(self) -> bool:
-        return False
 
     @property
     def is_random(self) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from boundcheck.errors import BadInput
 from boundcheck.methods.clients import Clients
-from boundcheck.methods.parts.local import EpochRange, Epochs, GradientSteps, LocalWork, Visit
+from boundcheck.methods.parts.local import EpochRange, Epochs, Fixed, GradientSteps, LocalWork, Visit
 
 Weight = Fraction | tuple[Fraction, ...]
 
@@ -27,7 +27,7 @@ def _weight(mu: Weight, client: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class ExactSolve:
+class ExactSolve(Fixed):
     """The exact minimiser of the subproblem: in closed form on quadratics, by Newton's method elsewhere.
 
     mu: proximal weight, common to all clients or one number a client; the subproblem must be strongly convex.
@@ -44,14 +44,6 @@ class ExactSolve:
 
     def visits(self, client: int, cohort: Sequence[int], clients: Clients) -> tuple[tuple[Fraction, Visit], ...]:
         return ((Fraction(1), Visit("exact", 1, prox=_weight(self.mu, client))),)
-
-    @property
-    def by_cohort(self) -> bool:
-        return False
-
-    @property
-    def is_random(self) -> bool:
-        return False
 
 
 @dataclass(frozen=True)

@@ -82,12 +82,13 @@ class ServerMomentum:
     def __post_init__(self) -> None:
         if isinstance(self.momentum, Fraction):
             self._checked(self.momentum, 0)
-        elif self._expression is not None:
+        elif self.expression is not None:
             for r in (1, 2):
                 self.at(r)
 
     @cached_property
-    def _expression(self) -> Expression | None:
+    def expression(self) -> Expression | None:
+        """The expression in the round that users wrote; None for a number, and for FISTA's."""
         own = self.momentum
         return None if isinstance(own, Fraction) or own == FISTA else parse_expression(own, "momentum_g", ("r",))
 
@@ -108,8 +109,8 @@ class ServerMomentum:
             return self.momentum
         if r == 0:
             return Fraction(0)
-        if self._expression is not None:
-            return self._checked(self._expression.at(r=r), r)
+        if self.expression is not None:
+            return self._checked(self.expression.at(r=r), r)
         return (_fista(r) - 1) / _fista(r + 1)
 
     def parameters(self) -> dict[str, Fraction]:

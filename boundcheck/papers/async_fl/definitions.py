@@ -294,8 +294,7 @@ def mean_over_rounds(quantity: str, dimension: Dimension, **more: Any) -> Metric
         dimension,
         index="s",
         rounds=rounds,
-        weights=sp.S.One,
-        average="mean over rounds",
+        average="mean",
         expectation="participation, delays and gradients",
         **more,
     )

@@ -33,7 +33,7 @@ theorem = Theorem(
     title="Mean gap of centralised stochastic gradient descent",
     symbols=NOTATION,
     metric=mean_over_rounds("gap", VALUE),
-    algorithm=Algorithm("centralised", ("eta_l", "eta_g")),
+    algorithm=Algorithm("centralised", ("eta_l", "eta_g"), any_value=("batch",)),
     bound=dist2_0 / (eta_l * K * rounds) + 6 * eta_l * Sigma,
     readings={
         "corrected": Reading(

@@ -46,15 +46,14 @@ theorem = Theorem(
         "gap",
         VALUE,
         rounds=N,
-        weights=sp.S.One,
-        average="mean over rounds",
+        average="mean",
         expectation="participation, delays and gradients",
     ),
     readings={
         "corrected": Reading(
             bound=rate,
             belief=Belief.TRUE,
-            algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g")),
+            algorithm=Algorithm("fedavg_sync", ("eta_l", "eta_g"), any_value=("batch",)),
             choices=(("eta_l", step),),
             conditions=(
                 Condition(

@@ -18,7 +18,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric("constant:schedule/window", ONE, expectation="none: a constant of the schedule"),
     kind=Kind.EQUALITY,
-    algorithm=Algorithm("fedavg_async"),
+    algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one, whole_times),
     bound=nu * rate_sum,
     readings={

@@ -14,7 +14,7 @@ theorem = Theorem(
     symbols=(*NOTATION, nonnegative("d_i", "aggregation weight of the client", key="participation/d_1")),
     metric=Metric("constant:participation/mean_q_1", ONE, expectation="none: a constant of the schedule"),
     kind=Kind.EQUALITY,
-    algorithm=Algorithm("fedavg_async"),
+    algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one),
     bound=d_i / (tau_i * rate_sum),
     readings={

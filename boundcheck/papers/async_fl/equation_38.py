@@ -67,8 +67,7 @@ theorem = Theorem(
         "gap",
         VALUE,
         rounds=N,
-        weights=sp.S.One,
-        average="mean over rounds",
+        average="mean",
         expectation="participation, delays and gradients",
         scale=q_bar,
         surrogate=True,
@@ -81,7 +80,7 @@ theorem = Theorem(
             + beta * (h + 16 * rho * L * (h * tau) ** 2) * (12 * rho * L * R + 6 * rho**2 * S1)  # eps_beta
             + q_bar * rho * h * (W - 1) * B**2,  # eps_W
             belief=Belief.TRUE,
-            algorithm=Algorithm("fedavg_async", ("eta_l", "eta_g")),
+            algorithm=Algorithm("fedavg_async", ("eta_l", "eta_g"), any_value=("times", "batch")),
             choices=(("eta_l", step),),
             conditions=(
                 Condition(

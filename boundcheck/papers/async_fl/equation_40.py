@@ -16,7 +16,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
     kind=Kind.EQUALITY,
-    algorithm=Algorithm("fedfix"),
+    algorithm=Algorithm("fedfix", any_value=("K", "times")),
     assumptions=(fixed_times, time_based),
     bound=sp.ceiling(tau_i / dt) * p_i,
     readings={

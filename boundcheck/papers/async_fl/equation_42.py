@@ -64,8 +64,7 @@ theorem = Theorem(
         "gap",
         VALUE,
         rounds=N,
-        weights=sp.S.One,
-        average="mean over rounds",
+        average="mean",
         expectation="participation, delays and gradients",
         scale=q_bar,
         surrogate=True,
@@ -77,7 +76,7 @@ theorem = Theorem(
             + (h + 16 * rho * L * (h * tau) ** 2) * (24 * rho * L * R + 6 * rho**2 * S2 / K)  # eps_alpha
             + q_bar * rho * h * (W - 1) * B**2,  # eps_W
             belief=Belief.TRUE,
-            algorithm=Algorithm("fedfix", ("eta_l", "eta_g")),
+            algorithm=Algorithm("fedfix", ("eta_l", "eta_g"), any_value=("times", "dt", "batch")),
             choices=(("eta_l", step),),
             conditions=(
                 Condition(

@@ -19,7 +19,7 @@ theorem = Theorem(
     # the weights of FedAvg sum to 1, those of a full round of FedFix to rho
     metric=Metric("constant:participation/rho", ONE, scale=eta_g, expectation="none: a constant of the schedule"),
     kind=Kind.EQUALITY,
-    algorithm=Algorithm("fedfix"),
+    algorithm=Algorithm("fedfix", any_value=("K", "times")),
     conditions=(ALIKE,),
     assumptions=(fixed_times, time_based),
     readings={

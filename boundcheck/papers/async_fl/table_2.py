@@ -64,6 +64,15 @@ COLUMNS = {
 }
 # row -> what it is, and what is compared
 CONSTANT = "none: a constant of the schedule"
+# method -> its parameters for whose every value the table is printed; constants of the schedule are made of them
+_ANY_VALUE = {
+    "fedavg_sync": ("K", "times"),
+    "fedavg_async": ("K", "times"),
+    "fedfix": ("K", "times", "dt"),
+    "centralised": ("K",),
+    "uniform_sampling": ("K",),
+    "md_sampling": ("K",),
+}
 ROWS = {
     "alpha": ("Covariance parameter alpha", Metric("constant:participation/alpha", ONE, expectation=CONSTANT)),
     "beta": ("Covariance parameter beta", Metric("constant:participation/beta", ONE, expectation=CONSTANT)),
@@ -285,7 +294,7 @@ def _constant(column: str, row: str) -> Theorem:
         ),
         metric=metric,
         kind=Kind.EQUALITY,
-        algorithm=Algorithm(method),
+        algorithm=Algorithm(method, any_value=_ANY_VALUE[method]),
         assumptions=assumptions,
         readings=TABLE[column, row],
     )
@@ -299,7 +308,7 @@ def _rounds(column: str) -> Theorem:
         symbols=NOTATION,
         metric=Metric("constant:schedule/rounds_in_time", ONE, expectation=CONSTANT),
         kind=Kind.EQUALITY,
-        algorithm=Algorithm(method),
+        algorithm=Algorithm(method, any_value=_ANY_VALUE[method]),
         assumptions=assumptions,
         readings={"as_printed": ROUNDS[column]},
     )

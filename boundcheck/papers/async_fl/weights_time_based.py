@@ -14,7 +14,7 @@ theorem = Theorem(
     symbols=NOTATION,
     metric=Metric("constant:participation/d_1", ONE, expectation="none: a constant of the schedule"),
     kind=Kind.EQUALITY,
-    algorithm=Algorithm("fedavg_async"),
+    algorithm=Algorithm("fedavg_async", any_value=("K", "times")),
     assumptions=(fixed_times, one_by_one, time_based),
     bound=rate_sum * tau_i * p_i,
     readings={

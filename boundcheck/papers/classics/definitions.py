@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from boundcheck.theory.assumptions import averages_as_objective, block_variance, plain_mean, smooth_clients
+from boundcheck.theory.assumptions import averages_as_objective, block_variance, smooth_clients
 from boundcheck.theory.dimension import ONE
 from boundcheck.theory.paper import Paper
 from boundcheck.theory.symbols import Symbol, common
@@ -93,7 +93,7 @@ NOTATION = (
 mu, L, eta, sigma2, sum_p2, dist2_0, gap_0, k = (symbol.expr for symbol in NOTATION)
 variance = sigma2 * sum_p2  # of the averaged gradient
 
-SMOOTH = (plain_mean, smooth_clients)
+SMOOTH = (smooth_clients,)
 STOCHASTIC = (averages_as_objective, block_variance, smooth_clients)
 
 # F smooth and strongly convex through its samples, for the readings that need more than quasi-convexity

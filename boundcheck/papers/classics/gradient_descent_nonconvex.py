@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from boundcheck.papers.classics.definitions import NESTEROV, NOTATION, SMALL_STEP, SMOOTH, L, eta, gap_0, k
 from boundcheck.theory.assumptions import bounded_below
 from boundcheck.theory.dimension import GRADIENT2
@@ -15,9 +13,7 @@ theorem = Theorem(
     title="Mean squared gradient norm of gradient descent",
     symbols=NOTATION,
     algorithm=Algorithm("gradient_descent", ("eta",)),
-    metric=Metric(
-        "grad2", GRADIENT2, index="k", rounds=k, average="mean over the k points before the steps", weights=sp.S.One
-    ),
+    metric=Metric("grad2", GRADIENT2, index="k", rounds=k, average="mean"),
     assumptions=(*SMOOTH, bounded_below),
     trivial=2 * L * gap_0,
     printed_rate=1 / k,

@@ -15,7 +15,7 @@ from boundcheck.papers.classics.definitions import (
     k,
     mu,
 )
-from boundcheck.theory.assumptions import plain_mean, smooth_samples, strong_quasi_convexity, strongly_convex_samples
+from boundcheck.theory.assumptions import smooth_samples, strong_quasi_convexity, strongly_convex_samples
 from boundcheck.theory.dimension import LENGTH2
 from boundcheck.theory.statement import Algorithm, Belief, Condition, Metric, Source
 from boundcheck.theory.theorem import Reading, Theorem
@@ -41,7 +41,7 @@ theorem = Theorem(
             (1 - mu * eta) ** (2 * k) * dist2_0,
             title="Gradient descent on a smooth, strongly convex function",
             symbols=OF_SAMPLES,
-            assumptions=(plain_mean, smooth_samples, strongly_convex_samples),
+            assumptions=(smooth_samples, strongly_convex_samples),
             conditions=(Condition("step size", eta <= 2 / (mu + L), SMALL_STEP),),
             belief=Belief.TRUE,
             replaces="(1 - mu eta)^k and eta <= 1/L",

@@ -47,7 +47,7 @@ theorem = Theorem(
     symbols=(*NOTATION, *OWN),
     metric=Metric("gap", None, index="T", rounds=T, expectation="S_t, S'_t and the local solvers"),
     kind=Kind.EQUALITY,
-    algorithm=Algorithm("feddane", ("mu",)),
+    algorithm=Algorithm("feddane", ("mu",), any_value=("K",)),
     conditions=(
         Condition("exact solutions", sp.Eq(gamma, 0)),
         Condition("one gradient", sp.Eq(K, 1)),

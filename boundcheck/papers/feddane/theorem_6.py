@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from boundcheck.papers.feddane.definitions import (
     B2,
     B2_EVERYWHERE,
@@ -67,9 +65,9 @@ theorem = Theorem(
     title="Mean squared gradient norm of T iterations of FedDANE",
     symbols=(*NOTATION, B2_EVERYWHERE),
     metric=Metric(
-        "grad2", GRADIENT2, index="T", rounds=T, weights=sp.S.One, expectation="S_t, S'_t and the local solvers"
+        "grad2", GRADIENT2, index="T", rounds=T, average="mean", expectation="S_t, S'_t and the local solvers"
     ),
-    algorithm=Algorithm("feddane", ("mu",)),
+    algorithm=Algorithm("feddane", ("mu",), any_value=("K",)),
     conditions=(ABOVE_CURVATURE, Condition("positive decrease", rho > 0, "rho > 0", vacuity=True)),
     assumptions=ASSUMPTIONS,
     belief=Belief.TRUE,
@@ -90,7 +88,7 @@ theorem = Theorem(
                 index="T",
                 rounds=T + 1,
                 scale=(T + 1) / T,
-                weights=sp.S.One,
+                average="mean",
                 expectation="S_t, S'_t and the local solvers",
             ),
             bound=gap_0 / (rho * T) + grad2_0 / T,

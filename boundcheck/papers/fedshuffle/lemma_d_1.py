@@ -55,7 +55,7 @@ theorem = Theorem(
     belief=Belief.TRUE,
     readings={
         "corrected": Reading(
-            algorithm=Algorithm("fedshuffle_mvr", ("eta_l", "a")),
+            algorithm=Algorithm("fedshuffle_mvr", ("eta_l", "a"), any_value=("E", "eta_g", "warm_up")),
             assumptions=(smooth_samples, local_variance),
             replaces="the first equality of the printed proof and its two estimates of sums over j",
             why="Equation (13) subtracts the sample's gradient at x, where the proof has grad f_i(x); with the "

@@ -28,7 +28,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma D.3", "Appendix D, (28)"),
     title="Drift of the epochs of one round of FedShuffleMVR",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a")),
+    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
     metric=Metric(
         "summed_epoch_drift2",
         LENGTH2,

@@ -37,7 +37,7 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma D.4", "Appendix D, (29)"),
     title="Momentum error of FedShuffleMVR after one round",
     symbols=NOTATION,
-    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a")),
+    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
     metric=Metric(
         "momentum_error2",
         GRADIENT2,

@@ -47,15 +47,14 @@ theorem = Theorem(
     source=Source(PAPER, "Lemma D.5", "Appendix D, (30)"),
     title="FedShuffleMVR: mean squared gradient at the starts of the epochs",
     symbols=(*NOTATION, MOMENTUM_ERROR),
-    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a")),
+    algorithm=Algorithm("fedshuffle_mvr", ("E", "eta_l", "a"), any_value=("warm_up",)),
     metric=Metric(
         "epoch_grad2",
         GRADIENT2,
         index="R",
         rounds=R,
-        average="over the rounds 0 to R-1, all alike",
+        average="mean",
         expectation="clients (one by weight a round) and orders of the samples",
-        weights=sp.S.One,
     ),
     bound=5 * psi_0 / (eta_l * R * E) + 25 * eta_l**2 * L**2 * sigma2 + 255 * a * G2,
     conditions=(

@@ -58,7 +58,7 @@ theorem = Theorem(
         VALUE,
         index="R",
         rounds=R,
-        average="over the rounds 0 to R-1, round r in proportion to (1 - mu*et/2)^(-r), et the effective step",
+        average="drawn",
         expectation="cohorts and orders of the samples, and the round of the output",
         weights=(1 - mu * et / 2) ** -ROUND,
     ),

@@ -42,9 +42,8 @@ METRIC = Metric(
     "epoch_grad2",
     GRADIENT2,
     rounds=R,
-    average="over the rounds 0 to R-1, all alike",
+    average="mean",
     expectation="clients, orders of the samples and the warm-up",
-    weights=sp.S.One,
 )
 CONDITIONS = (
     Condition("step size and smoothness", eta_l <= 1 / (4 * L)),

@@ -67,9 +67,8 @@ theorem = Theorem(
         "epoch_grad2",
         GRADIENT2,
         rounds=R,
-        average="over the rounds 0 to R-1, all alike",
+        average="mean",
         expectation="clients, orders of the samples and the warm-up",
-        weights=sp.S.One,
     ),
     assumptions=(
         smooth_samples,

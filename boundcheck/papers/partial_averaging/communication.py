@@ -23,7 +23,7 @@ theorems = {
         metric=Metric("constant:blocks/averaged_per_period", ONE, expectation=CONSTANT),
         kind=Kind.EQUALITY,
         bound=d,
-        algorithm=Algorithm("block_averaging"),
+        algorithm=Algorithm("block_averaging", any_value=("tau",)),
         belief=Belief.TRUE,
         readings={
             "as_printed": Reading(
@@ -41,14 +41,14 @@ theorems = {
         readings={
             "as_printed": Reading(
                 bound=tau,
-                algorithm=Algorithm("partial_averaging"),
+                algorithm=Algorithm("partial_averaging", any_value=("tau",)),
                 conditions=(Condition("no empty block", d >= tau),),
                 remark="One message after every iteration; each costs its latency.",
             ),
             "as_printed_periodic": Reading(
                 title="Messages of periodic averaging in tau iterations",
                 bound=sp.S.One,
-                algorithm=Algorithm("periodic_averaging"),
+                algorithm=Algorithm("periodic_averaging", any_value=("tau",)),
                 remark="One message after every tau-th iteration.",
             ),
         },

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import sympy as sp
-
 from boundcheck.papers.partial_averaging.definitions import (
     COUPLED,
     NOTATION,
@@ -52,11 +50,10 @@ theorem = Theorem(
         GRADIENT2,
         index="K",
         rounds=K,
-        weights=sp.S.One,
-        average="plain mean over u_1, ..., u_K",
+        average="mean",
         expectation="the samples of all steps",
     ),
-    algorithm=Algorithm("block_averaging", ("eta",)),
+    algorithm=Algorithm("block_averaging", ("eta",), any_value=("tau",)),
     conditions=(Condition("step size", eta * Lmax <= 1, "printed as eta <= 1/L, L being L_max"),),
     readings={
         "corrected": Reading(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import sympy as sp
-
 from boundcheck.papers.partial_averaging.definitions import NOTATION, PAPER, K, eta, m, sigma2, tau
 from boundcheck.theory.assumptions import averages_uniformly, block_variance
 from boundcheck.theory.dimension import GRADIENT2, LENGTH2
@@ -36,8 +34,7 @@ theorem = Theorem(
         LENGTH2,
         index="K",
         rounds=K,
-        weights=sp.S.One,
-        average="plain mean over the first K iterations",
+        average="mean",
         expectation="the samples of all steps",
     ),
     algorithm=Algorithm("block_averaging", ("tau", "eta")),

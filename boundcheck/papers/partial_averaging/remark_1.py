@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from boundcheck.papers.partial_averaging.definitions import (
     GLOBAL,
     NOTATION,
@@ -38,8 +36,7 @@ theorem = Theorem(
         GRADIENT2,
         index="K",
         rounds=K,
-        weights=sp.S.One,
-        average="plain mean over u_1, ..., u_K",
+        average="mean",
         expectation="the samples of all steps",
     ),
     kind=Kind.LIMSUP,

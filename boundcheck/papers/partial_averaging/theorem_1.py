@@ -5,8 +5,6 @@ Assumption 1, "f is L_j-smooth for all x_j", decides whether it is true: each re
 
 from __future__ import annotations
 
-import sympy as sp
-
 from boundcheck.papers.partial_averaging.definitions import (
     COUPLED,
     GLOBAL,
@@ -48,8 +46,7 @@ theorem = Theorem(
         GRADIENT2,
         index="K",
         rounds=K,
-        weights=sp.S.One,
-        average="plain mean over u_1, ..., u_K",
+        average="mean",
         expectation="the samples of all steps",
     ),
     algorithm=Algorithm("block_averaging", ("tau", "eta")),

@@ -23,7 +23,7 @@ theorem = Theorem(
     source=Source(WANG, "Lemma 1, for normalised averaging", "Section 3.1; the lemma itself is about FedAvg"),
     title="Limit of FedNova on two clients with the same curvature",
     symbols=(*NOTATION, *OF_SAMPLES, *STEPS, M, ETA_G),
-    algorithm=Algorithm("fednova_rr", ("eta_l", "eta_g")),
+    algorithm=Algorithm("fedshuffle_nova_rr", ("eta_l", "eta_g")),
     metric=Metric("dist2", LENGTH2, index="R", rounds=R),
     kind=Kind.LIMIT,
     assumptions=(plain_mean, strongly_convex_samples, smooth_samples),

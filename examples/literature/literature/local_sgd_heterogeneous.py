@@ -21,7 +21,7 @@ theorem = Theorem(
     title="Local SGD on different data, convex, with full gradients",
     symbols=(*(s.but(low=1) if s.name == "k" else s for s in NOTATION), NOISE, H, M),
     algorithm=Algorithm("periodic_averaging", ("H", "eta")),
-    metric=Metric("gap", VALUE, index="k", rounds=k, average="mean over all steps of the mean model", weights=sp.S.One),
+    metric=Metric("gap", VALUE, index="k", rounds=k, average="mean"),
     assumptions=(plain_mean, averages_uniformly, smooth_clients, convex_clients),
     conditions=(SMALL, Condition("full gradients", sp.Le(NOISE.expr, 0))),
     bound=4 * dist2_0 / (eta * k) + 20 * eta * sigma2 / M.expr + 16 * eta**2 * L * gap**2 * sigma2,

@@ -19,7 +19,7 @@ theorem = Theorem(
     title="The subgradient method with a constant step",
     symbols=(*(s.but(low=1) if s.name == "k" else s for s in NOTATION), B),
     algorithm=Algorithm("gradient_descent", ("eta",)),
-    metric=Metric("gap", VALUE, index="k", rounds=k, average="mean over the first k points", weights=sp.S.One),
+    metric=Metric("gap", VALUE, index="k", rounds=k, average="mean"),
     assumptions=(convex_clients, bounded_gradients),
     trivial=B.expr * sp.sqrt(dist2_0),
     belief=Belief.TRUE,

@@ -34,8 +34,11 @@ METHODS: list[dict[str, Any]] = [
     {"kind": "fedavg_sgd", "eta_l": "1/10", "E": 2},
     {"kind": "fedavg_min", "eta_l": "1/10"},
     {"kind": "fedavg_mean", "eta_l": "1/10", "participation": U2},
-    {"kind": "fednova", "eta_l": "1/10", "eta_g": 2},
-    {"kind": "fednova_rr", "eta_l": "1/10", "participation": U2},
+    {"kind": "fedavg_weighted", "eta_l": "1/10", "K": 2, "participation": U2},
+    {"kind": "fednova", "eta": "1/10", "steps": [1, 2, 3]},
+    {"kind": "fednova", "eta": "1/10", "eta_g": 2, "participation": U2},
+    {"kind": "fedshuffle_nova", "eta_l": "1/10", "eta_g": 2},
+    {"kind": "fedshuffle_nova_rr", "eta_l": "1/10", "participation": U2},
     {"kind": "fedshuffle", "eta_l": "1/10", "participation": {"kind": "importance", "b": 2}},
     {"kind": "fedshuffle_ascending", "eta_l": "1/10"},
     {

@@ -1,0 +1,137 @@
+"""The search on theorems from outside: hypotheses, bounds without a value, what was searched, and refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import boundcheck as bc
+from boundcheck.cli import main
+from boundcheck.errors import Unsupported
+from boundcheck.evidence.witness import replay, stands
+from boundcheck.falsify.float_statement import FloatStatement
+from boundcheck.falsify.generators.fixed_cycles import FixedCycles
+from boundcheck.falsify.search import BATCH, FalsifyResult, falsify
+from boundcheck.theory import assumptions
+from boundcheck.theory.loading import unload
+from boundcheck.theory.statement import Algorithm, Statement
+
+HERE = Path(__file__).parent / "theorems"
+
+
+@pytest.fixture(autouse=True)
+def own_papers() -> Iterator[None]:
+    yield
+    for path in HERE.glob("*.py"):
+        unload(path.stem)
+
+
+def loaded(name: str) -> Statement:
+    return bc.load_paper(HERE / f"{name}.py")[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", ["fedavg_opt", "one_c"])
+def test_false_theorems_fall_for_every_seed(name: str, seed: int) -> None:
+    """Ten seconds have room for some 40 generations; the first two are enough."""
+    found = falsify(loaded(name), seed=seed, max_instances=2 * BATCH)
+    assert found.witness is not None
+    assert stands(replay(found.witness))
+
+
+def test_samples_as_strongly_convex_as_the_objective_are_found() -> None:
+    """gradient descent contracts dist2 by (1 - eta mu)^2 at mu, and not by 1 - 2 eta mu; mu is that of F."""
+    own = loaded("fedavg_opt")
+    mu, eta, d0 = (own.symbol(name).expr for name in ("mu", "eta", "dist2_0"))
+    symbols = tuple(s.but(key="objective/mu") if s.name == "mu" else s for s in own.symbols)
+    bound = (1 - 2 * eta * mu) ** (own.symbol("E").expr * own.symbol("R").expr) * d0
+    found = falsify(replace(own, symbols=symbols, bound=bound, id="", name="o"), max_instances=4 * BATCH)
+    assert found.witness is not None
+
+
+def test_a_true_theorem_with_the_same_hypotheses_survives() -> None:
+    true = next(s for s in bc.load_paper(HERE / "one_c.py") if s.reading == "no_farther")
+    found = falsify(true, seed=0, max_instances=20 * BATCH)
+    assert found.witness is None
+    assert -1 < found.best <= 1e-6
+
+
+def test_a_bound_without_a_value_is_no_violation() -> None:
+    own = loaded("fedavg_opt")
+    compiled = FloatStatement(own, "eta", {"L", "mu_ij", "dist2_0", "E"})
+    one, rest = np.ones(2), {"L": np.ones(2), "dist2_0": np.ones(2), "E": 1.0}
+    score = compiled.score({**rest, "mu_ij": np.array([np.nan, 0.5])}, one / 2, 1.0, one)
+    assert score[0] == -np.inf
+    assert score[1] == pytest.approx(np.log(1 / 0.75) / np.log(1 / 0.75))  # the whole promised decrease is missing
+
+
+def test_a_bound_of_0_without_a_trivial_value_is_exceeded() -> None:
+    compiled = FloatStatement(loaded("one_c"), "eta", {"L", "dist2_0"})
+    known = {"L": np.ones(2), "dist2_0": np.ones(2)}
+    score = compiled.score(known, np.ones(2), 1.0, np.array([0.5, 0.0]))
+    assert score[0] > 1
+    assert score[1] == -np.inf
+
+
+@pytest.mark.parametrize("name", ["convex_clients", "convex_samples", "strongly_convex_samples"])
+def test_instances_outside_the_hypotheses_have_no_score(name: str) -> None:
+    own = replace(loaded("fedavg_opt"), assumptions=(assumptions.CLASSES[name],), id="")
+    generator = FixedCycles(own)
+    random = np.random.default_rng(0)
+    shape = generator.draw(random)
+    genes = {k: random.standard_normal((200, *size)) for k, size in generator.genes(shape).items()}
+    numbers = dict(generator.decode(shape, genes))
+    least = np.linalg.eigvalsh(numbers["A"][..., [[0, 1], [1, 2]]]).min((1, 2))
+    assert (least > 0).all()  # the generator draws what the hypothesis asks for
+    numbers["A"] = numbers["A"].copy()
+    numbers["A"][::2, 0, 0] -= 10 * np.abs(numbers["A"]).max()
+    scores = generator.scores(shape, numbers)
+    assert all((score[::2] == -np.inf).all() for _, score in scores)
+
+
+def test_a_search_without_an_instance_in_scope_says_why() -> None:
+    own = loaded("one_c")
+    beyond = replace(own, domain=(sp.Gt(own.symbol("L").expr, 10**30, evaluate=False),), id="", name="beyond")
+    found = falsify(beyond, max_instances=2 * BATCH)
+    assert (found.witness, found.best) == (None, -np.inf)
+    assert (
+        found.best_words == "no instance was within the statement's domain, conditions and hypotheses, and had a bound"
+    )
+    assert FalsifyResult.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_the_output_says_what_was_searched(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = {
+        "method": "fedavg",
+        "participation": "all clients in every round",
+        "sampling": "none: every local step takes the client's full gradient",
+    }
+    asked = ["falsify", "fedavg_opt/fedavg_opt", "--load", str(HERE / "fedavg_opt.py"), "-o", str(tmp_path / "w.json")]
+    assert main([*asked, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["searched"] == words
+    assert main(asked) == 1
+    assert "searched: " + "; ".join(f"{k}: {v}" for k, v in words.items()) in capsys.readouterr().out
+
+
+def test_a_composition_that_leaves_sampling_open_is_refused() -> None:
+    with pytest.raises(Unsupported, match="'composed', which leaves open who takes part and which samples a step uses"):
+        falsify(loaded("pepit_sgd"), max_instances=1)
+
+
+def test_a_refusal_names_all_that_is_missing() -> None:
+    with pytest.raises(Unsupported) as error:
+        falsify(loaded("nesterov_no_mu"), max_instances=1)
+    for part in ("bounds gap;", "eta and beta among its parameters", "has a server momentum", "gives no value"):
+        assert part in str(error.value)
+    own = assumptions.Assumption("own", "My own hypothesis.")
+    with pytest.raises(Unsupported, match=r"names no method .* It also assumes own|assumes own"):
+        falsify(replace(loaded("one_c"), assumptions=(own,), id="", name="o"), max_instances=1)
+    with pytest.raises(Unsupported, match=r"'sync_sgd'.*is random"):
+        falsify(replace(loaded("one_c"), algorithm=Algorithm("sync_sgd", ("eta",)), id="", name="o"), max_instances=1)
