@@ -16,8 +16,8 @@ NUMBERS = tuple(
         ("1", "1/2", "0", "2", "1/4", "3", "1/10", "4", "1/100", "9", "12", "1/1000", "10", "1/1000000", "100", "-1"),
     )
 )
-INTEGERS = tuple(map(Fraction, (1, 2, 0, 3, 4, 8, 10, 100, -1)))
-STEPS = 200  # changes of the point
+INTEGERS = tuple(map(Fraction, (1, 2, 0, 3, 4, 8, 10, 100, 1000, 10**6, -1)))
+STEPS = 60  # changes of the point
 
 
 def rational_points(relations: Sequence[Any], integers: frozenset[str]) -> Iterator[dict[str, Fraction]]:
