@@ -26,7 +26,10 @@ def _none() -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class StepResult:
-    """What became of a step. witness: values at which it fails; note: why it is open, one sentence; rule: of its line."""
+    """What became of a step.
+
+    rule: of its line in the record; witness: values at which it fails; note: why it is open, one sentence.
+    """
 
     step: Step
     status: Status

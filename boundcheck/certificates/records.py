@@ -44,7 +44,7 @@ class Record:
     weakest step's, elsewhere; or "not checked", for a `reason`. counts: number of steps by status; failing: step ->
     status, of the steps that are not proved; transcribed: number of facts by kind that are taken over from the paper;
     cites: full ids of the readings on which this one rests; rests: what the verifier says that the proof rests on;
-    witnesses: step -> the values at which it fails; notes: step -> why it is open; lines: number of lines of the record.
+    witnesses: step -> the values at which it fails; notes: step -> why it is open; lines: number of its lines.
     """
 
     status: str

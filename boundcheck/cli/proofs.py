@@ -49,8 +49,8 @@ def derive(
 
     A derivation writes the steps of the proof. For each a certificate is looked for, else values at which it
     fails; a step for which neither is found is OPEN. Only what the verifier accepts counts as PROVED. Exit code 0
-    when the derivation is proved, 1 when a step is refuted, 3 when one is open. A refuted step marks the derivation, not
-    the statement, which may still be true. --record replaces the record that is shipped. --all finds the records
+    when the derivation is proved, 1 when a step is refuted, 3 when one is open. A refuted step marks the derivation,
+    not the statement, which may still be true. --record replaces the record that is shipped. --all finds the records
     that the verifier has not accepted as they are; exit code 1 when one is no longer proved.
 
     \b

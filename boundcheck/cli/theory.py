@@ -66,9 +66,9 @@ def list_statements(
 
     \b
     dimensions: whether all sides scale alike ("INCONSISTENT" is found from the declarations alone)
-    evidence: how the machine-checked derivation came out (`boundcheck derive` runs it again; PROVED where the
-    verifier accepts the proof), whether a witness against the statement is shipped (`boundcheck replay` runs it again), and what the shipped claims about it
-    expect (`boundcheck check` runs them again)
+    evidence: how the machine-checked derivation came out (`boundcheck derive` finds it again; PROVED where the
+    verifier accepts the proof), whether a witness against the statement is shipped (`boundcheck replay` runs it
+    again), and what the shipped claims about it expect (`boundcheck check` runs them again)
 
     A statement that is violated although its derivation is PROVED is stated first; exit code 1.
 

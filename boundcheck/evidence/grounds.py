@@ -23,7 +23,8 @@ def grounds(
     """The kinds of evidence that bear out what is believed of a reading; empty without any, and for an open reading.
 
     A reading is shown false by a "witness", a "violated claim", a "refuted derivation" or a "dimension clash", and is
-    borne out as true by a "claim that holds" (a vacuous one does not) or a "proved derivation". derived: what is on record of its derivation. witnesses, claims: see `evidence.shipped_files`.
+    borne out as true by a "claim that holds" (a vacuous one does not) or a "proved derivation". derived: what is on
+    record of its derivation. witnesses, claims: see `evidence.shipped_files`.
     """
     own = claims.get(statement.id, {})
     found: dict[str, bool] = {}
