@@ -12,8 +12,8 @@
 Every step names the definitions, facts and earlier steps from which it follows. A name in `{name: factor}` is used with
 that factor; the other facts then only say what signs the factors and the rest have. Three kinds of facts are found and
 not named: domains of symbols, counts and ranges of indices; the conditions of the statement, where the claim and what
-is named mention all of their symbols, or where a relation between numbers mentions no others; and, for a citation, all
-of these and the definitions of what its claim mentions.
+is named mention all of their symbols, or where a relation between numbers names nothing but definitions and mentions no
+other symbols than they; and, for a citation, all of these and the definitions of what its claim mentions.
 """
 
 from __future__ import annotations
@@ -367,8 +367,8 @@ class Proof:
     def _made(self, name: str, claim: Any, names: tuple[str, ...], by: Any, why: str) -> None:
         """Adds a step, with the conditions that it may use."""
         about = symbols_of_all([claim, *self._claims(names).values()]) | _inside(by)
-        defined = {getattr(f.claim, "lhs", None) for f in self._facts.values() if f.kind == "definition"}
-        plain = about - defined if _numbers(by) else None
+        defined = {f.name: getattr(f.claim, "lhs", None) for f in self._facts.values() if f.kind == "definition"}
+        plain = about - {*defined.values()} if _numbers(by) and defined.keys() >= {*names} else None
         rest = {f.name: symbols_of_all([f.claim]) for f in self._facts.values() if f.kind == "condition"}
         found = {n for n, own in rest.items() if n in names or (plain is not None and plain <= own)}
         about |= {s for n in found for s in rest[n]}

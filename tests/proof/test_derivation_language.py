@@ -37,11 +37,13 @@ def test_relations_between_numbers_find_the_condition_and_vectors_do_not() -> No
     p = proof()
     p.step("all symbols", le(s, mu / L**2), "s", why="")
     p.step("fewer symbols", eta * n <= 1, why="")
-    p.step("another symbol", c * eta <= 1, "positive", why="")
+    p.step("another symbol", c * eta <= 1, why="")
+    p.step("another step", eta * n <= 2, "fewer symbols", why="")
     p.step("a vector", norm2(u) * L <= norm2(u) * mu, why="")
     assert step(p, "all symbols").uses == ("s", "condition step size")
     assert step(p, "fewer symbols").uses == ("condition step size",)
-    assert step(p, "another symbol").uses == ("positive",)
+    assert step(p, "another symbol").uses == ()
+    assert step(p, "another step").uses == ("fewer symbols",)
     assert step(p, "a vector").uses == ()
 
 
