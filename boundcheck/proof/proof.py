@@ -357,7 +357,9 @@ class Proof:
         elif isinstance(goal, sp.Eq | VectorEquality):
             by = Identity()
         else:
-            by = Combine() if any(_vectors(c) for c in (goal, *self._claims(names).values())) else Decide()
+            claims = (goal, *self._claims(names).values())
+            linear = any(_vectors(c) for c in claims) and not any(_powers(c) for c in claims)
+            by = Combine() if linear else Decide()
         return Supposing(by) if goal is not claim else by
 
     def _write(self, name: str, claim: Any, uses: Any, why: str, method: Any) -> None:
@@ -394,6 +396,11 @@ def _several(uses: Any) -> tuple[Any, ...]:
 
 def _vectors(claim: Any) -> bool:
     return isinstance(claim, VectorEquality) or claim.has(Inner)
+
+
+def _powers(claim: Any) -> bool:
+    """Whether it has a root or another power of an inner product, which is then a number like others."""
+    return not isinstance(claim, VectorEquality) and any(x.has(Inner) for x in claim.atoms(sp.Pow))
 
 
 def _numbers(by: Any) -> bool:
