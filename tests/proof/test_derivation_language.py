@@ -61,6 +61,8 @@ def test_the_form_of_a_claim_says_how_the_finder_begins() -> None:
         Combine,
         Combine,
     ]
+    p.step("roots", sp.sqrt(norm2(u)) <= sp.sqrt(norm2(v)), "squares", why="")
+    assert isinstance(step(p, "roots").by, Decide)  # norms are numbers under a root
     assert step(p, "factors").by.multipliers == {"positive": 1}
     assert step(p, "factors").uses == ("positive", "number")
 
