@@ -25,9 +25,8 @@ READINGS = ("as_printed", "sharp")
 L, eta, dist2_0, k, r = symbols("L eta dist2_0 k r")
 gap, origin = functions("gap"), Vector(())
 s, x, next_s, next_x, last_s, last_x = (vector(name, at) for at in (r, r + 1, k) for name in ("s", "x"))
-at_x, at_next, at_end = (Evaluation("F", *at) for at in ((x, s, gap(r)), (next_x, next_s, gap(r + 1)),
-    (last_x, last_s, gap(k))))
-at_minimum = Evaluation("F", origin, origin, sp.Integer(0))
+at_x, at_next = Evaluation("F", x, s, gap(r)), Evaluation("F", next_x, next_s, gap(r + 1))
+at_end, at_minimum = Evaluation("F", last_x, last_s, gap(k)), Evaluation("F", origin, origin, sp.Integer(0))
 
 
 def derivation(statement: Any) -> Any:

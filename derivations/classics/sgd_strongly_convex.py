@@ -6,8 +6,8 @@ Vectors are random and <u, v> is the expectation of their inner product.
     g(r)  the workers' stochastic gradient there, averaged    dist2(r)  expected squared distance to the minimisers
     gap(r), low(r)  expected gap at x(r), and at x(r) - s(r)/L
 
-The sharp reading shows that the gradient p = s - mu x of h = F - mu/2 |x|^2 is 1/(L - mu)-cocoercive, by the models of
-F at x(r) and at the minimiser, each at a point p/(L - mu + e) away; e goes to 0 and keeps mu = L in.
+The sharp reading shows that h = s - mu x, the gradient of F - mu/2 |x|^2, is 1/(L - mu)-cocoercive, by the models of F
+at x(r) and at the minimiser, each at a point h/(L - mu + e) away; e goes to 0 and keeps mu = L in.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def by_the_gap(p: Proof) -> None:
 
 
 def sharp(p: Proof) -> None:
-    """The squared distance contracts by (1 - mu eta)^2, by the cocoercive gradient h = s - mu x."""
+    """The squared distance contracts by (1 - mu eta)^2, since h is cocoercive."""
     mean, h = "F, a mean of such functions, is one too", s - x * mu
     one, other = Evaluation("F", x - h / (L - mu + e), value=near), Evaluation("F", h / (L - mu + e), value=far)
     p.range("range e", sp.And(e > 0, e < 1), "a number that goes to 0")
@@ -98,7 +98,7 @@ def sharp(p: Proof) -> None:
         why="the smaller values cancel")
     p.rule("cocoercive", Limit("four models", e), "four models", claim=(L - mu) * inner(h, x) >= norm2(h),
         why="e to 0")
-    p.step("monotone", inner(h, x) >= 0, {"four models": 1 / (L - mu + e)}, why="h is convex")
+    p.step("monotone", inner(h, x) >= 0, {"four models": 1 / (L - mu + e)}, why="F - mu/2 |x|^2 is convex")
     p.step("contraction", dist2(r + 1) <= factor**2 * dist2(r) + eta**2 * variance, of_one_step, {
         "distance": (1 - mu * eta)**2, "cocoercive": eta**2, "monotone": eta * (2 - eta * (mu + L))}, "factor",
         "factor >= 0", why="the square expanded")
