@@ -54,6 +54,9 @@ def compared(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
                 other = "" if about == id else f"it cites {about}, whose record is "
                 more = "" if len(today[about]) == 64 else f" ({today[about]})"
                 row |= {"valid": False, "verdict": f"invalid {other}not about this statement as it is today{more}"}
+        if row["valid"] and (step := _not_refuted(id, row["refuted"])):
+            why = f"invalid at step '{step}': the derivation claims another relation, or from more than the record uses"
+            row |= {"valid": False, "verdict": why}
         if row["valid"]:
             said = set(row["said_generated"])
             row["generated"] = sum(not r.endswith("]") for r in said)
@@ -61,6 +64,32 @@ def compared(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
             rests = [r.replace("transcribed", "generated", 1) if r in said else r for r in row["rests"]]
             row["rests"] = sorted(rests, key=weight)
     return found
+
+
+def _not_refuted(id: str, refuted: Mapping[str, Any]) -> str:
+    """The first of these steps whose failure at a point says nothing about the derivation of today; "" for none.
+
+    The claim must be that of the step, and follow, by its method, from what the step uses alone.
+    """
+    from boundcheck.certificates.text import claim_text
+    from boundcheck.proof.countermodel import FROM_FACTS_ALONE
+    from boundcheck.proof.discovery import derivation
+    from boundcheck.proof.language import parts
+
+    def named(name: str, claim: Any) -> dict[str, Any]:
+        return {f"{name}.{k}" if k else name: part for k, part in enumerate(parts(claim))}
+
+    proof = derivation(id) if refuted else None
+    left = dict(refuted)
+    known = {p.name: p.claim for p in (*proof.facts, *proof.steps)} if proof else {}
+    for step in proof.steps if proof else ():
+        uses = {part for name in step.uses for part in named(name, known[name])}
+        for name, part in named(step.name, step.claim).items():
+            own = left.pop(name, None)
+            alone = own is None or (type(step.by) in FROM_FACTS_ALONE and own["claim"] == claim_text(part))
+            if own is not None and not (alone and uses <= set(own["uses"])):
+                return name
+    return next(iter(left), "")
 
 
 def verify_one(id: str, *, as_json: bool) -> int:
@@ -103,7 +132,7 @@ def with_verdicts(found: Mapping[str, Mapping[str, Any]]) -> Entries:
         paper, name, reading = id.split("/")
         own = {k: x for k, x in content.items() if k != VERIFIED}
         row = rows.get(id, {"valid": False})
-        if row["valid"]:
+        if row["valid"] and row["kind"] == "proof":
             own[VERIFIED] = acceptance(id, own["cites"], row["rests"])
         entries.setdefault((paper, name), {})[reading] = own
     return entries
@@ -154,8 +183,8 @@ def examined_records() -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]
                 "statement": name,
                 "readings": len(readings),
                 "valid": sum(r["valid"] for r in readings),
-                "steps": sum(r["steps"] for r in readings),
-                "certificates": sum(r["steps"] - r["steps_open"] for r in readings),
+                "steps": sum(len(r["steps"]) for r in readings),
+                "certificates": sum(list(r["steps"].values()).count("proved") for r in readings),
                 "lines": sum(r["lines"] for r in readings),
                 "generated": sum(r["generated"] for r in readings),
                 "transcribed": sum(r["transcribed"] for r in readings),
@@ -177,17 +206,17 @@ def verify_all(*, as_json: bool) -> int:
     for row in rows:
         if not row["valid"]:
             line(f"{row['id']}: {row['verdict']}")
-    valid = sum(r["valid"] for r in rows)
-    line(f"{valid} of {len(rows)} proof records are valid; the verifier took {total['seconds']} s.")
+    kinds = {kind: [r["valid"] for r in rows if r["kind"] == kind] for kind in ("proof", "refutation")}
+    said = " and ".join(f"{sum(own)} of {len(own)} {kind}s" for kind, own in kinds.items())
+    line(f"{said} are valid; the verifier took {total['seconds']} s.")
     return code
 
 
 def write_records(id: str = "") -> None:
-    """Writes the records of the proved readings anew, those that they cite first."""
+    """Writes the records of the readings anew, proofs and refutations, those that they cite first."""
     from boundcheck.certificates.record import record_file
     from boundcheck.certificates.write import save, write_record
     from boundcheck.proof.discovery import citations, derivation, folder
-    from boundcheck.proof.records import recorded
     from boundcheck.theory.discovery import statement
     from boundcheck.verify.boundcheck_verify import Invalid
 
@@ -195,20 +224,15 @@ def write_records(id: str = "") -> None:
     order = list(dict.fromkeys(one for w in wanted for one in (*_cited_first(w, citations), w)))
     with progress(f"{len(order)} proof records", float(len(order))) as show:
         for k, one in enumerate(order, start=1):
-            paper, name, reading = one.split("/")
-            path = record_file(folder(), one)
-            if recorded(paper, name).get(reading, {}).get("status") == "PROVED":
-                try:
-                    outcome = write_record(derivation(one), folder())
-                except (Invalid, BadInput, KeyError, AttributeError, ValueError) as error:
-                    path.unlink(missing_ok=True)
-                    line(f"{one}: no proof record ({error!s:.100})")
-                    continue
-                save(outcome, folder())
-                for step, reason in outcome.open.items():
-                    line(f"{one}: no certificate for step {step} ({reason[:100]})")
-            elif path.is_file():
-                path.unlink()
+            try:
+                outcome = write_record(derivation(one), folder())
+            except (Invalid, BadInput, KeyError, AttributeError, ValueError) as error:
+                record_file(folder(), one).unlink(missing_ok=True)
+                line(f"{one}: no proof record ({error!s:.100})")
+                continue
+            save(outcome, folder())
+            for step, reason in outcome.open.items():
+                line(f"{one}: neither a certificate nor a witness for step {step} ({reason[:100]})")
             show(float(k))
     keep_verdicts(order)
 
