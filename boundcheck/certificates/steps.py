@@ -48,7 +48,7 @@ def _method(w: Writer, by: Any, asked: Asked, name: str) -> None:
     if isinstance(by, Supposing):
         _supposing(w, by, asked, name)
         return
-    if not isinstance(by, ForVectors):  # facts about all values of an index are those of the cited record
+    if not isinstance(by, ForVectors | Imported):  # facts about all values of an index are those of the cited record
         asked = _at_values(w, by, asked)
     claim = claim_text(asked.claim)
     if isinstance(by, Decide):

@@ -21,7 +21,7 @@ from boundcheck.certificates.writer import Writer
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
 from boundcheck.proof.countermodel import FROM_FACTS_ALONE
-from boundcheck.proof.derivation import Derivation, _cited, _facts  # pyright: ignore[reportPrivateUsage]
+from boundcheck.proof.derivation import Derivation, _facts  # pyright: ignore[reportPrivateUsage]
 from boundcheck.proof.language import parts
 from boundcheck.verify import boundcheck_verify as v
 
@@ -66,7 +66,7 @@ def write_record(proof: Derivation, folder: Path) -> Outcome:
 def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any]) -> str:
     """Adds one part of a step with a certificate or with a witness against it, else as open; why it is open, or ""."""
     text, why = claim_text(asked.claim), ""
-    for cited in _cited(by):
+    for cited in _cited_by(by):
         row = {"rule": "open", "why": f"it cites {cited}, which is refuted", "record": cited}
         try:
             w.add(text, row, asked.now, name)
@@ -89,6 +89,14 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any])
             return ""
     w.add(text, {"rule": "open", "why": f"neither a certificate nor a witness was found: {why:.200}"}, asked.now, name)
     return why
+
+
+def _cited_by(by: Any) -> Iterator[str]:
+    """Ids of the readings that a method, or the one inside it, cites."""
+    if hasattr(by, "cited"):
+        yield str(by.statement)
+    if hasattr(by, "by"):
+        yield from _cited_by(by.by)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ record. It prints the statement that it checked and one of
 
     valid                          every line follows, and the last one is the statement
     valid, rests on N things       the same, with each thing that is taken over and not shown
+    refuted at step 'NAME' (...)   a step fails at these values, at which all that it uses holds; no proof
     invalid at step 'NAME': why    exit code 1
 
 Lines of the output that begin with > quote the record. The record says itself what its statement is and where its facts
@@ -784,9 +785,8 @@ class Language:
             return self.vector(tree[1], bound) == self.vector(tree[2], bound)
         if op == "**":
             exponent = number_of(self.scalar(tree[2], bound))
-            if exponent is not None and Fraction(exponent).denominator == 1 and exponent % 2 == 0 and exponent >= 0:
-                return True
-            return exponent is not None and Fraction(exponent).denominator % 2 == 0 and exponent > 0
+            even = exponent is not None and (exponent % 2 == 0 or Fraction(exponent).denominator % 2 == 0)
+            return even and exponent >= 0
         if op in ("+", "*", "/"):
             return all(self.not_negative(t, bound, counts) for t in tree[1:])
         if op == "call" and tree[1] == "sum":
@@ -913,8 +913,7 @@ class Law:
         *others, last = map(thawed, key[2])
         if count is None:
             return atom(("head", key[1])), others, last, ONE, True
-        if last != variable(bound) or any(bound in inside(x) for x in others):
-            raise Invalid("a sum is not over positions of a law")
+        refuse(last != variable(bound) or any(bound in inside(x) for x in others), "a sum over no positions of a law")
         return atom(("head", key[1])), others, ZERO, count, False
 
     def family(self, place: Any) -> Any:
@@ -943,8 +942,7 @@ class Law:
         """
         places = [self.place(n) for n in (first, second)]
         moments = [self.moment(n) for n, p in zip((first, second), places, strict=True) if p]
-        if not moments or moments[0] != moments[-1]:
-            raise Invalid("the law does not say how its draws at two times depend on each other")
+        refuse(not moments or moments[0] != moments[-1], "how draws at two times depend on each other is not known")
         if not all(p or self.known(n, moments[0]) for n, p in zip((first, second), places, strict=True)):
             raise Invalid("a product is of a draw and of what is not known before")
         one, two = places
@@ -970,7 +968,7 @@ class Law:
         if any(gaps):
             return ZERO
         if None in gaps or (self.order and factor is None):
-            raise Invalid("whether the draws are at the same arguments is not known")
+            raise Invalid("whether draws are at the same arguments is not known")
         (start, size), (other, more) = (self.within(p, before) for p in (one, two))
         apart, equal = number_of(plus(start, other, -1)), not plus(size, more, -1)[0]
         if apart == 0 and equal:
@@ -1221,8 +1219,7 @@ class Facts:
                     before = self._count(tree, seen, last, where)
                 else:
                     self._transcribed(kind, claim, tree, where)
-                if kind == "assumption" and fact["assumption"] not in assumed:
-                    raise Invalid(f"{where} names no assumption of the statement")
+                refuse(kind == "assumption" and fact["assumption"] not in assumed, f"{where} names no such assumption")
                 require(fact["origin"] in ("generated", "transcribed"), f"{where} does not say where it comes from")
                 self.rests.append(f"the transcribed {kind} '{name}'")
                 self.said_generated |= {self.rests[-1]} if fact["origin"] == "generated" else set()
@@ -1300,8 +1297,7 @@ class Facts:
             for other in self.laws.values():
                 if set(law.sources) & (set(other.sources) | other.past):
                     raise Invalid(f"{where} draws what an earlier law draws or knows before")
-            if law.weights and "independent_weights" not in declares:
-                raise Invalid(f"{where} needs weights that are independent of the past")
+            refuse(law.weights and "independent_weights" not in declares, f"{where} needs independent weights")
             if isinstance(law, Law):
                 means = [[law.sources[head], times(x, law.numbers[0])] for head, x in law.weighted.items()]
                 require(all(mean in defined for mean in means), f"{where} has a mean that is not so defined")
@@ -1357,8 +1353,7 @@ class Facts:
         later = {atom(("x", n)) for n in right & self.indices} - set(self.ranges)
         if later or (number in self.ranges and last != name) or any(ATOMS[n][0] in TERM for n in inner):
             raise Invalid(f"{where} is not about numbers, or about an index that is declared later or was before")
-        if (self.language.kinds[name] == "integer") != (fact["kind"] == "index"):
-            raise Invalid(f"{where} is no range of an index")
+        refuse((self.language.kinds[name] == "integer") != (fact["kind"] == "index"), f"{where} ranges over no index")
         self.ranges.setdefault(number, []).append(self.claim(fact["claim"]))
         return name
 
@@ -1610,8 +1605,7 @@ class Sums(Lines):
         slope = {tuple((n, e) for n, e in m if n != target): c for m, c in factor_terms}
         bottom = expanded(gap[1])
         ratio = Fraction(next(iter(slope.values()))) / Fraction(bottom.get(next(iter(slope)), 1))
-        if target in inside((slope, {})) or poly_plus(slope, bottom, -ratio):
-            raise Invalid(f"'{text}' has a coefficient that is no number")
+        refuse(target in inside((slope, {})) or poly_plus(slope, bottom, -ratio), f"'{text}' has no plain coefficient")
         return {target: times(constant(_short(-1 / ratio)), (rest, gap[1]))}
 
     def _by_cases(self, claim: Claim, by: Any) -> None:
@@ -1633,8 +1627,7 @@ class Sums(Lines):
     def _by_suppose(self, claim: Claim, by: Any) -> None:
         """An implication: a line claims its end where its suppositions hold."""
         line = self.lines[by["of"]]
-        if claim.op != "=>" or not line.claim.same(claim.gap):
-            raise Invalid(f"'{line.name}' does not claim the end of the implication")
+        refuse(claim.op != "=>" or not line.claim.same(claim.gap), f"'{line.name}' is not the end of the implication")
         for text in set(line.supposed) - set(self.now):
             if not any(p.gives(self.claim(text)) for p in claim.supposed):
                 raise Invalid(f"'{line.name}' holds under another supposition")
@@ -1644,8 +1637,7 @@ class Sums(Lines):
         """The end of an implication all of whose suppositions are lines."""
         implication, given = self._get(by["of"]), [self._get(n) for n in by["to"]]
         refuse(implication.op != "=>" or not implication.gap.gives(claim), "the claim is not the end of an implication")
-        if not all(any(g.gives(p) for g in given) for p in implication.supposed):
-            raise Invalid("a supposition of the implication is not shown")
+        require(all(any(g.gives(p) for g in given) for p in implication.supposed), "a supposition of it is not shown")
 
     def _by_both(self, claim: Claim, by: Any) -> None:
         """Equal, since neither is greater."""
@@ -1681,8 +1673,7 @@ class Sums(Lines):
         low, given = self.value(by["low"]), [self._get(n) for n in by["each"]]
         require(Claim(">=", plus(least, low, -1)).same(claim), "the claim is not what the least of several gives")
         wanted = [Claim(">=", plus(v, low, -1)) for v in values]
-        if not all(not w.gap[0] or shown_by(given, w) for w in wanted):
-            raise Invalid("one of the values is not shown to be at least that")
+        require(all(not w.gap[0] or shown_by(given, w) for w in wanted), "a value is not shown to be at least that")
 
     def _by_power(self, claim: Claim, by: Any) -> None:
         """b**(e + f) == b**e * b**f for b > 0, or for an integer e that is at least 0 and f = 1.
@@ -1705,8 +1696,7 @@ class Sums(Lines):
     def _by_replace(self, claim: Claim, by: Any) -> None:
         """Equals in place of equals: an expression with @ has the same value at both sides of an equation."""
         left, right, within = (self.value(by[k]) for k in ("left", "right", "in"))
-        if not self._get(by["of"]).same(Claim("==", plus(left, right, -1))):
-            raise Invalid(f"'{by['of']}' does not claim that both sides are equal")
+        require(self._get(by["of"]).same(Claim("==", plus(left, right, -1))), f"'{by['of']}' is no such equation")
         place = atom(("x", ANY))
         one, other = (put(within, {place: x}, self.whole) for x in (left, right))
         self._made(Claim("==", plus(one, other, -1)), claim, by, "the claim is not what equals in place of equals give")
@@ -1718,8 +1708,7 @@ class Indices(Sums):
     def _general(self, line: Line, index: int, texts: tuple[str, ...] = (), by: Any = None) -> None:
         """The line holds for all values of the index, whatever the others are, and for every number @ of the texts."""
         require(index in self.ranges, "the index has no range")
-        if any(index in self.claim(t).atoms for t in self.now):
-            raise Invalid("a supposition is known at one value of the index only")
+        refuse(any(index in self.claim(t).atoms for t in self.now), "a supposition is about one value of the index")
         every = self.closure(line.claim.atoms.union(*(self.claim(t).atoms for t in line.supposed)))
         if any(index in r.atoms for other in every - {index} for r in self.ranges[other]):
             raise Invalid("the range of another index depends on this one")
@@ -1741,8 +1730,7 @@ class Indices(Sums):
         signs = self._signs(by)
         # with a part, that is shown to be at least 0 and at most the count
         fewer = "part" in by and source.op != "=" and self.whole(count)
-        if not (fewer or self._counted(count, signs)):
-            raise Invalid("the number of terms is not shown to be an integer that is at least 0")
+        require((fewer or self._counted(count, signs)), "the number of terms is not shown to be a natural number")
         if source.op == "=":
             wanted = Claim("=", sum_over(index, source.gap, count, self.whole))
         else:
@@ -1776,7 +1764,7 @@ class Indices(Sums):
         if not all(n in self.language.integers for n in (i, j)) or {i, j} & (inside(first) | inside(second)) or i == j:
             raise Invalid("the sums are not over all pairs of two indices")
         if not all(self._counted(count, signs) for count in (first, second)):
-            raise Invalid("the number of terms is not shown to be an integer that is at least 0")
+            raise Invalid("the number of terms is not shown to be a natural number")
         left, right = exchanged(self.language, by["term"], by["sums"])
         self._made(Claim("==", plus(left, right, -1)), claim, by, "the claim is not that of two sums in either order")
 
@@ -1820,8 +1808,7 @@ class Indices(Sums):
         if any(index in inside(x) for x in (bound, factor, shift, rate)):
             raise Invalid("the bound, the factor, the shift or the rate depends on the index")
         last = times(factor, power_of(plus(variable(index), shift), times(constant(-1), rate)))
-        if not Claim(">=", plus(plus(bound, last), of, -1)).same(source):
-            raise Invalid("the line is not a bound with a term that tends to 0")
+        require(Claim(">=", plus(plus(bound, last), of, -1)).same(source), "the line has no term that tends to 0")
         signs = self._signs(by)
         if not all(any(s.gives(Claim(">", x)) for s in signs) for x in (shift, rate)):
             raise Invalid("the shift and the rate are not shown to be positive")
@@ -1842,8 +1829,7 @@ class Indices(Sums):
         path, slope, start = (self.value(by[k]) for k in ("path", "slope", "start"))
         if index in inside(slope) or index in inside(start) or source.op not in (">=", ">"):
             raise Invalid("the slope depends on the variable")
-        if plus(source.gap, plus(derivative(path, index), slope, -1), -1)[0]:
-            raise Invalid("the line does not bound the derivative")
+        refuse(plus(source.gap, plus(derivative(path, index), slope, -1), -1)[0], "the line bounds no derivative")
         require(self._get(by["below"]).gives(Claim(">", plus(ONE, start, -1))), "the start is not shown to be below 1")
         place = {index: variable(atom(("x", ANY)))}
         along = [self._get(n, texts) for n in by.get("along", ())]
@@ -1865,7 +1851,7 @@ class Indices(Sums):
         refuse(step.op != "=>" or len(step.supposed) != 1, "the step is no implication")
         before, whole, k = step.supposed[0], self.whole, variable(index)
         require(before.put({index: plus(k, ONE)}, whole).same(step.gap), "the step does not lead from k to k + 1")
-        require(self._counted(last, self._signs(by)), "the last value is not shown to be an integer that is at least 0")
+        require(self._counted(last, self._signs(by)), "the last value is not shown to be a natural number")
         refuse(index in base.atoms or not base.gives(before.put({index: ZERO}, whole)), "the base is not the case 0")
         require(before.put({index: last}, whole).same(claim), "the claim is not the last case")
         return {index}
@@ -1903,8 +1889,7 @@ class Draws(Indices):
 
     def _draws(self, wanted: Claim, positions: list[Value], claim: Claim, by: Any) -> None:
         signs = self._signs(by)
-        if not all(self._counted(v, signs) for v in positions):
-            raise Invalid("a position is not shown to be an integer in its range")
+        require(all(self._counted(v, signs) for v in positions), "a position is not shown to be in its range")
         self._made(wanted, claim, by, "the claim is not what the law gives")
 
     def once(self, by: Any) -> tuple[Any, list[Value]]:
@@ -1913,8 +1898,7 @@ class Draws(Indices):
         (n,) = linear(self.language.vector(parsed(by["sum"], "sum"), {}))
         place = law.place(n)
         items = law.size(place)
-        if not law.order or place[4] or plus(place[3], times(items, times_), -1)[0]:
-            raise Invalid("this is no sum over whole epochs")
+        refuse(not law.order or place[4] or plus(place[3], times(items, times_), -1)[0], "it is no sum of whole epochs")
         refuse(times_ != ONE and not law.data.get("epochs"), "this order has no epochs")
         every = times(sum_over(ITEM, law.family(place), items, self.whole), times_)
         return plus(variable(n), every, -1), [plus(items, ONE, -1), times_]
@@ -2046,8 +2030,7 @@ class Record(Draws):
         place = self.place_of(cited, by) | self.single_means(cited, by)
         for name, arguments, text in by["vectors"]:
             image, own = self.language.vector(parsed(text, "sum"), {}), [atom(("x", a)) for a in arguments]
-            if (inside(image) - set(own)) & set(cited.ranges):
-                raise Invalid(f"what stands for {name} depends on an index of the cited record")
+            refuse((inside(image) - set(own)) & set(cited.ranges), f"what stands for {name} depends on an index there")
             key, value = (("head", name), (own, image)) if own else (("v", name), image)
             place[atom(key)] = value
         for fact in cited.data["facts"]:
@@ -2436,7 +2419,7 @@ def examined(path: Path) -> dict[str, Any]:
         record.check()
         row["id"] = record.id
         row["transcribed"] = sum(fact["origin"] in ("generated", "transcribed") for fact in record.data["facts"])
-        rests = sorted(dict.fromkeys(record.rests), key=weight)
+        rests = sorted(dict.fromkeys(record.rests), key=weight) if record.kind == "proof" else []
         rules = {entry["name"]: entry["by"]["rule"] for entry in record.data["lines"]}
         others = {"open": "open", "refuted": "refuted", "assumed": "assumed"}
         steps = {plain(n): others.get(rules[n], "proved") for n in rules if n in record.data["steps"]}

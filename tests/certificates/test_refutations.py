@@ -41,9 +41,11 @@ FACTS = [
 
 
 def record(claim: str, uses: Any = (), numbers: Any = None, f: str = "", **more: Any) -> dict[str, Any]:
-    point = {"numbers": numbers or {}, "functions": {"f": [["x"], f]} if f else {}}
+    small = {"n": 1, "E": 1, "eta": "1/1000000"} if "L" in (numbers or {}) else {}  # a step size that is allowed
+    point = {"numbers": {**(numbers or {}), **small}, "functions": {"f": [["x"], f]} if f else {}}
     line = {"name": "s", "claim": claim, "by": {"rule": "refuted", "uses": list(uses), "point": point}}
-    return about(END["claim"], FACTS, [line, END], names=NAMES, **{"steps": ["s"], "kind": "refutation", **more})
+    lines = more.pop("lines", [line, END])
+    return about(END["claim"], FACTS, lines, names=NAMES, **{"steps": ["s"], "kind": "refutation", **more})
 
 
 def said(data: Any, tmp_path: Path) -> str:
