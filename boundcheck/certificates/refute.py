@@ -31,7 +31,14 @@ from boundcheck.verify import boundcheck_verify as v
 MODELS = 40  # candidates in the plane
 FEW = 4  # values of an index that are tried
 SECONDS = 5.0  # of one question to a solver
-OPPOSITE = {sp.Le: (sp.Gt,), sp.Lt: (sp.Ge,), sp.Ge: (sp.Lt,), sp.Gt: (sp.Le,), sp.Eq: (sp.Gt, sp.Lt), sp.Ne: (sp.Eq,)}
+OPPOSITE: dict[Any, Any] = {
+    sp.Le: (sp.Gt,),
+    sp.Lt: (sp.Ge,),
+    sp.Ge: (sp.Lt,),
+    sp.Gt: (sp.Le,),
+    sp.Eq: (sp.Gt, sp.Lt),
+    sp.Ne: (sp.Eq,),
+}
 
 Point = dict[str, Any]
 
@@ -103,10 +110,10 @@ def _arity(w: Writer, name: str) -> int:
 def _candidates(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
     """Points that may be witnesses, found without a solver."""
     scalars = _scalars(facts)
-    signs = [sp.Ge(sp.Symbol(n, real=True), 0, evaluate=False) for n in sorted(setting.quantities)]
+    signs: list[Any] = [sp.Ge(sp.Symbol(n, real=True), 0, evaluate=False) for n in sorted(setting.quantities)]
     plain = isinstance(claim, sp.Rel) and not has_terms(claim)
     if plain:
-        about = {s.name for r in (claim, *scalars.values()) for s in r.free_symbols}
+        about = {str(s) for r in (claim, *scalars.values()) for s in r.free_symbols}
         signs = [r for r in signs if r.lhs.name in about]
         ranges = [r for s, r in setting.ranges if s.name in about]
         for opposite in OPPOSITE[type(claim)]:
@@ -137,7 +144,7 @@ def _of_model(model: Any) -> Point:
     for term, value in model.terms.items():
         own = [str(x) for x in value] if isinstance(value, tuple) else str(value)
         if isinstance(term, AppliedUndef):
-            tables.setdefault(type(term).__name__, {})[tuple(int(a) for a in term.args)] = own
+            tables.setdefault(type(term).__name__, {})[tuple(int(str(a)) for a in term.args)] = own
         else:
             numbers[str(term.name)] = own[0] if isinstance(own, list) and own[1] == "0" else own
     functions = {name: [list("xyz"[: len(next(iter(rows)))]), _through(rows)] for name, rows in tables.items()}

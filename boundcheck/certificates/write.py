@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,7 +100,7 @@ def _cited_by(by: Any) -> Iterator[str]:
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
+def within(seconds: float) -> Generator[None]:
     """Ends a search by `v.Invalid` after this much processor time, at its next operation on exact values."""
     until = v.METER.until
     v.METER.until = process_time() + seconds

@@ -785,8 +785,9 @@ class Language:
             return self.vector(tree[1], bound) == self.vector(tree[2], bound)
         if op == "**":
             exponent = number_of(self.scalar(tree[2], bound))
-            even = exponent is not None and (exponent % 2 == 0 or Fraction(exponent).denominator % 2 == 0)
-            return even and exponent >= 0
+            if exponent is None or exponent < 0:
+                return False
+            return exponent % 2 == 0 or Fraction(exponent).denominator % 2 == 0
         if op in ("+", "*", "/"):
             return all(self.not_negative(t, bound, counts) for t in tree[1:])
         if op == "call" and tree[1] == "sum":
@@ -1730,7 +1731,7 @@ class Indices(Sums):
         signs = self._signs(by)
         # with a part, that is shown to be at least 0 and at most the count
         fewer = "part" in by and source.op != "=" and self.whole(count)
-        require((fewer or self._counted(count, signs)), "the number of terms is not shown to be a natural number")
+        require(fewer or self._counted(count, signs), "the number of terms is not shown to be a natural number")
         if source.op == "=":
             wanted = Claim("=", sum_over(index, source.gap, count, self.whole))
         else:
@@ -2203,7 +2204,8 @@ class Model:
         for relation in (self.at(r, values) for r in self.record.ranges[first]):
             slope = relation.gap[0].get(((first, 1),), 0)
             rest = number_of(plus(relation.gap, variable(first), -slope))
-            refuse(rest is None or not slope, "at the point: the range of an index is not known")
+            if rest is None or not slope:
+                raise Invalid("at the point: the range of an index is not known")
             end, strict = Fraction(-rest) / Fraction(slope), relation.op == ">"
             if slope > 0:
                 lows.append(end.__floor__() + 1 if strict else end.__ceil__())
