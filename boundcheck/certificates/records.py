@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from boundcheck.certificates.record import record_file, skeleton
-from boundcheck.certificates.text import Unwritten
+from boundcheck.certificates.text import Unwritten, claim_text
 from boundcheck.core.places import write_whole
 from boundcheck.errors import BadInput
+from boundcheck.proof.countermodel import FROM_FACTS_ALONE
 from boundcheck.proof.discovery import derivation, derived_readings, folder
+from boundcheck.proof.language import parts
 from boundcheck.proof.step import Status
 from boundcheck.verify import boundcheck_verify as v
 
@@ -173,6 +175,9 @@ def compared(ids: Iterable[str], place: Path | None = None) -> dict[str, dict[st
                 other = "" if about == id else f"it cites {about}, whose record is "
                 more = "" if len(now) == 64 else f" ({now})"
                 row |= {"valid": False, "verdict": f"invalid {other}not about this statement as it is today{more}"}
+        if row["valid"] and (step := _not_refuted(id, row["refuted"])):
+            why = f"invalid at step '{step}': the derivation claims another relation, or from more than the record uses"
+            row |= {"valid": False, "verdict": why}
         if row["valid"]:
             said = set(row["said_generated"])
             row["generated"] = sum(not r.endswith("]") for r in said)
@@ -180,6 +185,29 @@ def compared(ids: Iterable[str], place: Path | None = None) -> dict[str, dict[st
             rests = [r.replace("transcribed", "generated", 1) if r in said else r for r in row["rests"]]
             row["rests"] = sorted(rests, key=v.weight)
     return found
+
+
+def _not_refuted(id: str, refuted: Mapping[str, Any]) -> str:
+    """The first of these steps whose failure at a point says nothing about the derivation of today; "" for none.
+
+    The claim must be that of the step, and follow, by its method, from what the step uses alone.
+    """
+    if not refuted:
+        return ""
+
+    def named(name: str, claim: Any) -> dict[str, Any]:
+        return {f"{name}.{k}" if k else name: part for k, part in enumerate(parts(claim))}
+
+    proof, left = derivation(id), dict(refuted)
+    known = {p.name: p.claim for p in (*proof.facts, *proof.steps)}
+    for step in proof.steps:
+        uses = {part for name in step.uses for part in named(name, known[name])}
+        for name, part in named(step.name, step.claim).items():
+            own = left.pop(name, None)
+            alone = own is None or (type(step.by) in FROM_FACTS_ALONE and own["claim"] == claim_text(part))
+            if own is not None and not (alone and uses <= set(own["uses"])):
+                return name
+    return next(iter(left), "")
 
 
 def status_of(row: Mapping[str, Any]) -> Status:
