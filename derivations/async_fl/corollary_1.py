@@ -28,7 +28,7 @@ N = s * period
 
 def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    p = Proof(statement, mean)
+    p = Proof(statement, mean, named=("condition step size (98)",))
     printed, theorem = p.reading == "as_printed", f"async_fl/theorem_1/{p.reading}"
     least = sp.Integer(1) if printed else q_min
     p.index(n, N, "rounds")

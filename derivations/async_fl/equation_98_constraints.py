@@ -34,7 +34,7 @@ NEEDS = {
 
 def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    p = Proof(statement, worst)
+    p = Proof(statement, worst, named=(cap,))
     other = f"async_fl/equation_97_constraints/{p.reading}"
     p.take_facts(other)
     p.step("cap, 1", 48 * K * L * eta_l <= 1, cap, why="the first term of the minimum")

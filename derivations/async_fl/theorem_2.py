@@ -25,7 +25,7 @@ N = s * period
 
 def derivation(statement: Any) -> Any:
     """The derivation of one reading."""
-    p = Proof(statement, mean)
+    p = Proof(statement, mean, named=("condition step size (98)",))
     every, printed = p.reading == "corrected_every_type", p.reading == "as_printed"
     facts(p)
 
