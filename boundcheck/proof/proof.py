@@ -74,7 +74,8 @@ class Proof:
     """The proof of one reading of a statement, written top down; `done` gives the `Derivation`.
 
     target: what the statement bounds. squares: symbols that are squared norms, sums of such, or gaps. at_start: terms
-    that are taken when no round has been run; rounds, drawn, laws: as for a `Derivation`.
+    that are taken when no round has been run; rounds, drawn, laws: as for a `Derivation`. named: conditions that are
+    used only by citations and where they are named, for those that would make the search long.
     Every word raises BadInput with a sentence for a name that is used twice, or that nothing has.
     """
 
@@ -88,10 +89,12 @@ class Proof:
         rounds: tuple[tuple[Any, Any], ...] = (),
         drawn: Any = (),
         laws: tuple[Any, ...] = (),
+        named: tuple[str, ...] = (),
     ) -> None:
         self.statement, self.target, self.reading, self.bound = statement, target, statement.reading, statement.bound
         self._quantities = frozenset(str(s) for s in squares)
         self._rounds, self._drawn, self._laws = (*((x, 0) for x in at_start), *rounds), drawn, laws
+        self._apart = named
         self._facts: dict[str, Fact] = {}
         self._steps: dict[str, Step] = {}
         self._conclusion = ""
@@ -371,7 +374,8 @@ class Proof:
         about = symbols_of_all([claim, *self._claims(names).values()]) | _inside(by)
         defined = {f.name: getattr(f.claim, "lhs", None) for f in self._facts.values() if f.kind == "definition"}
         plain = about - {*defined.values()} if _numbers(by) and defined.keys() >= {*names} else None
-        rest = {f.name: symbols_of_all([f.claim]) for f in self._facts.values() if f.kind == "condition"}
+        conditions = (f for f in self._facts.values() if f.kind == "condition")
+        rest = {f.name: symbols_of_all([f.claim]) for f in conditions if f.name in names or f.name not in self._apart}
         found = {n for n, own in rest.items() if n in names or (plain is not None and plain <= own)}
         about |= {s for n in found for s in rest[n]}
         names = tuple(dict.fromkeys((*names, *(n for n, own in rest.items() if n in found or own <= about))))

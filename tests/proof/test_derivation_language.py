@@ -47,6 +47,15 @@ def test_relations_between_numbers_find_the_condition_and_vectors_do_not() -> No
     assert step(p, "a vector").uses == ()
 
 
+def test_a_condition_that_is_only_used_where_it_is_named_is_not_found() -> None:
+    p = Proof(statement("scgd/lemma_3_1/corrected"), dist2_1, named=("condition step size",))
+    p.define(s, n * E * eta, "total step")
+    p.step("silent", le(s, mu / L**2), "s", why="")
+    p.step("named", le(s, 2 * mu / L**2), "s", "condition step size", why="")
+    assert step(p, "silent").uses == ("s",)
+    assert step(p, "named").uses == ("s", "condition step size")
+
+
 def test_the_form_of_a_claim_says_how_the_finder_begins() -> None:
     p = proof()
     p.step("number", c * L >= 0, "positive", why="")
