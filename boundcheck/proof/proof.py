@@ -345,7 +345,7 @@ class Proof:
         known = {**self._facts, **self._steps}
         several = {n: x.claim.args for n, x in known.items() if isinstance(x.claim, sp.And)}
         parts = {f"{n}.{k}": n for n, args in several.items() for k in range(1, len(args))}
-        given = [n if n in known else parts.get(n, n) for n in given]
+        given = [parts[n] if n in parts and n not in known else n for n in given]
         for one in given:
             if one not in known:
                 near = get_close_matches(str(one), [*self._facts, *self._steps], 1)
