@@ -345,8 +345,12 @@ class Proof:
         for use in uses:
             factors |= use if isinstance(use, Mapping) else {}
         given = [n for use in uses for n in (use if isinstance(use, Mapping) else (use,)) if n != "hypothesis"]
+        known = {**self._facts, **self._steps}
+        several = {n: x.claim.args for n, x in known.items() if isinstance(x.claim, sp.And)}
+        parts = {f"{n}.{k}": n for n, args in several.items() for k in range(1, len(args))}
+        given = [parts[n] if n in parts and n not in known else n for n in given]
         for one in given:
-            if one not in self._facts and one not in self._steps:
+            if one not in known:
                 near = get_close_matches(str(one), [*self._facts, *self._steps], 1)
                 hint = f"; the nearest name is '{near[0]}'" if near else ""
                 raise self._wrong(f"uses '{one}' in step '{name}', and no fact or earlier step has that name{hint}")

@@ -74,6 +74,10 @@ def test_the_form_of_a_claim_says_how_the_finder_begins() -> None:
     assert isinstance(step(p, "roots").by, Decide)  # norms are numbers under a root
     assert step(p, "factors").by.multipliers == {"positive": 1}
     assert step(p, "factors").uses == ("positive", "number")
+    p.known("both", sp.And(c >= 0, c <= 1), "a share")
+    p.step("part", 2 * c <= 2, {"both.1": 2}, why="")
+    assert step(p, "part").by.multipliers == {"both.1": 2}
+    assert step(p, "part").uses == ("both",)
 
 
 def test_a_square_of_a_sum_is_the_inequality_of_jensen() -> None:
@@ -102,6 +106,11 @@ def unknown(p: Proof) -> None:
     p.step("one", c >= 0, "positiv", why="")
 
 
+def no_part(p: Proof) -> None:
+    p.known("both", sp.And(c >= 0, c <= 1), "a share")
+    p.step("one", c >= 0, {"both.2": 1}, why="")
+
+
 def twice(p: Proof) -> None:
     p.known("s", s >= 0, "a size")
 
@@ -115,6 +124,7 @@ def two_ends(p: Proof) -> None:
     ("wrong", "sentence"),
     [
         (unknown, "uses 'positiv' in step 'one', and no fact or earlier step has that name; the nearest name is 'posi"),
+        (no_part, "uses 'both.2' in step 'one', and no fact or earlier step has that name; the nearest name is 'both'"),
         (twice, "has two facts or steps named 's'"),
         (two_ends, "has two conclusions, 'conclusion' and 'positive'"),
         (lambda p: p.done(), "has no conclusion; write its last step with `conclude`"),
