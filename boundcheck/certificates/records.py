@@ -114,7 +114,7 @@ def _stale(statement_id: str, data: Mapping[str, Any]) -> str:
     kept: Any = data.get(ACCEPTED)
     if not isinstance(kept, dict):
         return "the verifier has not accepted its record"
-    if kept["verifier"] != _hash(VERIFIER.read_bytes()) or kept["content"] != hash_of(data):
+    if kept["verifier"] != _hash(VERIFIER.read_bytes()) or kept["content"] != _sealed(data, kept):
         return "the record and the verifier are not as they were when it was accepted"
     for other, own in kept["cites"].items():
         cited = content(other)
@@ -140,6 +140,12 @@ def hash_of(data: Mapping[str, Any]) -> str:
     """SHA-256 of a record without what was accepted."""
     own = {k: x for k, x in data.items() if k != ACCEPTED}
     return _hash(json.dumps(own, sort_keys=True, separators=(",", ":")).encode())
+
+
+def _sealed(data: Mapping[str, Any], kept: Mapping[str, Any]) -> str:
+    """SHA-256 of a record with what was accepted."""
+    said = {k: x for k, x in kept.items() if k != "content"}
+    return _hash((hash_of(data) + json.dumps(said, sort_keys=True)).encode())
 
 
 def _hash(text: bytes) -> str:
@@ -227,7 +233,7 @@ def accept(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
             continue
         others = {other: content(other) for other in row["cites"] if other != id}
         failing = {n: STATUS[s].value for n, s in row["steps"].items() if s != "proved"}
-        data[ACCEPTED] = {
+        kept = {
             "status": status_of(row).value,
             "counts": dict(Counter(STATUS[s].value for s in row["steps"].values())),
             "failing": failing,
@@ -235,8 +241,8 @@ def accept(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
             "cites": {other: hash_of(found or {}) for other, found in others.items()},
             "digests": dict(row["cites"]),
             "verifier": _hash(VERIFIER.read_bytes()),
-            "content": hash_of(data),
         }
+        data[ACCEPTED] = kept | {"content": _sealed(data, kept)}
         write_whole(record_file(folder(), id), text_of(data).encode())
     return rows
 
