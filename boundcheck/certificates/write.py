@@ -29,6 +29,10 @@ STATEMENT = "statement"  # the name of the last line
 FIRST_TRY, SECONDS = 2.0, 20.0  # processor time for the search of one certificate, since a false claim has none
 
 
+class Late(Exception):
+    """The time for a search is over; no step of the search takes it for a claim that is not shown."""
+
+
 @dataclass
 class Outcome:
     """A record as data, and the lines without certificate and without witness: name -> reason."""
@@ -81,8 +85,8 @@ def _line(w: Writer, by: Any, asked: Asked, name: str, known: Mapping[str, Any])
             with within(seconds):
                 write_part(w, by, asked, name)
             return ""
-        except (NotShown, v.Invalid, Unwritten, BadInput) as error:
-            why = str(error)
+        except (NotShown, v.Invalid, Unwritten, BadInput, Late) as error:
+            why = f"no certificate within {seconds:g} s" if isinstance(error, Late) else str(error)
         w.back(before)
         w.failed.intersection_update(failed)  # what is not found in this time may be found for another step
         if alone and refute(w, asked, name, known, by_solver=seconds == SECONDS):
@@ -101,13 +105,13 @@ def _cited_by(by: Any) -> Iterator[str]:
 
 @contextmanager
 def within(seconds: float) -> Generator[None]:
-    """Ends a search by `v.Invalid` after this much processor time, at its next operation on exact values."""
-    until = v.METER.until
-    v.METER.until = process_time() + seconds
+    """Raises Late after this much processor time, at the next operation on exact values."""
+    before = v.METER.until, v.METER.late
+    v.METER.until, v.METER.late = process_time() + seconds, Late
     try:
         yield
     finally:
-        v.METER.until = until
+        v.METER.until, v.METER.late = before
 
 
 def _statement(w: Writer, proof: Derivation, known: dict[str, Any], setting: Any) -> None:

@@ -67,6 +67,7 @@ class Meter:
     """Counts the work on a line and the time for a record."""
 
     terms, until = 0, float("inf")
+    late: type[Exception] = Invalid  # beyond the time
 
     def spend(self, terms: int) -> None:
         """Raises Invalid beyond a limit."""
@@ -74,7 +75,7 @@ class Meter:
         if self.terms > TERMS:
             raise Invalid(f"it takes more than {TERMS} products of terms")
         if self.terms >> 8 != (self.terms - terms - 1) >> 8 and process_time() > self.until:
-            raise Invalid(f"it takes more than {SECONDS} s of processor time")
+            raise self.late(f"it takes more than {SECONDS} s of processor time")
 
     def line(self) -> None:
         """Begins a line or a fact."""
