@@ -217,11 +217,10 @@ def _not_refuted(id: str, refuted: Mapping[str, Any]) -> str:
 
 
 def status_of(row: Mapping[str, Any]) -> Status:
-    """The status of a derivation by what `compared` says of its record."""
-    steps = [STATUS[s] for s in row["steps"].values()]
+    """The status of a derivation by what `compared` says of its record: what is not valid is at best open."""
     if row["valid"]:
         return Status.PROVED if row["kind"] == "proof" else Status.REFUTED
-    return max((s for s in steps if s is not Status.PROVED), key=lambda s: s.rank, default=Status.OPEN)
+    return Status.OPEN
 
 
 def accept(ids: Iterable[str]) -> dict[str, dict[str, Any]]:
