@@ -95,7 +95,8 @@ class _Search:
 
     def _values(self, name: str, place: int) -> Sequence[Fraction]:
         """What an equation gives, else simple numbers."""
-        relation, symbol = self.relations[place][0], sp.Symbol(name, real=True)
+        symbol = sp.Symbol(name, real=True)
+        relation: Any = self.relations[place][0]
         if not isinstance(relation, sp.Eq):
             return INTEGERS if name in self.integers else NUMBERS
         values = {
