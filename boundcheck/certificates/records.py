@@ -46,7 +46,8 @@ class Record:
     weakest step's, elsewhere; or "not checked", for a `reason`. counts: number of steps by status; failing: step ->
     status, of the steps that are not proved; transcribed: number of facts by kind that are taken over from the paper;
     cites: full ids of the readings on which this one rests; rests: what the verifier says that the proof rests on;
-    witnesses: step -> the values at which it fails; notes: step -> why it is open; lines: number of its lines.
+    witnesses: step -> the values at which it fails; notes: step -> why it is open;
+    inherited: the steps that cite a refuted reading; lines: number of its lines.
     """
 
     status: str
@@ -58,12 +59,19 @@ class Record:
     rests: tuple[str, ...] = ()
     witnesses: Mapping[str, Mapping[str, str]] = field(default_factory=_none)
     notes: Mapping[str, str] = field(default_factory=_none)
+    inherited: tuple[str, ...] = ()
     lines: int = 0
 
     @property
     def proved(self) -> bool:
         """Whether the verifier accepted the proof; no other status counts as that."""
         return self.status == Status.PROVED.value
+
+    @property
+    def refuted_at(self) -> tuple[str, ...]:
+        """The steps that fail at given values, or that cite a refuted reading."""
+        own = (n for n, status in self.failing.items() if status == Status.REFUTED.value)
+        return tuple(dict.fromkeys((*own, *self.inherited)))
 
 
 def content(statement_id: str) -> dict[str, Any] | None:
@@ -105,6 +113,7 @@ def _known(data: Mapping[str, Any]) -> Record:
         rests=tuple(kept["rests"]),
         witnesses=witnesses,
         notes={e["name"]: e["by"]["why"] for e in data["lines"] if e["by"]["rule"] == "open"},
+        inherited=tuple(e["name"] for e in data["lines"] if e["by"]["rule"] == "open" and "record" in e["by"]),
         lines=len(data["lines"]),
     )
 

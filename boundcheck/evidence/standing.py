@@ -119,8 +119,7 @@ class Known:
         if found is not None and found.proved:
             return Word.PROVED, f"The verifier accepts its proof of {found.lines} lines. {rests_words(found)}"
         if found is not None and found.status == "REFUTED":
-            steps = ", ".join(step for step, status in found.failing.items() if status == "REFUTED")
-            return Word.PROOF_REFUTED, f"The derivation fails at {steps}, with an exact witness."
+            return Word.PROOF_REFUTED, f"The derivation fails at {', '.join(found.refuted_at)}, at given exact values."
         if id in self.inconsistent:
             return Word.NO_SCALING, "Its sides have different dimensions, as declared."
         outcomes = self.claims.get(id, {})

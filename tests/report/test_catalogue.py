@@ -20,7 +20,7 @@ from boundcheck.core.extras import missing
 from boundcheck.errors import MissingExtra
 from boundcheck.evidence.standing import Known, Word
 from boundcheck.proof.derivation import Derivation
-from boundcheck.proof.records import NOT_CHECKED, Record
+from boundcheck.certificates.records import NOT_CHECKED, Record
 from boundcheck.report import write_report
 from boundcheck.report.catalogue import Catalogue, catalogue
 from boundcheck.report.data import report_data
