@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -39,24 +38,6 @@ def changed(original: Derivation, name: str, **changes: object) -> Finding:
     """What is found of a step that is changed."""
     steps = tuple(replace(x, **changes) if x.name == name else x for x in original.steps)  # type: ignore[arg-type]
     return replace(original, steps=steps).check_step(name, 1)
-
-
-@pytest.mark.parametrize("name", PROVED)
-def test_every_theorem_is_proved_step_by_step(name: str) -> None:
-    found = report(name)
-    assert found.status is Status.PROVED
-    assert found.bound_matches
-    assert all(r.status is Status.PROVED and r.depends_on == () for r in found.results)
-    json.dumps(found.to_dict())
-
-
-@pytest.mark.parametrize("name", ["theorem_5/as_printed", "theorem_6/as_printed"])
-def test_the_conditions_that_are_used(name: str) -> None:
-    """A guaranteed decrease is what makes one iteration useful; only the sum over iterations divides by it."""
-    wanted = ("condition proximal weight",)
-    assert report(name).conditions == (
-        wanted if name.startswith("theorem_5") else (*wanted, "condition positive decrease")
-    )
 
 
 def test_theorem_3_is_theorem_5_without_curvature() -> None:

@@ -52,7 +52,7 @@ def test_a_record_that_is_edited_after_it_was_accepted_counts_for_nothing(shelf:
         shelf.write(LEMMA, {**data, member: value})
         assert (status(LEMMA), status(THEOREM), status(OTHER)) == (NOT_CHECKED, NOT_CHECKED, "PROVED")
     refuted = shelf.read(REFUTED)
-    for member, value in {"status": "PROVED", "failing": {}, "rests": [], "verifier": "0" * 64}.items():
+    for member, value in {"status": "PROVED", "failing": {}, "rests": ["nothing"], "verifier": "0" * 64}.items():
         shelf.write(REFUTED, {**refuted, ACCEPTED: {**refuted[ACCEPTED], member: value}})
         assert status(REFUTED) == NOT_CHECKED
     shelf.write(REFUTED, {k: x for k, x in refuted.items() if k != ACCEPTED})
