@@ -20,7 +20,7 @@ from boundcheck.certificates.rational import rational_points
 from boundcheck.certificates.steps import Asked
 from boundcheck.certificates.text import claim_text
 from boundcheck.certificates.writer import Writer
-from boundcheck.errors import BadInput
+from boundcheck.errors import BadInput, MissingExtra
 from boundcheck.proof.countermodel import _models  # pyright: ignore[reportPrivateUsage]
 from boundcheck.proof.grounding import NotExplicit
 from boundcheck.proof.language import has_terms
@@ -128,9 +128,10 @@ def _candidates(claim: Any, facts: Mapping[str, Any], setting: Context) -> Itera
 def _by_solver(claim: Any, facts: Mapping[str, Any], setting: Context) -> Iterator[list[Point]]:
     """The point that a solver finds, if it finds one."""
     if isinstance(claim, sp.Rel) and not has_terms(claim):
-        found = decide(claim, {**_scalars(facts), **{str(r): r for _, r in setting.ranges}}, setting)
-        if found.status is Status.REFUTED:
-            yield [{"numbers": dict(found.witness), "functions": {}}]
+        with suppress(MissingExtra):  # without a solver the step stays open
+            found = decide(claim, {**_scalars(facts), **{str(r): r for _, r in setting.ranges}}, setting)
+            if found.status is Status.REFUTED:
+                yield [{"numbers": dict(found.witness), "functions": {}}]
 
 
 def _scalars(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.record import record_file, skeleton
 from boundcheck.certificates.steps import Asked
 from boundcheck.certificates.writer import Writer
-from boundcheck.cli._verified import _not_refuted
+from boundcheck.certificates.records import _not_refuted
 from boundcheck.proof.discovery import derivation, folder
 from boundcheck.proof.laws import DECLARED
 from boundcheck.verify import boundcheck_verify as v
