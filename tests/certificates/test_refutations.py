@@ -14,9 +14,9 @@ import sympy as sp
 from boundcheck.certificates import refute, write
 from boundcheck.certificates.lines import NotShown
 from boundcheck.certificates.record import record_file, skeleton
+from boundcheck.certificates.records import _not_refuted
 from boundcheck.certificates.steps import Asked
 from boundcheck.certificates.writer import Writer
-from boundcheck.certificates.records import _not_refuted
 from boundcheck.proof.discovery import derivation, folder
 from boundcheck.proof.laws import DECLARED
 from boundcheck.verify import boundcheck_verify as v
