@@ -142,33 +142,12 @@ class Dissimilarity:
     def _minimiser(self) -> fmpq_mat | None:
         return Form(self.hessian, self.side, linalg.rational(0)).minimiser()
 
-    def least_B2_relaxed(self, L: Fraction) -> linalg.EigenBound | None:
-        """The least factor B2 of the form "values" with this L > 0 that some G2 serves, from above.
-
-        Within a relative 1e-12; None where there is none: so where F has no minimiser and F* is minus infinity.
-        """
-        if self.free_client() is not None or self._minimiser() is None:
-            return None
-        if all(v == 0 for v in self.left.q.entries()):
-            return linalg.EigenBound(Fraction(0), True)
-        unit = self.hessian * linalg.rational(L)
-        whole = linalg.floats(unit + linalg.identity(unit.nrows()) - self._projector)
-        root = np.linalg.cholesky(whole + 1e-14 * np.trace(whole) * np.eye(len(whole)))
-        half = np.linalg.solve(root, linalg.floats(self.left.q))
-        guess = np.linalg.eigvalsh(np.linalg.solve(root, half.T))[-1]
-        return least_multiple(self.left.q, unit, Fraction(float(guess)))
-
     def least_G2_relaxed(self, B2: Fraction, L: Fraction) -> Fraction | None:
         """The least G2 of the form "values" for this B2 and L, exactly; None where there is none."""
         minimiser = self._minimiser()
         if minimiser is None:
             return None
         return least_constant(self.left, gap(self.hessian, self.side, minimiser).times(2 * L * B2))
-
-    def front_relaxed(self, factors: Sequence[Fraction], L: Fraction) -> list[Pair]:
-        """The Pareto front of the form "values" at these B2."""
-        found = [(B2, self.least_G2_relaxed(B2, L)) for B2 in factors]
-        return [Pair(B2, G2) for B2, G2 in found if G2 is not None]
 
     def decides(self, G2: Fraction, B2: Fraction, L: Fraction | None = None) -> bool:
         """Whether the form "gradients" (with L: the form "values") holds for all x with these constants, exactly."""
