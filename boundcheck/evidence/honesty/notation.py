@@ -8,18 +8,9 @@ from typing import Any
 import sympy as sp
 
 from boundcheck.errors import BadInput
+from boundcheck.proof import rules
 from boundcheck.proof.gram import Combine
 from boundcheck.proof.identity import Decide, Identity
-from boundcheck.proof.rules import (
-    Accumulation,
-    CauchySchwarz,
-    Jensen,
-    PartialSum,
-    SumOver,
-    Telescoping,
-    Triangle,
-    Young,
-)
 from boundcheck.proof.sums import total, vector_total
 from boundcheck.proof.vectors import Vector, VectorEquality, inner, norm2, vector
 
@@ -30,8 +21,8 @@ _FUNCTIONS: dict[str, Any] = {
     "total": total, "vtotal": vector_total,
 }  # fmt: skip
 _METHODS: dict[str, Any] = {
-    "young": Young, "triangle": Triangle, "cauchy": CauchySchwarz, "sumover": SumOver,
-    "telescoping": Telescoping, "partial": PartialSum, "accumulation": Accumulation,
+    "young": rules.Young, "triangle": rules.Triangle, "cauchy": rules.CauchySchwarz, "sumover": rules.SumOver,
+    "telescoping": rules.Telescoping, "partial": rules.PartialSum, "accumulation": rules.Accumulation,
 }  # fmt: skip
 _RELATIONS: dict[type, Any] = {ast.LtE: sp.Le, ast.Lt: sp.Lt, ast.GtE: sp.Ge, ast.Gt: sp.Gt, ast.Eq: sp.Eq}
 
@@ -63,7 +54,7 @@ def method(text: str) -> Any:
     if node.func.id == "combine":
         return Combine({str(k.arg): _value(k.value) for k in node.keywords})
     if node.func.id == "jensen":
-        return Jensen(tuple(values[::2]), tuple(values[1::2]))
+        return rules.Jensen(tuple(values[::2]), tuple(values[1::2]))
     return _METHODS[node.func.id](*values)
 
 
