@@ -17,6 +17,7 @@ from boundcheck.evidence.shipped_files import claims_by_id, shipped_witnesses
 from boundcheck.theory.discovery import all_statements, papers, statement
 from boundcheck.theory.statement import Belief
 from boundcheck.verdict import Outcome
+from tests.oracle import evidence
 from tests.oracle.frozen import load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
